@@ -19,7 +19,7 @@ const byTerminal = "terminal"
 func newAnswer() *cobra.Command {
 	var takeBack string
 	cmd := &cobra.Command{
-		Use:   "answer [ID] [deny|once|loop|VALUE] [WORDS...]",
+		Use:   "answer [LOOP] [ID] [deny|once|loop|VALUE] [WORDS...]",
 		Short: "Answer what an agent of the loop asks",
 		Long: `Answer what an agent asks that waits for you (permissions = "ask"). Without an answer it
 shows what is open. Words behind deny are for the agent. once allows it this time, loop
@@ -30,9 +30,10 @@ question is meant.`,
   ralph-lsp answer q2kxw once`,
 		Annotations: map[string]string{cli.TakesText: "answer"},
 	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+		dir := at.dir
 		if takeBack != "" {
-			if err := loop.DisallowFolder(dir, "", takeBack); err != nil {
+			if err := loop.DisallowFolder(dir, at.id, takeBack); err != nil {
 				return orLeft(dir, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), wire.DisallowedText([]string{takeBack}))

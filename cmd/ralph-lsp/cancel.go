@@ -7,27 +7,28 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loopstate"
 )
 
 func newCancel() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "cancel",
+		Use:   "cancel [LOOP]",
 		Short: "End the loop in the folder now",
-		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nAn interrupted or failed loop, which nobody drives, is discarded.",
-		Args:  cli.NoArguments,
+		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that nobody drives, and that can go on, is discarded.",
+		Args:  oneLoop,
 	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error { return cancelLoop(cmd, dir) })
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error { return cancelLoop(cmd, at) })
 	return cmd
 }
 
 // cancelLoop ends the loop in a folder, or discards it, and says so.
-func cancelLoop(cmd *cobra.Command, dir string) error {
+func cancelLoop(cmd *cobra.Command, at place) error {
+	dir := at.dir
+	before, _, _, _ := loop.FolderStatus(dir)
 	ctx, cancel := withPatience(cmd)
 	defer cancel()
-	iteration, err := loop.CancelFolder(ctx, dir, "")
+	iteration, err := loop.CancelFolder(ctx, dir, at.id)
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
 		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", plainLine(dir))
@@ -39,7 +40,11 @@ func cancelLoop(cmd *cobra.Command, dir string) error {
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "cancelled the loop (was at iteration %d)\n", iteration)
+	done := "cancelled"
+	if before.State == loop.StateEnded {
+		done = "discarded"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s the loop (was at iteration %d)\n", done, iteration)
 	return nil
 }
 

@@ -25,10 +25,13 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 	}
 	cmd.ValidArgsFunction = completeLoopThenFiles
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		named := namedBefore(cmd, args)
+		before := namedBefore(cmd, args)
 		id := ""
-		if len(named) > 0 {
-			id = named[0]
+		if len(before) > 0 {
+			id = before[0]
+		}
+		if e, ok := named(before); ok {
+			dir = e.Folder
 		}
 		s, err := loop.SnapshotsIn(dir, id)
 		if errors.Is(err, changes.ErrNone) && id != "" {
@@ -40,7 +43,7 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		if err != nil {
 			return err
 		}
-		return run(cmd, dir, s, args[len(named):])
+		return run(cmd, dir, s, args[len(before):])
 	})
 }
 

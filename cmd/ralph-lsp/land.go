@@ -41,6 +41,9 @@ runs, and nothing is pushed.`,
 		if p.Confirmed && !l.Discard {
 			return errors.New("--yes answers the question of --discard; a landing asks nothing")
 		}
+		if e, ok := named(args); ok {
+			dir = e.Folder
+		}
 		if len(args) > 0 {
 			l.Name = args[0]
 		}

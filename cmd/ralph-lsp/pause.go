@@ -5,43 +5,44 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/wire"
 )
 
-// newPause, like the other commands for a loop that runs, changes its state file:
-// whoever drives it, an editor or another terminal, watches that.
-func newPause() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "pause",
-		Short: "Pause the loop after this iteration",
-		Args:  cli.NoArguments,
-	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		if err := loop.PauseFolder(dir, ""); err != nil {
-			return orLeft(dir, err)
+// ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for
+// something, and prints what comes of it.
+func ofDriver(use, short, long string, ask func(at place) (said string, err error)) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " [LOOP]", Short: short, Long: long, Args: oneLoop}
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+		said, err := ask(at)
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), said)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), "the loop pauses after this iteration; "+goOn)
-		return nil
+		return err
 	})
 	return cmd
 }
 
+func newPause() *cobra.Command {
+	return ofDriver("pause", "Pause the loop after this iteration", "", func(at place) (string, error) {
+		return "the loop pauses after this iteration; " + goOn, orLeft(at.dir, loop.PauseFolder(at.dir, at.id))
+	})
+}
+
 // newNext ends the iteration under way, and no other.
 func newNext() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "next",
-		Short: "End this iteration now and begin the next",
-		Args:  cli.NoArguments,
-	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		iteration, err := loop.NextFolder(dir, "")
-		if err != nil {
-			return err
-		}
-		fmt.Fprintln(cmd.OutOrStdout(), wire.NextText(iteration))
-		return nil
+	return ofDriver("next", "End this iteration now and begin the next", "", func(at place) (string, error) {
+		iteration, err := loop.NextFolder(at.dir, at.id)
+		return wire.NextText(iteration), err
 	})
-	return cmd
+}
+
+func newDetach() *cobra.Command {
+	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on in a process of its
+own, once its iteration has ended. Its window may then be closed: the loop ends with
+its limits, its promise or ralph-lsp cancel. Where the window is closed before, the
+iteration is cut off and run again.`, func(at place) (string, error) {
+		iteration, err := loop.DetachFolder(at.dir, at.id)
+		return wire.DetachText(iteration), err
+	})
 }

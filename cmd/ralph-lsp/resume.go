@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
 )
 
 // newResume first asks the process that drives the loop. Only without one the loop
@@ -15,24 +15,26 @@ import (
 func newResume() *cobra.Command {
 	var flags loopFlags
 	cmd := &cobra.Command{
-		Use:   "resume",
-		Short: "Let a paused, waiting, interrupted or failed loop go on",
+		Use:   "resume [LOOP]",
+		Short: "Let a loop go on that pauses, waits or is over",
 		Long: `Let the loop in the folder go on. A paused loop starts its next iteration, and one
-that waits for a rate limit tries again now. An interrupted or failed loop, which no
-process drives any more, goes on in this terminal, as with run --continue; the flags
-below are for that.`,
-		Args: cli.NoArguments,
+that waits for a rate limit tries again now. A loop that was interrupted, failed or
+reached a limit goes on in this terminal, as with run --continue; the flags below are
+for that.`,
+		Args: oneLoop,
 	}
-	flags.addFlags(cmd)
-	cmd.Flags().BoolVar(&flags.accept, "accept", false, "believe the promise that couldn't be verified, this once")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := flags.folder()
+	flags.addFlags(cmd, start.ToResume)
+	cmd.Flags().BoolVar(&flags.Limits.Accept, "accept", false, "believe the promise that couldn't be verified, this once")
+	cmd.ValidArgsFunction = completeIDs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		at, _, err := placeOf(flags.folder, args)
 		if err != nil {
 			return err
 		}
-		err = loop.ResumeFolder(dir, "", loop.Patch{Accept: flags.accept})
+		flags.folder = func() (string, error) { return at.dir, nil }
+		err = loop.ResumeFolder(at.dir, at.id, loop.Patch{Accept: flags.Limits.Accept})
 		if errors.Is(err, loop.ErrNotRunning) {
-			return flags.tellMissing(cmd, flags.resume(cmd, false))
+			return flags.tellMissing(cmd, flags.resume(cmd))
 		} else if err != nil {
 			return err
 		}

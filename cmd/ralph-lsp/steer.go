@@ -17,19 +17,20 @@ import (
 func newSteer() *cobra.Command {
 	var next bool
 	cmd := &cobra.Command{
-		Use:   "steer [--next] [--] TEXT...",
+		Use:   "steer [--next] [LOOP] [--] TEXT...",
 		Short: "Tell the loop something",
 		Long: `Tell the loop something. pi and claude read it at their next step where the loop is live
 (docs/BACKENDS.md); else, and with --next, the next run is told.`,
 		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
 		Annotations: map[string]string{cli.TakesText: "text"},
 	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+		dir := at.dir
 		text := strings.TrimSpace(strings.Join(args, " "))
 		if text == "" {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
 		}
-		if err := loop.SteerFolder(dir, "", text, next); err != nil {
+		if err := loop.SteerFolder(dir, at.id, text, next); err != nil {
 			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(loop.IsLive(dir) && !next))

@@ -7,30 +7,29 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
 )
 
 func newUpdate() *cobra.Command {
-	var limits start.Limits
+	var patch loop.Patch
 	cmd := &cobra.Command{
-		Use:   "update",
+		Use:   "update [LOOP]",
 		Short: "Change limits or the promise of the loop while it runs",
 		Long: `Change limits or the promise of the loop in the folder. They count at once;
 what you leave out stays as it is. To change the prompt, edit the state file.`,
 		Example: `  ralph-lsp update --completion-promise DONE
   ralph-lsp update --max-iterations 100 --max-cost 7.50`,
-		Args: cli.NoArguments,
+		Args: oneLoop,
 	}
-	limits.AddFlags(cmd.Flags())
+	start.AddLimits(cmd.Flags(), &patch)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		patch := limits.Patch()
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+		dir := at.dir
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}
-		if err := loop.UpdateFolder(dir, "", patch); err != nil {
+		if err := loop.UpdateFolder(dir, at.id, patch); err != nil {
 			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
