@@ -55,7 +55,7 @@ var picture = Rules{
 		"server/elsewhere":         {"changes", "journal", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
 		"server":                   {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
-		"cmd/ralph-lsp":            {"cmd/internal/cli", "cmd/internal/emit", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "looplog", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
+		"cmd/ralph-lsp":            {"loop/ask", "registry", "internal/caller", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "journal", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":                    {"loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/desk":               {"loop/ask", "fleet", "changes", "journal", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
 		"fleet/natsbus":            {"fleet", "internal/tell"},
