@@ -80,25 +80,42 @@ func idOf(met error) string {
 // confirm asks a question whose safe answer is no. asked is false where nobody
 // can be asked, as there is no terminal.
 func confirm(cmd *cobra.Command, question string) (yes, asked bool) {
+	word, asked := prompt(cmd, question+" [y/N] ") // none is a no
+	return word == "y" || word == "yes", asked
+}
+
+// leaves is the answer of who wants nothing to begin. The end of the input, as of Ctrl-D,
+// is this one: Enter may stand for a yes, and who hangs up says none.
+const leaves = "q"
+
+// prompt asks a question at a terminal, and returns the answer in small letters.
+func prompt(cmd *cobra.Command, question string) (answer string, asked bool) {
 	_, shows := isTerminal(cmd.ErrOrStderr())
 	_, answers := isTerminal(cmd.InOrStdin())
 	if !shows || !answers {
-		return false, false
+		return "", false
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), stream.Plain(question)+" [y/N] ")
-	word := strings.ToLower(strings.TrimSpace(readLine(cmd.InOrStdin()))) // none is a no
-	return word == "y" || word == "yes", true
+	fmt.Fprint(cmd.ErrOrStderr(), stream.Plain(question))
+	line, whole := readLine(cmd.InOrStdin())
+	if !whole {
+		fmt.Fprintln(cmd.ErrOrStderr()) // the question's line is still open
+		return leaves, true
+	}
+	return strings.ToLower(strings.TrimSpace(line)), true
 }
 
 // readLine reads a line and nothing of what is behind it: that may answer
-// another question.
-func readLine(in io.Reader) string {
-	var line []byte
+// another question. It isn't whole where the input ended before it did.
+func readLine(in io.Reader) (line string, whole bool) {
+	var read []byte
 	for b := make([]byte, 1); ; {
-		if n, err := in.Read(b); n == 0 || err != nil || b[0] == '\n' {
-			return string(line)
+		if n, err := in.Read(b); n == 0 || err != nil {
+			return string(read), false
 		}
-		line = append(line, b[0])
+		if b[0] == '\n' {
+			return string(read), true
+		}
+		read = append(read, b[0])
 	}
 }
 

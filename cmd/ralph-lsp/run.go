@@ -10,6 +10,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/cmd/internal/keeper"
 	"ralph-lsp/config"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -19,47 +20,36 @@ import (
 
 // loopFlags are those of the commands that run a loop in this terminal.
 type loopFlags struct {
+	start.Options
 	folder func() (string, error)
-	agent  start.Agent
-	team   start.Team
-	limits start.Limits
-	check  start.Check
-	live   start.Live
-	tree   start.Tree
-	ask    start.Ask
 	once   once
-	walls  start.Walls
-	accept bool // what couldn't be verified
 	shown  shown
 	record string
+	detach bool // it goes on alone, and the command ends
 
 	replace bool // a loop that is there may go
 	dryRun  bool
 }
 
-func (l *loopFlags) addFlags(cmd *cobra.Command) {
+func (l *loopFlags) addFlags(cmd *cobra.Command, use start.Use) {
 	l.folder = folderFlag(cmd)
-	addAgentFlags(cmd, &l.agent, &l.team)
-	l.limits.AddFlags(cmd.Flags())
-	l.check.AddFlags(cmd.Flags())
-	l.live.AddFlags(cmd.Flags())
-	l.walls.AddFlags(cmd.Flags())
-	l.ask.AddFlags(cmd.Flags())
-	cli.CompleteChoices(cmd)
+	addStartFlags(cmd, &l.Options, use)
 	l.shown.addFlags(cmd)
 	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	cli.OfFlag(cmd.MarkFlagDirname("record"))
+	cmd.Flags().BoolVar(&l.detach, "detach", false, "print the loop's id and end; the loop goes on alone (see ralph-lsp attach)")
 }
 
 func newRun() *cobra.Command {
 	var flags loopFlags
 	var promptFile string
-	var goOn, noInstruct bool
+	var goOn bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] PROMPT...",
 		Short: "Run a loop in this terminal",
 		Long: `Run an agent with the same prompt again and again, each time with a fresh context,
-until it promises that it is done or a limit is reached. Ctrl-C cancels.
+until it promises that it is done or a limit is reached. Ctrl-C interrupts;
+ralph-lsp resume goes on.
 
 Words of the prompt are joined by blanks; a single argument is taken as it is.
 Put text that begins with - after --. A text such as
@@ -75,7 +65,7 @@ these are just a prompt.`,
   ralph-lsp run --continue --max-iterations 100`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.once.check(cmd, promptFile); err != nil {
+			if err := flags.once.check(cmd, promptFile, flags.detach); err != nil {
 				return err
 			}
 			if goOn {
@@ -85,31 +75,34 @@ these are just a prompt.`,
 				if flags.replace {
 					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
 				}
-				if flags.tree != (start.Tree{}) {
+				if flags.Tree != (start.Tree{}) {
 					return errors.New("--continue goes on where the loop is, and --worktree begins one elsewhere; leave one of them out")
 				}
+				at, args, err := placeOf(flags.folder, args)
+				if err != nil {
+					return err
+				}
+				flags.folder = func() (string, error) { return at.dir, nil }
 				if len(args) > 0 || promptFile != "" {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
-				return flags.tellMissing(cmd, flags.resume(cmd, noInstruct))
+				return flags.tellMissing(cmd, flags.resume(cmd))
 			}
-			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile, noInstruct))
+			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile))
 		},
 	}
-	flags.addFlags(cmd)
-	flags.tree.AddFlags(cmd.Flags())
+	flags.addFlags(cmd, start.ToStart)
 	flags.once.addFlags(cmd.Flags())
 	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the interrupted or failed loop in the folder")
+	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the loop in the folder that is over and not done")
 	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the folder's loop without asking")
 	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only say what would run, and with which limits; exit with 1 if it couldn't start")
-	cmd.Flags().BoolVar(&noInstruct, "no-instruct", false, "don't tell the agent about the loop and its promise")
 	return cmd
 }
 
 // start runs a new loop. The prompt comes first, as it may be a command of its own
 // (/cancel-ralph) that needs neither settings nor an agent.
-func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string, quiet bool) error {
+func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string) error {
 	folder, err := l.folder()
 	if err != nil {
 		return err
@@ -125,7 +118,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	}
 	switch request.Slash {
 	case start.SlashCancel:
-		return cancelLoop(cmd, folder)
+		return cancelLoop(cmd, place{dir: folder})
 	case start.SlashHelp:
 		return cmd.Root().Help()
 	}
@@ -150,7 +143,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	if err != nil {
 		return err
 	}
-	resolver := l.resolver(cmd, settings, quiet)
+	resolver := l.resolver(cmd, settings)
 	resolver.Prompt = prompt
 	resolver.Start = resolver.Start.Over(request.Options)
 	var cfg loop.Config
@@ -173,6 +166,14 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 	if err != nil {
 		return err
 	}
+	if changed, err := l.offer(cmd, &resolver, cfg); err != nil {
+		return err
+	} else if changed {
+		if err := withTrust(cmd, resolve); err != nil {
+			return err
+		}
+		cfg.Folder = folder
+	}
 	if tree := resolver.Start.Tree; tree != (start.Tree{}) {
 		return l.driveInTree(cmd, cfg, tree, settings)
 	}
@@ -181,7 +182,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string,
 
 // resume goes on with a loop that nobody drives. What its file says that it runs
 // needs trust like a folder's settings: an agent may have written it.
-func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
+func (l *loopFlags) resume(cmd *cobra.Command) error {
 	folder, err := l.folder()
 	if err != nil {
 		return err
@@ -196,7 +197,7 @@ func (l *loopFlags) resume(cmd *cobra.Command, quiet bool) error {
 	}
 	var cfg loop.Config
 	err = withTrust(cmd, func() error {
-		cfg, err = l.resolver(cmd, settings, quiet).Continue(contextOf(cmd), found, files)
+		cfg, err = l.resolver(cmd, settings).Continue(contextOf(cmd), found, files)
 		return err
 	})
 	if err != nil {
@@ -221,11 +222,9 @@ func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 }
 
 // resolver makes a loop's configuration of the flags and the files.
-func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet bool) start.Resolver {
-	patch := l.limits.Patch()
-	patch.Accept = l.accept
+func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings) start.Resolver {
 	return start.Resolver{
-		Start:    start.Options{Agent: l.agent, Team: l.team, Limits: patch, Quiet: quiet, Check: l.check, Live: l.live, Ask: l.ask, Walls: l.walls, Tree: l.tree},
+		Start:    l.Options,
 		Settings: settings,
 		Attended: isAttended(cmd),
 		Detect:   start.Installed,
@@ -236,6 +235,9 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings, quiet
 // continued later without asking for trust again. began is called when it has begun.
 func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
+	if l.detach && l.record != "" {
+		return errors.New("--record is for a loop that runs in this terminal; leave it or --detach out")
+	}
 	if l.record != "" {
 		dir, err := filepath.Abs(l.record)
 		if err != nil {
@@ -244,12 +246,23 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 		cfg.RecordDir = dir
 	}
 	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
+	cfg.Attended = func() bool { return isAttended(cmd) }
+	cfg.Changes.Printed = printedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if !l.once.wanted {
+		cfg.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
+	}
+	if l.detach {
+		return detached(cmd, cfg, func(id string) {
+			began()
+			start.Remember(files, cfg, id)
+		})
+	}
 	begun := func(begun *loop.Loop, over <-chan struct{}) {
 		began()
 		start.Remember(files, cfg, begun.ID())
 		l.once.hold(cmd.InOrStdin(), begun.Interrupt, over)
 	}
-	l.shown.answers = cfg.Ask && isAttended(cmd) && !l.once.wanted
+	l.shown.answers = isAttended(cmd) && !l.once.wanted
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + goOn
@@ -257,5 +270,9 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	if err != nil {
 		return err
 	}
-	return outcome(end)
+	err = outcome(end)
+	if failed := (*exitError)(nil); end.Reason == loop.StopPermissionDenied && errors.As(err, &failed) {
+		failed.message += howToPermit(cmd, cfg)
+	}
+	return err
 }

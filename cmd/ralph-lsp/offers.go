@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/stream"
+)
+
+// offerOfPermits is what is remembered of a user who leaves an agent without commands.
+const offerOfPermits = "commands"
+
+// errNothingStarted ends a start whose user left at a question.
+var errNothingStarted = &exitError{exitFailed, "nothing was started"}
+
+// offer asks a user at a terminal what a start leaves open: whether the agent may run
+// commands, and whether the folder's own check verifies its promise. Enter takes what is
+// right as a rule. Where nobody can answer, nothing is added. changed says that the
+// start says more now.
+func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg loop.Config) (changed bool, err error) {
+	if !r.Attended || l.once.wanted || l.shown.style.Value == styleJSON {
+		return false, nil
+	}
+	files := r.Settings.Files
+	if permits := start.Permits(contextOf(cmd), cfg); len(permits) > 0 && !files.WasOffered(offerOfPermits) {
+		chosen, err := choosePermit(cmd, cfg.Backend.Name, permits)
+		switch {
+		case err != nil:
+			return false, err
+		case chosen == nil:
+			_ = files.RememberOffer(offerOfPermits) // else it is asked again
+		default:
+			r.Start = chosen.Options.Over(r.Start)
+			changed = true
+		}
+	}
+	if s := cfg.Suggested; s.Command != "" {
+		question := fmt.Sprintf("There is %s here. Is the loop done only when %q passes, too? [Y/n] ", plainLine(s.File), s.Command)
+		switch answer, asked := prompt(cmd, question); {
+		case asked && answer == leaves:
+			return false, errNothingStarted
+		case asked && (answer == "" || answer == "y" || answer == "yes"):
+			r.Start.Check.Verify, changed = s.Command, true
+		}
+	}
+	return changed, nil
+}
+
+// choosePermit asks what an agent may do; nil leaves it as it is.
+func choosePermit(cmd *cobra.Command, agent string, permits []start.Permit) (*start.Permit, error) {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s may change files here, and runs no commands but those that its own settings allow. Let it\n", stream.Plain(agent))
+	for i, p := range permits {
+		fmt.Fprintf(&b, "  %d  %s (%s)\n", i+1, p.Title, p.Flags())
+	}
+	none := len(permits) + 1
+	fmt.Fprintf(&b, "  %d  stay as it is, and don't ask again\n[1] ", none)
+	for {
+		answer, asked := prompt(cmd, b.String())
+		n, err := strconv.Atoi(answer)
+		switch {
+		case !asked:
+			return nil, nil
+		case answer == "":
+			return &permits[0], nil
+		case answer == leaves:
+			return nil, errNothingStarted
+		case err == nil && n >= 1 && n < none:
+			return &permits[n-1], nil
+		case n == none:
+			return nil, nil
+		}
+		b.Reset()
+		fmt.Fprintf(&b, "write a number from 1 to %d, or %s to leave [1] ", none, leaves)
+	}
+}
+
+// howToPermit says with which commands a loop goes on whose agent was refused permission.
+func howToPermit(cmd *cobra.Command, cfg loop.Config) string {
+	text := ""
+	for _, p := range start.Permits(contextOf(cmd), cfg) {
+		text += fmt.Sprintf("; to let it %s: ralph-lsp resume%s %s", p.Title, inFolderOf(cfg.Folder), p.Flags(cfg.Args...))
+	}
+	return text
+}
