@@ -9,7 +9,10 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/tell"
 )
 
@@ -154,4 +157,18 @@ func TestTheDocumentNamesEveryCommand(t *testing.T) {
 			t.Errorf("docs/FLEET.md has no row for ralph-fleet %s", c.Name())
 		}
 	}
+}
+
+// A command that isn't in the table would be refused to all agents.
+func TestItIsSettledWhoMayAskForEachCommand(t *testing.T) {
+	var look func(cmd *cobra.Command)
+	look = func(cmd *cobra.Command) {
+		if words := cli.Words(cmd); !caller.Knows(words) {
+			t.Errorf("internal/caller/rights.go has no %q", words)
+		}
+		for _, c := range cmd.Commands() {
+			look(c)
+		}
+	}
+	look(newRoot(nil))
 }

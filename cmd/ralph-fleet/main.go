@@ -18,6 +18,7 @@ import (
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/cmd/internal/keeper"
 	"ralph-lsp/fleet/natsbus"
+	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/stream"
 )
@@ -56,6 +57,9 @@ func newRoot(stdout io.Writer) *cobra.Command {
 		Annotations: map[string]string{cli.Begins: `ralph-fleet submit "..."`},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := caller.CheckAfar(cli.Words(cmd)); err != nil {
+				return err
+			}
 			if cmd == cmd.Root() || cmd.Flags().Lookup("token-file") == nil { // it settles itself, or needs no bus
 				return nil
 			}

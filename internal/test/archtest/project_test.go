@@ -61,7 +61,7 @@ var picture = Rules{
 		"fleet/natsbus":            {"fleet", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/spans":              {"fleet"},
-		"cmd/ralph-fleet":          {"fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "config", "loop/start", "stream", "wire", "internal/git", "internal/limits", "internal/tell", "loop"},
+		"cmd/ralph-fleet":          {"loop/ask", "internal/caller", "fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "config", "loop/start", "stream", "wire", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
 		"internal/test/walltest":   {"sandbox"},
