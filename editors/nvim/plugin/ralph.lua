@@ -44,6 +44,7 @@ for name, lhs in pairs({
   cancel = '<Plug>(ralph-cancel)',
   pause = '<Plug>(ralph-pause)',
   next = '<Plug>(ralph-next)',
+  detach = '<Plug>(ralph-detach)',
   answer = '<Plug>(ralph-answer)',
   resume = '<Plug>(ralph-resume)',
   steer = '<Plug>(ralph-steer)',

@@ -21,8 +21,9 @@ local function stays(nvim)
   expect.equal(nvim:lua([[return require('ralph').status().loops[1].state]]), 'running')
 end
 
-local function leaves(nvim)
-  expect.equal(vim.fn.jobwait({ nvim.channel }, child.patience)[1], 0)
+local function leaves(nvim, command)
+  nvim:quit(command)
+  expect.equal(nvim.exit_code, 0)
   expect.contains(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), 'active: true')
 end
 
@@ -36,8 +37,53 @@ for command, set in pairs({ wqa = 'confirm', xa = 'confirm', ['confirm qa'] = 'n
   end)
 end
 
-it('leaves at once without confirm', function()
-  local nvim = busy('noconfirm')
+--- The refusal names the loop, and the two ways out of it.
+local refusal = 'Ralph loop in [%w]+: :Ralph detach keeps it, :qa! ends it'
+
+it('refuses to leave a loop without confirm', function()
+  local nvim = busy('noconfirm nohidden')
+  nvim:command('write')
+  nvim:command('split other.txt')
+  nvim:command('quit') -- this window alone
+  local windows = nvim:lua('return #vim.api.nvim_list_wins()')
+  nvim:type(':qa<CR><CR>') -- it waits for a Return
+  nvim:wait([[vim.v.errmsg:find('^E162:.*' .. want)]], refusal)
+  stays(nvim)
   nvim:type(':wqa<CR>')
-  leaves(nvim)
+  nvim:wait_note('^' .. refusal)
+  stays(nvim)
+  expect.equal(nvim:lua('return #vim.api.nvim_list_wins()'), windows)
+  nvim:command('undo') -- its buffer wasn't unloaded
+  expect.equal(nvim:text(), '')
+  leaves(nvim, 'qa!')
+end)
+
+--- Another Neovim finds the loop, which goes on alone, and ends it. Nothing is left of it.
+local function ends_elsewhere(nvim)
+  local second = child.start({ dir = nvim.dir, home = nvim.home })
+  second:wait([[(require('ralph').status().loops[1] or {}).detached]])
+  second:wait([[require('ralph').statusline():find('alone · bash sleep 900')]])
+  local pid = tonumber(child.read(nvim.dir .. '/tool.pid'))
+  assert(child.is_alive(pid))
+  second:command('Ralph cancel')
+  second:wait_note('is cancelled$')
+  expect.equal(child.read(nvim.dir .. '/.pi/ralph-loop.local.md'), nil)
+  assert(not child.is_alive(pid), 'the tool is alive')
+end
+
+it('leaves a loop that is detached, and it goes on', function()
+  local nvim = busy('noconfirm')
+  nvim:command('Ralph detach')
+  nvim:wait_note('goes on alone once iteration 1 has ended')
+  nvim:wait([[not vim.list_contains(require('ralph').status().loops[1].can, 'detach')]])
+  leaves(nvim, 'wqa')
+  ends_elsewhere(nvim)
+end)
+
+it('keeps loops where that is set', function()
+  local nvim = child.start({ ralph = { on_close = 'keep' } })
+  nvim:command([[Ralph start 'agent: hang']])
+  nvim:wait([[require('ralph').statusline():find('alone · bash sleep 900')]])
+  leaves(nvim, 'qa')
+  ends_elsewhere(nvim)
 end)

@@ -276,7 +276,9 @@ it('checks the settings', function()
   expect.equal(problems(nil), {})
   expect.equal(problems({ notify = 'never', output = { max_lines = 500 } }), {})
   expect.equal(problems({ permissions = 'ask' }), {})
-  expect.equal(problems({ permissions = 'agent' }), {
+  expect.equal(problems({ on_close = 'keep' }), {})
+  expect.equal(problems({ permissions = 'agent', on_close = 'stay' }), {
+    'on_close must be "keep", "end" or "", not "stay"',
     'permissions must be "ask" or "", not "agent"',
   })
   expect.equal(problems({ fleet = { bus = 'tls://bus:4222,tls://other:4222' } }), {})

@@ -48,6 +48,10 @@ function acts.next(loop, folder)
   loops.run(folder, wire.commands.next, target(loop))
 end
 
+function acts.detach(loop, folder)
+  loops.run(folder, wire.commands.detach, target(loop))
+end
+
 function acts.resume(loop, folder)
   if loop.offers then
     return ask.about(loop)
@@ -113,6 +117,7 @@ local list = {
   { 'c', 'cancel', acts.cancel, 'cancel' },
   { 'p', 'pause', acts.pause, 'pause' },
   { 'i', 'end this iteration, begin the next', acts.next, 'next' },
+  { 'd', 'detach: it goes on without Neovim', acts.detach, 'detach' },
   { 'r', 'resume, or what can be done about its end', acts.resume, 'resume' },
   { 'a', 'answer what its agent asks', acts.answer, 'answer' },
   { 'A', 'take back what its agent may do', acts.take_back, 'update' },

@@ -190,6 +190,11 @@ M.all = {
       loops.next()
     end,
   },
+  detach = {
+    run = function()
+      loops.detach()
+    end,
+  },
   resume = { run = resume, complete = complete_limits },
   update = {
     run = function(invocation)

@@ -7,6 +7,7 @@ M.defaults = {
   fleet = {},
   flags = {},
   permissions = '',
+  on_close = '',
   root = nil,
   prompt_file = 'PROMPT.md',
   notify = 'always',
@@ -55,6 +56,12 @@ local rules = {
     '"ask" or ""',
     function(v)
       return v == 'ask' or v == ''
+    end,
+  },
+  on_close = {
+    '"keep", "end" or ""',
+    function(v)
+      return v == 'keep' or v == 'end' or v == ''
     end,
   },
   root = { 'a function', vim.is_callable },

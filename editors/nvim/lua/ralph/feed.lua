@@ -45,6 +45,9 @@ local over = {}
 ---@param source ralph.Source
 ---@param update ralph.Update
 local function tell(source, update)
+  if update.stopReason == 'detached' then
+    return -- it goes on, and is told on
+  end
   events.update(source, update)
   local name = status.name(status.by_id(source.loopId))
   if update.sessionUpdate == wire.updates.ending then
@@ -169,15 +172,25 @@ local function follow(loop, params)
   end
 end
 
+--- How long a status may take that says who drives a loop, in ms. One that is resumed elsewhere
+--- may be over before a status has seen it run.
+local patience = 1000
+
 --- Takes a ralph/update notification.
 ---@param params ralph.UpdateParams
 function M.update(params)
-  local loop = known[params.loopId]
+  local id = params.loopId
+  local loop = known[id]
   if loop and (loop.owned or loop.live) then
-    follow(loop, params)
-  else
-    early[params.loopId] = params -- the status will say who drives it now
+    return follow(loop, params)
   end
+  early[id] = params -- the status will say who drives it now
+  vim.defer_fn(function()
+    if early[id] == params and known[id] then
+      early[id] = nil
+      follow(known[id], params)
+    end
+  end, patience)
 end
 
 --- Tells once of a loop that is over and about which something can be done.
@@ -190,7 +203,7 @@ local function tell_over(loop, was_live)
     return
   end
   over[key] = how
-  if loop.state == 'interrupted' then
+  if loop.state == 'interrupted' and loop.stopReason ~= 'detached' then
     local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
   end
@@ -209,9 +222,13 @@ function M.status(params)
   status.set(params)
   for _, loop in ipairs(params.loops) do
     local id = loop.loopId
-    local was_live = (known[id] or none).live
+    local was = known[id] or none
+    local was_live = was.live
     if id then
-      local now = { folder = wire.folder(loop), owned = loop.owned, live = loop.live }
+      -- What ours said last may come behind the status that it is over.
+      -- One of ours that was detached is told on, and nothing else of a loop that runs elsewhere.
+      local owned = loop.owned or was.owned and (loop.detached or not loop.live)
+      local now = { folder = wire.folder(loop), owned = owned, live = loop.live }
       known[id] = now
       local waiting = early[id]
       early[id] = nil

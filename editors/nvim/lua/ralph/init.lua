@@ -54,6 +54,13 @@ function M.next(folder, callback)
   require('ralph.loops').next(path_of(folder), callback)
 end
 
+--- Lets a loop go on without this Neovim.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.detach(folder, callback)
+  require('ralph.loops').detach(path_of(folder), callback)
+end
+
 --- Lets a loop go on.
 ---@param folder? string
 ---@param callback? ralph.Callback

@@ -69,10 +69,14 @@ local function with_flags(text)
 end
 
 --- What the user has set for all starts, as far as it isn't flags.
----@return { permissions: 'ask' }?
+---@return { permissions?: 'ask', onClose?: 'keep'|'end' }?
 local function settings()
-  local permissions = config.get().permissions
-  return permissions ~= '' and { permissions = permissions } or nil
+  local given = config.get()
+  local said = {
+    permissions = given.permissions ~= '' and given.permissions or nil,
+    onClose = given.on_close ~= '' and given.on_close or nil,
+  }
+  return next(said) and said or nil
 end
 
 ---@param options ralph.StartOptions
@@ -190,6 +194,13 @@ end
 ---@param callback? ralph.Callback
 function M.next(folder, callback)
   M.run(folder, wire.commands.next, {}, callback)
+end
+
+--- Lets a loop go on without this Neovim.
+---@param folder? string
+---@param callback? ralph.Callback
+function M.detach(folder, callback)
+  M.run(folder, wire.commands.detach, {}, callback)
 end
 
 --- Lets a paused, waiting, interrupted, failed or capped loop go on.

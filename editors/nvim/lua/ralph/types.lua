@@ -7,6 +7,7 @@
 ---@field fleet? { bus?: string } loops of a bus are shown as well: its URL; default: none
 ---@field flags? string[] flags for every start, as { '--backend=pi' }; those of the start win
 ---@field permissions? ''|'ask' all agents that can ask their user do; default: what files and flags say
+---@field on_close? ''|'keep'|'end' what becomes of loops when Neovim ends; default: what files and flags say
 ---@field root? fun(): string the folder of the loop; default: the working directory
 ---@field prompt_file? string offered when a start has no prompt
 ---@field notify? 'always'|'unfocused'|'never' when a loop's end is notified
@@ -53,6 +54,7 @@
 ---@field line string how it stands, and what it does now
 ---@field live boolean somebody drives it
 ---@field busy boolean it works now
+---@field detached? boolean it runs alone, in a process of its own
 ---@field can? string[] what can be done with it: "cancel", "pause", "resume", ...
 ---@field costText? string
 ---@field limitTexts? string[]

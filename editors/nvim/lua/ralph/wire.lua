@@ -18,6 +18,7 @@ M.commands = {
   cancel = 'ralph.loop.cancel',
   pause = 'ralph.loop.pause',
   next = 'ralph.loop.next',
+  detach = 'ralph.loop.detach',
   resume = 'ralph.loop.resume',
   update = 'ralph.loop.update',
   steer = 'ralph.loop.steer',
