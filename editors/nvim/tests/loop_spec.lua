@@ -205,6 +205,8 @@ it('understands the commands of other tools', function()
   nvim:command([[Ralph start /ralph-loop "agent: promise 9" --max-iterations 2]])
   nvim:wait_event('RalphEnded', { stopReason = 'max_iterations', iterations = 2 })
   nvim:command([[Ralph start /cancel-ralph]])
+  nvim:wait_note('is cancelled') -- it could have gone on
+  nvim:command([[Ralph start /cancel-ralph]])
   nvim:wait_note('no loop is running here')
   nvim:command([[Ralph start 'agent: hang']])
   nvim:wait_file('tool.pid')
@@ -237,7 +239,7 @@ it('offers to raise a limit that was reached', function()
   nvim:wait('#answers == 0')
   expect.equal(
     nvim:lua('return asked[1].labels'),
-    { 'Leave it', 'Raise to 2 iterations and Go On', 'Go on with another limit' }
+    { 'Leave it', 'Raise to 2 iterations and Go On', 'Discard', 'Go on with another limit' }
   )
 end)
 
@@ -265,4 +267,5 @@ it('offers to double a time limit', function()
   nvim:wait_event('RalphEnded', { stopReason = 'max_time' })
   nvim:wait('#answers == 0')
   expect.equal(nvim:lua('return asked[1].labels[2]'), 'Raise to 2s and Go On')
+  expect.equal(nvim:lua([[return require('ralph').status().loops[1].stopReason]]), 'max_time')
 end)

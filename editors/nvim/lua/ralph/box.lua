@@ -178,6 +178,26 @@ local function keys(box)
       end,
     },
     {
+      'go',
+      'start with more: what this start leaves open',
+      function()
+        if vim.trim(text_of(box)) == '' then
+          return notify.warn('the prompt is empty')
+        end
+        ask_preview(box, function(err, preview)
+          local offers = preview and preview.offers or {}
+          if err then
+            notify.error(err.message)
+          elseif #offers == 0 then
+            notify.info('this start leaves nothing open')
+          else
+            close(box)
+            require('ralph.ask').offer(preview.text, box.options.folder, offers)
+          end
+        end)
+      end,
+    },
+    {
       'K',
       'what will run',
       function()

@@ -23,6 +23,7 @@ local letters = {
   confirm = { deny = 'n', once = 'y' },
   select = { deny = 'd' },
   input = { deny = 'd' },
+  limits = { deny = 'n', once = 'y' },
 }
 
 ---@type { win: integer, buf: integer, question: ralph.Question }? the window

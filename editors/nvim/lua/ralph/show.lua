@@ -44,6 +44,9 @@ function M.preview(preview)
   for _, warning in ipairs(preview.warnings or {}) do
     vim.list_extend(lines, { '', '! ' .. warning })
   end
+  for _, offer in ipairs(preview.offers or {}) do
+    vim.list_extend(lines, { '', '→ ' .. offer.title })
+  end
   M.lines('Ralph: what would run', lines)
 end
 

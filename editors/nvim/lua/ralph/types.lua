@@ -45,6 +45,14 @@
 ---@field label string
 ---@field text string
 
+---@class ralph.Cost
+---@field amount number
+---@field currency string
+---@field limit? number
+---@field iteration? number
+---@field estimated boolean
+---@field unknownRuns? integer
+
 ---@class ralph.Loop: ralph.Said
 ---@field loopId? string
 ---@field folder string file URI
@@ -68,7 +76,7 @@
 ---@field iterationStartedAt? string
 ---@field backend? { name: string, version?: string, provider?: string, model?: string }
 ---@field hat? string
----@field cost? { amount: number, currency: string, limit?: number, iteration?: number, estimated: boolean }
+---@field cost? ralph.Cost
 ---@field time? { spentMs: integer, limitMs?: integer } running time of the iterations that ended
 ---@field tokens? { input: integer, output: integer, cacheRead: integer, cacheWrite: integer }
 ---@field context? { used: integer, size?: integer }
@@ -88,7 +96,7 @@
 ---@field loopId string
 ---@field folder string file URI
 ---@field id string
----@field kind 'permission'|'confirm'|'select'|'input'
+---@field kind 'permission'|'confirm'|'select'|'input'|'limits'
 ---@field agent? string which one asks, in a step or below
 ---@field title string what and where, one line
 ---@field detail? string all of it
@@ -124,6 +132,7 @@
 ---@field details ralph.Detail[]
 ---@field problems? { text: string, class: string, offers?: ralph.Command[] }[] in its way
 ---@field warnings? string[]
+---@field offers? ralph.Command[] what it leaves open
 
 ---@class ralph.StartOptions
 ---@field prompt? string
@@ -144,6 +153,7 @@
 ---@field idle_timeout_ms? integer
 ---@field max_consecutive_failures? integer
 ---@field max_unchanged_iterations? integer
+---@field max_unknown_cost_runs? integer
 
 ---@class ralph.Error
 ---@field code? integer
