@@ -4,8 +4,8 @@ import { command, type LoopStatus } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
-/** All that can be done with a loop: an ended one of another machine has it among its offers. */
-export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
+/** All that can be done with a loop: an ended one of another machine has it among its offers, and one that leaves this window goes on by itself. */
+export const canOf = (l: LoopStatus): string[] => l.stopReason === 'detached' ? [] : [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
 
 /** Undefined for what only a later server knows. */
 export function doing(can: string): Doing | undefined {
@@ -15,6 +15,7 @@ export function doing(can: string): Doing | undefined {
     discard: { command: 'ralph.cancel', icon: 'trash', title: t('Discard') },
     pause: { command: 'ralph.pause', icon: 'debug-pause', title: t('Pause after this iteration') },
     next: { command: 'ralph.next', icon: 'debug-step-over', title: t('Next iteration') },
+    detach: { command: 'ralph.detach', icon: 'debug-disconnect', title: t('Let it go on alone') },
     answer: { command: 'ralph.answer', icon: 'question', title: t('Answer...') },
     resume: { command: 'ralph.resume', icon: 'debug-continue', title: t('Resume') },
     steer: { command: 'ralph.steer', icon: 'comment', title: t('Steer...') },

@@ -52,6 +52,7 @@ export function choices(scope?: vscode.Uri): Settings {
     model: get<string>('model', scope) || undefined,
     args: args.length > 0 ? args : undefined,
     permissions: get<string>('permissions') === 'ask' ? 'ask' : undefined,
+    onClose: get<'end' | 'keep' | ''>('onClose') || undefined,
   });
 }
 

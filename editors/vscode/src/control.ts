@@ -52,6 +52,12 @@ export class Controls {
     return loop && this.run(command.next, named(loop));
   }
 
+  /** Lets the loop go on without its window. */
+  async detach(argument?: LoopArgument): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can('detach'));
+    return loop && this.run(command.detach, named(loop));
+  }
+
   /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */
   async resume(argument?: LoopArgument & Limits): Promise<LoopResult | undefined> {
     const loop = await chooseLoop(this.loops, argument, can('resume'));

@@ -1,6 +1,7 @@
 // Notifications: what a loop tells its user, one that was left, a sidecar that isn't
 // there. Nothing else pops up by itself.
 import * as vscode from 'vscode';
+import { canOf } from './can';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
@@ -45,7 +46,7 @@ export class Notifications implements vscode.Disposable {
   }
 
   private async ended(loopId: string, end: End): Promise<void> {
-    if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
+    if (!this.isOurs(loopId) || end.stopReason === 'detached' || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
     const far = this.loops.byId(loopId)?.host !== undefined;
     await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) }, far);
   }
@@ -53,7 +54,7 @@ export class Notifications implements vscode.Disposable {
   /** Tells once of each loop that somebody has to go on with, or to discard. */
   private async left(loop: LoopStatus): Promise<void> {
     const key = `${loop.folder} ${loop.loopId}`;
-    const isLeft = loop.can?.includes('discard');
+    const isLeft = canOf(loop).includes('discard');
     if (!isLeft) this.told.delete(key); // it may be left again
     if (!isLeft || this.told.has(key)) return;
     this.told.add(key);

@@ -8,7 +8,7 @@ import { t } from './l10n';
 import type { Loops } from './loops';
 import { iconless, short } from './show';
 import type { Sidecar } from './sidecar';
-import type { Changeable, Edit, StartOptions } from './startOptions';
+import { withOnClose, type Changeable, type Edit, type StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
 
 const refreshDelay = 300; // milliseconds after the last key
@@ -116,7 +116,8 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   }
 
   async dryRun(start: StartParams): Promise<DryRunResult> {
-    return this.sidecar.execute<DryRunResult>(command.start, { ...start, dryRun: true });
+    const result = await this.sidecar.execute<DryRunResult>(command.start, { ...start, dryRun: true });
+    return isSlash(result) ? result : { ...result, details: withOnClose(result.details) };
   }
 
   dispose(): void {
@@ -155,4 +156,5 @@ const titles: Record<string, (text: string, all: string) => string> = {
   Promise: (text) => `$(pass) ${short(text, 28)}`,
   Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
   Permissions: (text) => `$(shield) ${short(text, 40)}`,
+  'On close': (text) => `$(debug-disconnect) ${text.split(' (')[0]}`,
 };

@@ -13,11 +13,11 @@ export interface Look { answers: Answers; preview(answers: Answers): Promise<Dry
 export type Edit = (answers: Answers) => Answers;
 
 /** The rows of a preview that can be changed, by the server's labels. */
-export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder', 'Worktree'] as const;
+export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder', 'Worktree', 'On close'] as const;
 export type Changeable = (typeof changeable)[number];
 
 const icons: Record<string, string> = {
-  Agent: 'hubot', Model: 'symbol-misc', Permissions: 'shield', Limits: 'dashboard', Promise: 'pass', 'Verified by': 'beaker', Folder: 'folder', Prompt: 'markdown', Walls: 'lock', Worktree: 'git-branch',
+  Agent: 'hubot', Model: 'symbol-misc', Permissions: 'shield', Limits: 'dashboard', Promise: 'pass', 'Verified by': 'beaker', Folder: 'folder', Prompt: 'markdown', Walls: 'lock', Worktree: 'git-branch', 'On close': 'debug-disconnect',
 };
 
 interface Row extends vscode.QuickPickItem { start?: true; change?: Changeable; offer?: Offer; opens?: true }
@@ -65,6 +65,10 @@ export class StartOptions {
           (text) => (now) => ({ ...now, completionPromise: text }));
       case 'Folder':
       case 'Worktree': return this.place(look);
+      case 'On close': {
+        const goesOn = (await look.preview(answers)).details.some((d) => d.label === what && d.text.startsWith(onClose().keep));
+        return (now) => ({ ...now, onClose: goesOn ? 'end' : 'keep' });
+      }
       case 'Verified by':
         return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },
           (text) => (now) => ({ ...now, verify: text || undefined }));
@@ -120,6 +124,15 @@ export class StartOptions {
 /** The agents that are known. */
 export async function agentsOf(sidecar: Sidecar): Promise<Agent[]> {
   return (await sidecar.execute<{ agents: Agent[] }>(command.agents)).agents;
+}
+
+const onClose = () => ({ end: t('ends with this window'), keep: t('goes on alone') });
+
+/** The rows of a preview with what becomes of the loop without its window: the server has that only where somebody has said it. */
+export function withOnClose(details: DryRunResult['details']): DryRunResult['details'] {
+  const label: Changeable = 'On close';
+  const said = details.find((d) => d.label === label)?.text ?? 'end';
+  return [...details.filter((d) => d.label !== label), { label, text: said.replace(/^(end|keep)/, (value) => onClose()[value as 'end' | 'keep']) }];
 }
 
 /** The rows of a start: to start it, what is in its way, what it is. */

@@ -83,6 +83,6 @@ function links(all: [string, string][], loop?: LoopParams): string {
 
 /** The commands that the tooltip may run. */
 export const tooltipCommands = [
-  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.fetch', 'ralph.showOutput',
+  'ralph.start', 'ralph.cancel', 'ralph.pause', 'ralph.next', 'ralph.detach', 'ralph.answer', 'ralph.resume', 'ralph.steer', 'ralph.changeLimits', 'ralph.openStateFile', 'ralph.fetch', 'ralph.showOutput',
   'ralph.openChanges', 'ralph.restartServer', 'ralph.showLog', 'ralph.help',
 ];

@@ -17,6 +17,7 @@ export const command = {
   cancel: 'ralph.loop.cancel',
   pause: 'ralph.loop.pause',
   next: 'ralph.loop.next',
+  detach: 'ralph.loop.detach',
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
@@ -91,6 +92,7 @@ export interface LoopStatus extends Said {
   error?: string;
   /** Of one that is over, where that is known. */
   endedAt?: string;
+  stopReason?: string;
   /** False: another process drives the loop, or nobody. */
   owned: boolean;
   sessionFileUri?: string;
@@ -214,6 +216,8 @@ export interface Choices extends Limits {
   hat?: string;
   model?: string;
   args?: string[];
+  /** What becomes of the loop without its window. */
+  onClose?: 'end' | 'keep';
 }
 /** The argument of a start: one of prompt, promptUri and text (which may hold flags). */
 export interface StartParams extends Choices {

@@ -297,6 +297,73 @@ describe('what a loop shows', () => {
     }
   });
 
+  it('follows a loop that is let go on alone, has it as before, and tells of no end', async () => {
+    const { showInformationMessage, showWarningMessage } = vscode.window;
+    const told = [];
+    vscode.window.showInformationMessage = vscode.window.showWarningMessage = async (text) => void told.push(text);
+    try {
+      writeNotes();
+      for (const n of [1, 2, 3]) fs.writeFileSync(file(`hold-${n}-bash`), '');
+      const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 3', completionPromise: 'DONE' });
+      const document = await transcriptOf(loopId);
+      const calls = (n) => until(`the call of iteration ${n}`, () => times(document, `for the **${n}.** time.`) === 1 && api.loops.records.get(loopId).iterations.at(-1)?.tools.length === 1);
+      await calls(1);
+      assert.match((await run('ralph.detach', { loopId })).text, /alone once iteration 1 has ended/);
+      fs.rmSync(file('hold-1-bash'));
+      await until('that it is alone', () => loopIn(api)?.detached);
+      await calls(2);
+      assert.deepEqual([loopIn(api).loopId, loopIn(api).owned, loopIn(api).can.includes('detach')], [loopId, false, false]);
+      await run('ralph.steer', { loopId, text: 'use tabs' });
+      await run('ralph.pause', { loopId });
+      await until('that it will pause', () => loopIn(api).can.includes('resume'));
+      await run('ralph.resume', { loopId });
+      await until('that it will not', () => loopIn(api).can.includes('next'));
+      await run('ralph.next', { loopId });
+      await calls(3);
+      assert.equal(times(document, '> use tabs'), 1);
+      fs.rmSync(file('hold-3-bash'));
+      await until('the end', () => document.getText().includes('**done: DONE'));
+      await until('the history', () => !api.loops.byId(loopId) && api.loops.past.some((p) => p.loopId === loopId && p.class === 'ok'));
+      assert.deepEqual(told.filter((text) => !/^Ralph.*: done: DONE/.test(text)), []);
+    } finally {
+      Object.assign(vscode.window, { showInformationMessage, showWarningMessage });
+      for (const n of [1, 2, 3]) fs.rmSync(file(`hold-${n}-bash`), { force: true });
+    }
+  });
+
+  it('finds a loop again whose iteration was under way when the server ended, and asks nothing', async () => {
+    const { showWarningMessage } = vscode.window;
+    const told = [];
+    vscode.window.showWarningMessage = async (text) => void told.push(text);
+    try {
+      const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'wait' });
+      await until('its call', () => api.loops.records.get(loopId)?.iterations.at(-1)?.tools.length === 1);
+      await run('ralph.detach', { loopId });
+      await run('ralph.restartServer');
+      await until('its call in another server', () => loopIn(api)?.detached && api.loops.records.get(loopId).iterations.at(-1)?.tools.length === 1);
+      assert.deepEqual(told, []);
+      await run('ralph.cancel', { loopId });
+    } finally {
+      Object.assign(vscode.window, { showWarningMessage });
+    }
+  });
+
+  it('finds a loop again that goes on without the server, as the settings say', async () => {
+    await setting('ralph.onClose', 'keep');
+    try {
+      const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'wait' });
+      const isThere = () => loopIn(api)?.detached && api.loops.records.get(loopId)?.iterations.at(-1)?.tools.length === 1;
+      await until('its call', isThere);
+      await run('ralph.restartServer');
+      await until('its call in another server', isThere);
+      assert.deepEqual(api.loops.records.get(loopId).iterations.map((i) => [i.number, i.running]), [[1, true]]);
+      assert.equal((await run('ralph.cancel', { loopId })).state, 'ended');
+      await until('that it is gone', () => !api.loops.byId(loopId));
+    } finally {
+      await setting('ralph.onClose', undefined);
+    }
+  });
+
   it('is whole when it was hidden meanwhile', async () => {
     writeNotes();
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'count 2', completionPromise: 'DONE' });

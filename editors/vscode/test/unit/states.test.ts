@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { doing } from '../../src/can';
+import { canOf, doing } from '../../src/can';
 import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { LoopRecord } from '../../src/loopRecord';
@@ -34,7 +34,7 @@ function forgotten(l: LoopStatus): string[] {
   check(node.label === l.title && node.description!.includes(l.text!) && node.hover!().includes('| Now |'), 'the tree');
   const links = tooltip(model(l), 0);
   for (const { label } of l.details ?? []) check(links.includes(`| ${label} |`), `the tooltip: ${label}`);
-  for (const can of l.can ?? []) {
+  for (const can of canOf(l)) {
     const { command } = doing(can) ?? {};
     check(Boolean(command), `can.ts: ${can}`);
     if (!command) continue;
@@ -44,7 +44,7 @@ function forgotten(l: LoopStatus): string[] {
     check(menus.commandPalette!.some((m) => m.command === command && m.when.includes(`ralph.can.${can}`)), `the palette: ${can}`);
   }
   for (const m of menus['view/item/context']!.filter((m) => m.when.includes('\\b'))) {
-    const named = (l.can ?? []).some((can) => doing(can)?.command === m.command);
+    const named = canOf(l).some((can) => doing(can)?.command === m.command);
     check(named || m.command === 'ralph.continueInPi' || !offers(m.command, node.context!), `the menu has ${m.command}, which can't be done`);
   }
   check(offers('ralph.continueInPi', node.context!) === !l.busy, 'the menu of ralph.continueInPi');

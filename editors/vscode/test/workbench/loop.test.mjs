@@ -8,7 +8,10 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: { 'PROMPT.md': 'count 3\n', 'notes.txt': notes, 'README.md': '# app\n' },
-      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 7 } }],
+      keybindings: [
+        { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 7 } },
+        { key: 'ctrl+alt+k', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 8, onClose: 'keep' } },
+      ],
       trust: true, settings: { 'ralph.transcript.openOnStart': true },
     });
   });
@@ -139,5 +142,24 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.statusIs(/Ralph 1\/7/);
     await w.run('Ralph: Cancel Loop');
     await w.statusIs(/Ralph cancelled/);
+  });
+
+  it('has a loop that is kept after a reload of the window, and cancels it from there', async () => {
+    await w.run('View: Close All Editors');
+    await w.page.keyboard.press('Control+Alt+k');
+    await w.statusIs(/Ralph 1\/8/);
+    await w.transcriptRow('This takes a while.').waitFor();
+    const [agents, sidecars] = [w.agents(), w.sidecars()];
+    await w.load(w.folder);
+    await until('another sidecar alone', () => w.sidecars().length === 1 && w.sidecars()[0] !== sidecars[0]);
+    await w.statusIs(/Ralph 1\/8/);
+    await w.run('View: Close All Editors'); // the tabs may be those of before
+    await w.run('Ralph: Show Output');
+    await w.transcriptRow('This takes a while.').waitFor();
+    await w.screenshot('alone');
+    assert.deepEqual(w.agents(), agents);
+    await w.run('Ralph: Cancel Loop');
+    await until('the agent is gone', () => w.agents().length === 0);
+    await w.statusIsGone();
   });
 });

@@ -58,6 +58,16 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await lens('at most 7 iterations, $3.50').waitFor();
   });
 
+  it('says what becomes of the loop without its window, and a click changes that', async () => {
+    await lens('ends with this window').click();
+    await lens('goes on alone').waitFor();
+    await w.run('Ralph: What Will Run...');
+    await w.choose('On close');
+    await w.row('On close').filter({ hasText: 'ends with this window' }).waitFor();
+    await w.page.keyboard.press('Escape');
+    await lens('ends with this window').waitFor();
+  });
+
   it('has the draft again after the editor was closed, without a question', async () => {
     await w.focusEditor();
     await w.page.keyboard.press('Control+End');
