@@ -40,6 +40,7 @@ function limits(scope?: vscode.Uri): Limits {
     idleTimeoutMs: minutes(get<number>('limits.idleMinutes', scope)),
     maxConsecutiveFailures: get<number>('limits.maxConsecutiveFailures', scope),
     maxUnchangedIterations: get<number>('limits.maxUnchangedIterations', scope),
+    maxUnknownCostRuns: get<number>('limits.maxUnknownCostRuns', scope),
   });
 }
 

@@ -8,7 +8,7 @@ import { t } from './l10n';
 import { ask } from './notifications';
 import type { PromptEditor } from './prompt';
 import type { Sidecar } from './sidecar';
-import type { Changeable, StartOptions } from './startOptions';
+import type { Changeable, Edit, StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type LoopParams, type SlashResult, type StartParams, type StartResult } from './wire';
 
 /** The argument of ralph.start: with a prompt in it, nothing is asked. */
@@ -77,10 +77,15 @@ export class Starter {
     const given = paramsOf(argument, folder);
     const effective = (answers: Answers): StartParams => ({ ...given, ...answers });
     if (isSlash(await this.sidecar.execute<DryRunResult | SlashResult>(command.start, { ...given, dryRun: true }))) return this.run(given);
-    const look = { answers: this.drafts.answers(folder), preview: (answers: Answers) => this.editor.dryRun(effective(answers)) };
+    let answers = this.drafts.answers(folder);
+    const keep = (edit: Edit) => {
+      answers = edit(answers); // what is taken back of the argument stays so
+      void this.drafts.choose(folder, edit(this.drafts.answers(folder)));
+    };
+    const look = { answers, preview: (answers: Answers) => this.editor.dryRun(effective(answers)) };
     const open = () => void (given.promptUri ? vscode.window.showTextDocument(vscode.Uri.parse(given.promptUri)) : this.editor.open(folder));
-    if (!(await this.options.confirm(look, (edit) => void this.drafts.choose(folder, edit(this.drafts.answers(folder))), open))) return undefined;
-    return this.run(effective(this.drafts.answers(folder)));
+    if (!(await this.options.confirm(look, keep, open))) return undefined;
+    return this.run(effective(answers));
   }
 
   /** Starts with the selected text or, without a selection, the whole file. */

@@ -136,15 +136,17 @@ export function withOnClose(details: DryRunResult['details']): DryRunResult['det
 }
 
 /** The rows of a start: to start it, what is in its way, what it is. */
-function rows({ text, details, problems = [], warnings = [] }: DryRunResult): Row[] {
+function rows({ text, details, problems = [], warnings = [], offers = [] }: DryRunResult): Row[] {
   const { Separator } = vscode.QuickPickItemKind;
+  const offered = (all: Offer[]) => all.map((offer) => ({ label: `$(arrow-right) ${offer.title}`, offer }));
   const isRefused = problems.some((p) => p.class === 'error');
   return [
     ...problems.flatMap((p): Row[] => [
       { label: `$(${p.class}) ${iconless(p.text)}` },
-      ...(p.offers ?? []).map((offer) => ({ label: `$(arrow-right) ${offer.title}`, offer })),
+      ...offered(p.offers ?? []),
     ]),
     ...(isRefused ? [] : [{ label: `$(play) ${t('Start')}`, description: iconless(text), start: true as const }]),
+    ...(isRefused ? [] : offered(offers)),
     { label: '', kind: Separator },
     ...details.map(({ label, text }): Row => ({
       label: `$(${icons[label] ?? 'dash'}) ${label}`, description: iconless(text), change: changeable.find((c) => c === label), ...(label === 'Prompt' && { opens: true }),

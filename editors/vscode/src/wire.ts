@@ -103,7 +103,7 @@ export interface Question extends Said {
   loopId?: string;
   folder?: string;
   id: string;
-  kind: 'permission' | 'confirm' | 'select' | 'input';
+  kind: 'permission' | 'confirm' | 'select' | 'input' | 'limits';
   toolCallId?: string;
   /** What and where, one line. */
   title: string;
@@ -206,7 +206,7 @@ export interface Told extends Said {
 export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Verify | Asked | Answered | Told;
 
 /** The keys of what bounds a loop. */
-export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures', 'maxUnchangedIterations'] as const;
+export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures', 'maxUnchangedIterations', 'maxUnknownCostRuns'] as const;
 /** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
 export type Limits = Partial<Record<(typeof limitKeys)[number], number>> & { completionPromise?: string };
 
@@ -251,6 +251,8 @@ export interface DryRunResult {
   warnings?: string[];
   /** What keeps it from starting; one of class warning gives way to an offer. */
   problems?: (Said & { text: string })[];
+  /** What it leaves open: they start with more. */
+  offers?: Offer[];
 }
 /** An agent that is known; install is the command line that installs it. */
 export interface Agent { name: string; installed: boolean; text?: string; install?: string; models?: string[] }
@@ -324,7 +326,7 @@ export interface UndoResult extends Said { undone: string[]; merged?: string[]; 
 export interface SlashResult { command: '/cancel-ralph' | '/ralph-help'; text?: string }
 export const isSlash = (result: object): result is SlashResult => 'command' in result;
 export interface PlanResult { argv: string[]; env: Record<string, string>; cwd: string }
-export interface Check { id: string; ok: boolean; message: string; fix?: string }
+export interface Check { id: string; ok: boolean; message: string; fix?: string; /** Loops run without it. */ optional?: boolean }
 
 /** Why a command failed. */
 export interface ErrorData {

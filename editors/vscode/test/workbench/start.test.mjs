@@ -123,6 +123,23 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await w.statusIs(/Ralph cancelled/);
   });
 
+  it('takes back what a preview offered', async () => {
+    fs.writeFileSync(w.file('Makefile'), 'test:\n\ttrue\n');
+    await w.openFile('PROMPT.md');
+    await lens('Run Ralph loop').click();
+    await w.choose('Verify with make test');
+    await w.row('Verified by').filter({ hasText: 'make test', hasNotText: 'nothing' }).waitFor();
+    await w.choose('Verified by');
+    await w.answer('Ralph: verify', '');
+    await w.row('Verified by').filter({ hasText: 'nothing' }).waitFor();
+    await w.choose('Start');
+    await w.statusIs(/Ralph 1\/20/);
+    await until('the agent', () => w.agents().length > 0);
+    assert.doesNotMatch(fs.readFileSync(w.file('.pi/ralph-loop.local.md'), 'utf8'), /make test/);
+    await w.run('Ralph: Cancel Loop');
+    await w.statusIs(/Ralph cancelled/);
+  });
+
   it('shows a dry run that can not be edited', async () => {
     await w.openFile('PROMPT.md');
     await lens('Dry run').click();

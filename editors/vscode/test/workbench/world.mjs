@@ -113,7 +113,7 @@ export class Workbench {
   async run(title) {
     const row = this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first();
     await until(`the command ${title}`, async () => {
-      const done = await this.palette(title).then(() => row.click({ timeout: 2000, noWaitAfter: true })).then(() => true, () => false);
+      const done = await this.palette(title).then(() => clicked(row), () => false);
       if (!done) await this.page.keyboard.press('Escape'); // an editor that opened meanwhile may have closed it, too
       return done;
     });
@@ -240,8 +240,7 @@ export class Workbench {
   /** Presses a button of a notification. Those that have left the screen are in the list. */
   async press(notification, button) {
     const there = this.notification(notification).getByRole('button', { name: button });
-    await there.waitFor({ timeout: 2000 }).catch(() => this.run('Notifications: Show Notifications'));
-    await there.click();
+    await until(`the button ${button}`, () => clicked(there).then((done) => done || this.run('Notifications: Show Notifications').then(() => false)));
   }
 }
 
@@ -288,6 +287,9 @@ function processes(text) {
   }
   return found;
 }
+
+/** Clicks, and says whether that was done: on a busy machine it may be, and the time over. */
+const clicked = (locator) => locator.click({ timeout: 2000, noWaitAfter: true }).then(() => true, (e) => e.message.includes('performing click action'));
 
 /** Polls until check is true. */
 export async function until(what, check, ms = waitTimeout) {
