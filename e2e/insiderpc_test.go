@@ -133,7 +133,7 @@ func (d *driven) commands() (names []string) {
 	return names
 }
 
-var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-help", "ralph-land", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
+var insideCommands = []string{"cancel-ralph", "ralph-answer", "ralph-changes", "ralph-detach", "ralph-help", "ralph-land", "ralph-loop", "ralph-next", "ralph-pause", "ralph-resume", "ralph-status", "ralph-steer", "ralph-update"}
 
 func TestALoopThroughPisRPCMode(t *testing.T) {
 	t.Parallel()
@@ -344,7 +344,7 @@ func TestAgentsAskInsidePi(t *testing.T) {
 		return path
 	}
 	asked := file("asked", frames(messages...))
-	withdrawn := file("withdrawn", frames(object{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": object{"id": 5}}))
+	withdrawn := file("withdrawn", frames(object{"jsonrpc": "2.0", "method": "$/cancelRequest", "params": object{"id": 6}}))
 	heard, late := filepath.Join(p.box.Tmp, "heard"), filepath.Join(p.box.Tmp, "late")
 	p.box.Setenv("RALPH_LSP", sidecar(t, p, fmt.Sprintf("cat %s; exec 3<&0; cat <&3 >%s & until test -e %s || ! kill -0 $!; do sleep 0.05; done; cat %s; wait", asked, heard, late, withdrawn)))
 	answered := func(id int, result string) {
@@ -376,7 +376,9 @@ func TestAgentsAskInsidePi(t *testing.T) {
 	answered(3, `{"answer":"deny"}`)
 	replies("Which one?", "production")
 	answered(4, `{"answer":"value","text":"production"}`)
+	replies("may the loop have 500 iterations instead of 3 iterations?", "Keep the Limits")
+	answered(5, `{"answer":"deny"}`)
 	d.hears("Which version?")
 	file("late", "")
-	answered(5, "null")
+	answered(6, "null")
 }

@@ -31,6 +31,7 @@ const all: Record<string, SlashCommand> = {
     complete: completeAnswer,
   },
   'ralph-next': { description: 'End this run and begin the next', run: (ralph) => run(ralph, commands.next) },
+  'ralph-detach': { description: 'Let the loop go on without pi', run: (ralph) => run(ralph, commands.detach) },
   'ralph-pause': { description: 'Finish this run and wait', run: (ralph) => run(ralph, commands.pause) },
   'ralph-resume': {
     description: 'Go on, also with other limits: 80, $5, 2h',

@@ -54,6 +54,10 @@ export class Feed {
 
   /** Takes ralph/status. */
   status(status: Status): void {
+    for (const loop of status.loops) { // one of ours that was detached is told on
+      const was = this.loops.find((one) => one.loopId === loop.loopId);
+      if (was?.owned && (loop.detached || !loop.live)) loop.owned = true;
+    }
     this.loops = status.loops;
     this.message = status.message;
     for (const { loopId } of status.loops) {

@@ -9,6 +9,7 @@ export const commands = {
   cancel: 'ralph.loop.cancel',
   pause: 'ralph.loop.pause',
   next: 'ralph.loop.next',
+  detach: 'ralph.loop.detach',
   resume: 'ralph.loop.resume',
   update: 'ralph.loop.update',
   steer: 'ralph.loop.steer',
@@ -65,6 +66,7 @@ export interface Loop {
   questions?: Question[];
   allowed?: { rule: string; text: string; offers: Command[] }[];
   owned?: boolean;
+  detached?: boolean; // it runs alone, in a process of its own
   endedAt?: string;
 }
 

@@ -57,6 +57,16 @@ test('of a loop that runs elsewhere nothing is told but shown', () => {
   assert.deepEqual(toolLines(feed.activity('a')), ['● bash make']);
 });
 
+test('of a loop that was detached here is told on', () => {
+  const { feed, texts } = listening();
+  const detached = { ...loop('a', false), detached: true };
+  feed.status({ message: '', loops: [loop('a', true), { ...detached, loopId: 'b' }] });
+  feed.status({ message: '', loops: [{ ...loop('a', false), live: false }] });
+  feed.status({ message: '', loops: [detached, { ...detached, loopId: 'b' }] });
+  for (const loopId of ['a', 'b']) feed.updates({ loopId, cursor: '1', updates: [ends(1)] });
+  assert.deepEqual(texts(), ['iteration 1 · ok']);
+});
+
 test('an entry has what its iteration did', () => {
   const { feed, told } = listening();
   feed.status({ message: '', loops: [loop('a', true)] });
