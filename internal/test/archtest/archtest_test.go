@@ -124,3 +124,33 @@ func compare(t *testing.T, name string, problems []string, err error, want strin
 		t.Errorf("%s: %q, want one with %q", name, problems, want)
 	}
 }
+
+func TestTooHeavyFindsWhatIsAboveABarAndExcusesThatNobodyNeeds(t *testing.T) {
+	two := "package a\n\ntype T struct{}\n\nfunc (t *T) A() {}\nfunc (T) B()    {}\n"
+	tests := []struct {
+		name    string
+		files   []string
+		excused map[string]int
+		want    string
+	}{
+		{"below", []string{"a/a.go", "package a\n"}, nil, ""},
+		{"methods", []string{"a/a.go", two}, nil, "a.T has 2 methods, more than 1"},
+		{"in several files", []string{"a/a.go", "package a\n\ntype T[K any] struct{}\n\nfunc (t *T[K]) A() {}", "a/b.go", "package a\n\nfunc (t T[K]) B() {}"}, nil, "a.T has 2 methods"},
+		{"one for each platform", []string{"a/a_linux.go", "package a\n\nfunc (t T) A() {}", "a/a_windows.go", "package a\n\nfunc (t T) A() {}"}, nil, ""},
+		{"lines", []string{"a/a.go", strings.Repeat("\n", 4) + "package a\n", "a/b.go", "package a\n\n\n\n"}, nil, "a has 9 lines, more than 8"},
+		{"of tests", []string{"a/a.go", "package a\n", "a/a_test.go", two + strings.Repeat("\n", 9)}, nil, ""},
+		{"excused", []string{"a/a.go", two}, map[string]int{"a.T": 2}, ""},
+		{"grown", []string{"a/a.go", two + "\nfunc (T) C() {}\n"}, map[string]int{"a.T": 2}, "a.T has 3 methods, more than 2"},
+		{"not needed", []string{"a/a.go", "package a\n\nfunc (t T) A() {}\n"}, map[string]int{"a.T": 2}, "a.T has 1 methods, so it needs no excuse any more"},
+		{"gone", []string{"a/a.go", "package a\n"}, map[string]int{"b": 9}, "b is excused, and isn't there any more"},
+	}
+	for _, tt := range tests {
+		problems, err := TooHeavy(tree(tt.files...), Bars{Methods: 1, Lines: 8, Excused: tt.excused})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(problems, "\n"); got != tt.want && (tt.want == "" || !strings.Contains(got, tt.want)) {
+			t.Errorf("%s: %q", tt.name, got)
+		}
+	}
+}

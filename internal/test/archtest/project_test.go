@@ -54,7 +54,7 @@ var picture = Rules{
 		"server/documents":         {"agents", "sandbox", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/paths"},
 		"server/elsewhere":         {"changes", "journal", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
-		"server":                   {"server/elsewhere", "worktree", "agents", "sandbox", "looplog", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/paths", "internal/tell"},
+		"server":                   {"loop/ask", "internal/caller", "server/elsewhere", "worktree", "agents", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "internal/tell"},
 		"cmd/ralph-lsp":            {"loop/ask", "registry", "internal/caller", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "journal", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell"},
 		"fleet":                    {"loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/desk":               {"loop/ask", "fleet", "changes", "journal", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
@@ -87,6 +87,20 @@ const (
 	maxFile     = 500
 )
 
+// bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
+// number; lines are rounded up to hundreds.
+var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
+	"changes.Store":  75,
+	"loop.Loop":      162,
+	"loopstate.File": 41,
+	"sandbox.Walls":  55,
+	"cmd/ralph-lsp":  7300,
+	"loop":           9400,
+	"server":         6000,
+	"stream":         6100,
+	"wire":           5000,
+}}
+
 const root = "../../.."
 
 func TestArrows(t *testing.T) {
@@ -101,6 +115,11 @@ func TestEveryArrowIsUsed(t *testing.T) {
 
 func TestFunctionsAreShort(t *testing.T) {
 	problems, err := LongFunctions(os.DirFS(root), maxFunction)
+	report(t, problems, err)
+}
+
+func TestNothingGetsTooHeavy(t *testing.T) {
+	problems, err := TooHeavy(os.DirFS(root), bars)
 	report(t, problems, err)
 }
 
@@ -123,6 +142,20 @@ func TestNoPathsOfOneMachine(t *testing.T) {
 		unwanted[regexp.MustCompile(regexp.QuoteMeta(checkout)+`\b`)] = "the path of this checkout"
 	}
 	problems, err := Words(os.DirFS(root), unwanted)
+	report(t, problems, err)
+}
+
+// A git that is run elsewhere runs what a repository says.
+func TestGitIsRunInOneRoom(t *testing.T) {
+	runs := regexp.MustCompile(`exec\.Command(Context)?\([^\n]*"git"`)
+	var problems []string
+	err := goFiles(os.DirFS(root), func(name string, content []byte) error {
+		isOurs := strings.HasPrefix(name, "internal/") || strings.HasPrefix(name, "tools/") || strings.HasPrefix(name, "e2e/") || strings.HasPrefix(name, "editors/")
+		if !isOurs && !strings.HasSuffix(name, "_test.go") && runs.Match(content) {
+			problems = append(problems, name+": git is run by internal/git, which keeps it from running what a repository names")
+		}
+		return nil
+	})
 	report(t, problems, err)
 }
 
