@@ -5,29 +5,62 @@ package feed
 import (
 	"context"
 	"io"
+	"sync"
 	"testing"
 
 	"ralph-lsp/internal/test/clienttest"
 	"ralph-lsp/internal/test/memtest"
+	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
+	"ralph-lsp/wire"
 )
 
-// deafEditor takes everything at once and remembers nothing.
-type deafEditor struct{ clienttest.Editor }
+// deafEditor takes everything at once and remembers nothing, but how far it is.
+type deafEditor struct {
+	clienttest.Editor
 
-func (e *deafEditor) Notify(string, any)                      {}
-func (e *deafEditor) NotifyLatest(string, string, any)        {}
-func (e *deafEditor) Send(context.Context, string, any) error { return nil }
+	mu     sync.Mutex
+	sent   sync.Cond
+	cursor string
+}
+
+func newDeafEditor() *deafEditor {
+	e := &deafEditor{Editor: clienttest.Editor{Is: clienttest.Full}}
+	e.sent.L = &e.mu
+	return e
+}
+
+func (e *deafEditor) Notify(string, any)               {}
+func (e *deafEditor) NotifyLatest(string, string, any) {}
+func (e *deafEditor) Send(_ context.Context, _ string, params any) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.cursor = params.(wire.UpdateParams).Cursor
+	e.sent.Broadcast()
+	return nil
+}
+
+// await waits until the editor was sent all that is in a journal.
+func (e *deafEditor) await(log *journal.Log) {
+	end := log.End()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for e.cursor != end {
+		e.sent.Wait()
+	}
+}
 
 // A feed and its journal keep nothing of what is on the disk.
 func TestAFeedRemembersLittle(t *testing.T) {
 	for _, name := range []string{"claude messages", "claude subagents"} {
 		t.Run(name, func(t *testing.T) {
-			f := newFeed(&deafEditor{clienttest.Editor{Is: clienttest.Full}}, func(bool) {})
+			ed := newDeafEditor()
+			f := newFeed(ed, func(bool) {})
 			f.begin(runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
-			grown := memtest.Growth(240_000, memtest.Streams[name], func(r io.Reader) {
+			rest := func() { ed.await(f.Log()) }
+			grown := memtest.GrowthAtRest(240_000, memtest.Streams[name], rest, func(r io.Reader) {
 				if _, err := (stream.Reader{Format: stream.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)
 				}

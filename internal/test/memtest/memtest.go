@@ -53,7 +53,13 @@ func Names() []string { return slices.Sorted(maps.Keys(Streams)) }
 // heap grew in the second half of them: what was kept of those lines. What is kept
 // of any run, such as a last message, is there before.
 func Growth(n int, lines []string, consume func(io.Reader)) (bytes int64) {
-	r := &reader{n: n, lines: lines}
+	return GrowthAtRest(n, lines, func() {}, consume)
+}
+
+// GrowthAtRest is Growth for a consumer that goes on beside its reading. Rest waits until it
+// has done all that it was given: what it has in its hands meanwhile isn't kept.
+func GrowthAtRest(n int, lines []string, rest func(), consume func(io.Reader)) (bytes int64) {
+	r := &reader{n: n, lines: lines, atRest: rest}
 	consume(r)
 	return r.end - r.middle
 }
@@ -62,6 +68,7 @@ type reader struct {
 	n, i        int
 	lines       []string
 	rest        string
+	atRest      func()
 	middle, end int64 // bytes of the heap
 }
 
@@ -69,8 +76,10 @@ func (r *reader) Read(p []byte) (int, error) {
 	if r.rest == "" {
 		switch r.i {
 		case r.n / 2:
+			r.atRest()
 			r.middle = heap()
 		case r.n:
+			r.atRest()
 			r.end = heap()
 			return 0, io.EOF
 		}
