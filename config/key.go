@@ -70,7 +70,7 @@ type Key struct {
 	checkCount func(n int64) string
 }
 
-// Yield says when a key doesn't count in a folder's file that isn't trusted.
+// Yield says when a key doesn't count in a folder's file.
 type Yield = settings.Yield
 
 // The rules, see there.
@@ -80,6 +80,7 @@ const (
 	ToStricter = settings.ToStricter
 	ToUsers    = settings.ToUsers
 	Always     = settings.Always
+	Users      = settings.Users
 )
 
 // formats are what a program can print, the default first.

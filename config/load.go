@@ -125,7 +125,9 @@ func (f Files) Load() (Settings, error) {
 	if err := invalid.orNil(); err != nil {
 		return settings, err
 	}
-	if !isTrusted {
+	if isTrusted {
+		folder, settings.Held = settings.holdUsers(folder)
+	} else {
 		rest, held := settings.hold(folder, user)
 		if wants := demands(folder, user); len(wants) > 0 {
 			untrusted := f.untrusted(file, append(wants, lines(held)...))
@@ -135,8 +137,8 @@ func (f Files) Load() (Settings, error) {
 			return settings, untrusted
 		}
 		settings.Held, folder = held, rest
-		if len(held) > 0 {
-			settings.Trust = f.untrusted(file, lines(held))
+		if wants := lines(held); len(wants) > 0 {
+			settings.Trust = f.untrusted(file, wants)
 		}
 	}
 	settings.orderHats(file.data)

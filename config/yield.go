@@ -13,11 +13,12 @@ import (
 // nothing: neither the limits, nor the choice of the agent and its arguments,
 // nor what is kept of a loop.
 
-// Held is a value of a folder's file that doesn't count, as the file isn't trusted.
+// Held is a value of a folder's file that doesn't count, as the file isn't trusted, or whatever it is.
 type Held struct {
 	Key    string // "limits.max_cost_usd", "hats.planner"
 	Line   string // "limits.max_cost_usd = 0"
 	Counts string // "2.0", what counts instead; "" when that is no single value
+	Users  bool   // no folder's file may say it
 }
 
 // hold takes what must yield out of a folder's decoded file, and returns it.
@@ -40,11 +41,29 @@ func (s Settings) hold(folder, user map[string]any) (rest map[string]any, held [
 	for _, l := range leaves(rest) {
 		now, isSet := s.sources[strings.Join(l.path, ".")]
 		if isSet && l.yields(now.value, at(user, l.path...) != nil) {
-			held = append(held, Held{strings.Join(l.path, "."), l.line(), text(now.value)})
+			held = append(held, s.held(l))
 			remove(rest, l.path...)
 		}
 	}
 	return rest, held
+}
+
+// holdUsers takes what only the user's own file may say out of a folder's decoded file that is trusted.
+func (s Settings) holdUsers(folder map[string]any) (rest map[string]any, held []Held) {
+	rest = clone(folder)
+	for _, l := range leaves(rest) {
+		if l.key.Yields == Users && l.yields(s.sources[strings.Join(l.path, ".")].value, false) {
+			held = append(held, s.held(l))
+			remove(rest, l.path...)
+		}
+	}
+	return rest, held
+}
+
+// held is a value that doesn't count, with what does.
+func (s Settings) held(l leaf) Held {
+	key := strings.Join(l.path, ".")
+	return Held{key, l.line(), text(s.sources[key].value), l.key.Yields == Users}
 }
 
 // yields says whether a folder's value yields to another one, which may be the user's own.
@@ -58,14 +77,15 @@ func (l leaf) yields(now any, isUsers bool) bool {
 	case ToUsers:
 		return isUsers
 	}
-	return l.key.Yields == Always
+	return l.key.Yields == Always || l.key.Yields == Users
 }
 
-// lines are what is held as it stands in the file.
-func lines(held []Held) []string {
-	out := make([]string, len(held))
-	for i, h := range held {
-		out[i] = h.Line
+// lines are what is held and would count if the file were trusted, as it stands there.
+func lines(held []Held) (out []string) {
+	for _, h := range held {
+		if !h.Users {
+			out = append(out, h.Line)
+		}
 	}
 	return out
 }
@@ -87,15 +107,26 @@ func (s Settings) HeldText() string {
 	if len(s.Held) == 0 {
 		return ""
 	}
-	var parts []string
+	var untrusted, users []string
 	for _, h := range s.Held {
 		part := h.Line + " is not taken"
 		if h.Counts != "" {
 			part += " (" + h.Counts + " counts)"
 		}
-		parts = append(parts, part)
+		if h.Users {
+			users = append(users, part)
+		} else {
+			untrusted = append(untrusted, part)
+		}
 	}
-	return fmt.Sprintf("the folder's %s isn't trusted: %s; to accept it, run ralph-lsp trust", Name, strings.Join(parts, ", "))
+	var all []string
+	if len(untrusted) > 0 {
+		all = append(all, fmt.Sprintf("the folder's %s isn't trusted: %s; to accept it, run ralph-lsp trust", Name, strings.Join(untrusted, ", ")))
+	}
+	if len(users) > 0 {
+		all = append(all, fmt.Sprintf("the folder's %s can't say this for you: %s; write it into your own %s", Name, strings.Join(users, ", "), UserName))
+	}
+	return strings.Join(all, "; ")
 }
 
 // at is the value at a path of a decoded file, nil when there is none.

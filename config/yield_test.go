@@ -39,6 +39,8 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 			[]string{"sandbox.mode = \"off\"|\"workspace\"", "sandbox.network = \"on\"|\"off\"", "sandbox.verify_network = \"on\"|\"off\""}},
 		{"holes in the walls", "[sandbox]\nengine = \"sandbox-runtime\"\nwrite = [\"~/bin\"]\nread = [\"~/.config\"]\nhosts = [\"evil.example\"]\nenv = [\"TOKEN\"]\n", "sandbox.write = [\"~/.cache\"]",
 			[]string{"sandbox.engine = \"sandbox-runtime\"|\"auto\"", "sandbox.env = [\"TOKEN\"]|[]", "sandbox.hosts = [\"evil.example\"]|[]", "sandbox.read = [\"~/.config\"]|[]", "sandbox.write = [\"~/bin\"]|[\"~/.cache\"]"}},
+		{"what becomes of the user's windows", "loop.on_close = \"keep\"\npermissions = \"agent\"\n", "permissions = \"ask\"",
+			[]string{"loop.on_close = \"keep\"|\"end\"", "permissions = \"agent\"|\"ask\""}},
 		{"promise and rules", "[completion]\npromise = \"X\"\ninstruct = false\n", "completion.promise = \"DONE\"", nil},
 	}
 	for _, tt := range tests {
@@ -74,8 +76,17 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 			if err := s.Trust.Remember(); err != nil {
 				t.Fatal(err)
 			}
-			if s := load(t, f); len(s.Held) > 0 || s.Trust != nil {
-				t.Errorf("trusted, and still held: %+v", s.Held)
+			s = load(t, f)
+			if s.Trust != nil {
+				t.Errorf("trusted, and it asks for trust: %v", s.Trust)
+			}
+			for _, h := range s.Held {
+				if h.Key != "loop.on_close" || !strings.Contains(s.HeldText(), "your own config.toml") || strings.Contains(s.HeldText(), "trust") {
+					t.Errorf("trusted, and still held: %+v: %s", h, s.HeldText())
+				}
+			}
+			if s.Said.OnClose == "keep" {
+				t.Error("a folder's file says what becomes of its user's windows")
 			}
 		})
 	}

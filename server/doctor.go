@@ -212,7 +212,11 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 		if h.Counts != "" {
 			counts = ": " + h.Counts + " counts"
 		}
-		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: "if you trust the file, say so with ralph-lsp trust"})
+		fix := "if you trust the file, say so with ralph-lsp trust"
+		if h.Users {
+			fix = "write it into your own " + config.UserName
+		}
+		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: fix})
 	}
 	for _, v := range settings.Values() {
 		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})

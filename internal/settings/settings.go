@@ -60,7 +60,7 @@ type Flag struct {
 	Means       string // the value that the flag stands for; "": it takes one
 }
 
-// Yield says when a key doesn't count in a folder's file that isn't trusted.
+// Yield says when a key doesn't count in a folder's file, for most of them one that isn't trusted.
 type Yield int
 
 // The rules. What only yields keeps no loop from starting: the user's value
@@ -71,6 +71,7 @@ const (
 	ToStricter       // when the user's value, or the built-in one, is stricter; Values name the loosest first
 	ToUsers          // when the user's file says something else
 	Always
+	Users // always, even in a file that is trusted: it is about the user's machine, not about the folder
 )
 
 var table = []Setting{
@@ -109,7 +110,7 @@ var table = []Setting{
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
 		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window or terminal: it ends, and can be resumed, or is kept and goes on alone"}},
 		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
-		Yields: Always, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window",
+		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window",
 		place: word(func(s *Said) *string { return &s.OnClose }),
 	},
 }

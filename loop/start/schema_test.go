@@ -121,7 +121,7 @@ func description(k config.Key) string {
 }
 
 // marks stand behind the documentation of a key that yields.
-var marks = map[config.Yield]string{config.Demands: " (trust)", config.ToStricter: " (stricter)", config.ToUsers: " (yours first)", config.Always: " (yours)"}
+var marks = map[config.Yield]string{config.Demands: " (trust)", config.ToStricter: " (stricter)", config.ToUsers: " (yours first)", config.Always: " (yours)", config.Users: " (yours alone)"}
 
 // keysAsTable returns the table of all keys as Markdown.
 func keysAsTable(keys []config.Key) string {
