@@ -147,6 +147,9 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	}
 	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile}
 	s := &Store{id: loopID, home: home, book: discover(ctx, program, b), findPrinted: o.Printed}
+	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
+		return nil, err
+	}
 	if s.book.GitDir == "" {
 		if err := s.useOwn(); err != nil {
 			return nil, err

@@ -28,6 +28,22 @@ func each(t *testing.T, test func(t *testing.T, begin func(t testing.TB, files .
 	})
 }
 
+// A loop that leaves its process at once cuts its first git off, and goes on elsewhere.
+func TestAGitThatIsCutOffMakesNoRepositoryOfOurs(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Create(ctx, f.dir, "ralph-test", f.opts); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	f.loop()
+	f.after(1, "a", "2\n")
+	if out := f.git("for-each-ref", "refs/ralph"); !strings.Contains(out, "refs/ralph/") {
+		t.Errorf("no snapshot is in the repository: %q", out)
+	}
+}
+
 func TestEachIterationTellsWhatChanged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
