@@ -68,8 +68,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   it('is in the tree, by iteration, with the file itself on the right of a diff', async () => {
     await w.run('Ralph: Focus on Loops View');
     await w.treeRow('All changes').waitFor();
-    await w.treeRow('made.txt').click();
-    await w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }).waitFor();
+    await w.openRow('made.txt', w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }));
     await w.screenshot('tree-changes');
     await inline(w.treeRow('Iteration 2'), 'Open Changes');
     await w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }).waitFor();

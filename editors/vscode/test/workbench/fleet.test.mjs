@@ -84,8 +84,7 @@ test('a loop of a fleet is followed, steered and fetched as one of this machine'
       await w.page.locator('.statusbar').getByText('notes.txt as it is here; box-1 has its own').waitFor();
     });
     await w.step('what it changed is seen, and comes as a branch', async () => {
-      await w.treeRow('notes.txt+1 -1').click();
-      await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
+      await w.openRow('notes.txt+1 -1', w.page.locator('.monaco-diff-editor .line-delete'));
       await w.screenshot('fleet-diff');
       await w.run('Ralph: Fetch What a Fleet Loop Did');
       await w.notification('ralph/steps').waitFor();

@@ -69,10 +69,8 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.run('Ralph: Focus on Loops View');
     await w.treeRow('done · $2.79').waitFor();
     await w.treeRow('Iteration 3').waitFor();
-    await w.treeRow('notes.txt').waitFor();
     await w.treeRow('go test ./...').waitFor();
-    await w.treeRow('notes.txt').click();
-    await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
+    await w.openRow('notes.txt', w.page.locator('.monaco-diff-editor .line-delete'));
     await w.screenshot('tree-and-diff');
   });
 

@@ -40,10 +40,9 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.screenshot(`running-${colorScheme}`);
         goOn('edit');
         await w.statusIs(/Ralph done/);
-        await w.treeRow('done · $2.79').waitFor(); // by now no row moves away under the pointer
+        await w.treeRow('done · $2.79').waitFor();
         await w.screenshot(`tree-${colorScheme}`, await w.page.locator('.part.sidebar').boundingBox().then((b) => ({ ...b, height: 300 })));
-        await w.treeRow('notes.txt').click();
-        await w.page.locator('.monaco-diff-editor .line-delete').first().waitFor();
+        await w.openRow('notes.txt', w.page.locator('.monaco-diff-editor .line-delete'));
         await w.screenshot(`diff-${colorScheme}`);
       });
     } finally {

@@ -232,6 +232,14 @@ export class Workbench {
     return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
   }
 
+  /** Clicks a row of a tree until what it opens is shown: a tree that is just drawn anew loses a click. */
+  async openRow(text, shown) {
+    await until(`what ${text} opens`, async () => {
+      await this.treeRow(text).click();
+      return shown.first().waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    });
+  }
+
   /** A notification, on its own or in the list of all. */
   notification(text) {
     return this.page.locator('.notification-list-item').filter({ hasText: text }).first();
