@@ -84,7 +84,7 @@ type busFlags struct {
 func (b *busFlags) addFlags(cmd *cobra.Command) { b.addTo(cmd.Flags()) }
 
 func (b *busFlags) addTo(f *pflag.FlagSet) {
-	f.StringVar(&b.url, "bus", "", "the `URL` of the bus, or of each server of a cluster with commas between (RALPH_BUS; default nats://127.0.0.1:4222)")
+	f.StringVar(&b.url, "bus", "", "the `URL` of the bus; of a cluster each server's, with commas between (RALPH_BUS; default nats://127.0.0.1:4222)")
 	f.StringVar(&b.tokenFile, "token-file", "", "the `FILE` with the token of the bus (else RALPH_TOKEN)")
 	f.StringVar(&b.ca, "ca", "", "the `FILE` with the certificate that the bus is known by")
 	f.StringVar(&b.creds, "creds", "", "the `FILE` with the credentials of a user of an existing NATS")

@@ -24,6 +24,7 @@ type loopFlags struct{ given []string }
 
 func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	own.SortFlags = false
 	start.AddFlags(own, new(start.Options), start.ToSubmit)
 	own.VisitAll(func(flag *pflag.Flag) {
 		flag.Value = recorded{flag.Value, flag.Name, l}
@@ -63,6 +64,16 @@ func notHere() map[string]string {
 		}
 	}
 	return flags
+}
+
+// notOfSubmit says why a flag of ralph-lsp run isn't one of submit.
+func notOfSubmit(cmd *cobra.Command, err error) error {
+	for flag, why := range notHere() {
+		if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
+			return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
+		}
+	}
+	return cli.FlagError(cmd, err)
 }
 
 func newSubmit() *cobra.Command {
@@ -118,30 +129,31 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			})
 		},
 	}
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		for flag, why := range notHere() {
-			if strings.HasSuffix(err.Error(), "unknown flag: --"+flag) || strings.Contains(err.Error(), "unknown shorthand flag: '"+flag+"'") {
-				return fmt.Errorf("--%s is of ralph-lsp run: %s", strings.Replace(flag, "C", "dir (-C)", 1), why)
-			}
-		}
-		return cli.FlagError(cmd, err)
-	})
-	bus.addFlags(cmd)
-	flags.addFlags(cmd.Flags())
+	cmd.SetFlagErrorFunc(notOfSubmit)
+	cli.BriefHelp(cmd)
 	f := cmd.Flags()
-	f.StringVar(&s.Repo, "repo", ".", "the repository: a `URL` that workers can reach, or a folder, which is sent along")
-	f.StringVar(&s.Commit, "commit", "", "what the loops begin with: a `COMMIT`, or a ref (default HEAD)")
+	bus.addFlags(cmd)
 	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	f.StringVar(&each, "each", "", "a loop for each line of `FILE`, which has JSON objects")
-	f.StringVar(&s.Name, "name", "", "the `NAME` of the loop (default: the task's name, or the prompt's first words)")
-	f.StringArrayVar(&s.Task.Setup, "setup", nil, "a `COMMAND` for the shell that prepares a fresh checkout; may be given again")
-	f.BoolVar(&s.Task.Trust, "trust", false, "what the ralph.toml of that commit runs may run on the workers (see ralph-lsp trust)")
+	f.StringVar(&each, "each", "", "a loop for each line of `FILE`; the lines are JSON objects")
+	start.AboutAgent.In(f, "prompt-file", "each")
+	flags.addFlags(f)
+	f.StringVar(&s.Repo, "repo", ".", "a `URL` that workers reach, or a folder; a folder's repository is sent along")
+	f.StringVar(&s.Commit, "commit", "", "the `COMMIT` to begin with, or a ref (default HEAD)")
+	f.StringArrayVar(&s.Task.Setup, "setup", nil, "a shell `COMMAND` that prepares a checkout; may be given again")
+	f.BoolVar(&s.Task.Trust, "trust", false, "let that commit's ralph.toml run commands; on the workers, as ralph-lsp trust does here")
+	start.AboutPlace.In(f, "repo", "commit", "setup")
+	start.AboutMay.In(f, "trust")
+	f.StringVar(&s.Name, "name", "", "the `NAME` of the loop; else the task's name, or the prompt's first words")
 	f.Var(&priority, "priority", "which loops are served first")
-	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE`, by which loops can be chosen; may be given again")
+	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE` to choose loops by; may be given again")
 	bus.completeLabels(cmd)
-	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account that it uses: limits are kept for each")
-	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most, kept back from the budget while it runs")
+	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account; limits are kept for each")
+	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most; kept back from the budget while it runs")
+	onBus := start.Group("On the bus")
+	onBus.In(f, "name", "priority", "label", "bus")
+	onBus.InSeldom(f, "key", "reserve", "token-file", "ca", "creds", "nkey")
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
+	start.AboutShown.In(f, "json")
 	return cmd
 }
 

@@ -33,13 +33,13 @@ More
   ralph-lsp trust                           let the folder's ralph.toml name programs
   ralph-lsp sandbox workspace               walls around the agents of all your loops
   ralph-lsp hats | emit                     who hands over to whom | hand over, in a run
-  ralph-lsp agents list                     the agents of markdown files
+  ralph-lsp agents                          the agents of markdown files
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
-  ralph-lsp history list | show | repair    past loops; pi can open them too
+  ralph-lsp history [show | repair]         past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
   ralph-lsp version
-  ralph-lsp help COMMAND                    all flags of a command
+  ralph-lsp help COMMAND                    how to use a command (run --help-all: all)
 
 Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.
 `

@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/tell"
+	"ralph-lsp/loop/start"
 )
 
 func TestHelpIsNarrow(t *testing.T) {
@@ -34,6 +36,35 @@ func TestHelpIsNarrow(t *testing.T) {
 	root := newRoot()
 	addCommands(root)
 	look(nil, root)
+}
+
+// The help of a start is one screen; nothing is missing in the long one, nor in completion.
+func TestTheHelpOfAStartBeginsShort(t *testing.T) {
+	u := newUser(t)
+	_, brief, _ := u.calls("run", "--help")
+	for line := range strings.Lines(brief) {
+		if cells(strings.TrimRight(line, "\n")) > 80 {
+			t.Errorf("a line is wider than 80 columns: %s", line)
+		}
+	}
+	if n := strings.Count(brief, "\n"); n > 45 {
+		t.Errorf("it has %d lines:\n%s", n, brief)
+	}
+	_, all, _ := u.calls("run", "--help-all")
+	_, completed, _ := u.calls("__complete", "run", "--")
+	newRun().Flags().VisitAll(func(f *pflag.Flag) {
+		group, seldom := start.GroupOf(f)
+		if group == "" && f.Name != "help-all" {
+			t.Errorf("--%s is in no group", f.Name)
+		}
+		named := regexp.MustCompile(`(?m)^ .*--` + f.Name + `[ [\n]`)
+		if named.MatchString(brief) == seldom {
+			t.Errorf("--%s in the short help: %v", f.Name, !seldom)
+		}
+		if !named.MatchString(all) || !strings.Contains(completed, "--"+f.Name+"\t") {
+			t.Errorf("--%s isn't in\n%s\nor not completed in\n%s", f.Name, all, completed)
+		}
+	})
 }
 
 // The general help names each command but itself.

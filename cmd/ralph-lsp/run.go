@@ -32,12 +32,17 @@ type loopFlags struct {
 }
 
 func (l *loopFlags) addFlags(cmd *cobra.Command, use start.Use) {
+	f := cmd.Flags()
+	cli.BriefHelp(cmd)
 	l.folder = folderFlag(cmd)
 	addStartFlags(cmd, &l.Options, use)
 	l.shown.addFlags(cmd)
-	cmd.Flags().StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
+	f.StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	cli.OfFlag(cmd.MarkFlagDirname("record"))
-	cmd.Flags().BoolVar(&l.detach, "detach", false, "print the loop's id and end; the loop goes on alone (see ralph-lsp attach)")
+	f.BoolVar(&l.detach, "detach", false, "let it go on without this terminal; the loop's id is printed (see ralph-lsp attach)")
+	start.AboutPlace.In(f, "dir")
+	start.AboutShown.In(f, "output", "verbose", "detach")
+	start.AboutShown.InSeldom(f, "record")
 }
 
 func newRun() *cobra.Command {
@@ -47,9 +52,10 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] PROMPT...",
 		Short: "Run a loop in this terminal",
-		Long: `Run an agent with the same prompt again and again, each time with a fresh context,
-until it promises that it is done or a limit is reached. Ctrl-C interrupts;
-ralph-lsp resume goes on.
+		Long: `Run an agent with the same prompt again and again, each time with a fresh
+context, until it promises that it is done or a limit is reached.
+
+Ctrl-C interrupts; ralph-lsp resume goes on.
 
 Words of the prompt are joined by blanks; a single argument is taken as it is.
 Put text that begins with - after --. A text such as
@@ -60,9 +66,7 @@ is read as a start with these flags; the command line's flags win over them.
 /cancel-ralph and /ralph-help do what they say. After --, and in a file, all of
 these are just a prompt.`,
 		Example: `  ralph-lsp run "Make the tests pass" --completion-promise DONE
-  ralph-lsp run --prompt-file PROMPT.md --backend claude --max-iterations 20 --max-cost 5
-  ralph-lsp run --backend ./my-agent --backend-arg --fast "Tidy up"
-  ralph-lsp run --continue --max-iterations 100`,
+  ralph-lsp run --prompt-file PROMPT.md --backend ./my-agent --max-cost 5`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := flags.once.check(cmd, promptFile, flags.detach); err != nil {
@@ -91,12 +95,17 @@ these are just a prompt.`,
 			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile))
 		},
 	}
+	f := cmd.Flags()
+	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
+	start.AboutAgent.In(f, "prompt-file")
 	flags.addFlags(cmd, start.ToStart)
-	flags.once.addFlags(cmd.Flags())
-	cmd.Flags().StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	cmd.Flags().BoolVar(&goOn, "continue", false, "go on with the loop in the folder that is over and not done")
-	cmd.Flags().BoolVar(&flags.replace, "replace", false, "cancel or discard the folder's loop without asking")
-	cmd.Flags().BoolVar(&flags.dryRun, "dry-run", false, "only say what would run, and with which limits; exit with 1 if it couldn't start")
+	flags.once.addFlags(f)
+	f.BoolVar(&goOn, "continue", false, "go on with the folder's unfinished loop")
+	f.BoolVar(&flags.replace, "replace", false, "discard the folder's loop unasked; it is cancelled if it runs")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would run; nothing starts, and the exit code is 1 if it couldn't")
+	start.AboutAgent.In(f, "continue", "replace")
+	start.AboutAgent.InSeldom(f, "once", "lease")
+	start.AboutShown.In(f, "dry-run")
 	return cmd
 }
 

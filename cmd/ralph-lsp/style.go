@@ -38,7 +38,7 @@ const (
 var styleNames = []string{stylePretty, styleConsole, styleQuiet, styleJSON}
 
 // outputUsage is the help of the flag that chooses one.
-var outputUsage = "the `STYLE` to show it in: " + strings.Join(styleNames, ", ") + " (default pretty on a terminal, else console)"
+var outputUsage = "the `STYLE`: " + strings.Join(styleNames, ", ") + "; pretty is the default on a terminal, else console"
 
 // styleConfig is what the styles have in common.
 type styleConfig struct {

@@ -42,7 +42,8 @@ type Limit struct {
 	Unit    Unit
 	Default string   // as a flag has it; "" is no limit
 	Samples []string // values to suggest, as a flag has them
-	Usage   string   // the flag's help
+	Usage   string   // the flag's help, whose first part ends at a semicolon
+	Seldom  bool     // the first help doesn't show the flag
 	Doc     string   // one sentence or two, Markdown
 	Zero    string   // what 0 means
 	With    Name     // the limit without which this one is about nothing; "" is none
@@ -103,25 +104,25 @@ var table = []Limit{
 	}, {
 		Name: Failures, Key: "max_consecutive_failures", Wire: "maxConsecutiveFailures", Flag: "max-failures", Unit: Count,
 		Default: "5", Samples: []string{"5", "3"}, Zero: "no limit",
-		Usage: "failed runs in a row that end the loop; 0 is no limit",
+		Usage: "failed runs in a row; 0 is no limit",
 		Doc:   "How many iterations in a row may fail.",
 		place: spot[int]{
 			counts, func(l *Limits) *int { return &l.MaxFailures }, func(g *Given) **int { return &g.MaxFailures },
 			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
 		},
 	}, {
-		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations", Unit: Count,
+		Name: Progress, Key: "max_unchanged_iterations", Wire: "maxUnchangedIterations", Flag: "max-unchanged-iterations", Unit: Count, Seldom: true,
 		Default: "5", Samples: []string{"5", "10"}, Zero: "a loop may turn in circles",
-		Usage: "iterations in a row without progress that end the loop; 0 is no limit",
+		Usage: "iterations in a row without progress; 0 is no limit",
 		Doc:   "How many iterations in a row may bring nothing new: no file changed and nothing promised, an earlier state of the files again, or a promise refuted as before.",
 		place: spot[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
 			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
 	}, {
-		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count, With: Cost,
+		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count, With: Cost, Seldom: true,
 		Default: "3", Samples: []string{"3", "1"}, Zero: "the loop never pauses for that",
-		Usage: "runs in a row of unknown cost for which a loop with --max-cost pauses; 0 is never",
+		Usage: "runs in a row of unknown cost; a loop with --max-cost pauses then, and 0 is never",
 		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, as nobody can keep that limit.",
 		place: spot[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnknown }, func(g *Given) **int { return &g.MaxUnknown },

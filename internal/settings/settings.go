@@ -51,6 +51,7 @@ type Setting struct {
 	Yields  Yield    // when a folder's file may not have it
 	Editor  []string // what an editor's settings may say for all starts; nil: nothing
 	NoFleet string   // why a loop of a fleet can't have it; "": it can
+	Seldom  bool     // the first help doesn't show its flags
 	place
 }
 
@@ -82,35 +83,35 @@ var table = []Setting{
 			{"no-live", "tell it only with the next run", Off},
 		},
 		Doc:     "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
-		NoFleet: "workers tell an agent with its next run",
-		place:   word(func(s *Said) *string { return &s.Live }),
+		NoFleet: "workers tell an agent with its next run", Seldom: true,
+		place: word(func(s *Said) *string { return &s.Live }),
 	}, {
 		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
-		Flags:  []Flag{{Name: "permissions", Usage: "who says what the agent may do: its own settings, or you, each time (pi, claude)"}},
+		Flags:  []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
 		Doc:    "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow.",
 		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
 		place: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
-		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit",
-		Flags: []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `DURATION`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
+		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
+		Flags: []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
 		Doc:   "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
 		place: span(func(s *Said) **Span { return &s.AskTimeout }),
 	}, {
-		Key: "completion.instruct", Wire: "instruct", Default: "true",
+		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
 		place: yesNo(func(s *Said) **bool { return &s.Instruct }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
-		Flags:  []Flag{{Name: "sandbox", Usage: "walls around the agent: `MODE` workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
+		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
 		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder, and they see of your home what programs need. `off`: what you may.",
 		Yields: ToStricter,
 		place:  word(func(s *Said) *string { return &s.Sandbox }),
 	}, {
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
-		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window or terminal: it ends, and can be resumed, or is kept and goes on alone"}},
+		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be resumed, keep: it goes on alone"}},
 		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
-		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window",
+		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window", Seldom: true,
 		place: word(func(s *Said) *string { return &s.OnClose }),
 	},
 }

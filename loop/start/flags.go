@@ -30,28 +30,68 @@ const (
 
 const toRun = ToStart | ToResume | ToSubmit // whatever runs a loop
 
-// Group is what flags are about, as help has them.
+// Group is what flags are about: the heading that help gives them.
 type Group string
 
 // The groups.
 const (
-	AboutAgent Group = "Agent"
-	AboutTeam  Group = "Several agents"
+	AboutAgent Group = "What runs"
 	AboutEnd   Group = "When it is done"
-	AboutLimit Group = "Limits"
-	AboutMay   Group = "What it may do"
-	AboutPlace Group = "Where it works"
+	AboutLimit Group = "Limits (0 is none)"
+	AboutMay   Group = "What the agent may do"
+	AboutPlace Group = "Where"
+	AboutShown Group = "How it is shown"
 )
+
+// Groups are all of them, in the order of the help. Programs may have more.
+func Groups() []Group {
+	return []Group{AboutAgent, AboutEnd, AboutLimit, AboutMay, AboutPlace, AboutShown}
+}
+
+// Annotations of flags.
+const (
+	inGroup  = "ralph-group"
+	isSeldom = "ralph-seldom"
+)
+
+// In puts flags of a set into a group of its command's help.
+func (g Group) In(f *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		note(f, name, inGroup, string(g))
+	}
+}
+
+// InSeldom is In for flags that the first help doesn't show.
+func (g Group) InSeldom(f *pflag.FlagSet, names ...string) {
+	g.In(f, names...)
+	for _, name := range names {
+		note(f, name, isSeldom, "true")
+	}
+}
+
+func note(f *pflag.FlagSet, name, key, value string) {
+	if err := f.SetAnnotation(name, key, []string{value}); err != nil {
+		panic(err) // of a flag that the caller has added
+	}
+}
+
+// GroupOf is the group of a flag, "" for none, and whether it is one that is given seldom.
+func GroupOf(f *pflag.Flag) (group Group, seldom bool) {
+	if g := f.Annotations[inGroup]; g != nil {
+		group = Group(g[0])
+	}
+	return group, f.Annotations[isSeldom] != nil
+}
 
 // Flag is one flag of a start.
 type Flag struct {
-	Name, Usage string
+	Name, Usage string // help shows the usage up to a semicolon first
 	Group       Group
 	Uses        Use
 	NotSubmit   string   // why a loop of a fleet can't have it; "" where it can
 	Words       []string // that its value may be; nil: any
 	Seldom      bool     // not for the first help
-	Alone       bool     // where one of its group is said, none of those below counts
+	Alone       bool     // where one of its group that is alone is said, none of those below counts
 
 	// at is where its value is in Options: a *string, *bool, *[]string, *nameList or *treeFlag.
 	at func(*Options) any
@@ -63,11 +103,11 @@ type Flag struct {
 // ownFlags are those that are in no other table.
 var ownFlags = []Flag{
 	{Name: "backend", Group: AboutAgent, Uses: toRun | ToTalk | toName, at: func(o *Options) any { return &o.Agent.Name },
-		Usage: "the `AGENT`: " + strings.Join(backends.Names(), ", ") + ", one of ralph.toml, or a path to a program (default: the first that is installed)"},
+		Usage: "the `AGENT` (default: the first installed); " + strings.Join(backends.Names(), ", ") + ", one of ralph.toml, or a path to a program"},
 	{Name: "model", Group: AboutAgent, Uses: toRun, at: func(o *Options) any { return &o.Agent.Model },
-		Usage: "the `NAME` of the model, in the agent's own words"},
+		Usage: "the agent's `MODEL`; its name in the agent's own words"},
 	{Name: "hat", Group: AboutAgent, Uses: toRun | ToTalk, at: func(o *Options) any { return &o.Agent.Hat },
-		Usage: "the `NAME` of the role, one of ralph.toml's [hats]"},
+		Usage: "a `HAT` of ralph.toml: the agent's role"},
 	{Name: "backend-arg", Group: AboutAgent, Uses: toRun | ToTalk, at: func(o *Options) any { return &o.Agent.Args },
 		Usage: "an `ARGUMENT` for the agent; may be repeated"},
 	{Name: "backend-output", Group: AboutAgent, Uses: toRun, Seldom: true, Words: formats(), at: func(o *Options) any { return &o.Agent.Output },
@@ -75,24 +115,24 @@ var ownFlags = []Flag{
 	{Name: "backend-prompt", Group: AboutAgent, Uses: toRun, Seldom: true, Words: prompts(), at: func(o *Options) any { return &o.Agent.Prompt },
 		Usage: "how a program of your own gets the prompt (default stdin)"},
 
-	{Name: "agent", Group: AboutTeam, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Team.Agent },
-		Usage: "the `NAME` of the agent that does the work, as its markdown file says it"},
-	{Name: "chain", Group: AboutTeam, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Chain) },
-		Usage: "the `NAMES` of agents that work one after the other, as in scout,planner,worker"},
-	{Name: "parallel", Group: AboutTeam, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Parallel) },
-		Usage: "the `NAMES` of agents that work side by side; they only read"},
+	{Name: "agent", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Team.Agent },
+		Usage: "the `NAME` of an agent in a markdown file; see ralph-lsp agents"},
+	{Name: "chain", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Chain) },
+		Usage: "the `NAMES` of agents, one after the other; as in scout,planner,worker"},
+	{Name: "parallel", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Parallel) },
+		Usage: "the `NAMES` of agents, side by side; they only read"},
 
 	{Name: "verify", Group: AboutEnd, Uses: toRun, Alone: true, at: func(o *Options) any { return &o.Check.Verify },
 		Usage: "the promise counts when `CMD` passes; the shell runs it in the folder"},
 	{Name: "until", Group: AboutEnd, Uses: toRun, Alone: true, at: func(o *Options) any { return &o.Check.Until },
-		Usage: "the loop ends when `CMD` passes, without any promise; it is run before the first iteration too"},
-	{Name: "no-verify", Group: AboutEnd, Uses: toRun, Alone: true, at: func(o *Options) any { return &o.Check.Off },
+		Usage: "the loop ends when `CMD` passes; no promise is needed, and it is run before the first iteration too"},
+	{Name: "no-verify", Group: AboutEnd, Uses: toRun, Seldom: true, Alone: true, at: func(o *Options) any { return &o.Check.Off },
 		Usage: "believe the promise, whatever ralph.toml says"},
 
 	{Name: "worktree", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true, at: func(o *Options) any { return (*treeFlag)(&o.Tree) },
-		Usage: "work in a git worktree beside the repository, on a branch of its own, or on `BRANCH`"},
-	{Name: "with-changes", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true, at: func(o *Options) any { return &o.Tree.WithChanges },
-		Usage: "let the worktree begin with the files as they are, not with the last commit"},
+		Usage: "work in a git worktree; beside the repository, on a branch of its own or on `BRANCH`"},
+	{Name: "with-changes", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Seldom: true, Alone: true, at: func(o *Options) any { return &o.Tree.WithChanges },
+		Usage: "begin the worktree with the files as they are; else with the last commit"},
 	{Name: "commit", Group: AboutPlace, Uses: ToStart | ToSubmit, NotSubmit: OwnCheckout, Alone: true, at: func(o *Options) any { return &o.Tree.Commit },
 		Usage: "commit each iteration on the worktree's branch"},
 }
@@ -114,14 +154,14 @@ func prompts() []string {
 }
 
 // settingGroups are what settings are about; all others, what the agent may do.
-var settingGroups = map[string]Group{"completion.instruct": AboutAgent, "live": AboutAgent}
+var settingGroups = map[string]Group{"completion.instruct": AboutAgent, "live": AboutAgent, "loop.on_close": AboutShown}
 
 // Flags are all flags of a start but those of limits.
 func Flags() []Flag {
 	flags := slices.Clone(ownFlags)
 	for _, s := range settings.All() {
 		for _, f := range s.Flags {
-			own := Flag{Name: f.Name, Usage: f.Usage, Group: AboutMay, Uses: toRun, NotSubmit: s.NoFleet, setting: s, means: f.Means}
+			own := Flag{Name: f.Name, Usage: f.Usage, Group: AboutMay, Uses: toRun, NotSubmit: s.NoFleet, Seldom: s.Seldom, setting: s, means: f.Means}
 			if group, ok := settingGroups[s.Key]; ok {
 				own.Group = group
 			}
@@ -136,14 +176,19 @@ func Flags() []Flag {
 
 // AddFlags adds the flags of a use to a set, those of limits among them.
 func AddFlags(f *pflag.FlagSet, o *Options, use Use) {
+	if use&toRun != 0 {
+		AddLimits(f, &o.Limits)
+	}
 	for _, flag := range Flags() {
 		if flag.Uses&use == 0 || use == ToSubmit && flag.NotSubmit != "" {
 			continue
 		}
 		flag.add(f, o)
-	}
-	if use&toRun != 0 {
-		AddLimits(f, &o.Limits)
+		if flag.Seldom {
+			flag.Group.InSeldom(f, flag.Name)
+		} else {
+			flag.Group.In(f, flag.Name)
+		}
 	}
 }
 
@@ -235,7 +280,7 @@ func FlagList() string {
 func (o Options) Over(below Options) Options {
 	out := o
 	for _, flag := range ownFlags {
-		if !flag.Alone || !slices.ContainsFunc(ownFlags, func(f Flag) bool { return f.Group == flag.Group && f.isIn(o) }) {
+		if !flag.Alone || !slices.ContainsFunc(ownFlags, func(f Flag) bool { return f.Alone && f.Group == flag.Group && f.isIn(o) }) {
 			flag.copy(&out, below)
 		}
 	}

@@ -21,7 +21,8 @@ const (
 
 // Overview gives a root its general help, and all commands a width.
 func Overview(root *cobra.Command, text string) {
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", fmt.Sprintf(".FlagUsagesWrapped %d", tell.HelpWidth)))
+	cobra.AddTemplateFunc("flagHelp", flagHelp)
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagHelp .}}", 1))
 	root.SetFlagErrorFunc(FlagError)
 	root.DisableSuggestions = true // those of UnknownCommand fit on the line of the error
 	root.Args = UnknownCommand
@@ -30,6 +31,11 @@ func Overview(root *cobra.Command, text string) {
 		if cmd == root {
 			fmt.Fprint(cmd.OutOrStdout(), text)
 			return
+		}
+		if isBrief(cmd) {
+			long := cmd.Long
+			defer func() { cmd.Long = long }()
+			cmd.Long, _, _ = strings.Cut(long, "\n\n")
 		}
 		general(cmd, args)
 	})
