@@ -16,15 +16,11 @@ import (
 
 // newAgents is about the agents that people describe in markdown files.
 func newAgents() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "agents",
-		Short: "Look at the agents of markdown files",
-		Long: `Agents are markdown files: a front matter with name, description, tools and model, and
-a system prompt behind it. They are looked for in ~/.pi/agent/agents and ~/.claude/agents,
-and in .pi/agents and .claude/agents of the folder.`,
-	}
-	cmd.AddCommand(newAgentsList())
-	cli.OfCommands(cmd)
+	cmd := listing("agents", newAgentsList)
+	cmd.Long = `List the agents that a loop in the folder can use. Agents are markdown files: a front
+matter with name, description, tools and model, and a system prompt behind it. They are
+looked for in ~/.pi/agent/agents and ~/.claude/agents, and in .pi/agents and
+.claude/agents of the folder.`
 	return cmd
 }
 

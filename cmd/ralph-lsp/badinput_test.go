@@ -62,7 +62,7 @@ func TestBadInput(t *testing.T) {
 		{"misspelt flag of which there is a part only", nil, []string{"run", "--promt", "Do it"}, `unknown flag --promt; did you mean --prompt-file\?`},
 		{"unknown command of a command", nil, []string{"history", "lst"}, `unknown command "history lst"; did you mean history list\?`},
 		{"unknown shell", nil, []string{"completion", "foo"}, `unknown command "completion foo"; known are bash, fish, powershell, zsh`},
-		{"a command that needs another", nil, []string{"history"}, `history needs a command: list, repair, show; see`},
+		{"a command that needs another", nil, []string{"completion"}, `completion needs a command: bash, fish, powershell, zsh; see ralph-lsp help completion`},
 		{"help for a word behind a command", nil, []string{"help", "run", "extra"}, `run has no commands, so there is no help for "extra"`},
 		{"help for an unknown command", nil, []string{"help", "statsu"}, `unknown command "statsu"; did you mean status\?`},
 		{"help for an unknown command of a command", nil, []string{"help", "history", "lst"}, `did you mean history list\?`},

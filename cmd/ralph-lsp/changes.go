@@ -35,7 +35,7 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		}
 		s, err := loop.SnapshotsIn(dir, id)
 		if errors.Is(err, changes.ErrNone) && id != "" {
-			return fmt.Errorf("no snapshots are kept of the loop %s in %s; ralph-lsp history list shows the loops", id, dir)
+			return fmt.Errorf("no snapshots are kept of the loop %s in %s; ralph-lsp history shows the loops", id, dir)
 		}
 		if errors.Is(err, changes.ErrNone) {
 			return fmt.Errorf("no snapshots are kept of a loop in %s; ralph-lsp run makes them", dir)
@@ -64,7 +64,7 @@ func newChanges() *cobra.Command {
 		Long: `Show which files the loop changed, whoever wrote them: an edit tool, a shell, the
 agent's own commits. N is "after iteration N", 0 "before the loop". The snapshots are
 git's own commits: in a repository, git diff refs/ralph/LOOP/0 works as well. A loop is
-named by its id (ralph-lsp history list) or, in a worktree, by its branch.`,
+named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		Example: `  ralph-lsp changes
   ralph-lsp changes --iteration 3 --patch -- src
   ralph-lsp changes --from 2 --json

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,13 +24,14 @@ func newDoctor() *cobra.Command {
 		Args:  cli.NoArguments,
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
+	all := cmd.Flags().Bool("all", false, "show the settings that are built in and the agents that are missing, too")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
 			return printJSON(out, wire.DoctorResult{Checks: checks})
 		}
-		return printChecks(out, paletteFor(out), checks)
+		return printChecks(out, paletteFor(out), checks, *all)
 	})
 	return cmd
 }
@@ -51,11 +54,22 @@ func checkTerminal(out io.Writer) wire.Check {
 	return c
 }
 
-func printChecks(out io.Writer, p palette, checks []wire.Check) error {
-	problems, width := 0, lineWidth(out)
+// isMinor says whether a check can be left out: it is a setting that nobody has made, or an
+// agent that isn't there where another one is.
+func isMinor(c wire.Check, hasAgent bool) bool {
+	isDefault := strings.HasPrefix(c.ID, "setting.") && strings.HasSuffix(c.Message, "("+wire.SourceText[config.FromDefault]+")")
+	return isDefault || hasAgent && strings.HasPrefix(c.ID, "backend.") && strings.HasSuffix(c.Message, " is not installed")
+}
+
+func printChecks(out io.Writer, p palette, checks []wire.Check, all bool) error {
+	problems, hidden, width := 0, 0, lineWidth(out)
+	hasAgent := slices.ContainsFunc(checks, func(c wire.Check) bool { return c.ID == "backend" && c.OK })
 	for _, c := range checks {
 		mark := p.green("✓")
 		switch {
+		case !all && isMinor(c, hasAgent):
+			hidden++
+			continue
 		case !c.OK && c.Optional:
 			mark = p.yellow("–")
 		case !c.OK:
@@ -66,6 +80,9 @@ func printChecks(out io.Writer, p palette, checks []wire.Check) error {
 		if !c.OK && c.Fix != "" {
 			fmt.Fprintln(out, wrapped("  "+p.dim(plainLine(c.Fix)), width, 2))
 		}
+	}
+	if hidden > 0 {
+		fmt.Fprintln(out, wrapped(p.dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
 	}
 	if problems > 0 {
 		return &exitError{code: exitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}

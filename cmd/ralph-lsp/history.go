@@ -25,14 +25,11 @@ import (
 )
 
 func newHistory() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "history",
-		Short: "Look at past loops, and mend their session files",
-		Long: `Each loop is kept as a session file that pi itself can open and continue
-(pi --session FILE), in pi's own folder for the working directory.`,
-	}
-	cmd.AddCommand(newHistoryList(), newHistoryShow(), newHistoryRepair())
-	cli.OfCommands(cmd)
+	cmd := listing("history", newHistoryList, newHistoryShow(), newHistoryRepair())
+	cmd.Short = "List past loops, show them, and mend their session files"
+	cmd.Long = `List the loops of the folder, the newest first. Each is kept as a session file that pi
+itself can open and continue (pi --session FILE), in pi's own folder for the working
+directory.`
 	return cmd
 }
 
@@ -151,7 +148,7 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 	if len(args) == 1 {
 		past, err := loop.FindPast(dir, kept, args[0])
 		if err == nil && past == nil {
-			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history list", args[0])
+			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history", args[0])
 		}
 		if err != nil {
 			return "", err
@@ -268,7 +265,7 @@ The original stays beside it; a healthy file isn't touched.`,
 		ValidArgsFunction: cli.CompleteFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("history repair takes one file: a session, see ralph-lsp history list")
+				return errors.New("history repair takes one file: a session, see ralph-lsp history")
 			}
 			return repairSession(cmd.OutOrStdout(), args[0], dryRun)
 		},

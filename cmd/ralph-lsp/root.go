@@ -80,7 +80,7 @@ func addCommands(root *cobra.Command) {
 // folderFlag adds -C to a command and returns what resolves it: an absolute
 // path of a folder that exists.
 func folderFlag(cmd *cobra.Command) func() (string, error) {
-	dir := cmd.Flags().StringP("dir", "C", ".", "the folder of the loop")
+	dir := cmd.Flags().StringP("dir", "C", ".", "the `FOLDER` of the loop")
 	cli.OfFlag(cmd.MarkFlagDirname("dir"))
 	return func() (string, error) { return resolveFolder(*dir) }
 }
@@ -104,4 +104,12 @@ func inFolder(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, args 
 		}
 		return run(cmd, dir, args)
 	}
+}
+
+// listing is a command that lists when it is alone, as its own command list does.
+func listing(use string, list func() *cobra.Command, more ...*cobra.Command) *cobra.Command {
+	cmd := list()
+	cmd.Use, cmd.Args = use, cli.UnknownCommand
+	cmd.AddCommand(append(more, list())...)
+	return cmd
 }

@@ -44,7 +44,7 @@ your home agents see behind walls.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, paletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}); err != nil {
+		if err := printChecks(out, paletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)

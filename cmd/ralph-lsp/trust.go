@@ -21,7 +21,7 @@ func newTrust() *cobra.Command {
 		Short: "Trust what the folder's ralph.toml and agents run and loosen",
 		Long: `Let the folder's ralph.toml name programs, their arguments and files outside the
 folder, and loosen your limits, and let loops use the agents of the folder's markdown
-files (see ralph-lsp agents list). Trust is remembered for each file as it is now:
+files (see ralph-lsp agents). Trust is remembered for each file as it is now:
 after any change you are asked again. A program in the folder that the file names stays
 trusted even if it changes.`,
 		Args: cli.NoArguments,
