@@ -6,11 +6,12 @@ import "strings"
 const maxBlock = 64 << 10
 
 // blockBuffer cuts streamed markdown into blocks that can be rendered by
-// themselves: a block ends with a blank line outside a code fence.
+// themselves: a block ends with a blank line outside a code fence. byLine: with each line.
 type blockBuffer struct {
-	text  strings.Builder // of the block so far, whole lines
-	line  strings.Builder // the line so far
-	fence string          // the run of ` or ~ that opened a code fence, or ""
+	byLine bool
+	text   strings.Builder // of the block so far, whole lines
+	line   strings.Builder // the line so far
+	fence  string          // the run of ` or ~ that opened a code fence, or ""
 }
 
 // add takes a piece of text and returns the blocks that it completes.
@@ -41,7 +42,7 @@ func (b *blockBuffer) endLine() string {
 	b.text.WriteString(line)
 	b.text.WriteByte('\n')
 	b.trackFence(line)
-	if !blank || b.fence != "" {
+	if !b.byLine && (!blank || b.fence != "") {
 		return ""
 	}
 	return b.flush()
@@ -64,7 +65,7 @@ func (b *blockBuffer) trackFence(line string) {
 func (b *blockBuffer) flush() string {
 	b.text.WriteString(b.line.String())
 	block := b.text.String()
-	*b = blockBuffer{}
+	*b = blockBuffer{byLine: b.byLine}
 	if strings.TrimSpace(block) == "" {
 		return ""
 	}

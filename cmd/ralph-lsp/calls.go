@@ -30,8 +30,6 @@ type agentAtWork struct {
 	call, label string // the label is unlike those of the others
 }
 
-func newCallLog() *callLog { return &callLog{} }
-
 func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
 	title := wire.CallTitle(call)
 	c.running.Put(call.ID, runningCall{title, call.ParentToolCallID, now})
@@ -89,4 +87,4 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 }
 
 // reset forgets the calls of a run that is over.
-func (c *callLog) reset() { *c = *newCallLog() }
+func (c *callLog) reset() { *c = callLog{} }

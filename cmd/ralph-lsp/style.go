@@ -72,7 +72,7 @@ func newStyle(name string, cfg styleConfig) style {
 	case styleJSON:
 		return newJSONStyle(cfg)
 	}
-	return &consoleStyle{cfg: cfg, calls: newCallLog()}
+	return newConsole(cfg)
 }
 
 // defaultWidth is assumed where there is no terminal to ask.

@@ -346,7 +346,7 @@ func TestPrettyOnATerminal(t *testing.T) {
 func TestCursorComesBackAfterAPanic(t *testing.T) {
 	var out bytes.Buffer
 	s := newPretty(styleConfig{out: &out, width: func() int { return 60 }, terminal: true, now: time.Now})
-	s.screen.draw("live")
+	s.look.(*prettyLook).screen.draw("live")
 	func() {
 		defer func() { recover() }()
 		defer s.Close()
