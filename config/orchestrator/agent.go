@@ -17,171 +17,133 @@ const custom = "custom"
 // renamed are agents that go by other names here.
 var renamed = map[string]string{"kiro-acp": "kiro", "kiro-cli": "kiro", "q": "kiro", "qchat": "kiro"}
 
-// agentNamed returns our name for an agent; "" when it has none.
-func (c *converter) agentNamed(name string, line int, key string) string {
-	ours := name
-	if other, ok := renamed[name]; ok {
-		ours = other
-	}
+// agentNamed returns our name for the agent that a key names; "" when it has none.
+func (c *converter) agentNamed(name string, f field) string {
+	ours := cmp.Or(renamed[name], name)
 	switch {
 	case ours == config.Auto || ours == custom:
 	case !slices.Contains(c.builtin, ours):
-		c.note(line, key, "is left out: %s isn't known; describe it below [backends.NAME] with its command, and name it as backend", name)
+		c.note(f, "is left out: %s isn't known; describe it below [backends.NAME] with its command, and name it as backend", name)
 		return ""
 	case ours != name:
-		c.note(line, key, "is %s instead of %s", ours, name)
+		c.note(f, "is %s instead of %s", ours, name)
 	}
 	return ours
 }
 
-func (c *converter) takeBackend(path string, f field) error {
-	return text(func(c *converter, name string, line int) {
-		c.cli.name, c.cli.nameLine, c.cli.path = name, line, path
-	})(c, path, f)
-}
-
-func (c *converter) keepAdapters(_ string, f field) (err error) {
-	c.adapters, err = c.fields(f.value)
-	return err
-}
-
 // takeAgent takes over which agent runs, and with what.
-func (c *converter) takeAgent() error {
-	if c.cli.name != "" {
-		c.backend = cmp.Or(c.agentNamed(c.cli.name, c.cli.nameLine, c.cli.path), c.backend)
+func (c *converter) takeAgent() {
+	name, program, args := c.said["cli.backend"], c.said["cli.command"], c.lists["cli.args"]
+	if name.text != "" {
+		c.backend = cmp.Or(c.agentNamed(name.text, name), c.backend)
 	}
 	switch {
-	case c.backend == custom && c.cli.program == "":
+	case c.backend == custom && program.text == "":
 		c.backend = config.Auto
-		c.note(c.cli.nameLine, c.cli.path, "is left out: there is no cli.command beside it")
+		c.note(name, "is left out: there is no cli.command beside it")
 	case c.backend == custom:
-		c.takeProgram()
+		c.takeProgram(program, args)
 	case c.backend == config.Auto:
-		if c.cli.program != "" || len(c.cli.args) > 0 {
-			c.note(c.cli.line, "cli", "names a command or arguments without an agent that is known; they are left out")
+		if program.text != "" || len(args) > 0 {
+			c.note(field{path: "cli", at: cmp.Or(program.at, c.said["cli.args"].at)}, "names a command or arguments without an agent that is known; they are left out")
 		}
 	default:
-		c.note(c.cli.nameLine, c.cli.path, "runs %s with what ralph-lsp lets it do without asking: ralph-lsp run --dry-run says what that is", c.backend)
-		if c.cli.program != "" {
-			c.set("backends."+c.backend, "command", quoteWord(c.cli.program), c.cli.line, "cli.command")
-		}
-		if len(c.cli.args) > 0 {
-			c.set("backends."+c.backend, "args", quoteAll(c.cli.args), c.cli.line, "cli.args")
-		}
+		c.note(name, "runs %s with what ralph-lsp lets it do without asking: ralph-lsp run --dry-run says what that is", c.backend)
+		c.set("backends."+c.backend, "command", quote(program.text), program)
+		c.set("backends."+c.backend, "args", quoteAll(args), c.said["cli.args"])
 	}
-	if c.cli.name != "" && (c.backend != config.Auto || c.cli.name == config.Auto) {
-		c.set("", "backend", quoteWord(c.backend), c.cli.nameLine, c.cli.path)
+	if name.text != "" && (c.backend != config.Auto || name.text == config.Auto) {
+		c.set("", "backend", quoteWord(c.backend), name)
 	}
-	for _, f := range c.adapters {
-		if err := c.takeAdapter(f); err != nil {
-			return err
-		}
+	for _, adapter := range c.fieldsOf(c.said["adapters"].value) {
+		c.takeAdapter(adapter)
 	}
-	return nil
 }
 
 // takeProgram takes over a program of the user's.
-func (c *converter) takeProgram() {
-	table := "backends." + custom
-	c.set(table, "command", quoteWord(c.cli.program), c.cli.line, "cli.command")
-	args := c.cli.args
-	if c.cli.promptMode == "stdin" {
-		c.set(table, "prompt", `"stdin"`, c.cli.line, "cli.prompt_mode")
-	} else {
-		c.set(table, "prompt", `"arg"`, c.cli.line, "cli.prompt_mode")
-		if c.cli.promptFlag != "" {
-			args = append(slices.Clone(args), c.cli.promptFlag)
-		}
+func (c *converter) takeProgram(program field, args []string) {
+	prompt := "arg"
+	if c.said["cli.prompt_mode"].text == "stdin" {
+		prompt = "stdin"
+	} else if flag := c.said["cli.prompt_flag"].text; flag != "" {
+		args = append(slices.Clone(args), flag)
 	}
-	if len(args) > 0 {
-		c.set(table, "args", quoteAll(args), c.cli.line, "cli.args")
+	c.set("backends.custom", "command", quoteWord(program.text), program)
+	c.set("backends.custom", "prompt", quoteWord(prompt), program)
+	c.set("backends.custom", "args", quoteAll(args), cmpField(c.said["cli.args"], program))
+}
+
+// cmpField is the first of two keys that the file has.
+func cmpField(f, other field) field {
+	if f.at == 0 {
+		return other
 	}
+	return f
 }
 
 // takeAdapter takes over the settings of one agent.
-func (c *converter) takeAdapter(adapter field) error {
-	fields, err := c.fields(adapter.value)
-	if err != nil {
-		return err
-	}
-	name := adapter.key
-	if other, ok := renamed[name]; ok {
-		name = other
-	}
-	for _, f := range fields {
-		path := "adapters." + adapter.key + "." + f.key
-		_, isSet := c.out.get("limits", "idle_timeout")
+func (c *converter) takeAdapter(adapter field) {
+	name := cmp.Or(renamed[adapter.key], adapter.key)
+	table := "backends." + name
+	for _, f := range c.fieldsOf(adapter.value) {
+		_, hasTimeout := c.out.get("limits", "idle_timeout")
+		_, hasArgs := c.out.get(table, "args")
 		switch {
-		case f.key == "enabled" || isOff(f.value):
-		case f.key == "timeout" && name == c.backend && !isSet:
-			err = limit("idle_timeout", "s")(c, path, f)
-			c.note(f.line, path, "is how long a run may print nothing, not how long it may take")
+		case f.key == "enabled" || f.isOff():
+		case f.key == "timeout" && name == c.backend && !hasTimeout:
+			c.setLimit("idle_timeout", f, true)
+			c.note(f, "is how long a run may print nothing, not how long it may take")
 		case f.key == "timeout":
-			c.leaveOut(f.line, path, "idle_timeout below [limits] is for all agents")
+			c.leaveOut(f, "idle_timeout below [limits] is for all agents")
 		case f.key == "args" && slices.Contains(c.builtin, name):
-			var args []string
-			err = c.texts(path, f, &args, nil)
-			if _, ok := c.out.get("backends."+name, "args"); !ok && len(args) > 0 {
-				c.set("backends."+name, "args", quoteAll(args), f.line, path)
+			if args := c.textsOf(f); !hasArgs {
+				c.set(table, "args", quoteAll(args), f)
 			}
 		case f.key == "tool_permissions":
-			c.leaveOut(f.line, path, "what an agent may do is said by its arguments, args below [backends.NAME]")
+			c.leaveOut(f, "what an agent may do is said by its arguments, args below [backends.NAME]")
 		default:
-			c.leaveOut(f.line, path, "")
-		}
-		if err != nil {
-			return err
+			c.leaveOut(f, "")
 		}
 	}
-	return nil
 }
 
 // takeHatBackend takes over the agent of a hat.
-func (c *converter) takeHatBackend(h *hat, path string, f field) error {
-	h.backendLine = f.line
-	if f.value.Kind == yaml.ScalarNode {
-		h.backend = f.value.Value
-		return nil
+func (c *converter) takeHatBackend(h *hat, f field) {
+	if f.kind == yaml.ScalarNode {
+		h.backend = f.text
+		return
 	}
-	fields, err := c.fields(f.value)
-	if err != nil {
-		return err
-	}
-	for _, f := range fields {
+	for _, f := range c.fieldsOf(f.value) {
 		switch f.key {
 		case "type":
-			h.backend = f.value.Value
+			h.backend = f.text
 		case "command":
-			h.command = f.value.Value
+			h.command = f.text
 		case "agent":
-			h.args = append(h.args, "--agent", f.value.Value)
+			h.args = append(h.args, "--agent", f.text)
 		case "args":
-			var args []string
-			if err := c.texts(path+".args", f, &args, nil); err != nil {
-				return err
-			}
-			h.args = append(h.args, args...)
+			h.args = append(h.args, c.textsOf(f)...)
 		default:
-			c.leaveOut(f.line, path+"."+f.key, "")
+			c.leaveOut(f, "")
 		}
 	}
-	return nil
 }
 
 // backendOf is a hat's backend as our file has it; "" for the loop's own.
 func (c *converter) backendOf(h *hat) string {
-	key := "hats." + h.id + ".backend"
-	args := ""
-	if len(h.args) > 0 {
-		args = ", args = " + quoteAll(h.args)
+	f := h.said("backend")
+	args := quoteAll(h.args)
+	if args != "" {
+		args = ", args = " + args
+		f.at = cmpField(h.keys["backend_args"], cmpField(h.keys["args"], f)).at
 	}
 	if h.command != "" {
-		c.note(h.backendLine, key, "gets the prompt on standard input, not as an argument")
+		c.note(h.said("backend"), "gets the prompt on standard input, not as an argument")
 		return fmt.Sprintf("{ command = %s%s }", quoteWord(h.command), args)
 	}
 	name := c.backend
 	if h.backend != "" {
-		if name = c.agentNamed(h.backend, h.backendLine, key); name == "" {
+		if name = c.agentNamed(h.backend, f); name == "" {
 			return ""
 		}
 	}
@@ -190,56 +152,44 @@ func (c *converter) backendOf(h *hat) string {
 	case h.backend == "" && args == "":
 		return ""
 	case name == custom && !hasCustom:
-		c.note(h.backendLine, key, "is left out: there is no cli.command")
+		c.note(f, "is left out: there is no cli.command")
 		return ""
 	case args == "":
 		return quoteWord(name)
 	case name == config.Auto:
-		c.note(h.backendLine, "hats."+h.id+".backend_args", "are left out: they are for an agent that the file doesn't name")
+		f.path = h.path + ".backend_args"
+		c.note(f, "are left out: they are for an agent that the file doesn't name")
 		return ""
 	}
 	return fmt.Sprintf("{ type = %s%s }", quoteWord(name), args)
 }
 
 // takeGates makes one check of the commands that have to pass.
-func (c *converter) takeGates(path string, f field) error {
-	fields, err := c.fields(f.value)
-	if err != nil {
-		return err
-	}
+func (c *converter) takeGates(f field) {
 	var commands []string
-	for _, f := range fields {
+	for _, f := range c.fieldsOf(f.value) {
 		if f.key != "gates" {
-			c.leaveOut(f.line, path+"."+f.key, "")
+			c.leaveOut(f, "")
 			continue
 		}
-		for _, item := range f.value.Content {
-			if item, err = c.follow(item); err != nil {
-				return err
-			}
-			gate, err := c.fields(item)
-			if err != nil {
-				return err
-			}
-			for _, g := range gate {
-				if command := strings.TrimSpace(g.value.Value); g.key == "command" && command != "" {
+		for _, item := range f.list {
+			for _, g := range c.fieldsOf(item) {
+				if command := strings.TrimSpace(g.text); g.key == "command" && command != "" {
 					commands = append(commands, command)
 				}
 			}
 		}
 	}
-	if len(commands) > 1 {
-		for i, command := range commands {
-			switch {
-			case strings.ContainsAny(command, "#\n"): // a comment at its end would take the rest
-				commands[i] = "(" + command + "\n)"
-			case strings.ContainsAny(command, ";|&"):
-				commands[i] = "(" + command + ")"
-			}
+	for i, command := range commands {
+		switch {
+		case len(commands) == 1:
+		case strings.ContainsAny(command, "#\n"): // a comment at its end would take the rest
+			commands[i] = "(" + command + "\n)"
+		case strings.ContainsAny(command, ";|&"):
+			commands[i] = "(" + command + ")"
 		}
 	}
-	if len(commands) > 0 && c.set("verify", "command", quote(strings.Join(commands, " && ")), f.line, path) {
-		c.note(f.line, path, "is the check of [verify] now: it runs when the agent promises, and a promise counts when it passes")
+	if len(commands) > 0 && c.set("verify", "command", quote(strings.Join(commands, " && ")), f) {
+		c.note(f, "is the check of [verify] now: it runs when the agent promises, and a promise counts when it passes")
 	}
-	return nil
 }

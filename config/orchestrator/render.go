@@ -37,58 +37,49 @@ const heading = `# Settings of ralph-lsp for this folder, taken over from a file
 # trusted: ralph-lsp trust
 `
 
-// about are comments above tables.
-var about = map[string]string{
-	"limits":     "when a loop ends although nobody promised that it is done; 0 is no limit",
-	"completion": "how the agent says that it is done",
-	"verify":     "a promise counts when this passes",
-}
-
-// render writes the new file.
+// render writes the new file: its tables in our order, each with what it is about.
 func (c *converter) render() []byte {
+	tables := [][2]string{
+		{"", ""}, {"limits", "when a loop ends although nobody promised that it is done; 0 is no limit"},
+		{"completion", "how the agent says that it is done"}, {"verify", "a promise counts when this passes"},
+	}
+	for _, e := range c.out.entries {
+		if table := [2]string{e.table, ""}; strings.HasPrefix(e.table, "backends.") && !slices.Contains(tables, table) {
+			tables = append(tables, table)
+		}
+	}
+	hatsAt := len(tables)
+	for _, h := range c.hats {
+		tables = append(tables, [2]string{"hats." + h.name, strings.Join(strings.Fields(stream.Plain(h.title)), " ")})
+	}
 	var b strings.Builder
 	b.WriteString(heading)
-	write := func(table, why string) {
-		first := true
+	for i, table := range tables {
+		if i == hatsAt {
+			b.WriteString("\n# The hats; ralph-lsp hats draws them.\n")
+		}
+		head := "\n"
+		if table[1] != "" {
+			head += "# " + table[1] + "\n"
+		}
+		if table[0] != "" {
+			head += "[" + table[0] + "]\n"
+		}
 		for _, e := range c.out.entries {
-			if e.table != table {
-				continue
+			if e.table == table[0] {
+				b.WriteString(head + e.key + " = " + e.value + "\n")
+				head = ""
 			}
-			if first {
-				b.WriteByte('\n')
-				if why != "" {
-					b.WriteString("# " + comment(why) + "\n")
-				}
-				if table != "" {
-					b.WriteString("[" + table + "]\n")
-				}
-			}
-			first = false
-			fmt.Fprintf(&b, "%s = %s\n", e.key, e.value)
 		}
-	}
-	write("", "")
-	for _, table := range []string{"limits", "completion", "verify"} {
-		write(table, about[table])
-	}
-	var written []string
-	for _, e := range c.out.entries {
-		if strings.HasPrefix(e.table, "backends.") && !slices.Contains(written, e.table) {
-			written = append(written, e.table)
-			write(e.table, "")
-		}
-	}
-	if len(c.hats) > 0 {
-		b.WriteString("\n# The hats; ralph-lsp hats draws them.\n")
-	}
-	for _, h := range c.hats {
-		write("hats."+h.name, h.title)
 	}
 	return []byte(b.String())
 }
 
-// quote writes a text as TOML has it, over several lines if it has some.
+// quote writes a text as TOML has it, over several lines if it has some; "" is a blank one.
 func quote(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return ""
+	}
 	if !strings.Contains(s, "\n") {
 		return quoteWord(s)
 	}
@@ -102,10 +93,14 @@ func quote(s string) string {
 // quoteWord writes a text on one line.
 func quoteWord(s string) string { return `"` + escape(s, "") + `"` }
 
+// quoteAll writes a list of texts; "" is an empty one.
 func quoteAll(list []string) string {
-	quoted := make([]string, len(list))
-	for i, s := range list {
-		quoted[i] = quoteWord(s)
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, quoteWord(s))
+	}
+	if quoted == nil {
+		return ""
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
@@ -118,8 +113,7 @@ func escape(s, but string) string {
 		case strings.ContainsRune(but, r):
 			b.WriteRune(r)
 		case r == '"' || r == '\\':
-			b.WriteByte('\\')
-			b.WriteRune(r)
+			b.WriteString(`\` + string(r))
 		case r == '\n':
 			b.WriteString(`\n`)
 		case r == '\t':
@@ -131,9 +125,4 @@ func escape(s, but string) string {
 		}
 	}
 	return b.String()
-}
-
-// comment is a text fit for a comment.
-func comment(s string) string {
-	return strings.Join(strings.Fields(stream.Plain(s)), " ")
 }
