@@ -25,7 +25,7 @@ for that.`,
 	}
 	flags.addFlags(cmd, start.ToResume)
 	cmd.Flags().BoolVar(&flags.Limits.Accept, "accept", false, "believe the promise that couldn't be verified, this once")
-	start.AboutEnd.In(cmd.Flags(), "accept")
+	start.AboutEnd.In(cmd.Flags(), false, "accept")
 	cmd.ValidArgsFunction = completeIDs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		at, _, err := placeOf(flags.folder, args)

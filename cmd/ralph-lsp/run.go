@@ -40,9 +40,9 @@ func (l *loopFlags) addFlags(cmd *cobra.Command, use start.Use) {
 	f.StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
 	cli.OfFlag(cmd.MarkFlagDirname("record"))
 	f.BoolVar(&l.detach, "detach", false, "let it go on without this terminal; the loop's id is printed (see ralph-lsp attach)")
-	start.AboutPlace.In(f, "dir")
-	start.AboutShown.In(f, "output", "verbose", "detach")
-	start.AboutShown.InSeldom(f, "record")
+	start.AboutPlace.In(f, false, "dir")
+	start.AboutShown.In(f, false, "output", "verbose", "detach")
+	start.AboutShown.In(f, true, "record")
 }
 
 func newRun() *cobra.Command {
@@ -97,15 +97,15 @@ these are just a prompt.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	start.AboutAgent.In(f, "prompt-file")
+	start.AboutAgent.In(f, false, "prompt-file")
 	flags.addFlags(cmd, start.ToStart)
 	flags.once.addFlags(f)
 	f.BoolVar(&goOn, "continue", false, "go on with the folder's unfinished loop")
 	f.BoolVar(&flags.replace, "replace", false, "discard the folder's loop unasked; it is cancelled if it runs")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would run; nothing starts, and the exit code is 1 if it couldn't")
-	start.AboutAgent.In(f, "continue", "replace")
-	start.AboutAgent.InSeldom(f, "once", "lease")
-	start.AboutShown.In(f, "dry-run")
+	start.AboutAgent.In(f, false, "continue", "replace")
+	start.AboutAgent.In(f, true, "once", "lease")
+	start.AboutShown.In(f, false, "dry-run")
 	return cmd
 }
 

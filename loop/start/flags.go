@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -48,39 +49,25 @@ func Groups() []Group {
 	return []Group{AboutAgent, AboutEnd, AboutLimit, AboutMay, AboutPlace, AboutShown}
 }
 
-// Annotations of flags.
-const (
-	inGroup  = "ralph-group"
-	isSeldom = "ralph-seldom"
-)
+// The annotation of a flag: its group, and whether it is given seldom.
+const inGroup = "ralph-group"
 
-// In puts flags of a set into a group of its command's help.
-func (g Group) In(f *pflag.FlagSet, names ...string) {
+// In puts flags of a set into a group of its command's help. The first help doesn't show those
+// that are given seldom.
+func (g Group) In(f *pflag.FlagSet, seldom bool, names ...string) {
 	for _, name := range names {
-		note(f, name, inGroup, string(g))
-	}
-}
-
-// InSeldom is In for flags that the first help doesn't show.
-func (g Group) InSeldom(f *pflag.FlagSet, names ...string) {
-	g.In(f, names...)
-	for _, name := range names {
-		note(f, name, isSeldom, "true")
-	}
-}
-
-func note(f *pflag.FlagSet, name, key, value string) {
-	if err := f.SetAnnotation(name, key, []string{value}); err != nil {
-		panic(err) // of a flag that the caller has added
+		if err := f.SetAnnotation(name, inGroup, []string{string(g), strconv.FormatBool(seldom)}); err != nil {
+			panic(err) // of a flag that the caller has added
+		}
 	}
 }
 
 // GroupOf is the group of a flag, "" for none, and whether it is one that is given seldom.
 func GroupOf(f *pflag.Flag) (group Group, seldom bool) {
-	if g := f.Annotations[inGroup]; g != nil {
-		group = Group(g[0])
+	if a := f.Annotations[inGroup]; a != nil {
+		return Group(a[0]), a[1] == "true"
 	}
-	return group, f.Annotations[isSeldom] != nil
+	return "", false
 }
 
 // Flag is one flag of a start.
@@ -184,11 +171,7 @@ func AddFlags(f *pflag.FlagSet, o *Options, use Use) {
 			continue
 		}
 		flag.add(f, o)
-		if flag.Seldom {
-			flag.Group.InSeldom(f, flag.Name)
-		} else {
-			flag.Group.In(f, flag.Name)
-		}
+		flag.Group.In(f, flag.Seldom, flag.Name)
 	}
 }
 

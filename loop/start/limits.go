@@ -17,17 +17,13 @@ func AddLimits(f *pflag.FlagSet, to *loop.Patch) { addLimits(f, to, nil) }
 func addLimits(f *pflag.FlagSet, to *loop.Patch, now *loop.Limits) {
 	for _, limit := range limits.All() {
 		f.Var(&limitFlag{limit, &to.Given, now}, limit.Flag, limit.Usage)
-		if limit.Seldom {
-			AboutLimit.InSeldom(f, limit.Flag)
-		} else {
-			AboutLimit.In(f, limit.Flag)
-		}
+		AboutLimit.In(f, limit.Seldom, limit.Flag)
 	}
 	f.Func("completion-promise", "done when it says <promise>`TEXT`</promise>; it is the agent, in its last message", func(text string) error {
 		to.Promise = &text
 		return nil
 	})
-	AboutEnd.In(f, "completion-promise")
+	AboutEnd.In(f, false, "completion-promise")
 }
 
 // LimitsIn are those among a command line's flags that are written as --max-iterations=5;
