@@ -122,11 +122,7 @@ func completeTeams(cmd *cobra.Command, _ []string, begun string) ([]cobra.Comple
 // agentsHere are the agents of the folder that a command is about, behind those that are
 // named already.
 func agentsHere(cmd *cobra.Command, named string) (names []cobra.Completion) {
-	dir := "."
-	if f := cmd.Flag("dir"); f != nil { // not of an editor's text
-		dir = f.Value.String()
-	}
-	dir, err := resolveFolder(dir)
+	dir, err := folderMeant(cmd)
 	if err != nil {
 		return nil
 	}

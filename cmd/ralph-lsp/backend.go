@@ -93,11 +93,7 @@ func completeHat(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, 
 // settingsHere are those of the folder that a command is about, for names only: nothing
 // runs, so nothing needs trust.
 func settingsHere(cmd *cobra.Command) config.Settings {
-	dir := "."
-	if f := cmd.Flag("dir"); f != nil { // not of an editor's text
-		dir = f.Value.String()
-	}
-	dir, err := resolveFolder(dir)
+	dir, err := folderMeant(cmd)
 	if err != nil {
 		return config.Default()
 	}

@@ -17,7 +17,7 @@ import (
 // completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
 // it by their branches, of which each has the last loop.
 func completeLoops(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
+	dir, err := folderMeant(cmd)
 	if err != nil || len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -57,7 +57,7 @@ func completeLoopOrFile(cmd *cobra.Command, args []string, begun string) ([]cobr
 // something.
 func completeIterations(cmd *cobra.Command, flags ...string) {
 	offer := func(cmd *cobra.Command, args []string, _ string) (numbers []cobra.Completion, _ cobra.ShellCompDirective) {
-		dir, err := resolveFolder(cmd.Flag("dir").Value.String())
+		dir, err := folderMeant(cmd)
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

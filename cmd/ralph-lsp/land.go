@@ -135,7 +135,7 @@ func printLanding(out io.Writer, r wire.LandResult, asJSON bool) error {
 
 // completeTrees offers the branches of the loops that have worktrees.
 func completeTrees(cmd *cobra.Command, args []string, _ string) (branches []cobra.Completion, _ cobra.ShellCompDirective) {
-	dir, err := resolveFolder(cmd.Flag("dir").Value.String())
+	dir, err := folderMeant(cmd)
 	if err == nil && len(args) == 0 {
 		for _, tree := range worktree.List(dir) {
 			branches = append(branches, tree.Branch)

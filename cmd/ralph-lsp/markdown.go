@@ -5,7 +5,6 @@ import (
 	"html"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	extast "github.com/yuin/goldmark/extension/ast"
@@ -174,12 +173,7 @@ func rule(widths []int) string {
 }
 
 // with adds a code to another.
-func with(code, more string) string {
-	if code == "" {
-		return more
-	}
-	return code + ";" + more
-}
+func with(code, more string) string { return strings.TrimPrefix(code+";"+more, ";") }
 
 // piece is text in one style. A piece that is "\n" ends the line.
 type piece struct {
@@ -201,14 +195,11 @@ func (r mdRun) inlineNode(n ast.Node, code string) []piece {
 	case *ast.Text:
 		return r.textNode(n, code)
 	case *ast.CodeSpan:
-		var content strings.Builder
-		for _, p := range r.inline(n, "") {
-			content.WriteString(p.text)
-		}
+		content := textOf(r.inline(n, ""))
 		if !r.palette.on {
-			return []piece{{"`" + content.String() + "`", code}}
+			return []piece{{"`" + content + "`", code}}
 		}
-		return []piece{{content.String(), with(code, sgrCyan)}}
+		return []piece{{content, with(code, sgrCyan)}}
 	case *ast.Emphasis:
 		if n.Level == 2 {
 			return r.inline(n, with(code, sgrBold))
@@ -243,55 +234,77 @@ func (r mdRun) textNode(n *ast.Text, code string) []piece {
 	return pieces
 }
 
+// textOf is what pieces say.
+func textOf(pieces []piece) (text string) {
+	for _, p := range pieces {
+		text += p.text
+	}
+	return text
+}
+
 // link shows where a link leads, unless its text says so already.
 func (r mdRun) link(label []piece, destination, code string) []piece {
-	var shown strings.Builder
-	for _, p := range label {
-		shown.WriteString(p.text)
-	}
-	if destination == "" || strings.Contains(destination, shown.String()) && shown.Len() > 0 {
+	shown := textOf(label)
+	if destination == "" || shown != "" && strings.Contains(destination, shown) {
 		return label
 	}
 	return append(label, piece{" (" + destination + ")", with(code, sgrDim)})
 }
 
-// wrap fills lines of at most width cells with whole words; a longer word gets
-// a line of its own.
+// wrap fills lines of at most width cells with whole words; a longer word gets a line of its
+// own. Pieces that touch make one word.
 func (r mdRun) wrap(pieces []piece, width int) []string {
 	var lines []string
-	var line []piece
-	used, gap := 0, false
-	flush := func() {
+	var line, word []piece
+	used, wide, gap := 0, 0, false // cells of both, and whether a blank comes between them
+	endLine := func() {
 		lines = append(lines, r.paint(line))
 		line, used, gap = nil, 0, false
 	}
-	for _, word := range words(pieces) {
+	endWord := func() {
 		switch {
-		case word.lineBreak:
-			flush()
-			continue
-		case word.blank:
-			gap = used > 0
-			continue
-		case gap && used+1+word.width > width:
-			flush()
+		case len(word) == 0:
+			return
+		case gap && used+1+wide > width:
+			endLine()
 		case gap:
-			line = append(line, gapBefore(word, line))
+			line = append(line, gapBefore(word[0], line))
 			used++
 		}
-		line = append(line, word.pieces...)
-		used, gap = used+word.width, false
+		line, used = append(line, word...), used+wide
+		word, wide, gap = nil, 0, false
 	}
-	if used > 0 || len(lines) == 0 {
-		flush()
+	for _, p := range pieces {
+		if p.text == "\n" {
+			endWord()
+			endLine()
+			continue
+		}
+		for rest := p.text; rest != ""; {
+			part := rest
+			if blank := strings.IndexFunc(rest, unicode.IsSpace); blank >= 0 {
+				part = rest[:blank]
+			}
+			if part == "" {
+				endWord()
+				gap = used > 0
+				rest = strings.TrimLeftFunc(rest, unicode.IsSpace)
+				continue
+			}
+			word, wide = append(word, piece{part, p.code}), wide+cells(part)
+			rest = rest[len(part):]
+		}
+	}
+	if endWord(); used > 0 || len(lines) == 0 {
+		endLine()
 	}
 	return lines
 }
 
 // gapBefore is the blank in front of a word, in the style of both sides where
 // they have the same.
-func gapBefore(next word, line []piece) piece {
-	if code := line[len(line)-1].code; code == next.pieces[0].code {
+func gapBefore(next piece, line []piece) piece {
+	if code := line[len(line)-1].code; code == next.code {
 		return piece{" ", code}
 	}
 	return piece{" ", ""}
@@ -308,57 +321,6 @@ func (r mdRun) paint(line []piece) string {
 		}
 	}
 	return b.String()
-}
-
-// word is text without a blank, in one or more styles; or what lies between words.
-type word struct {
-	pieces    []piece
-	width     int
-	blank     bool
-	lineBreak bool
-}
-
-// words cuts pieces at blanks. Pieces that touch make one word.
-func words(pieces []piece) []word {
-	var out []word
-	var current word
-	flush := func() {
-		if len(current.pieces) > 0 {
-			out = append(out, current)
-		}
-		current = word{}
-	}
-	for _, p := range pieces {
-		if p.text == "\n" {
-			flush()
-			out = append(out, word{lineBreak: true})
-			continue
-		}
-		for i, part := range strings.FieldsFunc(p.text, unicode.IsSpace) {
-			if i > 0 || startsBlank(p.text) {
-				flush()
-				out = append(out, word{blank: true})
-			}
-			current.pieces = append(current.pieces, piece{part, p.code})
-			current.width += cells(part)
-		}
-		if endsBlank(p.text) {
-			flush()
-			out = append(out, word{blank: true})
-		}
-	}
-	flush()
-	return out
-}
-
-func startsBlank(s string) bool {
-	c, _ := utf8.DecodeRuneInString(s)
-	return unicode.IsSpace(c)
-}
-
-func endsBlank(s string) bool {
-	c, _ := utf8.DecodeLastRuneInString(s)
-	return unicode.IsSpace(c)
 }
 
 // prefixed puts first in front of the first line, and rest in front of the others.

@@ -28,15 +28,7 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if prompt, err = start.PromptText(file, data); err != nil {
-			return "", err
-		}
-		if strings.TrimSpace(prompt) == "" {
-			return "", emptyPromptIn(file)
-		}
-		if err := start.CheckFile(file, prompt); err != nil {
-			return "", err
-		}
+		return promptIn(file, data)
 	}
 	if strings.TrimSpace(prompt) == "" {
 		return "", errors.New(noPrompt)
@@ -62,6 +54,14 @@ func readAll(file string, stdin io.Reader) ([]byte, error) {
 	return data, nil
 }
 
-func emptyPromptIn(file string) error {
-	return fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
+// promptIn is the prompt that a file holds.
+func promptIn(file string, data []byte) (string, error) {
+	prompt, err := start.PromptText(file, data)
+	if err == nil && strings.TrimSpace(prompt) == "" {
+		err = fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
+	}
+	if err == nil {
+		err = start.CheckFile(file, prompt)
+	}
+	return prompt, err
 }

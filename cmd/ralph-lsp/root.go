@@ -58,7 +58,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
 		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return caller.Check(cli.Words(cmd), folderOf(cmd))
+			return caller.Check(cli.Words(cmd), paths.Real(folderSaid(cmd)))
 		},
 	}
 	cli.Versioned(root, programVersion())
@@ -85,14 +85,16 @@ func folderFlag(cmd *cobra.Command) func() (string, error) {
 	return func() (string, error) { return resolveFolder(*dir) }
 }
 
-// folderOf is the folder that a command is about.
-func folderOf(cmd *cobra.Command) string {
-	dir := "."
-	if f := cmd.Flags().Lookup("dir"); f != nil {
-		dir = f.Value.String()
+// folderSaid is the folder that a command is about, as its user says it.
+func folderSaid(cmd *cobra.Command) string {
+	if f := cmd.Flags().Lookup("dir"); f != nil { // one for an editor's text has none
+		return f.Value.String()
 	}
-	return paths.Real(dir)
+	return "."
 }
+
+// folderMeant is the absolute path of that folder, where it exists.
+func folderMeant(cmd *cobra.Command) (string, error) { return resolveFolder(folderSaid(cmd)) }
 
 // inFolder gives a command -C, and runs it with the folder that it names.
 func inFolder(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, args []string) error) {

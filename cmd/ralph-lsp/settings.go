@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
 )
 
 // loadSettings reads the settings of a folder, and asks a user at a terminal
@@ -48,14 +46,7 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("reading the configured prompt file: %w", err)
 	}
-	prompt, err := start.PromptText(path, data)
-	switch {
-	case err != nil:
-		return "", err
-	case strings.TrimSpace(prompt) == "":
-		return "", emptyPromptIn(path)
-	}
-	return prompt, start.CheckFile(path, prompt)
+	return promptIn(path, data)
 }
 
 // contextOf is the command's context; there is none without cobra's ExecuteContext.

@@ -36,36 +36,28 @@ func catchSignals() (caught chan os.Signal, stop func()) {
 func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
 	up := make(chan struct{})
 	go func() {
-		interrupts := 0
-		for {
+		for interrupts := 0; ; {
 			select {
 			case sig := <-caught:
 				switch sig {
 				case os.Interrupt:
-					interrupts++
+					if interrupts++; interrupts == 1 {
+						note("stopping… (Ctrl-C again to kill)")
+						go l.Interrupt()
+					} else if interrupts == 2 {
+						close(up)
+						go l.Kill()
+					}
 				case syscall.SIGHUP:
 					go l.Close()
-					continue
 				case syscall.SIGTERM:
 					go l.Interrupt()
-					continue
-				default:
-					continue
 				}
 			case <-broken:
 				broken = nil
 				go l.Close()
-				continue
 			case <-done:
 				return
-			}
-			switch interrupts {
-			case 1:
-				note("stopping… (Ctrl-C again to kill)")
-				go l.Interrupt()
-			case 2:
-				close(up)
-				go l.Kill()
 			}
 		}
 	}()
