@@ -50,7 +50,7 @@ func newAgentsList() *cobra.Command {
 		Short: "List the agents that a loop in the folder can use",
 		Args:  cli.NoArguments,
 	}
-	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and per problem of a file")
+	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and one per problem of a file")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out, files, set := cmd.OutOrStdout(), config.FilesOf(dir, backends.Names()), agents.Read(dir)
 		p := paletteFor(out)

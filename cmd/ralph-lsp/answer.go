@@ -21,10 +21,10 @@ func newAnswer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "answer [LOOP] [ID] [deny|once|loop|VALUE] [WORDS...]",
 		Short: "Answer what an agent of the loop asks",
-		Long: `Answer what an agent asks that waits for you (permissions = "ask"). Without an answer it
-shows what is open. Words behind deny are for the agent. once allows it this time, loop
-all that its rule says for as long as the loop lasts. Without an ID the only open
-question is meant.`,
+		Long: `Answer an agent that waits for you (permissions = "ask"). Without an answer, show what
+is open. deny refuses, and words behind it are for the agent. once allows it this time.
+loop allows all that its rule covers, for as long as the loop lasts. An ID is needed
+only where more than one question is open.`,
 		Example: `  ralph-lsp answer
   ralph-lsp answer deny "Leave that file alone"
   ralph-lsp answer q2kxw once`,
@@ -67,7 +67,7 @@ question is meant.`,
 		fmt.Fprintln(cmd.OutOrStdout(), wire.AnsweredText(q, a))
 		return nil
 	})
-	cmd.Flags().StringVar(&takeBack, "take-back", "", "the `RULE` that allows no longer what it did, as status shows it")
+	cmd.Flags().StringVar(&takeBack, "take-back", "", "withdraw the `RULE` of an earlier answer; status shows the rules")
 	return cmd
 }
 

@@ -160,10 +160,10 @@ func newUndo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [LOOP] {--iteration N | --since N} [-- PATH...]",
 		Short: "Take back what iterations changed in the folder",
-		Long: `Take back what iterations changed, file by file. What you did elsewhere in a file
-stays; a file that you changed in the same place stays as it is, is named, and makes the
-exit code 1. With --merge such a text gets both sides, between conflict markers. It begins
-with a snapshot, so nothing is lost: ralph-lsp redo. HEAD, branches and git's index aren't
+		Long: `Take back what iterations changed, file by file. What you did elsewhere in a file stays.
+A file that you changed in the same place stays as it is; it is named, and the exit code
+is 1. With --merge it gets both sides, between conflict markers. A snapshot is taken
+first, so ralph-lsp redo brings everything back. HEAD, branches and git's index aren't
 touched.`,
 		Example: `  ralph-lsp undo --iteration 3
   ralph-lsp undo --iteration 3 --merge -- main.go

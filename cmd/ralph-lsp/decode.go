@@ -55,7 +55,7 @@ The last line sums it up.`,
 			return decode(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
 		},
 	}
-	cmd.Flags().Var(&format, "format", "the agent whose stream it is")
+	cmd.Flags().Var(&format, "format", "the `AGENT` whose stream it is: "+strings.Join(names, ", "))
 	cmd.Flags().BoolVar(&verbose, "verbose", false, "print the model's reasoning too")
 	cmd.Flags().BoolVar(&summary, "summary", false, "print the last line only")
 	cli.CompleteWith(cmd, "format", format.Of...)

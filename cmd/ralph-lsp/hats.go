@@ -19,8 +19,8 @@ func newHats() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hats",
 		Short: "Show which hats hand work over to which",
-		Long: `Show which topics wake which hats, as [hats] of the folder's ralph.toml and of yours
-say, and what doesn't fit together.`,
+		Long: `Show which topics wake which hats, and what doesn't fit together. Hats are described
+below [hats] in the folder's ralph.toml and in your own.`,
 		Args: cli.NoArguments,
 	}
 	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")

@@ -34,11 +34,11 @@ func newInit() *cobra.Command {
 		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
-With --from ralph.yml they take over the hats and limits of ralph-orchestrator's
-file, and you are told which lines have no counterpart or mean something else here.`,
+With --from ralph.yml, hats and limits of ralph-orchestrator's file are taken over. You
+are told which lines have no counterpart, or mean something else here.`,
 		Args: cli.NoArguments,
 	}
-	preset := cmd.Flags().String("preset", plainPreset, "which ralph.toml")
+	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("preset", "from")

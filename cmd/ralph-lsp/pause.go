@@ -40,8 +40,8 @@ func newNext() *cobra.Command {
 func newDetach() *cobra.Command {
 	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on in a process of its
 own, once its iteration has ended. Its window may then be closed: the loop ends with
-its limits, its promise or ralph-lsp cancel. Where the window is closed before, the
-iteration is cut off and run again.`, func(at place) (string, error) {
+its limits, its promise or ralph-lsp cancel. If the window is closed before that,
+the iteration is cut off and run again.`, func(at place) (string, error) {
 		iteration, err := loop.DetachFolder(at.dir, at.id)
 		return wire.DetachText(iteration), err
 	})

@@ -22,11 +22,11 @@ func newSandbox() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sandbox [workspace|off]",
 		Short: "Put walls around the agents of all your loops, or see whether there are some",
-		Long: `With workspace, the agents of your loops write the loop's folder and what is their
-own, and see no keys of yours; with off, they may do what you may. That is written into
-your own configuration, and counts for loops that start from now on. For one loop, say
-run --sandbox workspace. Without an argument, it says how it stands here, and what of
-your home agents see behind walls.`,
+		Long: `Put walls around the agents of all your loops. With workspace, agents write the loop's
+folder and what is their own, and see no keys of yours. With off, they may do what you
+may. This is written into your own configuration, and counts for loops that start from
+now on. For one loop, say run --sandbox workspace. Without an argument, sandbox says how
+it stands here, and what agents behind walls see of your home.`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: wire.SandboxModes,
 	}

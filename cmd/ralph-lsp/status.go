@@ -25,9 +25,9 @@ func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [LOOP]",
 		Short: "Show where the loop in the folder stands",
-		Long: `Show where the loop in the folder stands, or how its last one ended, and those in the
-worktrees of its repository. --all lists the loops of all your folders that run, wait, can
-go on or ended in the last week; other commands take their ids.`,
+		Long: `Show where the folder's loop stands, or how its last one ended. Loops in the worktrees of
+its repository are shown, too. --all lists the loops of all your folders that run, wait,
+can go on or ended in the last week; other commands take their ids.`,
 		Args: oneLoop,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per loop, that of the folder first")

@@ -19,8 +19,8 @@ func newSteer() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "steer [--next] [LOOP] [--] TEXT...",
 		Short: "Tell the loop something",
-		Long: `Tell the loop something. pi and claude read it at their next step where the loop is live
-(docs/BACKENDS.md); else, and with --next, the next run is told.`,
+		Long: `Tell the loop something. In a live loop, pi and claude read it at their next step
+(docs/BACKENDS.md). Otherwise, and with --next, the next run is told.`,
 		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
 		Annotations: map[string]string{cli.TakesText: "text"},
 	}

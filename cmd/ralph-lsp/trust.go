@@ -19,11 +19,10 @@ func newTrust() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust",
 		Short: "Trust what the folder's ralph.toml and agents run and loosen",
-		Long: `Let the folder's ralph.toml name programs, their arguments and files outside the
-folder, and loosen your limits, and let loops use the agents of the folder's markdown
-files (see ralph-lsp agents). Trust is remembered for each file as it is now:
-after any change you are asked again. A program in the folder that the file names stays
-trusted even if it changes.`,
+		Long: `Let the folder's ralph.toml name programs, arguments and files outside the folder, and
+loosen your limits. Loops may then use the agents of the folder's markdown files, too
+(see ralph-lsp agents). Trust is for each file as it is now: after a change you are asked
+again. A program in the folder that the file names stays trusted even if it changes.`,
 		Args: cli.NoArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")

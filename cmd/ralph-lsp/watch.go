@@ -26,9 +26,9 @@ func newWatch(asks bool) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [LOOP]",
 		Short: "Show a loop that runs in another terminal or in an editor",
-		Long: `Show the folder's loop, whoever drives it, from its current iteration on and until
-it ends; Ctrl-C ends only the watching. Of a loop that is over it is the last
-iteration. A loop is named by its id (ralph-lsp history) or its branch.
+		Long: `Show the folder's loop, whoever drives it, from its current iteration until it ends.
+Of a loop that is over, the last iteration is shown. Ctrl-C ends only the watching. A
+loop is named by its id (ralph-lsp history) or its branch.
 
 The exit codes are those of ralph-lsp run.`,
 		Args:              cobra.MaximumNArgs(1),

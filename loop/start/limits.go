@@ -19,7 +19,7 @@ func addLimits(f *pflag.FlagSet, to *loop.Patch, now *loop.Limits) {
 		f.Var(&limitFlag{limit, &to.Given, now}, limit.Flag, limit.Usage)
 		AboutLimit.In(f, limit.Seldom, limit.Flag)
 	}
-	f.Func("completion-promise", "done when it says <promise>`TEXT`</promise>; it is the agent, in its last message", func(text string) error {
+	f.Func("completion-promise", "done when the agent promises `TEXT`; it does so with <promise>TEXT</promise> in its last message", func(text string) error {
 		to.Promise = &text
 		return nil
 	})

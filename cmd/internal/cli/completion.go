@@ -23,11 +23,12 @@ func AddCompletion(root *cobra.Command) {
 	named := strings.NewReplacer("ralph-lsp", root.Name(), "ralph_lsp", strings.ReplaceAll(root.Name(), "-", "_"))
 	completion.Long = named.Replace("Print the script that completes commands, flags and their values, loops and\niterations in a shell. Each says in its help how it is set up:\n\n  ralph-lsp help completion bash")
 	for _, shell := range completion.Commands() {
+		shell.Short = "The completion script for " + shell.Name()
 		script, ok := shellScripts[shell.Name()]
 		if !ok {
 			continue
 		}
-		shell.Short, shell.Long = "The completion script for "+shell.Name(), named.Replace(script.help)
+		shell.Long = named.Replace(script.help)
 		shell.RunE = func(cmd *cobra.Command, _ []string) error {
 			plain, _ := cmd.Flags().GetBool("no-descriptions")
 			var text bytes.Buffer

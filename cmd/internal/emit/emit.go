@@ -23,14 +23,14 @@ func New() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "emit TOPIC [PAYLOAD...]",
 		Short: "Hand work over to another hat, as an agent in a run",
-		Long: `Publish a topic, as the tag <event topic="TOPIC">PAYLOAD</event> in an agent's last
-message does. It works only for an agent, and what that runs, in a loop whose hats hand
-work over to each other. The payload "-" is read from standard input.`,
+		Long: `Publish a topic, like the tag <event topic="TOPIC">PAYLOAD</event> in an agent's last
+message. Only an agent, or what it runs, can do so, in a loop whose hats hand work over
+to each other. The payload "-" is read from standard input.`,
 		Example: `  ralph-lsp emit build.done "all tests pass"
   git diff --stat | ralph-lsp emit review.rejected --for builder -`,
 		Args: cli.Needs(`ralph-lsp emit build.done "all tests pass"`, "say which topic"),
 	}
-	target := cmd.Flags().String("for", "", "the hat that it is for, whoever listens to the topic")
+	target := cmd.Flags().String("for", "", "the `HAT` that it is for, whoever listens to the topic")
 	isJSON := cmd.Flags().Bool("json", false, "the payload is JSON, and is refused when it isn't")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		spool := os.Getenv(backends.EnvSpool)
