@@ -1,11 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"embed"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/template"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -141,4 +146,143 @@ func farewell(out io.Writer, p palette, program string, keep bool) error {
 	fmt.Fprintf(out, "\nNow with a real agent, in a folder of yours:\n  %s\n  %s\n",
 		p.bold("ralph-lsp doctor"), p.bold(`ralph-lsp run "Make the tests pass" --completion-promise DONE --max-cost 5`))
 	return nil
+}
+
+// demoRuns are what the demo's agent prints in each of its runs, in pi's JSON mode.
+//
+//go:embed demo/*.jsonl
+var demoRuns embed.FS
+
+// demoPauses are made behind events of a kind, so that one can read along.
+var demoPauses = map[string]time.Duration{
+	"turn_start":           350 * time.Millisecond, // it thinks
+	"message_update":       12 * time.Millisecond,
+	"tool_execution_start": 200 * time.Millisecond,
+}
+
+// newDemoAgent is the scripted agent of the demo: it plays a recording, and really
+// makes the edits that are in it.
+func newDemoAgent() *cobra.Command {
+	var fast bool
+	cmd := &cobra.Command{
+		Use:    "demo-agent",
+		Hidden: true,
+		Args:   cli.NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			// It knows what to do; but who closes a pipe unread breaks it for the writer.
+			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {
+				return fmt.Errorf("reading the prompt: %w", err)
+			}
+			run, err := demoRuns.ReadFile("demo/" + os.Getenv(backends.EnvIteration) + ".jsonl")
+			if err != nil {
+				return fmt.Errorf("finding what to play: %w", err)
+			}
+			return playDemo(verbatim(cmd.OutOrStdout()), run, fast)
+		},
+	}
+	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
+	return cmd
+}
+
+func playDemo(out io.Writer, run []byte, fast bool) error {
+	for line := range bytes.Lines(run) {
+		var event demoEvent
+		if err := json.Unmarshal(line, &event); err != nil {
+			return fmt.Errorf("reading the recording: %w", err)
+		}
+		if _, err := out.Write(line); err != nil {
+			return fmt.Errorf("writing the stream: %w", err)
+		}
+		if !fast {
+			time.Sleep(demoPauses[event.Type])
+		}
+		if err := event.edit(); err != nil {
+			return fmt.Errorf("mending %s: %w", event.Args.Path, err)
+		}
+	}
+	return nil
+}
+
+// demoEvent is what matters of an event of a run.
+type demoEvent struct {
+	Type string
+	Args struct { // of a tool
+		Path  string
+		Edits []struct{ OldText, NewText string }
+	}
+}
+
+// edit does what a call of the edit tool asks for, and nothing for other events.
+func (e demoEvent) edit() error {
+	for _, edit := range e.Args.Edits {
+		source, err := os.ReadFile(e.Args.Path)
+		if err != nil {
+			return err
+		}
+		mended := bytes.Replace(source, []byte(edit.OldText), []byte(edit.NewText), 1)
+		if bytes.Equal(mended, source) {
+			return fmt.Errorf("there is no %q in it", edit.OldText)
+		}
+		if err := os.WriteFile(e.Args.Path, mended, 0o600); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// demoNumbers is how far the demo's program has to count.
+const demoNumbers = 15
+
+// newDemoCheck is the check that the demo's program has to pass.
+func newDemoCheck() *cobra.Command {
+	return &cobra.Command{
+		Use:    "demo-check FILE",
+		Hidden: true,
+		Args:   cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			source, err := os.ReadFile(args[0])
+			if err != nil {
+				return fmt.Errorf("reading the program: %w", err)
+			}
+			return checkFizzBuzz(cmd.OutOrStdout(), string(source))
+		},
+	}
+}
+
+// checkFizzBuzz prints which numbers the program gets wrong.
+func checkFizzBuzz(out io.Writer, source string) error {
+	divides := func(d, n int) bool { return n%d == 0 }
+	program, err := template.New("fizzbuzz").Funcs(template.FuncMap{"divides": divides}).Parse(source)
+	if err != nil {
+		return fmt.Errorf("parsing the program: %w", err)
+	}
+	wrong := 0
+	for n := 1; n <= demoNumbers; n++ {
+		var got strings.Builder
+		if err := program.Execute(&got, n); err != nil {
+			return fmt.Errorf("running the program: %w", err)
+		}
+		if want := fizzBuzz(n); strings.TrimSpace(got.String()) != want {
+			fmt.Fprintf(out, "%d: want %s, got %s\n", n, want, strings.TrimSpace(got.String()))
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		fmt.Fprintf(out, "%d of %d numbers are wrong\n", wrong, demoNumbers)
+		return &exitError{code: exitFailed}
+	}
+	fmt.Fprintf(out, "all %d numbers are right\n", demoNumbers)
+	return nil
+}
+
+func fizzBuzz(n int) string {
+	switch {
+	case n%15 == 0:
+		return "FizzBuzz"
+	case n%3 == 0:
+		return "Fizz"
+	case n%5 == 0:
+		return "Buzz"
+	}
+	return fmt.Sprint(n)
 }

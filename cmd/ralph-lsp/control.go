@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/loop"
+	"ralph-lsp/loop/start"
+	"ralph-lsp/loopstate"
+	"ralph-lsp/wire"
+)
+
+// ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for
+// something, and prints what comes of it.
+func ofDriver(use, short, long string, ask func(at place) (said string, err error)) *cobra.Command {
+	cmd := &cobra.Command{Use: use + " [LOOP]", Short: short, Long: long, Args: oneLoop}
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+		said, err := ask(at)
+		if err == nil {
+			fmt.Fprintln(cmd.OutOrStdout(), said)
+		}
+		return err
+	})
+	return cmd
+}
+
+func newPause() *cobra.Command {
+	return ofDriver("pause", "Pause the loop after this iteration", "", func(at place) (string, error) {
+		return "the loop pauses after this iteration; " + goOn, orLeft(at.dir, loop.PauseFolder(at.dir, at.id))
+	})
+}
+
+// newNext ends the iteration under way, and no other.
+func newNext() *cobra.Command {
+	return ofDriver("next", "End this iteration now and begin the next", "", func(at place) (string, error) {
+		iteration, err := loop.NextFolder(at.dir, at.id)
+		return wire.NextText(iteration), err
+	})
+}
+
+func newDetach() *cobra.Command {
+	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on in a process of its
+own, once its iteration has ended. Its window may then be closed: the loop ends with
+its limits, its promise or ralph-lsp cancel. If the window is closed before that,
+the iteration is cut off and run again.`, func(at place) (string, error) {
+		iteration, err := loop.DetachFolder(at.dir, at.id)
+		return wire.DetachText(iteration), err
+	})
+}
+
+func newCancel() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cancel [LOOP]",
+		Short: "End the loop in the folder now",
+		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that nobody drives, and that can go on, is discarded.",
+		Args:  oneLoop,
+	}
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error { return cancelLoop(cmd, at) })
+	return cmd
+}
+
+// cancelLoop ends the loop in a folder, or discards it, and says so.
+func cancelLoop(cmd *cobra.Command, at place) error {
+	dir := at.dir
+	before, _, _, _ := loop.FolderStatus(dir)
+	ctx, cancel := withPatience(cmd)
+	defer cancel()
+	iteration, err := loop.CancelFolder(ctx, dir, at.id)
+	switch {
+	case errors.Is(err, loop.ErrNotRunning):
+		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", plainLine(dir))
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return notLetGo(dir)
+	case errors.As(err, new(*loopstate.SyntaxError)):
+		return fmt.Errorf("%w (or delete the file, which discards the loop)", err)
+	case err != nil:
+		return err
+	}
+	done := "cancelled"
+	if before.State == loop.StateEnded {
+		done = "discarded"
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "%s the loop (was at iteration %d)\n", done, iteration)
+	return nil
+}
+
+// notLetGo says that a loop's owner takes longer than we wait.
+func notLetGo(folder string) error {
+	return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", folder, patience, inFolderOf(folder))
+}
+
+// newSteer only queues the text in the state file, so that the user can still change it there
+// before an agent has read it.
+func newSteer() *cobra.Command {
+	var next bool
+	cmd := &cobra.Command{
+		Use:   "steer [--next] [LOOP] [--] TEXT...",
+		Short: "Tell the loop something",
+		Long: `Tell the loop something. In a live loop, pi and claude read it at their next step
+(docs/BACKENDS.md). Otherwise, and with --next, the next run is told.`,
+		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
+		Annotations: map[string]string{cli.TakesText: "text"},
+	}
+	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+		dir := at.dir
+		text := strings.TrimSpace(strings.Join(args, " "))
+		if text == "" {
+			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
+		}
+		if err := loop.SteerFolder(dir, at.id, text, next); err != nil {
+			return orLeft(dir, err)
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(loop.IsLive(dir) && !next))
+		return nil
+	})
+	cmd.Flags().BoolVar(&next, "next", false, "tell the next run, not the one that is under way")
+	return cmd
+}
+
+func newUpdate() *cobra.Command {
+	var patch loop.Patch
+	cmd := &cobra.Command{
+		Use:   "update [LOOP]",
+		Short: "Change limits or the promise of the loop while it runs",
+		Long: `Change limits or the promise of the loop in the folder. They count at once;
+what you leave out stays as it is. To change the prompt, edit the state file.`,
+		Example: `  ralph-lsp update --completion-promise DONE
+  ralph-lsp update --max-iterations 100 --max-cost 7.50`,
+		Args: oneLoop,
+	}
+	start.AddLimits(cmd.Flags(), &patch)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
+	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+		dir := at.dir
+		if patch == (loop.Patch{}) {
+			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
+		}
+		if err := loop.UpdateFolder(dir, at.id, patch); err != nil {
+			return orLeft(dir, err)
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
+		return nil
+	})
+	return cmd
+}
+
+// nowBoundedBy says what bounds the folder's loop, behind other words; "" when
+// that can't be read any more.
+func nowBoundedBy(folder string) string {
+	now, _, _, err := loop.FolderStatus(folder)
+	if err != nil {
+		return ""
+	}
+	return ": " + now.Limits.Line(plainLine(now.Promise))
+}

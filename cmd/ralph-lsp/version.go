@@ -1,9 +1,0 @@
-package main
-
-import "ralph-lsp/cmd/internal/cli"
-
-// version is set at release builds: -ldflags "-X main.version=1.2.3".
-var version string
-
-// programVersion is the release, or else what the Go tool knows of the build.
-func programVersion() string { return cli.VersionOf(version) }
