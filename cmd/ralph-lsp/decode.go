@@ -75,20 +75,15 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 	if len(args) == 0 || args[0] == "-" {
 		return io.NopCloser(stdin), nil
 	}
-	f, err := os.Open(args[0])
-	if err == nil {
-		if info, statErr := f.Stat(); statErr == nil && info.IsDir() {
-			f.Close()
-			return nil, fmt.Errorf("%s is a folder; give a recorded stream, or - for standard input", args[0])
-		}
-	}
-	switch {
+	switch info, err := os.Stat(args[0]); {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fmt.Errorf("there is no file %s; give a recorded stream, or - for standard input", args[0])
 	case err != nil:
 		return nil, fmt.Errorf("opening the stream: %w", err)
+	case info.IsDir():
+		return nil, fmt.Errorf("%s is a folder; give a recorded stream, or - for standard input", args[0])
 	}
-	return f, nil
+	return os.Open(args[0])
 }
 
 // decode prints a stream's updates as they are read, so that its length

@@ -85,18 +85,21 @@ func (q *queue) Handle(e stream.Event) {
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	text, lighter := parts(e)
 	if q.size > maxQueued {
-		lighter, dropped := lighten(e)
-		q.dropped += dropped
+		if _, isEnd := e.(stream.MessageEnd); !isEnd { // the text of an end was in its pieces
+			left, _ := parts(lighter)
+			q.dropped += text - left
+		}
 		if lighter == nil {
 			return
 		}
 		e = lighter
+		text, _ = parts(e)
 	}
-	if q.join(e) {
-		return
+	if !q.join(e) {
+		q.push(queued{agent: e}, eventWeight+text)
 	}
-	q.push(queued{agent: e}, weight(e))
 }
 
 // HandleLoop takes an event of the loop's.
@@ -206,42 +209,24 @@ func (q *queue) hand(item queued) {
 	}
 }
 
-// weight is roughly what an event takes in memory, in bytes.
-func weight(e stream.Event) int {
+// parts are the text of an event in bytes, and the event without what it can do without: nil
+// for text alone.
+func parts(e stream.Event) (text int, lighter stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
-		return eventWeight + len(e.Delta)
+		return len(e.Delta), nil
 	case stream.Thinking:
-		return eventWeight + len(e.Delta)
+		return len(e.Delta), nil
+	case stream.ToolProgress:
+		return len(e.Output), nil
+	case stream.ToolResult:
+		text, e.Output = len(e.Output), ""
+		return text, e
 	case stream.MessageEnd:
-		return eventWeight + len(e.Text)
+		text, e.Text = len(e.Text), ""
+		return text, e
 	case stream.ToolCall:
-		return eventWeight + len(e.Input)
-	case stream.ToolProgress:
-		return eventWeight + len(e.Output)
-	case stream.ToolResult:
-		return eventWeight + len(e.Output)
+		return len(e.Input), e
 	}
-	return eventWeight
-}
-
-// lighten leaves out what an event can do without: nil for text alone, the
-// output of a tool's result. It returns how many bytes of text that were.
-func lighten(e stream.Event) (stream.Event, int) {
-	switch e := e.(type) {
-	case stream.Text:
-		return nil, len(e.Delta)
-	case stream.Thinking:
-		return nil, len(e.Delta)
-	case stream.ToolProgress:
-		return nil, len(e.Output)
-	case stream.ToolResult:
-		dropped := len(e.Output)
-		e.Output = ""
-		return e, dropped
-	case stream.MessageEnd:
-		e.Text = "" // was in its pieces
-		return e, 0
-	}
-	return e, 0
+	return 0, e
 }

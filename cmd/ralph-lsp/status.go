@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -170,19 +168,7 @@ func loopsInTrees(dir string) (loops []seen, done []worktree.Tree) {
 
 // printJSON prints a value in one line. What agents and files wrote stays readable:
 // nothing is escaped for HTML, and all that could change a terminal is.
-func printJSON(out io.Writer, v any) error {
-	var line bytes.Buffer
-	enc := json.NewEncoder(&line)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	if err == nil {
-		_, err = verbatim(out).Write(escapeHidden(line.Bytes()))
-	}
-	if err != nil {
-		return fmt.Errorf("writing JSON: %w", err)
-	}
-	return nil
-}
+func printJSON(out io.Writer, v any) error { return newJSONLines(out).write(v, stamp{}) }
 
 // printStatus says where a loop stands, a fact per line, in the wire's words: one that is
 // over with its receipt. What was spent is read from the state file.

@@ -36,18 +36,18 @@ type stamp struct {
 	Time      time.Time `json:"time,omitzero"`
 }
 
-// write writes an update with its stamp, in one piece.
-func (w *jsonLines) write(u wire.Update, at stamp) error {
+// write writes an update, or another value, with its stamp in one piece.
+func (w *jsonLines) write(u any, at stamp) error {
 	if _, ok := u.(wire.Iteration); ok {
 		at.Iteration = 0 // it has its own
 	}
 	w.line.Reset()
 	if err := w.enc.Encode(u); err != nil {
-		return fmt.Errorf("writing an update: %w", err)
+		return fmt.Errorf("writing JSON: %w", err)
 	}
 	update := w.line.Len() - len("}\n")
 	if err := w.enc.Encode(at); err != nil {
-		return fmt.Errorf("writing an update: %w", err)
+		return fmt.Errorf("writing JSON: %w", err)
 	}
 	line := w.line.Bytes()
 	// {"sessionUpdate":...}\n{"loopId":...}\n becomes one object.
