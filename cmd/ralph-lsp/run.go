@@ -73,13 +73,12 @@ these are just a prompt.`,
 				return err
 			}
 			if goOn {
-				if flags.dryRun {
+				switch {
+				case flags.dryRun:
 					return errors.New("--dry-run shows a new loop and --continue goes on with the one that is there; see that with ralph-lsp status")
-				}
-				if flags.replace {
+				case flags.replace:
 					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
-				}
-				if flags.Tree != (start.Tree{}) {
+				case flags.Tree != (start.Tree{}):
 					return errors.New("--continue goes on where the loop is, and --worktree begins one elsewhere; leave one of them out")
 				}
 				at, args, err := placeOf(flags.folder, args)

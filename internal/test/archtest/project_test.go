@@ -94,7 +94,7 @@ var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"loop.Loop":      162,
 	"loopstate.File": 41,
 	"sandbox.Walls":  55,
-	"cmd/ralph-lsp":  7400,
+	"cmd/ralph-lsp":  7100,
 	"loop":           9400,
 	"server":         6000,
 	"stream":         6100,
