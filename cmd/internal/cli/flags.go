@@ -2,11 +2,13 @@ package cli
 
 import (
 	"cmp"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
 	"ralph-lsp/internal/tell"
 	"ralph-lsp/loop/start"
@@ -32,7 +34,7 @@ func isBrief(cmd *cobra.Command) bool {
 // flagHelp is what the help of a command says of its flags.
 func flagHelp(cmd *cobra.Command) string {
 	if cmd.Flags().Lookup(helpAll) == nil {
-		return "Flags:\n" + strings.TrimRight(cmd.LocalFlags().FlagUsagesWrapped(tell.HelpWidth), "\n")
+		return "Flags:\n" + strings.TrimRight(cmd.LocalFlags().FlagUsagesWrapped(helpWidth()), "\n")
 	}
 	set := pflag.NewFlagSet("", pflag.ContinueOnError)
 	set.SortFlags = false
@@ -50,7 +52,7 @@ func flagHelp(cmd *cobra.Command) string {
 	if isBrief(cmd) {
 		gap = ""
 	}
-	for line := range strings.Lines(set.FlagUsagesWrapped(tell.HelpWidth)) {
+	for line := range strings.Lines(set.FlagUsagesWrapped(helpWidth())) {
 		if begins := strings.HasPrefix(strings.TrimPrefix(line, "    "), "  -"); begins { // what goes on is below the usages
 			if heads[0] != last {
 				last = heads[0]
@@ -61,6 +63,17 @@ func flagHelp(cmd *cobra.Command) string {
 		b.WriteString(line)
 	}
 	return strings.Trim(b.String(), "\n")
+}
+
+// commonWidth is how wide a terminal is that nobody has made narrower.
+const commonWidth = 80
+
+// helpWidth is that of the help, or of a narrow terminal.
+func helpWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 && width < commonWidth {
+		return width
+	}
+	return tell.HelpWidth
 }
 
 // groupsOf are the groups of a command's flags: those that all starts have, those of its
