@@ -70,15 +70,7 @@ func (c *converter) takeProgram(program field, args []string) {
 	}
 	c.set("backends.custom", "command", quoteWord(program.text), program)
 	c.set("backends.custom", "prompt", quoteWord(prompt), program)
-	c.set("backends.custom", "args", quoteAll(args), cmpField(c.said["cli.args"], program))
-}
-
-// cmpField is the first of two keys that the file has.
-func cmpField(f, other field) field {
-	if f.at == 0 {
-		return other
-	}
-	return f
+	c.set("backends.custom", "args", quoteAll(args), program)
 }
 
 // takeAdapter takes over the settings of one agent.
@@ -91,7 +83,7 @@ func (c *converter) takeAdapter(adapter field) {
 		switch {
 		case f.key == "enabled" || f.isOff():
 		case f.key == "timeout" && name == c.backend && !hasTimeout:
-			c.setLimit("idle_timeout", f, true)
+			c.setLimit("idle_timeout", f)
 			c.note(f, "is how long a run may print nothing, not how long it may take")
 		case f.key == "timeout":
 			c.leaveOut(f, "idle_timeout below [limits] is for all agents")
@@ -135,10 +127,9 @@ func (c *converter) backendOf(h *hat) string {
 	args := quoteAll(h.args)
 	if args != "" {
 		args = ", args = " + args
-		f.at = cmpField(h.keys["backend_args"], cmpField(h.keys["args"], f)).at
 	}
 	if h.command != "" {
-		c.note(h.said("backend"), "gets the prompt on standard input, not as an argument")
+		c.note(f, "gets the prompt on standard input, not as an argument")
 		return fmt.Sprintf("{ command = %s%s }", quoteWord(h.command), args)
 	}
 	name := c.backend
@@ -157,8 +148,7 @@ func (c *converter) backendOf(h *hat) string {
 	case args == "":
 		return quoteWord(name)
 	case name == config.Auto:
-		f.path = h.path + ".backend_args"
-		c.note(f, "are left out: they are for an agent that the file doesn't name")
+		c.note(h.said("backend_args"), "are left out: they are for an agent that the file doesn't name")
 		return ""
 	}
 	return fmt.Sprintf("{ type = %s%s }", quoteWord(name), args)

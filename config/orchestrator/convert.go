@@ -92,16 +92,10 @@ func (c *converter) note(f field, format string, args ...any) {
 	c.notes = append(c.notes, Note{f.at, f.path + " " + fmt.Sprintf(format, args...)})
 }
 
-// limits are the keys that are one of ours, and whether they count seconds.
-var limits = map[string]struct {
-	key       string
-	isSeconds bool
-}{
-	"event_loop.max_iterations":           {"max_iterations", false},
-	"event_loop.max_runtime_seconds":      {"max_duration", true},
-	"event_loop.max_cost_usd":             {"max_cost_usd", false},
-	"event_loop.max_consecutive_failures": {"max_consecutive_failures", false},
-	"event_loop.idle_timeout_secs":        {"idle_timeout", true},
+// limits are the keys that are one of ours.
+var limits = map[string]string{
+	"event_loop.max_iterations": "max_iterations", "event_loop.max_runtime_seconds": "max_duration", "event_loop.max_cost_usd": "max_cost_usd",
+	"event_loop.max_consecutive_failures": "max_consecutive_failures", "event_loop.idle_timeout_secs": "idle_timeout",
 }
 
 // texts and lists are keys that are kept until all is read.
@@ -153,10 +147,9 @@ func (c *converter) take(f field) {
 	if newer, ok := flat[path]; ok {
 		path = newer
 	}
-	limit, isLimit := limits[path]
 	switch {
-	case isLimit:
-		c.setLimit(limit.key, f, limit.isSeconds)
+	case limits[path] != "":
+		c.setLimit(limits[path], f)
 	case slices.Contains(texts, path):
 		if path == "event_loop.starting_hat" {
 			path = "event_loop.starting_event"
@@ -219,10 +212,10 @@ func (c *converter) set(table, key, value string, from field) bool {
 }
 
 // setLimit takes over a number, with a unit where ours has one.
-func (c *converter) setLimit(key string, f field, isSeconds bool) {
+func (c *converter) setLimit(key string, f field) {
 	n, ok := c.number(f, key != "max_cost_usd")
 	value := strconv.FormatFloat(n, 'f', -1, 64)
-	if isSeconds {
+	if key == "max_duration" || key == "idle_timeout" {
 		value = quote(spanOf(n))
 	}
 	if ok {

@@ -27,7 +27,10 @@ type hat struct {
 
 // said is a key of the hat, or the hat itself where it has none of that name.
 func (h *hat) said(key string) field {
-	f := cmpField(h.keys[key], h.field)
+	f, ok := h.keys[key]
+	if !ok {
+		f = h.field
+	}
 	f.path = h.path + "." + key
 	return f
 }
@@ -306,10 +309,7 @@ func (c *converter) write(h *hat) {
 	if h.description == "" {
 		h.description, h.title = h.title, ""
 	}
-	mayFinish, before := "", len(c.out.entries)
-	if h.mayFinish {
-		mayFinish = "true"
-	}
+	before := len(c.out.entries)
 	for _, row := range [][3]string{
 		{"description", quote(strings.TrimSpace(h.description)), "description"},
 		{"backend", c.backendOf(h), "backend"},
@@ -318,7 +318,7 @@ func (c *converter) write(h *hat) {
 		{"default_publishes", quote(h.defaultPublishes), "default_publishes"},
 		{"max_runs", h.maxRuns, "max_activations"},
 		{"timeout", h.timeout, "timeout"},
-		{"may_finish", mayFinish, "publishes"},
+		{"may_finish", map[bool]string{true: "true"}[h.mayFinish], "publishes"},
 		{"instructions", quote(h.instructions), "instructions"},
 	} {
 		c.set("hats."+h.name, row[0], row[1], h.said(row[2]))
