@@ -53,6 +53,20 @@ func (l *lines) addText(kind, messageID, parent, delta string) {
 	}
 }
 
+// addEvent adds what an event of the agent's is told as.
+func (l *lines) addEvent(p *wire.Projector, e stream.Event) {
+	switch e := e.(type) {
+	case stream.Text:
+		l.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+	case stream.Thinking:
+		l.addText(wire.KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta)
+	default:
+		if u := p.Event(e); u != nil {
+			l.add(u)
+		}
+	}
+}
+
 // add adds an update that isn't text.
 func (l *lines) add(u wire.Update) {
 	if used, ok := u.(wire.UsageUpdate); ok {

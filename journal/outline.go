@@ -38,8 +38,6 @@ type index struct {
 	begun int64       // where the part begins
 	now   int         // the iteration
 	goes  bool        // it has no end yet
-	// cursor makes one of an offset; nil: as a journal has them.
-	cursor func(at int64) string
 }
 
 // outline looks through what is new and returns all. The end of an iteration that goes on is
@@ -85,12 +83,7 @@ func (x *index) all() Outline {
 }
 
 // placeAt is the cursor at an offset.
-func (x *index) placeAt(at int64) string {
-	if x.cursor != nil {
-		return x.cursor(at)
-	}
-	return cursor{x.name, at}.String()
-}
+func (x *index) placeAt(at int64) string { return cursor{x.name, at}.String() }
 
 // clone is one that can be added to while another reads this.
 func (x index) clone() index {

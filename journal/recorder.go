@@ -41,11 +41,9 @@ func (r *Recorder) Open(loopID, earlier string, keep bool) *Log {
 // Handle takes an event of the agent's.
 func (r *Recorder) Handle(e stream.Event) {
 	r.tell()
-	switch e := e.(type) {
-	case stream.Text:
-		r.log.change(func(l *lines) { l.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta) })
-	case stream.Thinking:
-		r.log.change(func(l *lines) { l.addText(wire.KindThoughtChunk, e.MessageID, e.ParentToolCallID, e.Delta) })
+	switch e.(type) {
+	case stream.Text, stream.Thinking:
+		r.log.change(func(l *lines) { l.addEvent(&r.projector, e) })
 	default:
 		if u := r.projector.Event(e); u != nil {
 			r.add(u)
