@@ -33,7 +33,7 @@ func longLoop(size int, h Handler) {
 	h.HandleRecord(LoopStart{LoopID: "ralph-long", Backend: "pi", Title: "Work for long"})
 	for turn, done := 0, 0; done < size; turn++ {
 		if turn%50 == 0 {
-			h.HandleRecord(IterationStart{Iteration: turn/50 + 1})
+			h.HandleRecord(begins(turn/50 + 1))
 			h.HandleRecord(Input{Kind: InputCallback, Text: "Work for long"})
 			h.Handle(stream.SessionStart{Backend: "pi", Provider: "anthropic", Model: "m"})
 		}
@@ -51,7 +51,7 @@ func longLoop(size int, h Handler) {
 		h.Handle(stream.TurnEnd{StopReason: "toolUse", Usage: stream.Usage{Tokens: stream.Tokens{Input: 100, Output: 200}, Cost: stream.USD(0.01)}})
 		done += len(text) + len(output)
 		if turn%50 == 49 {
-			h.HandleRecord(IterationEnd{Iteration: turn/50 + 1, Outcome: "ok"})
+			h.HandleRecord(ends(turn/50+1, "ok", nil))
 		}
 	}
 	h.HandleRecord(LoopEnd{StopReason: "promise"})

@@ -1,10 +1,6 @@
 package history
 
-import (
-	"encoding/json"
-
-	"ralph-lsp/stream"
-)
+import "ralph-lsp/stream"
 
 // CostOfLoop is what a session says that a loop has cost so far, with the runs that were cut off:
 // whoever drove it may have been killed before it wrote that down elsewhere.
@@ -40,14 +36,9 @@ func (b *bill) HandleRecord(r Record) {
 	case LoopStart:
 		b.endRun(nil)
 		b.isIts = r.LoopID == b.loopID
-	case IterationStart:
-		b.endRun(nil)
-	case IterationEnd:
-		b.endRun(r.CostUSD)
-	case Event:
-		var of struct{ CostUSD *float64 }
-		if payload, _ := r.Payload.(json.RawMessage); r.Name == EventVerification && json.Unmarshal(payload, &of) == nil { // a reviewer's
-			b.endRun(of.CostUSD)
+	case Update:
+		if k := r.known(); k.Kind == kindIteration || k.Kind == kindVerify { // a reviewer's
+			b.endRun(k.CostUSD)
 		}
 	}
 }

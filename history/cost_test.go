@@ -12,16 +12,16 @@ func TestWhatALoopHasCost(t *testing.T) {
 		w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}})
 	}
 	w.HandleRecord(LoopStart{LoopID: "ralph-1"})
-	w.HandleRecord(IterationStart{Iteration: 1})
+	w.HandleRecord(begins(1))
 	turn(1)
 	usd := 1.5 // with what its tools spent
-	w.HandleRecord(IterationEnd{Iteration: 1, CostUSD: &usd})
-	w.HandleRecord(Event{EventVerification, map[string]float64{"costUsd": usd}})
-	w.HandleRecord(IterationStart{Iteration: 2})
+	w.HandleRecord(ends(1, "ok", &usd))
+	w.HandleRecord(Update{1, []byte(`{"sessionUpdate":"_ralph/verify","costUsd":1.5}`)})
+	w.HandleRecord(begins(2))
 	turn(2)
 	turn(3) // and then it was killed
 	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
-	w.HandleRecord(IterationStart{Iteration: 3})
+	w.HandleRecord(begins(3))
 	turn(4)
 	path := closed(t, w)
 	if got, err := CostOfLoop(path, "ralph-1"); err != nil || got != stream.USD(12) {

@@ -35,7 +35,7 @@ func TestCutAnywhere(t *testing.T) {
 	w, o, cwd := newTestWriter(t)
 	begin(w, &log{}, 1)
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Grüße, 世界"})
-	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok"})
+	w.HandleRecord(ends(1, "ok", nil))
 	whole := read(t, closed(t, w))
 	lines := strings.SplitAfter(whole, "\n")
 	kept := len(lines) - 1 - 2 // what follows the last newline is no line
@@ -79,7 +79,7 @@ func writeForEver(o Options, file string) {
 	}
 	fmt.Println(w.Path())
 	for n := 1; ; n++ {
-		w.HandleRecord(Event{"warning", fmt.Sprintf("%d %s", n, strings.Repeat("x", n%5000))})
+		w.HandleRecord(Update{1, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/warning","message":"%d %s"}`, n, strings.Repeat("x", n%5000))})
 		if w.Err() != nil {
 			panic(w.Err())
 		}

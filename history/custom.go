@@ -8,9 +8,18 @@ import (
 	"ralph-lsp/stream"
 )
 
-// custom tells an entry of type EventType, and shows any other by its label.
+// custom tells an entry of ours, and shows any other by its label.
 func (d *decoder) custom(e piEntry, line []byte) bool {
-	if e.customType != EventType {
+	switch e.customType {
+	case UpdateType:
+		var u Update
+		if json.Unmarshal(e.data, &u) != nil || u.known().Kind == "" {
+			return false
+		}
+		d.update(u)
+		return true
+	case EventType:
+	default:
 		data := e.data
 		if data == nil {
 			data = line
@@ -39,8 +48,14 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 // the event has.
 func (d *decoder) event(event string, payload []byte) bool {
 	switch event {
-	case eventSession:
-		return decode(payload, d.session)
+	case eventLoopStart:
+		return decode(payload, func(r LoopStart) {
+			d.endCalls()
+			d.Session = stream.SessionStart{Backend: r.Backend}
+			d.h.HandleRecord(r)
+		})
+	case eventLoopEnd:
+		return decode(payload, func(r LoopEnd) { d.h.HandleRecord(r) })
 	case eventToolCall:
 		return d.noteCall(payload)
 	case eventToolResult:
@@ -58,27 +73,25 @@ func (d *decoder) event(event string, payload []byte) bool {
 			}
 			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID, Discarded: true})
 		})
-	case eventError:
-		return decode(payload, func(e stream.Error) { d.h.Handle(e) })
-	case eventRetry:
-		return decode(payload, func(p retryPayload) {
-			delay := DurationOf(p.DelayMs)
-			d.h.Handle(stream.Retry{Attempt: p.Attempt, MaxAttempts: p.MaxAttempts, Delay: delay, Kind: p.Kind, Message: p.Message})
-		})
-	case eventCompaction:
-		return decode(payload, func(e stream.Compaction) { d.h.Handle(e) })
 	case eventCallback:
 		return decode(payload, d.callback)
 	}
-	record, err := recordOf(event, payload)
-	if err != nil {
-		return false
-	}
-	if record == nil {
-		record = Event{Name: event, Payload: json.RawMessage(bytes.Clone(payload))}
-	}
-	d.record(record)
+	d.note(event, string(payload))
 	return true
+}
+
+// update hands on what the loop has told. A new run begins to count anew, and ends the tools
+// of one that was never ended.
+func (d *decoder) update(u Update) {
+	switch k := u.known(); {
+	case k.Kind == kindSession:
+		d.Session = stream.SessionStart{}
+		_ = json.Unmarshal(u.JSON, &d.Session) // what isn't one says nothing new
+	case u.Begins():
+		d.endCalls()
+		d.Run, d.Message, d.Told = totalUsage{}, "", 0
+	}
+	d.h.HandleRecord(u)
 }
 
 // decode hands a payload on if it is one.
@@ -89,26 +102,6 @@ func decode[P any](payload []byte, use func(P)) bool {
 	}
 	use(p)
 	return true
-}
-
-// session tells who is at work, as often as the agent did.
-func (d *decoder) session(s stream.SessionStart) {
-	d.Session = s
-	d.h.Handle(s)
-}
-
-// record hands a record on. A new run begins to count anew, and ends the tools
-// of one that was never ended.
-func (d *decoder) record(r Record) {
-	switch r := r.(type) {
-	case LoopStart:
-		d.endCalls()
-		d.Session = stream.SessionStart{Backend: r.Backend}
-	case IterationStart:
-		d.endCalls()
-		d.Run, d.Message, d.Told = totalUsage{}, "", 0
-	}
-	d.h.HandleRecord(r)
 }
 
 func (d *decoder) endCalls() {

@@ -4,8 +4,9 @@
 //
 // A session file is a line of JSON per entry: a header, then messages, tool
 // results and usage as pi keeps them, and entries of two kinds that pi leaves
-// to others. "custom" entries of type EventType hold what isn't part of the
-// model's context: where iterations begin and end, what went wrong, what a
-// subagent said. "custom_message" entries of type InputType hold what was fed
-// to the agent by somebody else than its user.
+// to others. "custom" entries hold what isn't part of the model's context: those
+// of type UpdateType an update of the loop as its journal has it, those of type
+// EventType what an agent said and did that pi's format has no place for, and where
+// the loop begins and ends. "custom_message" entries of type InputType hold what
+// was fed to the agent by somebody else than its user.
 package history

@@ -42,15 +42,14 @@ type messageEntry struct {
 
 type customEntry struct {
 	node
-	CustomType string    `json:"customType"`
-	Data       eventData `json:"data"`
+	CustomType string `json:"customType"`
+	Data       any    `json:"data"` // eventData, Update
 }
 
 // eventData is the data of an entry of type EventType.
 type eventData struct {
 	ChatEventType string `json:"chatEventType"`
 	Payload       any    `json:"payload"`
-	TurnID        string `json:"turnId,omitempty"` // of the iteration
 }
 
 type inputEntry struct {

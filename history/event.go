@@ -8,53 +8,22 @@ import (
 
 // The types of our own entries.
 const (
-	EventType = "assistant.event" // of "custom" entries
-	InputType = "assistant.input" // of "custom_message" entries
+	EventType  = "assistant.event"  // of "custom" entries
+	UpdateType = "assistant.update" // of "custom" entries, whose data is an Update
+	InputType  = "assistant.input"  // of "custom_message" entries
 )
 
-// The values of chatEventType in entries of type EventType. The payloads of
-// session_start, error and compaction are the stream's own events.
+// The values of chatEventType in entries of type EventType.
 const (
-	eventLoopStart      = "loop_start"
-	eventIterationStart = "iteration_start"
-	eventIterationEnd   = "iteration_end"
-	eventLoopEnd        = "loop_end"
-	EventVerification   = "verification" // whose payload may have a cost
-	eventInterrupt      = "interrupt"
-	eventSession        = "session_start"
-	eventToolCall       = "tool_call"
-	eventToolResult     = "tool_result"
-	eventMessage        = "agent_message" // of a subagent
-	eventThinking       = "thinking"
-	eventDiscard        = "discard"
-	eventError          = "error"
-	eventRetry          = "retry"
-	eventCompaction     = "compaction"
-	eventCallback       = "agent_callback"
+	eventLoopStart  = "loop_start"
+	eventLoopEnd    = "loop_end"
+	eventToolCall   = "tool_call"
+	eventToolResult = "tool_result"
+	eventMessage    = "agent_message" // of a subagent
+	eventThinking   = "thinking"
+	eventDiscard    = "discard"
+	eventCallback   = "agent_callback"
 )
-
-// records decode the payloads of the records that stand in the file as they are.
-var records = map[string]func(payload []byte) (Record, error){
-	eventLoopStart:      decodeRecord[LoopStart],
-	eventIterationStart: decodeRecord[IterationStart],
-	eventIterationEnd:   decodeRecord[IterationEnd],
-	eventLoopEnd:        decodeRecord[LoopEnd],
-	eventInterrupt:      decodeRecord[Interrupt],
-}
-
-// recordOf decodes the payload of such a record; nil is none of them.
-func recordOf(event string, payload []byte) (Record, error) {
-	if decode := records[event]; decode != nil {
-		return decode(payload)
-	}
-	return nil, nil
-}
-
-func decodeRecord[R Record](payload []byte) (Record, error) {
-	var r R
-	err := json.Unmarshal(payload, &r)
-	return r, err
-}
 
 // callPayload says that a tool began to run, and what was said just before. It
 // comes before the message that holds both, which is written when its usage is
@@ -124,12 +93,4 @@ type callbackPayload struct {
 	FromSessionID    string `json:"fromSessionId,omitempty"`
 	Result           string `json:"result"`
 	IsError          bool   `json:"isError,omitempty"`
-}
-
-type retryPayload struct {
-	Attempt     int              `json:"attempt"`
-	MaxAttempts int              `json:"maxAttempts,omitempty"`
-	DelayMs     int64            `json:"delayMs"`
-	Kind        stream.ErrorKind `json:"kind,omitempty"`
-	Message     string           `json:"message,omitempty"`
 }

@@ -154,11 +154,11 @@ func summarize(path string, buf *[]byte) (s Summary) {
 	s.Path, s.ID, s.Folder = path, n.id, n.cwd
 	s.StartedAt, _ = time.Parse(time.RFC3339, n.time) // the zero time for what is none
 	second, _, _ := bytes.Cut(rest, []byte{'\n'})
-	start, ok := recordIn(second).(LoopStart)
-	if !ok {
+	in := entryOf(second)
+	if in.Data.ChatEventType != eventLoopStart || json.Unmarshal(in.Data.Payload, &s.Loop) != nil {
+		s.Loop = nil
 		return s
 	}
-	s.Loop = &start
 	if whole {
 		s.findEnd(rest)
 		return s
@@ -214,7 +214,7 @@ func (s *Summary) readEnd(file *os.File, buf *[]byte) {
 
 // findEnd looks for the last thing that a loop did in a part of its session.
 func (s *Summary) findEnd(part []byte) bool {
-	mark := []byte(`"chatEventType":"`)
+	mark := []byte(`"customType":"assistant.`)
 	for end := len(part); ; {
 		i := bytes.LastIndex(part[:end], mark)
 		if i < 0 {
@@ -222,36 +222,31 @@ func (s *Summary) findEnd(part []byte) bool {
 		}
 		start := bytes.LastIndexByte(part[:i], '\n') + 1
 		line, _, _ := bytes.Cut(part[start:], []byte{'\n'})
-		switch r := recordIn(line).(type) {
-		case LoopEnd:
-			s.End = &r
+		in := entryOf(line)
+		switch {
+		case in.Data.ChatEventType == eventLoopEnd && json.Unmarshal(in.Data.Payload, &s.End) == nil:
 			return true
-		case IterationStart:
-			s.Iteration = r.Iteration
-			return true
-		case IterationEnd:
-			s.Iteration = r.Iteration
+		case in.Data.known().Kind == kindIteration:
+			s.Iteration = in.Data.Iteration
 			return true
 		}
 		end = start
 	}
 }
 
-// recordIn returns the record in a line, nil if it holds none.
-func recordIn(line []byte) Record {
-	var entry struct {
-		CustomType string `json:"customType"`
-		Data       struct {
-			ChatEventType string          `json:"chatEventType"`
-			Payload       json.RawMessage `json:"payload"`
-		} `json:"data"`
+// ownEntry is what a list reads of an entry of ours.
+type ownEntry struct {
+	Data struct {
+		ChatEventType string          `json:"chatEventType"`
+		Payload       json.RawMessage `json:"payload"`
+		Update
+	} `json:"data"`
+}
+
+// entryOf reads a line, as far as it is an entry of ours.
+func entryOf(line []byte) (e ownEntry) {
+	if bytes.Contains(line, []byte(`"customType":"assistant.`)) {
+		_ = json.Unmarshal(line, &e) // what isn't one is nothing
 	}
-	if json.Unmarshal(line, &entry) != nil || entry.CustomType != EventType {
-		return nil
-	}
-	r, err := recordOf(entry.Data.ChatEventType, entry.Data.Payload)
-	if err != nil {
-		return nil
-	}
-	return r
+	return e
 }

@@ -13,7 +13,7 @@ import (
 func TestAVeryLongOutputIsKeptInPart(t *testing.T) {
 	for name, unit := range map[string]string{"letters": "a line\n", "bytes": "\x01\x02\xff\n", "one line": "x", "quotes": `"\`} {
 		w, _, _ := newTestWriter(t)
-		w.HandleRecord(IterationStart{Iteration: 1})
+		w.HandleRecord(begins(1))
 		toolGives(w, "t1", unit+strings.Repeat(unit, (20<<20)/len(unit))+"the end\n")
 		got, ok, err := Output(context.Background(), closed(t, w), 1, "t1")
 		if !ok || err != nil || len(got) < 2<<20 || !strings.HasPrefix(got, strings.ToValidUTF8(unit, "\ufffd")) || !strings.HasSuffix(got, "the end\n") || !strings.Contains(got, " left out …\n") {

@@ -24,7 +24,7 @@ func TestAWriterRemembersLittle(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.HandleRecord(IterationStart{Iteration: 1})
+			w.HandleRecord(begins(1))
 			grown := memtest.Growth(16*maxRunning, memtest.Streams[name], func(r io.Reader) {
 				if _, err := (stream.Reader{Format: formats[agent], Handler: w}).Run(r); err != nil {
 					t.Error(err)

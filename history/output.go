@@ -39,7 +39,7 @@ func (f *finder) Handle(e stream.Event) {
 }
 
 func (f *finder) HandleRecord(r Record) {
-	if r, ok := r.(IterationStart); ok {
-		f.at = r.Iteration
+	if u, ok := r.(Update); ok && u.Begins() {
+		f.at = u.Iteration
 	}
 }

@@ -20,12 +20,12 @@ func toolGives(w *Writer, id, output string) {
 
 func TestTheOutputOfAnIteration(t *testing.T) {
 	w, _, _ := newTestWriter(t)
-	w.HandleRecord(IterationStart{Iteration: 1})
+	w.HandleRecord(begins(1))
 	toolGives(w, "t1", "first")
-	w.HandleRecord(IterationEnd{Iteration: 1})
-	w.HandleRecord(IterationStart{Iteration: 2})
+	w.HandleRecord(ends(1, "ok", nil))
+	w.HandleRecord(begins(2))
 	toolGives(w, "t1", "second\n"+strings.Repeat("x", 1<<20))
-	w.HandleRecord(IterationEnd{Iteration: 2})
+	w.HandleRecord(ends(2, "ok", nil))
 	path := closed(t, w)
 	for _, tt := range []struct {
 		iteration int

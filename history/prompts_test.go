@@ -17,7 +17,7 @@ func loopWith(t testing.TB, o Options, cwd, prompt string) {
 		t.Fatal(err)
 	}
 	w.HandleRecord(LoopStart{LoopID: "ralph-x", Backend: "pi", Title: prompt, StartedAt: time.Now()})
-	w.HandleRecord(IterationStart{Iteration: 1})
+	w.HandleRecord(begins(1))
 	w.HandleRecord(Input{Kind: InputCallback, Text: prompt})
 	w.HandleRecord(Input{Kind: InputCallback, Text: "what the check said"})
 	if err := w.Close(); err != nil || w.Err() != nil {

@@ -9,21 +9,51 @@ import (
 )
 
 // Record is something in a session that isn't the agent's own doing. The set
-// is closed. Most records stand in the file as they are here, as the payload of
-// an event with the name that record returns.
-type Record interface{ record() string }
+// is closed.
+type Record interface{ record() }
 
-// Event is what a session keeps for somebody else: this room knows neither its
-// names nor what belongs to them. What it reads may be anything.
-type Event struct {
-	Name    string
-	Payload any // a json.RawMessage of one that was read
+// Update is what a loop has told, as its journal has it. It stands in the file as it is.
+type Update struct {
+	Iteration int             `json:"iteration,omitempty"` // that it is part of
+	JSON      json.RawMessage `json:"update"`
 }
 
-// Note is how an event looks to who doesn't know it.
-func (e Event) Note() Note {
-	payload, _ := e.Payload.(json.RawMessage)
-	return noteOf(e.Name, string(payload))
+// The kinds of updates that mean something in this room, as they are called there.
+const (
+	kindIteration = "_ralph/iteration"
+	kindSession   = "_ralph/session" // as a stream.SessionStart
+	kindVerify    = "_ralph/verify"
+)
+
+// known is what this room reads of an update.
+type known struct {
+	Kind    string   `json:"sessionUpdate"`
+	Phase   string   `json:"phase"` // of an iteration: begin, end
+	Outcome string   `json:"outcome"`
+	CostUSD *float64 `json:"costUsd"`
+	Millis  int64    `json:"durationMs"`
+}
+
+func (u Update) known() (k known) {
+	if json.Unmarshal(u.JSON, &k) != nil {
+		return known{}
+	}
+	return k
+}
+
+// Begins says whether an iteration begins.
+func (u Update) Begins() bool {
+	k := u.known()
+	return k.Kind == kindIteration && k.Phase == "begin"
+}
+
+// Took is how long what the update tells of has taken, 0 for what takes no time.
+func (u Update) Took() time.Duration { return DurationOf(u.known().Millis) }
+
+// Ends says whether an iteration ends, and what it has cost.
+func (u Update) Ends() (cost stream.Cost, ok bool) {
+	k := u.known()
+	return CostOf(k.CostUSD), k.Kind == kindIteration && k.Phase == "end"
 }
 
 // Handler sees a session: the agent's events through Handle, everything else
@@ -35,42 +65,14 @@ type Handler interface {
 
 // LoopStart opens a loop, or a part of it when it is continued in the same file.
 type LoopStart struct {
-	LoopID        string    `json:"loopId"`
-	Backend       string    `json:"backend"`
-	Title         string    `json:"title"` // of the prompt, one line
-	StartedAt     time.Time `json:"startedAt"`
-	Continued     bool      `json:"continued,omitempty"`
-	Model         string    `json:"model,omitempty"`
-	Args          []string  `json:"args,omitempty"` // the user's own, for the agent
-	Promise       string    `json:"promise,omitempty"`
-	MaxIterations int       `json:"maxIterations,omitempty"` // 0: unlimited
-	MaxCostUSD    float64   `json:"maxCostUsd,omitempty"`
+	LoopID    string    `json:"loopId"`
+	Backend   string    `json:"backend"`
+	Title     string    `json:"title"` // of the prompt, one line
+	StartedAt time.Time `json:"startedAt"`
+	Continued bool      `json:"continued,omitempty"`
 }
 
-// IterationStart opens an iteration.
-type IterationStart struct {
-	Iteration     int    `json:"iteration"`
-	MaxIterations int    `json:"maxIterations,omitempty"`
-	Hat           string `json:"hat,omitempty"`   // that it wore, where hats handed over
-	Topic         string `json:"topic,omitempty"` // what woke the hat, and from whom
-}
-
-// IterationEnd closes an iteration. A cost that isn't known is nil.
-type IterationEnd struct {
-	Iteration  int           `json:"iteration"`
-	Hat        string        `json:"hat,omitempty"` // that it wore, where hats handed over
-	Outcome    string        `json:"outcome"`       // ok, error, cancelled, timeout
-	Error      string        `json:"error,omitempty"`
-	CostUSD    *float64      `json:"costUsd,omitempty"`
-	Tokens     stream.Tokens `json:"tokens"`
-	Turns      int           `json:"turns"`
-	ToolCalls  int           `json:"toolCalls"`
-	DurationMs int64         `json:"durationMs"`
-	Skipped    int           `json:"skippedLines,omitempty"`
-	Changes    *Changes      `json:"changes,omitempty"`
-}
-
-// Changes says how much an iteration or a loop changed in its folder.
+// Changes says how much a loop changed in its folder.
 type Changes struct {
 	Files   int `json:"files"`
 	Added   int `json:"added"` // lines
@@ -123,25 +125,17 @@ type Input struct {
 	FromSessionID string
 }
 
-// Interrupt says that the agent was stopped in mid-run.
-type Interrupt struct {
-	Reason string `json:"reason,omitempty"`
-}
-
 // Note is an entry of another program's: a label and a text to show.
 type Note struct {
 	Label string
 	Text  string
 }
 
-func (LoopStart) record() string      { return eventLoopStart }
-func (IterationStart) record() string { return eventIterationStart }
-func (IterationEnd) record() string   { return eventIterationEnd }
-func (LoopEnd) record() string        { return eventLoopEnd }
-func (Input) record() string          { return "" }
-func (e Event) record() string        { return e.Name }
-func (Interrupt) record() string      { return eventInterrupt }
-func (Note) record() string           { return "" }
+func (LoopStart) record() {}
+func (LoopEnd) record()   {}
+func (Update) record()    {}
+func (Input) record()     {}
+func (Note) record()      {}
 
 // KnownCost returns a cost as records hold it: nil when it is unknown, or not
 // to be believed.

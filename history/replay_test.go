@@ -64,7 +64,7 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 	live = &log{}
 	begin(w, live, 1)
 	both(w, live, Input{Kind: InputAgent, Text: "Mind the tests", FromAgentID: "lead", FromSessionID: "s1"})
-	end := IterationEnd{Iteration: 1, Outcome: "ok"}
+	outcome := "ok"
 	f, err := os.Open(recording)
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +76,9 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 		t.Fatal(err)
 	}
 	if !result.Terminal {
-		end.Outcome = "cancelled"
+		outcome = "cancelled"
 	}
-	end.CostUSD, end.Tokens = KnownCost(result.Usage.Cost), result.Usage.Tokens
-	both(w, live, end)
+	both(w, live, ends(1, outcome, KnownCost(result.Usage.Cost)))
 	both(w, live, LoopEnd{StopReason: "promise", Iterations: 1})
 	if err := w.Close(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
@@ -89,8 +88,19 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 
 func begin(w *Writer, live *log, iteration int) {
 	both(w, live, LoopStart{LoopID: "ralph-1", Backend: "pi", Title: "Build it\nnow"})
-	both(w, live, IterationStart{Iteration: iteration})
+	both(w, live, begins(iteration))
 	both(w, live, Input{Kind: InputCallback, Text: "Build it\nnow"})
+}
+
+// begins is what a loop tells when an iteration begins.
+func begins(n int) Update {
+	return Update{n, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d}`, n)}
+}
+
+// ends is what it tells at its end.
+func ends(n int, outcome string, usd *float64) Update {
+	cost, _ := json.Marshal(usd)
+	return Update{n, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"outcome":%q,"costUsd":%s}`, n, outcome, cost)}
 }
 
 func both(w *Writer, live *log, r Record) {
@@ -104,7 +114,6 @@ type view struct {
 	Calls    []string
 	Results  map[string]string
 	Cost     stream.Usage
-	Errors   []string
 	Inputs   []string // with who said them
 }
 
@@ -132,8 +141,6 @@ func viewOf(l *log) view {
 			v.Results[e.ID] = fmt.Sprint(e.Output, e.IsError, e.ParentToolCallID)
 		case stream.Usage:
 			v.Cost = e
-		case stream.Error:
-			v.Errors = append(v.Errors, fmt.Sprint(e))
 		}
 	}
 	return v

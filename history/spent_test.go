@@ -19,7 +19,7 @@ func TestWhatAnAgentSpentIsKept(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _, _ := newTestWriter(t)
-			w.HandleRecord(IterationStart{Iteration: 1})
+			w.HandleRecord(begins(1))
 			w.Handle(stream.ToolCall{ID: "t1", Name: "Agent"})
 			for _, r := range calls {
 				if r.ParentToolCallID != "" {

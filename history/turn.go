@@ -25,11 +25,6 @@ type turn struct {
 	size      int // of calls and results, in bytes
 }
 
-// isTold says that all of the turn is in the file, though not as a message yet.
-func (t *turn) isTold() bool {
-	return len(t.text) <= t.told && t.thinking.Len() == 0 && len(t.results) == 0
-}
-
 // breakTurn writes a turn that has become large before it ends: some agents tell
 // of no end before the run's.
 func (w *Writer) breakTurn() {
@@ -47,8 +42,8 @@ func (w *Writer) breakTurn() {
 // plain text may never end its only one.
 const maxPiece = 2 << 20
 
-// Handle writes what the agent did. Pieces of text and output are not written,
-// only what they come to.
+// Handle writes what the agent said and did. Pieces of text and output are not written,
+// only what they come to. What else an event tells is an Update.
 func (w *Writer) Handle(e stream.Event) {
 	if w == nil {
 		return
@@ -59,12 +54,7 @@ func (w *Writer) Handle(e stream.Event) {
 	case stream.Text:
 		if e.ParentToolCallID == "" {
 			w.say(e)
-			return
 		}
-		if w.speaking == nil {
-			w.speaking = map[speaker]bool{}
-		}
-		w.speaking[speaker{e.ParentToolCallID, e.MessageID}] = true
 	case stream.Thinking:
 		if e.ParentToolCallID == "" {
 			w.think(e)
@@ -83,20 +73,12 @@ func (w *Writer) Handle(e stream.Event) {
 		if w.due = e; !w.inTurn { // else the end of its turn may explain it
 			w.settle()
 		}
-	case stream.Error:
-		e.ResetsAt = TimeOf(e.ResetsAt)
-		w.event(eventError, e)
-	case stream.Retry:
-		w.event(eventRetry, retryPayload{e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), e.Kind, e.Message})
-	case stream.Compaction:
-		w.event(eventCompaction, e)
 	}
 }
 
-// atWork writes who is at work, and pi's own entry for another model.
+// atWork writes pi's own entry for another model.
 func (w *Writer) atWork(e stream.SessionStart) {
 	w.session = e
-	w.event(eventSession, e)
 	if name := w.provider() + "/" + e.Model; e.Model != "" && name != w.modelTold {
 		w.modelTold = name
 		w.append(func(n node) any {
@@ -186,7 +168,6 @@ func (w *Writer) discard(e stream.MessageEnd) {
 // subagentMessage writes what a subagent said; one that speaks after its tool
 // call has ended is calling back.
 func (w *Writer) subagentMessage(e stream.MessageEnd) {
-	delete(w.speaking, speaker{e.ParentToolCallID, e.MessageID})
 	switch {
 	case e.Discarded:
 		w.discard(e)
@@ -344,7 +325,7 @@ func (w *Writer) settle() {
 
 // endRun writes what is left of a run: a message that never ended, and results
 // for the tools that never did.
-func (w *Writer) endRun(interrupted bool, reason string) {
+func (w *Writer) endRun(interrupted bool) {
 	if len(w.turn.text) > 0 || w.turn.thinking.Len() > 0 || len(w.turn.calls) > 0 {
 		end := stream.TurnEnd{}
 		if !w.turn.ended && interrupted {
@@ -353,15 +334,12 @@ func (w *Writer) endRun(interrupted bool, reason string) {
 		w.endTurn(end)
 	}
 	w.settle()
-	if interrupted {
-		w.event(eventInterrupt, Interrupt{reason})
-	}
 	for _, c := range w.running {
 		w.event(eventToolResult, resultPayload{
 			ToolCallID: c.ID, ToolName: c.Name, Result: InterruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
 		})
 	}
-	w.turn, w.running, w.speaking = turn{}, nil, nil
+	w.turn, w.running = turn{}, nil
 	w.answered = stream.Recent[bool]{}
 }
 

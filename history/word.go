@@ -17,7 +17,7 @@ var words = func() map[string]string {
 	known := map[string]string{}
 	for _, word := range []string{
 		"", "message", "custom", "custom_message", "usage", "model_change", "user", "assistant", "toolResult", "text", "thinking", "toolCall",
-		"toolUse", "stop", "unknown", "anthropic", "pi", EventType, InputType, usageKind, eventToolCall, eventThinking, "tool_use", "tool_result",
+		"toolUse", "stop", "unknown", "anthropic", "pi", EventType, UpdateType, InputType, usageKind, eventToolCall, eventThinking, "tool_use", "tool_result",
 	} {
 		known[word] = word
 	}

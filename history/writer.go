@@ -40,7 +40,6 @@ type Writer struct {
 	behind string         // id of the last entry before them
 	clock  stamper
 
-	iteration int
 	session   stream.SessionStart
 	modelTold string       // the last model_change
 	run       stream.Usage // of the iteration, as a reader counts it
@@ -49,11 +48,7 @@ type Writer struct {
 	turn      turn
 	running   []stream.ToolCall   // without a result yet
 	answered  stream.Recent[bool] // calls with one, by id
-	speaking  map[speaker]bool    // subagents with a message that hasn't ended
 }
-
-// speaker is a subagent's message.
-type speaker struct{ parent, messageID string }
 
 // NewWriter prepares a new session file for a loop in cwd. It returns nil, and
 // no error, when sessions are switched off.
@@ -169,36 +164,23 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Settled returns the file's size in bytes if all is in it that the Writer was
-// handed, so that a reader who goes on there misses nothing and sees nothing
-// twice. ok is false while something is kept back until more of it is known,
-// and for good when something couldn't be written.
-func (w *Writer) Settled() (size int64, ok bool) {
-	if w == nil || w.err != nil {
-		return 0, false
+// Size is that of the file, in bytes.
+func (w *Writer) Size() int64 {
+	if w == nil {
+		return 0
 	}
-	return w.size, w.held.Len() == 0 && w.turn.isTold() && len(w.speaking) == 0
+	return w.size
 }
 
-// HandleRecord writes what the loop did, behind all that waits.
+// HandleRecord writes what the loop did, behind all that waits. Notes are other programs'.
 func (w *Writer) HandleRecord(r Record) {
 	if w == nil {
 		return
 	}
-	w.record(r)
-	w.Flush()
-	if _, ok := r.(IterationEnd); ok {
-		w.toDisk()
-	}
-}
-
-func (w *Writer) record(r Record) {
+	isEnd := false // of an iteration
 	switch r := r.(type) {
 	case Input:
 		w.input(r)
-		return
-	case Note:
-		return // they are other programs'
 	case LoopStart:
 		r.Title, r.StartedAt = Title(r.Title), TimeOf(r.StartedAt)
 		w.event(eventLoopStart, r)
@@ -208,20 +190,21 @@ func (w *Writer) record(r Record) {
 				return nameEntry{n, r.Title}
 			})
 		}
-		return
-	case IterationStart:
-		w.iteration, w.run, w.session = r.Iteration, stream.Usage{}, stream.SessionStart{}
-		w.due, w.inTurn = stream.Usage{}, false
-	case IterationEnd:
-		w.endRun(r.Outcome == "cancelled" || r.Outcome == "timeout", r.Outcome)
-	case Interrupt:
-		w.endRun(true, r.Reason)
-		return
-	case Event:
-		w.event(r.Name, r.Payload)
-		return
+	case LoopEnd:
+		w.event(eventLoopEnd, r)
+	case Update:
+		switch _, isEnd = r.Ends(); {
+		case isEnd:
+			outcome := r.known().Outcome
+			w.endRun(outcome == "cancelled" || outcome == "timeout")
+		case r.Begins():
+			w.run, w.session, w.due, w.inTurn = stream.Usage{}, stream.SessionStart{}, stream.Usage{}, false
+		}
+		w.custom(UpdateType, r)
 	}
-	w.event(r.record(), r)
+	if w.Flush(); isEnd {
+		w.toDisk()
+	}
 }
 
 // Close writes what is left and closes the file.
@@ -230,7 +213,7 @@ func (w *Writer) Close() error {
 	if w == nil || w.file == nil {
 		return nil
 	}
-	w.endRun(false, "")
+	w.endRun(false)
 	w.Flush()
 	w.toDisk()
 	w.sync.Wait()
@@ -260,14 +243,12 @@ func (w *Writer) input(in Input) {
 	})
 }
 
-func (w *Writer) event(kind string, payload any) {
-	turnID := ""
-	if w.iteration > 0 {
-		turnID = fmt.Sprintf("iteration-%d", w.iteration)
-	}
+func (w *Writer) event(kind string, payload any) { w.custom(EventType, eventData{kind, payload}) }
+
+func (w *Writer) custom(kind string, data any) {
 	w.append(func(n node) any {
 		n.Type = "custom"
-		return customEntry{n, EventType, eventData{kind, payload, turnID}}
+		return customEntry{n, kind, data}
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +51,7 @@ var (
 func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 	w, _, cwd := newTestWriter(t)
 	w.HandleRecord(LoopStart{LoopID: "ralph-1", Backend: "pi", Title: "Build it\n now"})
-	w.HandleRecord(IterationStart{Iteration: 1, MaxIterations: 5})
+	w.HandleRecord(begins(1))
 	w.HandleRecord(Input{Kind: InputCallback, Text: "Build it\n now"})
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Mind the <tests>", FromAgentID: "lead", FromSessionID: "s1"})
 	for _, e := range []stream.Event{
@@ -68,7 +69,7 @@ func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 	} {
 		w.Handle(e)
 	}
-	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "cancelled", CostUSD: new(0.5)})
+	w.HandleRecord(ends(1, "cancelled", new(0.5)))
 	w.HandleRecord(LoopEnd{StopReason: "cancelled", Iterations: 1})
 	content := read(t, closed(t, w))
 	content = strings.ReplaceAll(content, cwd, "/w")
@@ -119,12 +120,12 @@ func TestContinuedLoopsGoOnInTheirFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
-	w.HandleRecord(IterationStart{Iteration: 2})
+	w.HandleRecord(begins(2))
 	if closed(t, w) != path {
 		t.Errorf("it goes on in %s", w.Path())
 	}
 	seen, stats := replay(t, path)
-	if stats.Skipped != 0 || len(seen.records) != 5 || seen.records[4] != (IterationStart{Iteration: 2}) {
+	if stats.Skipped != 0 || len(seen.records) != 5 || !reflect.DeepEqual(seen.records[4], begins(2)) {
 		t.Errorf("%d lines skipped, read\n%s", stats.Skipped, seen)
 	}
 	if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
@@ -233,7 +234,7 @@ func TestAMessageThatNeverEnds(t *testing.T) {
 		w.Handle(stream.Text{Delta: line, MessageID: "m1"})
 	}
 	w.Handle(stream.MessageEnd{MessageID: "m1", Text: "only the end"})
-	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok"})
+	w.HandleRecord(ends(1, "ok", nil))
 	seen, _ := replay(t, closed(t, w))
 	if got := viewOf(seen).Messages["/m1"]; got != shown.String() {
 		t.Errorf("%d bytes are read, want %d", len(got), shown.Len())
@@ -259,11 +260,11 @@ func TestAModelCallThatIsToldEarlyCountsOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, _, _ := newTestWriter(t)
-			w.HandleRecord(IterationStart{Iteration: 1})
+			w.HandleRecord(begins(1))
 			for _, e := range append(slices.Clone(begin), tt.events...) {
 				w.Handle(e)
 			}
-			w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok"})
+			w.HandleRecord(ends(1, "ok", nil))
 			path := closed(t, w)
 			seen, _ := replay(t, path)
 			var used stream.Usage
@@ -286,7 +287,7 @@ func TestAModelCallThatIsToldEarlyCountsOnce(t *testing.T) {
 func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 	w, _, _ := newTestWriter(t)
 	w.HandleRecord(LoopStart{LoopID: "ralph-1", StartedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
-	w.HandleRecord(IterationStart{Iteration: 1})
+	w.HandleRecord(begins(1))
 	for _, usd := range []float64{1e308, 1e308, math.NaN(), 1e300, 2} {
 		turn := stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}
 		w.Handle(stream.Text{Delta: "x", MessageID: "m"})
@@ -295,7 +296,7 @@ func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 		w.Handle(turn)
 	}
 	w.Handle(stream.Error{Message: "limit", ResetsAt: time.Date(292000, 1, 1, 0, 0, 0, 0, time.UTC)})
-	w.HandleRecord(IterationEnd{Iteration: 1, Outcome: "ok", CostUSD: KnownCost(stream.USD(math.Inf(1)))})
+	w.HandleRecord(ends(1, "ok", KnownCost(stream.USD(math.Inf(1)))))
 	path := closed(t, w)
 	if _, stats := replay(t, path); stats.Skipped > 0 || stats.Lines < 12 {
 		t.Errorf("%+v", stats)
@@ -319,25 +320,33 @@ func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
 	}
 }
 
-// What an agent says at once is one write. Nothing of it is in the file before,
-// and that place isn't settled.
+// What an agent says at once is one write. Nothing of it is in the file before.
 func TestWhatWaitsIsWrittenTogether(t *testing.T) {
 	w, _, _ := newTestWriter(t)
 	begin(w, &log{}, 1)
 	before := sizeOf(t, w.Path())
 	sayTurns(w, "short", "words")
-	if _, ok := w.Settled(); ok || sizeOf(t, w.Path()) != before {
+	if sizeOf(t, w.Path()) != before {
 		t.Error("it didn't wait")
 	}
 	w.Flush()
-	if size, ok := w.Settled(); !ok || size != sizeOf(t, w.Path()) || strings.Count(read(t, w.Path())[before:], "\n") != 2 {
-		t.Errorf("settled %v at %d, the file ends with %s", ok, size, read(t, w.Path())[before:])
+	if w.Size() != sizeOf(t, w.Path()) || strings.Count(read(t, w.Path())[before:], "\n") != 2 {
+		t.Errorf("it has %d bytes, the file ends with %s", w.Size(), read(t, w.Path())[before:])
 	}
 	sayTurns(w, strings.Repeat("x", maxHeld))
 	if grown := sizeOf(t, w.Path()) - before; grown < maxHeld {
 		t.Errorf("only %d bytes were written of more than %d", grown, maxHeld)
 	}
 	closed(t, w)
+}
+
+func sizeOf(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }
 
 // sayTurns has an agent say texts, each in a turn of its own.

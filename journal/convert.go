@@ -1,6 +1,9 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/json"
+
 	"ralph-lsp/history"
 	"ralph-lsp/loop"
 	"ralph-lsp/stream"
@@ -30,21 +33,78 @@ func (c *converter) HandleRecord(r history.Record) {
 		if r.Kind != history.InputCallback {
 			c.input(r)
 		}
-		return
 	case history.Note:
 		c.lines.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)})
-		return
-	case history.IterationStart:
+	case history.Update:
 		c.lines.seal()
-		c.lines.iteration = r.Iteration
-	}
-	if e := loop.EventOf(r); e != nil {
-		if u := c.projector.Loop(e); u != nil {
+		c.lines.iteration = max(r.Iteration, 0)
+		if cost, ok := r.Ends(); ok {
+			c.projector.Spent = c.projector.Spent.Plus(cost)
+		}
+		if u := withoutOffers(r.JSON); u != nil {
 			c.lines.add(u)
 		}
-	} else if of, ok := r.(history.Event); ok {
-		c.HandleRecord(of.Note())
+	case history.LoopEnd:
+		c.lines.add(c.projector.Loop(loop.EndOfRecord(r)))
 	}
+}
+
+// withoutOffers is an update of a file that anybody may have written: it offers nothing, and
+// what it says can be shown. It is nil for what is none.
+func withoutOffers(data json.RawMessage) wire.Update {
+	if !bytes.HasPrefix(data, kindHead) {
+		return nil
+	}
+	members := json.NewDecoder(bytes.NewReader(data))
+	_, err := members.Token() // the brace
+	out := bytes.NewBufferString("{")
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for err == nil && members.More() {
+		var key json.Token
+		var value json.RawMessage
+		if key, err = members.Token(); err == nil {
+			err = members.Decode(&value)
+		}
+		if err != nil || key == "offers" {
+			continue
+		}
+		if out.Len() > 1 {
+			out.WriteByte(',')
+		}
+		_ = encoder.Encode(key) // a text always can be
+		out.WriteByte(':')
+		if stream.IsPlainASCII(value) && !bytes.Contains(value, []byte(`\u`)) {
+			out.Write(value)
+			continue
+		}
+		var read any
+		if err = json.Unmarshal(value, &read); err == nil {
+			err = encoder.Encode(plain(read))
+		}
+	}
+	if err != nil {
+		return nil
+	}
+	out.WriteByte('}')
+	return wire.Raw(out.Bytes())
+}
+
+// plain is a value of JSON whose texts can be shown.
+func plain(v any) any {
+	switch v := v.(type) {
+	case string:
+		return stream.Plain(v)
+	case []any:
+		for i := range v {
+			v[i] = plain(v[i])
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = plain(v[key])
+		}
+	}
+	return v
 }
 
 // input adds what somebody said to the agent, in pieces that updates may have.

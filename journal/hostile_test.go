@@ -167,7 +167,7 @@ func TestAJournalIsDeletedWhileItIsRead(t *testing.T) {
 func TestAJournalThatIsNotKept(t *testing.T) {
 	dir := inHome(t)
 	r := NewRecorder(&watcher{})
-	log := r.Open("ralph-a", "", false)
+	log := r.Open("ralph-a", false)
 	l := told{r, nil, log}
 	l.iterate(1)
 	if _, err := Open("ralph-a"); err != nil {
@@ -183,7 +183,7 @@ func TestAJournalThatIsNotKept(t *testing.T) {
 		t.Error("it isn't complete")
 	}
 	killed := NewRecorder(&watcher{}) // it can't clean up
-	killed.Open("ralph-b", "", false).letGo()
+	killed.Open("ralph-b", false).letGo()
 	begin("ralph-c").end()
 	if left, _ := os.ReadDir(dir); len(left) != 1 {
 		t.Errorf("left is %v", left)
@@ -194,7 +194,7 @@ func TestAJournalThatIsNotKept(t *testing.T) {
 func TestALoopEndsWhileItIsRead(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	l := newLog()
-	l.open("l1", "", true)
+	l.open("l1", new(kept), true)
 	l.change(func(to *lines) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
 	l.flush()
 	s, _, done, err := l.source()

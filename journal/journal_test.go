@@ -50,7 +50,7 @@ type told struct {
 func begin(id string) told {
 	w := &watcher{}
 	r := NewRecorder(w)
-	return told{r, w, r.Open(id, "", true)}
+	return told{r, w, r.Open(id, true)}
 }
 
 // iterate tells of an iteration.

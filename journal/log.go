@@ -68,13 +68,13 @@ func newName() string { return strings.ToLower(rand.Text()[:12]) }
 
 // open takes up the file of a loop, or makes it. What was added until then goes there.
 // Without a file, what is added last can be read as long as the log is there.
-func (l *Log) open(loopID, earlier string, keep bool) {
+func (l *Log) open(loopID string, earlier *kept, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep = keep
 	file, h, first, size, err := openToWrite(loopID, keep)
-	if err == nil && size == first && earlier != "" {
-		size, err = writeEarlier(file, size, earlier)
+	if err == nil && size == first && earlier.earlier > 0 {
+		size, err = writeEarlier(file, size, earlier.taken, earlier.earlier)
 	}
 	if err == nil {
 		l.file, l.path, l.name, l.first = file, file.Name(), h.Name, first

@@ -10,51 +10,53 @@ import (
 // Start starts a loop whose story is kept; obs sees the loop besides.
 func Start(cfg loop.Config, obs loop.Observer) (*loop.Loop, *Log, error) {
 	r := NewRecorder(obs)
+	r.kept.cfg, cfg.Session = cfg, r.kept
 	l, err := loop.Start(cfg, r)
 	if err != nil {
 		return nil, nil, err
 	}
-	earlier := ""
-	if cfg.Continue {
-		earlier = l.Status().SessionFile
-	}
-	return l, r.Open(l.ID(), earlier, !cfg.History.Off), nil
+	return l, r.Open(l.ID(), !cfg.History.Off), nil
 }
 
-// Recorder writes down what a loop tells, and passes it on. It is the loop's observer.
+// Recorder writes down what a loop tells, in its journal and its session file, and passes it
+// on. It is the loop's observer.
 type Recorder struct {
 	next      loop.Observer
 	log       *Log
+	kept      *kept
 	projector wire.Projector
 }
 
 // NewRecorder returns a Recorder. It collects what the loop tells until Open.
-func NewRecorder(next loop.Observer) *Recorder { return &Recorder{next: next, log: newLog()} }
+func NewRecorder(next loop.Observer) *Recorder {
+	return &Recorder{next: next, log: newLog(), kept: new(kept)}
+}
 
 // Open begins to write the journal of a loop, which goes with the loop's end unless it is kept.
-// Where it is new, earlier is the session file of the loop that goes on, "" for none.
-func (r *Recorder) Open(loopID, earlier string, keep bool) *Log {
-	r.log.open(loopID, earlier, keep)
+func (r *Recorder) Open(loopID string, keep bool) *Log {
+	r.log.open(loopID, r.kept, keep)
 	return r.log
 }
 
 // Handle takes an event of the agent's.
 func (r *Recorder) Handle(e stream.Event) {
-	r.tell()
+	r.warn()
+	var u wire.Update
 	switch e.(type) {
 	case stream.Text, stream.Thinking:
 		r.log.change(func(l *lines) { l.addEvent(&r.projector, e) })
 	default:
-		if u := r.projector.Event(e); u != nil {
+		if u = r.projector.Event(e); u != nil {
 			r.add(u)
 		}
 	}
+	r.kept.handle(e, u)
 	r.next.Handle(e)
 }
 
 // HandleLoop takes an event of the loop's own. Its end is the last.
 func (r *Recorder) HandleLoop(e loop.Event) {
-	r.tell()
+	r.warn()
 	r.record(e)
 	r.next.HandleLoop(e)
 }
@@ -69,20 +71,24 @@ func (r *Recorder) record(e loop.Event) {
 			l.iteration = begin.Iteration
 		})
 	}
-	if u := r.projector.Loop(e); u != nil {
+	u := r.projector.Loop(e)
+	if u != nil {
 		r.add(u)
 	}
+	r.kept.handleLoop(e, u)
 	if _, isLast := e.(loop.End); isLast {
 		r.log.Close()
 	}
 }
 
-// tell warns once when the journal can't be written. The loop goes on.
-func (r *Recorder) tell() {
-	if err := r.log.failure(); err != nil {
-		w := loop.Warning{Message: err.Error()}
-		r.record(w)
-		r.next.HandleLoop(w)
+// warn warns once when something can't be written. The loop goes on.
+func (r *Recorder) warn() {
+	for _, err := range []error{r.log.failure(), r.kept.failure()} {
+		if err != nil {
+			w := loop.Warning{Message: err.Error()}
+			r.record(w)
+			r.next.HandleLoop(w)
+		}
 	}
 }
 

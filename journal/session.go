@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"ralph-lsp/history"
-	"ralph-lsp/stream"
 )
 
 // Sessions reads session files as if they were journals: those of loops whose journal is
@@ -149,14 +148,9 @@ func (s *Session) begin() error {
 	return nil
 }
 
-// writeEarlier writes what a session file has of a loop before it was taken up last: of one
-// whose journal is gone, or that a program without journals began. It returns where that ends.
-// What can't be read is left out.
-func writeEarlier(file io.WriterAt, at int64, session string) (int64, error) {
-	upTo, err := takenUp(session)
-	if err != nil || upTo == 0 {
-		return at, nil
-	}
+// writeEarlier writes what a session file has before an offset: of a loop whose journal is
+// gone. It returns where that ends. What can't be read is left out.
+func writeEarlier(file io.WriterAt, at int64, session string, upTo int64) (int64, error) {
 	r, err := history.NewReader(session, history.Cursor{})
 	if err != nil {
 		return at, nil
@@ -171,34 +165,4 @@ func writeEarlier(file io.WriterAt, at int64, session string) (int64, error) {
 		c.lines.out = c.lines.out[:0]
 	}
 	return at, nil
-}
-
-// takenUp is the offset of the line of a session file that says that its loop goes on.
-func takenUp(session string) (int64, error) {
-	r, err := history.NewReader(session, history.Cursor{})
-	if err != nil {
-		return 0, err
-	}
-	defer r.Close()
-	var s starts
-	for before := int64(0); r.Next(&s); before = r.Offset() {
-		if s.seen {
-			s = starts{at: before}
-		}
-	}
-	return s.at, r.Err()
-}
-
-// starts sees where a loop begins or goes on.
-type starts struct {
-	seen bool
-	at   int64
-}
-
-func (s *starts) Handle(stream.Event) {}
-
-func (s *starts) HandleRecord(r history.Record) {
-	if start, ok := r.(history.LoopStart); ok && start.Continued {
-		s.seen = true
-	}
 }

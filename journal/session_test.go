@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ralph-lsp/history"
+	"ralph-lsp/loop"
 	"ralph-lsp/stream"
 	"ralph-lsp/wire"
 )
@@ -141,18 +142,18 @@ func writeLoop(t testing.TB, calls ...int) string {
 	}
 	w.HandleRecord(history.LoopStart{LoopID: "ralph-x", Backend: "pi", Title: "Work"})
 	for i, n := range calls {
-		w.HandleRecord(history.IterationStart{Iteration: i + 1, MaxIterations: 50})
+		w.HandleRecord(begins(i + 1))
 		w.Handle(stream.SessionStart{Backend: "pi", Version: "1", Provider: "anthropic", Model: "m"})
 		for k := range n {
 			message, call := fmt.Sprintf("m%d", k), fmt.Sprintf("t%d", k)
-			text := fmt.Sprintf(`step %d says "chatEventType":"iteration_start"`, k)
+			text := fmt.Sprintf(`step %d says "phase":"begin"`, k)
 			w.Handle(stream.Text{Delta: text, MessageID: message})
 			w.Handle(stream.MessageEnd{MessageID: message, Text: text})
-			w.Handle(stream.ToolCall{ID: call, Name: "bash", Input: json.RawMessage(`{"chatEventType":"iteration_start"}`)})
+			w.Handle(stream.ToolCall{ID: call, Name: "bash", Input: json.RawMessage(`{"phase":"begin"}`)})
 			w.Handle(stream.ToolResult{ID: call, Output: strings.Repeat("ok\n", 3000)})
 			w.Handle(stream.TurnEnd{StopReason: "toolUse", Usage: stream.Usage{Cost: stream.USD(0.01)}})
 		}
-		w.HandleRecord(history.IterationEnd{Iteration: i + 1, Outcome: "ok", Turns: n})
+		w.HandleRecord(ends(i+1, "ok", nil))
 	}
 	w.HandleRecord(history.LoopEnd{StopReason: "promise", Iterations: len(calls)})
 	if err := errors.Join(w.Close(), w.Err()); err != nil {
@@ -239,7 +240,7 @@ func TestAnOutlineOfWhatGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := strings.LastIndex(string(whole), `"iteration_start","payload"`)
+	second := strings.LastIndex(string(whole), `"phase":"begin"`)
 	upTo := int64(second + strings.IndexByte(string(whole[second:]), '\n') + 1)
 	if err := os.WriteFile(path, whole[:upTo], 0o600); err != nil {
 		t.Fatal(err)
@@ -372,47 +373,32 @@ func TestTheAuthorOfAnotherWritersInput(t *testing.T) {
 	}
 }
 
-// A loop whose journal is gone, or that a program without journals began, goes on in a journal
-// that has what its session file has of before.
+// A loop whose journal is gone goes on in a journal that has what its session file has of before.
 func TestWhatASessionHasIsTakenUp(t *testing.T) {
-	inHome(t)
-	o := history.Options{Folder: t.TempDir()}
-	run := func(w *history.Writer, continued bool, n int) {
-		w.HandleRecord(history.LoopStart{LoopID: "ralph-a", Title: "x", Continued: continued})
-		w.HandleRecord(history.IterationStart{Iteration: n})
-		w.Handle(stream.MessageEnd{MessageID: "m", Text: fmt.Sprint("text ", n)})
-		w.Handle(stream.TurnEnd{})
-		w.HandleRecord(history.IterationEnd{Iteration: n, Outcome: "ok"})
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cwd := t.TempDir()
-	w, err := history.NewWriter(o, cwd)
-	if err != nil {
+	dir := inHome(t)
+	l, path := keeping(t, "ralph-a")
+	l.iterate(1)
+	l.iterate(2)
+	l.kept.Close(nil)
+	l.end()
+	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	run(w, false, 1)
-	path := w.Path()
-	for n := 2; n <= 3; n++ {
-		if w, err = history.ContinueWriter(o, cwd, path); err != nil {
-			t.Fatal(err)
-		}
-		run(w, true, n)
-	}
-	want := []string{
-		"1 iteration begin", "1 agent_message_chunk text 1", "1 iteration end",
-		"2 iteration begin", "2 agent_message_chunk text 2", "2 iteration end",
-	}
+	want := slices.DeleteFunc(append(iteration(1), iteration(2)...), func(line string) bool { return strings.Contains(line, "thought") })
 	for range 2 { // what a journal has isn't taken up again
-		watcher := &watcher{}
-		r := NewRecorder(watcher)
-		log := r.Open("ralph-a", path, true)
+		r := NewRecorder(&watcher{})
+		r.kept.cfg = l.kept.cfg
+		if got := r.kept.Open(path, false); got != path {
+			t.Fatalf("it goes on in %q", got)
+		}
+		r.kept.Begin(loop.Status{LoopID: "ralph-a"}) // what comes now is told by this process
+		log := r.Open("ralph-a", true)
 		got, _ := all(t, log, "", Options{})
 		same(t, "it begins with", got, want)
 		if got, _ := all(t, log, log.Begun(), Options{}); len(got) > 0 {
 			t.Errorf("told by this process: %q", got)
 		}
+		r.kept.Close(nil)
 		log.Close()
 	}
 }

@@ -77,5 +77,4 @@ func (l *Loop) tellEvent(e stream.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	l.obs.Handle(e)
-	l.mirror.writer.Handle(e)
 }

@@ -95,8 +95,10 @@ type Config struct {
 	Keep     func(folder, loopID string) error
 	// Alone continues a loop as it was left: one that was paused is, one that waited waits.
 	Alone bool
-	// History says where the loop is kept as a session that pi can open.
+	// History says where the loop is kept as a session that pi can open. Session keeps it there;
+	// nil: it isn't kept.
 	History history.Options
+	Session Session
 	// Changes says how snapshots of the folder are made.
 	Changes changes.Options
 	// RecordDir gets a file with each run's raw output; "" records nothing.

@@ -54,7 +54,7 @@ func (l *Loop) run() {
 	}()
 	_ = l.register(nil, "") // the end tells what can't be kept
 	l.beginSnapshots()
-	l.mirrorStart()
+	l.kept(func(s Session) { s.Begin(l.Status()) })
 	l.warnAtStart()
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
@@ -330,7 +330,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.emit(IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent,
 		Hat: plan.turn.Hat.Name, Topic: plan.turn.Topic.Head()})
 	l.tellGoal()
-	l.mirrorInput(plan)
+	l.give(plan)
 }
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
@@ -460,7 +460,6 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Changes: changed,
 	})
 	l.warn(append(undone, l.refused.Take()...))
-	l.warnOfMirror()
 	l.tellNearMiss(r)
 }
 

@@ -81,7 +81,7 @@ func (l *Loop) finish(end End) {
 	if err := l.scope.Close(); err != nil {
 		l.emit(Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
-	l.closeMirror(endRecord(end)) // before another may write to the session file, or find it without an end
+	l.kept(func(s Session) { s.Close(&end) }) // before another may write to its file, or find it without an end
 	if l.lock != nil {
 		l.lock.Release()
 	}
@@ -95,10 +95,7 @@ func (l *Loop) finish(end End) {
 	})
 	end.Status = l.Status()
 	l.end = end
-	l.tell(func(*mirror) { // the session file has it already
-		l.obs.HandleLoop(StateChanged{State: state})
-		l.obs.HandleLoop(end) // which closes its journal: who goes on writes it
-	})
+	l.emit(StateChanged{State: state}, end) // which closes its journal: who goes on writes it
 	if end.Reason == StopDetached {
 		if err := l.departure.complete(l.cfg.Folder); err != nil {
 			l.end.Error = oneLine(err.Error())

@@ -38,7 +38,6 @@ func (l *Loop) Handle(e stream.Event) {
 	c := l.follow(e)
 	l.emitMu.Lock()
 	l.obs.Handle(e)
-	l.mirror.writer.Handle(e)
 	l.emitMu.Unlock()
 	if c.warning != "" {
 		l.emit(Warning{Message: c.warning})
@@ -55,12 +54,6 @@ func (l *Loop) Handle(e stream.Event) {
 func (l *Loop) isEnding() (ending bool) {
 	l.look(func(p *progress) { ending = p.ending || p.cause != "" })
 	return ending
-}
-
-// rest writes what came at once into the session file. The agent's reader calls
-// it before it waits for more.
-func (l *Loop) rest() {
-	l.tell(func(m *mirror) { m.writer.Flush() })
 }
 
 // consequences is what follows from an agent's event.

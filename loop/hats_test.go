@@ -324,7 +324,7 @@ func TestWhatEachHatCosts(t *testing.T) {
 		if got := hatsIn(end.Hats); got != "planner 0.2 (1), builder 1.1+ (1), reviewer 0.5 (1)" {
 			t.Errorf("at the end: %s", got)
 		}
-		if got := hatsIn(EventOf(endRecord(end)).(End).Hats); got != hatsIn(end.Hats) {
+		if got := hatsIn(EndOfRecord(EndRecord(end)).Hats); got != hatsIn(end.Hats) {
 			t.Errorf("in the history: %s", got)
 		}
 	})

@@ -28,7 +28,7 @@ func (l *Loop) register(end *End, goesOn string) error {
 	if end == nil {
 		return registry.Begin(e)
 	}
-	e.EndedAt, e.End = now.EndedAt, new(endRecord(*end))
+	e.EndedAt, e.End = now.EndedAt, new(EndRecord(*end))
 	return registry.End(e)
 }
 
@@ -60,7 +60,7 @@ func EndOf(e registry.Entry) (end End, ok bool) {
 	if e.End == nil {
 		return end, false
 	}
-	end = endEvent(*e.End)
+	end = EndOfRecord(*e.End)
 	end.Status = Status{
 		LoopID: e.LoopID, Folder: e.Folder, Worktree: treeOf(e.Folder), State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -369,6 +370,22 @@ func TestAnOldBufferInAPauseIsWrittenOver(t *testing.T) {
 	})
 }
 
+// sessionThatCost writes a session of a loop that was killed in its first iteration.
+func sessionThatCost(t *testing.T, r *rig, usd float64) string {
+	t.Helper()
+	w, err := history.NewWriter(r.cfg.History, r.cfg.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.HandleRecord(history.LoopStart{LoopID: r.ID()})
+	w.HandleRecord(history.Update{Iteration: 1, JSON: []byte(`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":1}`)})
+	w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd)}})
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return w.Path()
+}
+
 // What the session knows of the money counts, also of runs that were killed before they were written down.
 func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
 	for name, tt := range map[string]struct{ file, want float64 }{"the session": {0.5, 2}, "the file": {7, 7}} {
@@ -377,7 +394,7 @@ func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
 				r := start(t, nil, withTime(costs(2, "no"), time.Hour))
 				time.Sleep(time.Minute)
 				left := r.killed()
-				left.CostUSD = &tt.file
+				left.CostUSD, left.SessionFile = &tt.file, sessionThatCost(t, r, 2)
 				again, err := tryStart(t, &left, func(c *Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
 				if err != nil {
 					t.Fatal(err)

@@ -67,12 +67,11 @@ type Loop struct {
 	// Two locks are held while the loop does something, so they are its own and not
 	// guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
-	emitMu sync.Mutex // one event at a time reaches obs and mirror
+	emitMu sync.Mutex // one event at a time reaches obs and the session
 	noteMu sync.Mutex // one writes the lock's record at a time
 	tillMu sync.Mutex // one counts what loops of the agents spend, alone
 	tills  tills      // guarded by tillMu
 	outer  outer      // the same
-	mirror mirror     // guarded by emitMu
 
 	guarded
 	activity  activity
@@ -120,7 +119,7 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 	}
 	if err := l.begin(); err != nil {
 		l.walls.Close()
-		l.closeMirror()
+		l.kept(func(s Session) { s.Close(nil) })
 		l.lock.Release()
 		return nil, advised(err)
 	}
@@ -219,8 +218,7 @@ func (l *Loop) begin() error {
 			l.scope.Warm()
 		}
 		state = l.cfg.newState(l.id, time.Now())
-		l.openMirror("")
-		state.SessionFile = l.mirror.writer.Path()
+		state.SessionFile = l.openSession("")
 		if err := l.store.Create(state); err != nil {
 			return errors.Join(err, l.scope.Close())
 		}
@@ -312,7 +310,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.snapshots.circles.stuck = found.Stuck
 	l.snapshots.circles.cutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
-	l.openMirror(found.SessionFile)
+	session := l.openSession(found.SessionFile)
 	return l.store.Update(func(s *loopstate.State) error {
 		s.CostUSD = found.CostUSD
 		s.Accept = false // only the user's word counts, which is this one
@@ -340,8 +338,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 			s.ResumeAt = time.Time{}
 		}
 		s.Stuck = ""
-		if path := l.mirror.writer.Path(); path != "" {
-			s.SessionFile = path
+		if session != "" {
+			s.SessionFile = session
 		}
 		return nil
 	})
@@ -459,14 +457,13 @@ func (l *Loop) poke() {
 	}
 }
 
-// emit hands an event of the loop's own to the observer and the session file.
-func (l *Loop) emit(e Event) {
-	l.tell(func(m *mirror) {
+// emit hands events of the loop's own to the observer.
+func (l *Loop) emit(events ...Event) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	for _, e := range events {
 		l.obs.HandleLoop(e)
-		if r := RecordOf(e); r != nil {
-			m.writer.HandleRecord(r)
-		}
-	})
+	}
 }
 
 // recordName is how the file of a run's raw output begins.

@@ -223,7 +223,6 @@ func (m *member) count(e stream.Usage) {
 			warning = p.countUsage(sum)
 		})
 		l.obs.Handle(sum)
-		l.mirror.writer.Handle(sum)
 	}()
 	if warning != "" {
 		l.emit(Warning{Message: warning})

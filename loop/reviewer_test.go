@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -26,11 +27,21 @@ type said []stream.Event
 func (s *said) Handle(e stream.Event)     { *s = append(*s, e) }
 func (*said) HandleRecord(history.Record) {}
 
-// kept are the agents' events in the loop's session file.
-func (r *rig) kept() []stream.Event {
+// inSession are the agents' events as a session file has them.
+func (r *rig) inSession() []stream.Event {
 	r.t.Helper()
+	w, err := history.NewWriter(r.cfg.History, r.cfg.Folder)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range r.log.agent {
+		w.Handle(e)
+	}
+	if err := errors.Join(w.Close(), w.Err()); err != nil {
+		r.t.Fatal(err)
+	}
 	var file said
-	session, err := history.NewReader(r.Status().SessionFile, history.Cursor{})
+	session, err := history.NewReader(w.Path(), history.Cursor{})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -241,7 +252,7 @@ func TestAReviewIsShownUnderItsName(t *testing.T) {
 		if got := shown(r.log.agent); !slices.Equal(got, want) {
 			t.Errorf("live:\n%s", strings.Join(got, "\n"))
 		}
-		kept := slices.DeleteFunc(r.kept(), func(e stream.Event) bool { // the loop's agent
+		kept := slices.DeleteFunc(r.inSession(), func(e stream.Event) bool { // the loop's agent
 			end, ok := e.(stream.MessageEnd)
 			_, isStart := e.(stream.SessionStart)
 			return ok && end.ParentToolCallID == "" || isStart

@@ -174,7 +174,7 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 			m, ok := e.(stream.MessageEnd)
 			return ok && m.ParentToolCallID == "" && m.Text == ""
 		}
-		if got := shown(slices.DeleteFunc(r.kept(), isEmpty)); !slices.Equal(got, want) {
+		if got := shown(slices.DeleteFunc(r.inSession(), isEmpty)); !slices.Equal(got, want) {
 			t.Errorf("in the session file:\n%s", strings.Join(got, "\n"))
 		}
 		at := slices.IndexFunc(r.log.agent, func(e stream.Event) bool { c, ok := e.(stream.ToolCall); return ok && c.ID == "step-1-2-1" })
@@ -222,7 +222,7 @@ func TestScoutsWorkAtOnceFourAtATime(t *testing.T) {
 				said[id] = true
 			}
 		}
-		kept := shown(r.kept())
+		kept := shown(r.inSession())
 		for k := 1; k <= 6; k++ {
 			of := func(lines []string) []string {
 				return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, fmt.Sprintf("step-1-1-%d", k)) })

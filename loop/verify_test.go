@@ -4,14 +4,12 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ralph-lsp/backends"
-	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/verify"
 )
@@ -466,16 +464,4 @@ func TestAnOutputCannotEndItself(t *testing.T) {
 	if !strings.HasSuffix(told, "All is well.\n</output>") || strings.Count(told, "</output>") != 1 {
 		t.Errorf("got %s", told)
 	}
-}
-
-func TestTheGoalNamesTheCheck(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, nil, promise)
-		r.over(StopPromise, 1)
-		all := readSession(t, r.Status().SessionFile)
-		isOne := func(r history.Record) bool { _, is := EventOf(r).(Verify); return is }
-		if len(slices.DeleteFunc(slices.Clone(all), func(r history.Record) bool { return !isOne(r) })) != 1 {
-			t.Errorf("the session file has no verification: %+v", all)
-		}
-	})
 }

@@ -217,7 +217,7 @@ func (o *ownedLoop) own(here bool) {
 	} else {
 		o.recorder = journal.NewRecorder(nobody{})
 	}
-	o.log = o.recorder.Open(o.name, "", true)
+	o.log = o.recorder.Open(o.name, true)
 	if here {
 		o.feed.Start("l1", o.log, func() loop.Status { return loop.Status{State: loop.StateRunning} })
 	}

@@ -111,7 +111,7 @@ func PastOf(s history.Summary) PastLoop {
 	ending := loop.StopInterrupted.Ending()
 	past.Text, past.Class = ending.With(" after "+tell.Counted(s.Iteration, "iteration")), ending.Class
 	if e := s.End; e != nil {
-		end := loop.EventOf(*e).(loop.End)
+		end := loop.EndOfRecord(*e)
 		past.Text, past.Class = EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
 		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()

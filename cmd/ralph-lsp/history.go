@@ -189,29 +189,28 @@ func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
 type sessionViewer struct{ style }
 
 // HandleRecord shows what isn't the agent's.
-func (v sessionViewer) HandleRecord(r history.Record) {
-	switch r := r.(type) {
-	case history.Input:
-		if r.Kind != history.InputCallback {
-			v.Note("> " + fromWhom(r) + plainLine(r.Text))
-		}
-	case history.Note:
-		v.Note(plainLine(r.Label + ": " + r.Text))
-	default:
-		if e := loop.EventOf(r); e != nil {
-			v.HandleLoop(e)
-		} else if of, ok := r.(history.Event); ok {
-			v.HandleRecord(of.Note())
-		}
-	}
-}
+func (v sessionViewer) HandleRecord(r history.Record) { journal.Retell(r, v) }
 
-// fromWhom names the agent that an input came from, if it was one.
-func fromWhom(r history.Input) string {
-	if r.FromAgentID == "" {
-		return ""
+// Note shows what others have said.
+func (v sessionViewer) Note(text string) { v.style.Note(plainLine(text)) }
+
+// Told shows what the loop told, in the words in which it did.
+func (v sessionViewer) Told(u journal.Told) {
+	p, line := palette{}, func(string) {}
+	switch s := v.style.(type) {
+	case *jsonStyle:
+		s.write(wire.Raw(u.JSON))
+	case *prettyStyle:
+		p, line = s.cfg.palette, s.note
+	case *consoleStyle:
+		p, line = s.cfg.palette, s.line
 	}
-	return plainLine(r.FromAgentID) + ": "
+	if u.Text != "" {
+		line(p.class(u.Class, plainLine(u.Text)))
+	}
+	for _, text := range excerpt(u.Output, errorLines) {
+		line(p.class(u.Class, "  "+fit(text, consoleTitle)))
+	}
 }
 
 // timeIn is when what is read from a session happened, so that a tool is said to have taken

@@ -221,7 +221,7 @@ func TestThePastEndOfALimit(t *testing.T) {
 		"stopped after 6 iterations: iteration limit reached · cost unknown · 0s":           {Iterations: 6}, // of an older version
 	} {
 		end.StopReason = string(loop.StopMaxIterations)
-		if got := wire.EndLine(loop.EventOf(end).(loop.End)); got != want {
+		if got := wire.EndLine(loop.EndOfRecord(end)); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

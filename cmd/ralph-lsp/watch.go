@@ -102,14 +102,11 @@ func (a *atWork) begin(at time.Time) {
 func (a *atWork) record(r history.Record) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	switch r := r.(type) {
-	case history.IterationEnd:
-		a.spent += time.Duration(r.DurationMs) * time.Millisecond
-		a.begun, a.tool, a.agents = time.Time{}, nil, nil
-	case history.Event:
-		if v, ok := loop.EventOf(r).(loop.Verify); ok {
-			a.spent += v.Duration
+	if told, ok := r.(history.Update); ok { // of a check as well
+		if _, ends := told.Ends(); ends {
+			a.begun, a.tool, a.agents = time.Time{}, nil, nil
 		}
+		a.spent += told.Took()
 	}
 }
 
@@ -184,7 +181,7 @@ func (*beginnings) Handle(stream.Event) {}
 
 func (b *beginnings) HandleRecord(r history.Record) {
 	b.past.record(r)
-	if _, begins := r.(history.IterationStart); begins {
+	if u, ok := r.(history.Update); ok && u.Begins() {
 		b.begun, b.before = true, b.past.spent
 	}
 }
@@ -315,11 +312,12 @@ func (w *watcher) HandleRecord(r history.Record) {
 	switch r := r.(type) {
 	case history.LoopStart:
 		w.end = nil
-	case history.IterationStart:
-		w.work.begin(w.reader.Time())
+	case history.Update:
+		if r.Begins() {
+			w.work.begin(w.reader.Time())
+		}
 	case history.LoopEnd:
-		end, _ := loop.EventOf(r).(loop.End)
-		w.end = &end
+		w.end = new(loop.EndOfRecord(r))
 	}
 	w.sessionViewer.HandleRecord(r)
 }

@@ -13,7 +13,7 @@ import (
 func TestTheLiveLineOfAWatchedLoop(t *testing.T) {
 	var w atWork
 	w.begin(begun.Add(-time.Minute))
-	w.record(history.IterationEnd{DurationMs: 10_000})
+	w.record(history.Update{JSON: []byte(`{"sessionUpdate":"_ralph/iteration","phase":"end","durationMs":10000}`)})
 	w.begin(begun.Add(-5 * time.Second))
 	w.event(stream.ToolCall{ID: "t1", Name: "bash"})
 	st := loop.Status{State: loop.StateRunning, Iteration: 2}

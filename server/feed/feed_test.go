@@ -41,7 +41,7 @@ func (f *fed) HandleLoop(e loop.Event) { f.recorder.HandleLoop(e) }
 
 // begin begins to send; the journal is one that nobody else has.
 func (f *fed) begin(status func() loop.Status) {
-	f.Start("l1", f.recorder.Open(rand.Text(), "", false), status)
+	f.Start("l1", f.recorder.Open(rand.Text(), false), status)
 }
 
 func TestMain(m *testing.M) {

@@ -331,7 +331,7 @@ func TestIdleFeedsSleep(t *testing.T) {
 		ed := &clienttest.Editor{Is: client}
 		for i := range 100 {
 			f := newFeed(ed, func(bool) {})
-			f.Start(fmt.Sprint("l", i), f.recorder.Open(rand.Text(), "", false), func() loop.Status {
+			f.Start(fmt.Sprint("l", i), f.recorder.Open(rand.Text(), false), func() loop.Status {
 				mu.Lock()
 				defer mu.Unlock()
 				looked++

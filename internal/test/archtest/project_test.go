@@ -47,7 +47,7 @@ var picture = Rules{
 		"loop":                     {"loop/ask", "internal/caller", "internal/control", "worktree", "changes", "hats", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/settings", "internal/tell"},
 		"loop/start":               {"internal/caller", "history", "worktree", "agents", "sandbox", "changes", "hats", "loop", "verify", "backends", "stream", "loopstate", "config", "internal/limits", "internal/settings", "internal/tell"},
 		"wire":                     {"loop/ask", "worktree", "sandbox", "changes", "verify", "loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/settings", "internal/tell"},
-		"journal":                  {"wire", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths"},
+		"journal":                  {"wire", "changes", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths"},
 		"server/rpc":               {"stream"},
 		"server/client":            {"wire"},
 		"server/feed":              {"changes", "journal", "server/client", "wire", "loop", "stream"},
@@ -91,11 +91,11 @@ const (
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"changes.Store":  75,
-	"loop.Loop":      162,
+	"loop.Loop":      156,
 	"loopstate.File": 41,
 	"sandbox.Walls":  55,
 	"cmd/ralph-lsp":  7100,
-	"loop":           9400,
+	"loop":           9200,
 	"server":         6000,
 	"stream":         6100,
 	"wire":           5000,

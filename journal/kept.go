@@ -1,0 +1,119 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"ralph-lsp/history"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+	"ralph-lsp/wire"
+)
+
+// kept is the session file in which a loop is kept besides its journal: its agent's
+// conversation, with the updates around it as the journal has them. It is the loop's Session.
+type kept struct {
+	cfg       loop.Config
+	writer    *history.Writer // nil: it is switched off, or can't be written
+	taken     string          // the file of a loop that goes on, and how many bytes were there
+	earlier   int64
+	iteration int
+	encoder   *wire.Encoder
+	failed    error  // it couldn't be opened
+	warned    string // of what it was warned last
+}
+
+// Open takes up a loop's file, or prepares a new one.
+func (k *kept) Open(path string, handedOn bool) string {
+	var err error
+	if path != "" {
+		if k.writer, err = history.ContinueWriter(k.cfg.History, k.cfg.Folder, path); err == nil {
+			k.taken, k.earlier = k.writer.Path(), k.writer.Size()
+			return k.taken
+		}
+		isTheirs := handedOn && errors.Is(err, history.ErrElsewhere) // of the process that had the loop
+		if !isTheirs && !errors.Is(err, fs.ErrNotExist) {
+			k.failed = err
+		}
+	}
+	if k.writer, err = history.NewWriter(k.cfg.History, k.cfg.Folder); err != nil {
+		k.failed = err
+	}
+	return k.writer.Path()
+}
+
+// Begin writes the loop's beginning.
+func (k *kept) Begin(s loop.Status) {
+	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Backend: s.Session.Backend, Title: s.Title, StartedAt: s.StartedAt, Continued: k.cfg.Continue})
+}
+
+// Given writes what an agent is given.
+func (k *kept) Given(text string) {
+	k.writer.HandleRecord(history.Input{Kind: history.InputCallback, Text: text})
+}
+
+// Rest writes what came at once.
+func (k *kept) Rest() { k.writer.Flush() }
+
+// Close writes how the loop ended, and closes the file. Nobody is warned of what fails now.
+func (k *kept) Close(end *loop.End) {
+	k.failed = errors.Join(k.failed, k.writer.Err())
+	if end != nil {
+		k.writer.HandleRecord(loop.EndRecord(*end))
+	}
+	_ = k.writer.Close()
+	k.writer = nil
+}
+
+// handle takes an event of the agent's, and what it is told as.
+func (k *kept) handle(e stream.Event, u wire.Update) {
+	switch e.(type) {
+	case stream.SessionStart, stream.Error, stream.Retry, stream.Compaction:
+		k.tell(u)
+	}
+	k.writer.Handle(e)
+}
+
+// handleLoop takes an event of the loop's own, and what it is told as. What is of interest
+// only while the loop runs is left out.
+func (k *kept) handleLoop(e loop.Event, u wire.Update) {
+	switch e := e.(type) {
+	case loop.StateChanged, loop.End: // Close has the end
+		return
+	case loop.Told:
+		k.writer.HandleRecord(history.Input{Kind: history.InputAgent, Text: e.Text})
+		return
+	case loop.Verify:
+		if e.State == verify.Running {
+			return
+		}
+	case loop.IterationStart:
+		k.iteration = e.Iteration
+	}
+	k.tell(u)
+}
+
+// tell writes an update.
+func (k *kept) tell(u wire.Update) {
+	if k.writer == nil || u == nil {
+		return
+	}
+	if k.encoder == nil {
+		k.encoder = wire.NewEncoder()
+	}
+	if encoded, err := k.encoder.Encode(wire.Limited(u)); err == nil { // without a tool's input there is nothing that can't be
+		k.writer.HandleRecord(history.Update{Iteration: k.iteration, JSON: encoded})
+	}
+}
+
+// failure is why the file isn't complete, once for each reason.
+func (k *kept) failure() error {
+	why := errors.Join(k.failed, k.writer.Err())
+	if why == nil || why.Error() == k.warned {
+		return nil
+	}
+	k.warned = why.Error()
+	return fmt.Errorf("the loop's history is not complete: %w", why)
+}

@@ -1,0 +1,261 @@
+package journal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/history"
+	"ralph-lsp/internal/limits"
+	"ralph-lsp/internal/paths"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/verify"
+	"ralph-lsp/wire"
+)
+
+// begins is what a loop tells when an iteration begins.
+func begins(n int) history.Update {
+	return history.Update{Iteration: n, JSON: fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d}`, n)}
+}
+
+// ends is what it tells at its end.
+func ends(n int, outcome string, _ *float64) history.Update {
+	return history.Update{Iteration: n, JSON: fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"outcome":%q,"text":"ok"}`, n, outcome)}
+}
+
+// keeping is a story with a session file.
+func keeping(t *testing.T, id string) (l told, path string) {
+	t.Helper()
+	w := &watcher{}
+	r := NewRecorder(w)
+	r.kept.cfg = loop.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
+	path = r.kept.Open("", false)
+	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it"})
+	return told{r, w, r.Open(id, true)}, path
+}
+
+// What the journal has of an event is in the session file as it is, for each kind of events.
+func TestAnEventIsToldOnce(t *testing.T) {
+	inHome(t)
+	notKept := map[string]string{"StateChanged": "of interest while the loop runs"}
+	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: time.Hour, Error: "refused",
+		Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"}
+	offer := loop.Offer{LoopID: "ralph-a", Folder: "/w", Promises: []string{"DONE"}}
+	var asked loop.Asked
+	asked.ID, asked.Kind, asked.Title, asked.Options, asked.At = "q1", "select", "Which?", []string{"A", "B"}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	events := []any{
+		loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready"},
+		loop.Goal{Promise: "DONE", From: "prompt", Besides: "the reviewer critic approves"},
+		stream.SessionStart{Backend: "pi", Provider: "anthropic", Model: "m"},
+		stream.Retry{Attempt: 1, Delay: time.Second, Kind: stream.KindRateLimit, Message: "429"},
+		stream.Compaction{Done: true},
+		stream.Error{Message: "broken", Kind: stream.KindRateLimit},
+		loop.Told{Text: "Mind the tests"},
+		loop.Published{Topic: "plan.ready", Target: "builder", Payload: "1. mend it <b>"},
+		loop.NearMiss{Found: "DONE", Expected: "ALL DONE", Why: "it differs", Offer: offer},
+		loop.Guidance{ID: "g1", State: loop.GuidanceDelivered, Text: "Mind the tests"},
+		asked,
+		loop.Answered{Question: asked.Question},
+		loop.LimitsChanged{Limits: limits.Default(), Promise: "DONE"},
+		loop.Warning{Message: "mind the gap"},
+		loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeError, Error: "429", Cost: stream.USD(0.5), Turns: 4, Duration: time.Minute, Skipped: 6},
+		loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1)", Code: 1, Output: "FAIL",
+			Problems: []verify.Problem{{Path: "a_test.go", Line: 3, Message: "got 2"}}},
+		loop.StateChanged{State: loop.StatePaused},
+		end,
+	}
+	l, path := keeping(t, "ralph-a")
+	seen := map[string]bool{}
+	for _, e := range events {
+		seen[reflect.TypeOf(e).Name()] = true
+		switch e := e.(type) {
+		case loop.End:
+			l.kept.Close(&e)
+			l.HandleLoop(e)
+		case loop.Event:
+			l.HandleLoop(e)
+		case stream.Event:
+			l.Handle(e)
+		}
+	}
+	src, err := os.ReadFile("../loop/event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`func \((\w+)\) loopEvent\(\)`).FindAllStringSubmatch(string(src), -1) {
+		if !seen[m[1]] {
+			t.Errorf("%s isn't among the events", m[1])
+		}
+	}
+	live, back := said(t, l.log, notKept), said(t, new(Sessions).Of(path), notKept)
+	if diff := cmp.Diff(live, back); diff != "" {
+		t.Errorf("in the session file: -live +read:\n%s", diff)
+	}
+	if len(live) != len(events)-1 {
+		t.Errorf("%d updates of %d events", len(live), len(events))
+	}
+	sessions, err := history.List(l.kept.cfg.History, l.kept.cfg.Folder, 0, true)
+	if err != nil || len(sessions) != 1 || wire.PastOf(sessions[0]).Text != wire.EndText(end) {
+		t.Errorf("it is listed as %+v, %v", sessions, err)
+	}
+}
+
+// said are the updates of a story without what a session file hasn't: offers and ids.
+func said(t *testing.T, r readable, notKept map[string]string) (updates []map[string]any) {
+	t.Helper()
+	page, err := r.Read(t.Context(), "", Options{Thinking: true})
+	if err != nil || page.Skipped > 0 {
+		t.Fatal(page.Skipped, err)
+	}
+	for _, raw := range page.Updates(false) {
+		var u map[string]any
+		if err := json.Unmarshal(raw, &u); err != nil {
+			t.Fatal(err)
+		}
+		if u["sessionUpdate"] == wire.KindState && notKept["StateChanged"] != "" {
+			continue
+		}
+		delete(u, "offers")
+		delete(u, "messageId")
+		updates = append(updates, u)
+	}
+	return updates
+}
+
+// A session file may be anybody's: nothing of it is offered, and a terminal obeys none of it.
+func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
+	inHome(t)
+	path := filepath.Join(t.TempDir(), "x.jsonl")
+	line := func(data string) string {
+		return `{"type":"custom","id":"1","parentId":null,"customType":"assistant.update","data":` + data + "}\n"
+	}
+	content := `{"type":"session","version":3,"id":"1","cwd":"/"}` + "\n" +
+		line(`{"iteration":2,"update":{"sessionUpdate":"_ralph/warning","text":"a\u001b[31m\u202eb","offers":[{"title":"Do it","command":"x"}],"more":{"list":["\u0007"]}}}`) +
+		line(`{"iteration":-5,"update":{"sessionUpdate":"_ralph/\"x","a":1}}`) + line(`{"update":[1]}`) + line(`7`) + line(`{"update":{"text":"of no kind"}}`)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	page, err := new(Sessions).Of(path).Read(t.Context(), "", Options{})
+	if err != nil || len(page.Items) != 2 || page.Skipped != 3 {
+		t.Fatalf("%s, %d skipped, %v", page.Updates(false), page.Skipped, err)
+	}
+	if got := string(page.Items[0].JSON); strings.Contains(got, "offers") || strings.Contains(got, `\u001b`) || strings.Contains(got, `\u0007`) || strings.Contains(got, "\u202e") || page.Items[0].Iteration != 2 {
+		t.Errorf("it is read as %s", got)
+	}
+}
+
+// echoes is a configuration of a loop whose agent says hello.
+func echoes(t *testing.T) loop.Config {
+	t.Helper()
+	said := filepath.Join(t.TempDir(), "said")
+	if err := os.WriteFile(said, []byte(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"hello"}],"stopReason":"stop"}}
+{"type":"agent_settled"}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := loop.Config{
+		Folder: t.TempDir(), Prompt: "Build it\nnow", Quiet: true, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
+	}
+	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
+	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", stream.FormatPi
+	cfg.Limits.MaxIterations, cfg.Limits.MaxUnchanged = 2, 0
+	return cfg
+}
+
+// runs runs a loop to its end.
+func runs(t *testing.T, cfg loop.Config, obs loop.Observer) (session string) {
+	t.Helper()
+	l, log, err := Start(cfg, obs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	if end := l.Wait(); end.Reason != loop.StopMaxIterations {
+		t.Errorf("it ended: %+v", end)
+	}
+	return l.Status().SessionFile
+}
+
+// entries counts what a session file holds.
+func entries(t *testing.T, path string) map[string]int {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := map[string]int{}
+	for _, of := range []string{`"loop_start"`, `"loop_end"`, `"phase":"begin"`, `"phase":"end"`, `"callback"`, `"role":"assistant"`} {
+		n[of] = strings.Count(string(data), of)
+	}
+	return n
+}
+
+func TestALoopIsKeptInOneSession(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg := echoes(t)
+	path := runs(t, cfg, &watcher{})
+	if diff := cmp.Diff(map[string]int{`"loop_start"`: 1, `"loop_end"`: 1, `"phase":"begin"`: 2, `"phase":"end"`: 2, `"callback"`: 2, `"role":"assistant"`: 2}, entries(t, path)); diff != "" {
+		t.Error(diff)
+	}
+	more := 3
+	cfg.Continue, cfg.Change = true, loop.Patch{Given: limits.Given{MaxIterations: &more}}
+	if again := runs(t, cfg, &watcher{}); again != path {
+		t.Errorf("it goes on in %s", again)
+	}
+	if n := entries(t, path); n[`"loop_start"`] != 2 || n[`"phase":"end"`] != 3 || n[`"loop_end"`] != 2 {
+		t.Errorf("it has %v", n)
+	}
+	if fixes, _, err := history.Repair(path, "", true); err != nil || len(fixes) > 0 {
+		t.Errorf("it needs repair: %v %v", fixes, err)
+	}
+}
+
+func TestALoopThatIsNotKept(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg, w := echoes(t), &watcher{}
+	cfg.History.Off = true
+	if path := runs(t, cfg, w); path != "" || len(w.warnings) > 1 { // that nothing verifies it, maybe
+		t.Errorf("session %q, %q", path, w.warnings)
+	}
+	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {
+		t.Errorf("there are %v, %v", files, err)
+	}
+}
+
+// A loop whose session can't be written goes on. The user is told once.
+func TestALoopGoesOnWithoutItsHistory(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg, w := echoes(t), &watcher{}
+	cfg.History.Folder = filepath.Join(file, "below")
+	runs(t, cfg, w)
+	if n := strings.Count(strings.Join(w.warnings, "\n"), "history is not complete"); n != 1 {
+		t.Errorf("%d warnings: %q", n, w.warnings)
+	}
+}
+
+// A start that fails leaves no session.
+func TestAStartThatFailsIsNotKept(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg := echoes(t)
+	cfg.Backend.Command = filepath.Join(t.TempDir(), "gone")
+	if _, _, err := Start(cfg, &watcher{}); err == nil {
+		t.Fatal(errors.New("it has begun"))
+	}
+	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {
+		t.Errorf("there are %v, %v", files, err)
+	}
+}
