@@ -2,7 +2,6 @@ package journal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,23 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"ralph-lsp/internal/filelock"
 	"ralph-lsp/internal/paths"
 )
 
-const (
-	// keepFor is how long a journal is kept that nobody writes to.
-	keepFor = 30 * 24 * time.Hour
-	// maxJournals is how many are kept of them, and maxKept how many bytes they may have: the oldest go.
-	maxJournals = 200
-	maxKept     = 1 << 30
+const suffix = ".jsonl"
 
-	suffix = ".jsonl"
-)
+// bounds are for the journals that nobody writes to: the oldest go.
+var bounds = paths.Bounds{Age: 30 * 24 * time.Hour, Files: 200, Bytes: 1 << 30}
 
 func folder() (string, error) {
 	dir, err := paths.State("loops")
@@ -47,34 +39,7 @@ func pathOf(loopID string) (string, error) {
 	return filepath.Join(dir, fileOf(loopID)), err
 }
 
-// errForeign says that a file isn't a journal that we wrote.
-var errForeign = errors.New("it is no file of this user's alone")
-
-// open opens a file that is this user's, no link to elsewhere, and known by one name only.
-func open(path string, flags int) (*os.File, error) {
-	before, err := os.Lstat(path)
-	switch {
-	case err != nil && (flags&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)):
-		return nil, err
-	case err == nil && !before.Mode().IsRegular():
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errForeign}
-	}
-	file, err := os.OpenFile(path, flags|dontFollow, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil && (!info.Mode().IsRegular() || !isOurs(info)) {
-		err = &fs.PathError{Op: "open", Path: path, Err: errForeign}
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
-}
-
-func openToRead(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+func openToRead(path string) (*os.File, error) { return paths.OpenOwn(path, os.O_RDONLY) }
 
 var errInUse = errors.New("another process writes it")
 
@@ -90,16 +55,16 @@ func openToWrite(loopID string, keep bool) (file *os.File, h header, first, size
 	if err == nil {
 		var info fs.FileInfo
 		if info, err = os.Lstat(dir); err == nil && !info.IsDir() {
-			err = &fs.PathError{Op: "open", Path: dir, Err: errForeign}
+			err = &fs.PathError{Op: "open", Path: dir, Err: paths.ErrForeign}
 		}
 	}
 	if err != nil {
 		return nil, h, 0, 0, err
 	}
 	path := filepath.Join(dir, fileOf(loopID))
-	if file, err = open(path, os.O_RDWR|os.O_CREATE); errors.Is(err, errForeign) { // the name is ours, what it leads to isn't
+	if file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE); errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
 		if err = os.Remove(path); err == nil {
-			file, err = open(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+			file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		}
 	}
 	if err != nil {
@@ -169,33 +134,17 @@ func wholeLines(file *os.File) (int64, error) {
 // prune removes journals that nobody writes to: those that went with their loop's end, but
 // for who was to remove them, old ones, and what is more than there may be.
 func prune(dir string, now time.Time) {
-	type aged struct {
-		path string
-		info fs.FileInfo
-	}
-	var all []aged
-	entries, _ := os.ReadDir(dir)
-	for _, it := range entries {
-		if info, err := it.Info(); err == nil && strings.HasSuffix(it.Name(), suffix) {
-			all = append(all, aged{filepath.Join(dir, it.Name()), info})
-		}
-	}
-	slices.SortFunc(all, func(a, b aged) int {
-		return cmp.Or(b.info.ModTime().Compare(a.info.ModTime()), cmp.Compare(a.path, b.path))
-	})
-	var kept, size int64
-	for _, it := range all {
-		file, err := openToRead(it.path)
+	count := paths.Count{Bounds: bounds}
+	for _, it := range paths.Newest(dir, "*"+suffix) {
+		file, err := openToRead(it.Path)
 		if err != nil {
-			_ = os.Remove(it.path) // no file of ours has such a name
+			_ = os.Remove(it.Path) // no file of ours has such a name
 			continue
 		}
 		if free, err := filelock.Try(file, true); free && err == nil {
 			h, _, isOne := readHeader(file)
-			size += it.info.Size()
-			kept++
-			if !isOne || h.Keep == 0 || now.Sub(it.info.ModTime()) >= keepFor || kept > maxJournals || size > maxKept {
-				_ = os.Remove(it.path)
+			if tooMuch := count.Exceeded(it, now); tooMuch || !isOne || h.Keep == 0 {
+				_ = os.Remove(it.Path)
 			}
 		}
 		file.Close()

@@ -334,13 +334,13 @@ func TestOldJournalsGo(t *testing.T) {
 	running := begin("ralph-runs")
 	running.iterate(1)
 	kept := map[string]bool{
-		filepath.Join(dir, fileOf("ralph-runs")):         true,
-		keepOne("ralph-new", time.Hour, 0):               true,
-		keepOne("ralph-large", 2*time.Hour, maxKept-1e6): true,
-		keepOne("ralph-over", 3*time.Hour, 2e6):          false,
-		keepOne("ralph-old", keepFor+time.Hour, 0):       false,
+		filepath.Join(dir, fileOf("ralph-runs")):              true,
+		keepOne("ralph-new", time.Hour, 0):                    true,
+		keepOne("ralph-large", 2*time.Hour, bounds.Bytes-1e6): true,
+		keepOne("ralph-over", 3*time.Hour, 2e6):               false,
+		keepOne("ralph-old", bounds.Age+time.Hour, 0):         false,
 	}
-	if err := os.Chtimes(filepath.Join(dir, fileOf("ralph-runs")), now.Add(-2*keepFor), now.Add(-2*keepFor)); err != nil {
+	if err := os.Chtimes(filepath.Join(dir, fileOf("ralph-runs")), now.Add(-2*bounds.Age), now.Add(-2*bounds.Age)); err != nil {
 		t.Fatal(err)
 	}
 	prune(dir, now)
@@ -349,14 +349,14 @@ func TestOldJournalsGo(t *testing.T) {
 			t.Errorf("%s: kept is %v, want %v", path, err == nil, want)
 		}
 	}
-	for i := range maxJournals + 5 {
+	for i := range bounds.Files + 5 {
 		name := filepath.Join(dir, fmt.Sprint(i, suffix))
 		if err := os.WriteFile(name, header{Version: version, Keep: 1, Name: "x"}.line(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
 	prune(dir, now)
-	if left, _ := os.ReadDir(dir); len(left) != maxJournals+1 {
+	if left, _ := os.ReadDir(dir); len(left) != bounds.Files+1 {
 		t.Errorf("%d are left", len(left))
 	}
 	running.end()

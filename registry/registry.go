@@ -18,7 +18,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph-lsp/history"
@@ -38,8 +37,7 @@ const (
 	// maxSize bounds what is read of a file, in bytes. A prompt is part of it.
 	maxSize = 8 << 20
 
-	suffix     = ".json"
-	tempPrefix = ".new-"
+	suffix = ".json"
 )
 
 // Entry is a loop.
@@ -143,22 +141,15 @@ func (e Entry) name() string { return hash(e.Folder) + "-" + hash(e.LoopID) + su
 
 // names lists the files of entries whose names begin so.
 func names(dir, prefix string) (found []string) {
-	entries, _ := os.ReadDir(dir) // without the folder there are none
-	for _, e := range entries {
-		if name := e.Name(); strings.HasPrefix(name, prefix) && strings.HasSuffix(name, suffix) && !strings.HasPrefix(name, ".") {
-			found = append(found, name)
-		}
+	for _, f := range paths.Newest(dir, prefix+"*"+suffix) {
+		found = append(found, f.Name())
 	}
 	return found
 }
 
 // read reads an entry. What isn't one, or is somebody else's, is none.
 func read(dir, name string) (e Entry, ok bool) {
-	path := filepath.Join(dir, name)
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() || !isOurs(info) {
-		return e, false
-	}
-	file, err := os.Open(path)
+	file, err := paths.OpenOwn(filepath.Join(dir, name), os.O_RDONLY)
 	if err != nil {
 		return e, false
 	}
@@ -171,34 +162,19 @@ func read(dir, name string) (e Entry, ok bool) {
 	return e, isOne
 }
 
-// write exchanges an entry's file: a whole one is there at any moment. One that a loop
-// would go on with is brought to the disk, as its state file may be about to go.
+// write exchanges an entry's file. One that a loop would go on with is brought to the disk, as
+// its state file may be about to go.
 func write(e Entry) error {
 	e.Version = version
 	dir, err := folder()
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(e)
 	}
-	var temp *os.File
 	if err == nil {
-		temp, err = os.CreateTemp(dir, tempPrefix)
+		err = paths.Replace(filepath.Join(dir, e.name()), data, e.State != "")
 	}
 	if err != nil {
-		return fmt.Errorf("taking down where the loop is: %w", err)
-	}
-	_, err = temp.Write(data)
-	if err == nil && e.State != "" {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), filepath.Join(dir, e.name()))
-	}
-	if err != nil {
-		os.Remove(temp.Name())
 		return fmt.Errorf("taking down where the loop is: %w", err)
 	}
 	return nil
@@ -206,27 +182,18 @@ func write(e Entry) error {
 
 // prune forgets what is old, and what is more than there may be.
 func prune(dir string, now time.Time) {
-	type aged struct {
-		name string
-		at   time.Time
-	}
-	var all []aged
-	entries, _ := os.ReadDir(dir)
-	for _, it := range entries {
-		if info, err := it.Info(); err == nil && info.Mode().IsRegular() {
-			all = append(all, aged{it.Name(), info.ModTime()})
-		}
-	}
-	slices.SortFunc(all, func(a, b aged) int { return b.at.Compare(a.at) })
-	for i, it := range all {
-		age := now.Sub(it.at)
-		if i < maxEntries && age < keepEnded {
+	count := paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
+	for _, it := range paths.Newest(dir, "*") {
+		if !it.Mode().IsRegular() {
 			continue
 		}
-		e, ok := read(dir, it.name)
-		isOpen := ok && (e.State != "" || e.End == nil) && isThere(e.Folder)
-		if i >= maxEntries || age >= keepOpen || !isOpen {
-			os.Remove(filepath.Join(dir, it.name))
+		goes := count.Exceeded(it, now)
+		if !goes && now.Sub(it.ModTime()) >= keepEnded {
+			e, ok := read(dir, it.Name())
+			goes = !ok || e.State == "" && e.End != nil || !isThere(e.Folder)
+		}
+		if goes {
+			os.Remove(it.Path)
 		}
 	}
 }

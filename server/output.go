@@ -8,8 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"ralph-lsp/history"
@@ -86,45 +84,18 @@ const (
 // removes those that nobody has asked for lately.
 func writeOutput(name, text string) (path string, err error) {
 	dir, err := paths.State("outputs")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err != nil {
-		return "", fmt.Errorf("writing the output: %w", err)
-	}
 	path = filepath.Join(dir, name)
-	temp, err := os.CreateTemp(dir, ".output-*")
+	if err == nil {
+		err = paths.Replace(path, []byte(text), false)
+	}
 	if err != nil {
 		return "", fmt.Errorf("writing the output: %w", err)
 	}
-	_, err = temp.WriteString(text)
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
+	count := paths.Count{Bounds: paths.Bounds{Age: keptFor, Files: maxOutputs}}
+	for _, f := range paths.Newest(dir, "*") {
+		if count.Exceeded(f, time.Now()) {
+			os.Remove(f.Path) // what can't be removed stays
+		}
 	}
-	if err != nil {
-		os.Remove(temp.Name())
-		return "", fmt.Errorf("writing the output: %w", err)
-	}
-	dropOutputs(dir)
 	return path, nil
-}
-
-// dropOutputs removes what is too old or too many. What can't be removed stays.
-func dropOutputs(dir string) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	var infos []fs.FileInfo
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.Contains(e.Name(), "output-") {
-			infos = append(infos, info)
-		}
-	}
-	slices.SortFunc(infos, func(a, b fs.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
-	for i, info := range infos {
-		if i >= maxOutputs || time.Since(info.ModTime()) > keptFor {
-			os.Remove(filepath.Join(dir, info.Name()))
-		}
-	}
 }

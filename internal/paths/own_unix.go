@@ -1,6 +1,6 @@
 //go:build unix
 
-package journal
+package paths
 
 import (
 	"io/fs"
@@ -11,8 +11,8 @@ import (
 // dontFollow has a link not followed, and nothing waited for at a pipe.
 const dontFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
 
-// isOurs says whether a file is this user's and has one name only.
-func isOurs(info fs.FileInfo) bool {
+// isOwn says whether a file is this user's, and whether it has no other name.
+func isOwn(info fs.FileInfo) (own, alone bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid() && st.Nlink <= 1
+	return ok && int(st.Uid) == os.Geteuid(), ok && st.Nlink <= 1
 }

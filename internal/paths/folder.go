@@ -1,0 +1,111 @@
+package paths
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// File is a file in a folder of ours.
+type File struct {
+	Path string
+	fs.FileInfo
+}
+
+// Newest are the files of a folder whose names match a pattern of filepath.Match, those that
+// were written last first. There are none of a folder that isn't there.
+func Newest(dir, pattern string) (files []File) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if ok, _ := filepath.Match(pattern, e.Name()); !ok || e.IsDir() {
+			continue
+		}
+		if info, err := e.Info(); err == nil {
+			files = append(files, File{filepath.Join(dir, e.Name()), info})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int {
+		return cmp.Or(b.ModTime().Compare(a.ModTime()), cmp.Compare(a.Path, b.Path))
+	})
+	return files
+}
+
+// Bounds are how much is kept in a folder.
+type Bounds struct {
+	Age   time.Duration // since a file was written
+	Files int
+	Bytes int64 // of all together; 0: any
+}
+
+// Count is what has been counted of a folder.
+type Count struct {
+	Bounds
+	files int
+	bytes int64
+}
+
+// Exceeded counts a file, and says whether it is too old, or one too many with those before it.
+func (c *Count) Exceeded(f File, now time.Time) bool {
+	c.files++
+	c.bytes += f.Size()
+	return c.files > c.Files || c.Bytes > 0 && c.bytes > c.Bytes || now.Sub(f.ModTime()) >= c.Age
+}
+
+// Replace writes a file of the user's alone: a whole one is there at any moment, the old or the
+// new one. Sync brings it to the disk before.
+func Replace(path string, data []byte, sync bool) error {
+	err := os.MkdirAll(filepath.Dir(path), 0o700)
+	if err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".new-")
+	if err != nil {
+		return err
+	}
+	if _, err = temp.Write(data); err == nil && sync {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}
+
+// ErrForeign says that a file isn't one that we wrote.
+var ErrForeign = errors.New("it is no file of this user's alone")
+
+// OpenOwn opens a file that is this user's and no link to elsewhere; to write to it, it must
+// have no other name either.
+// The error is a *fs.PathError.
+func OpenOwn(path string, flags int) (*os.File, error) {
+	before, err := os.Lstat(path)
+	switch {
+	case err != nil && (flags&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)):
+		return nil, err
+	case err == nil && !before.Mode().IsRegular():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
+	}
+	file, err := os.OpenFile(path, flags|dontFollow, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		own, alone := isOwn(info)
+		if !info.Mode().IsRegular() || !own || !alone && flags&(os.O_WRONLY|os.O_RDWR) != 0 {
+			err = &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
+		}
+	}
+	if err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
