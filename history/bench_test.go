@@ -168,7 +168,7 @@ func readAll(b *testing.B, path string) {
 		b.Fatal(err)
 	}
 	defer f.Close()
-	for buf := make([]byte, quickBuffer); err == nil; {
+	for buf := make([]byte, lineBuffer); err == nil; {
 		_, err = f.Read(buf)
 	}
 }

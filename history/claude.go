@@ -49,7 +49,7 @@ func (d *decoder) claudeLine(line []byte) bool {
 	}
 	switch {
 	case kind == "cost-state":
-		run := d.Run.usage()
+		run := d.Run
 		run.Cost = cost
 		d.setRun(run)
 	case meta || m == nil:

@@ -33,7 +33,7 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "chatEventType":
-			event = readWord(c)
+			event = c.Text()
 		case "payload":
 			payload = c.Raw()
 		}
@@ -89,7 +89,7 @@ func (d *decoder) update(u Update) {
 		_ = json.Unmarshal(u.JSON, &d.Session) // what isn't one says nothing new
 	case u.Begins():
 		d.endCalls()
-		d.Run, d.Message, d.Told = totalUsage{}, "", 0
+		d.Run, d.Message, d.Told = stream.Usage{}, "", 0
 	}
 	d.h.HandleRecord(u)
 }

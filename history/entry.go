@@ -37,7 +37,7 @@ type node struct {
 type messageEntry struct {
 	node
 	MessageID string `json:"messageId"`
-	Message   any    `json:"message"` // userMessage, assistantMessage, toolResultMessage
+	Message   any    `json:"message"` // assistantMessage, toolResultMessage
 }
 
 type customEntry struct {
@@ -102,12 +102,6 @@ type assistantMessage struct {
 	StopReason   string  `json:"stopReason"`
 	ErrorMessage string  `json:"errorMessage,omitempty"`
 	Timestamp    int64   `json:"timestamp"` // milliseconds since 1970
-}
-
-type userMessage struct {
-	Role      string  `json:"role"`
-	Content   []block `json:"content"`
-	Timestamp int64   `json:"timestamp"`
 }
 
 type toolResultMessage struct {
@@ -227,16 +221,3 @@ func stopReason(end stream.TurnEnd, calls int) string {
 func Title(prompt string) string { return stream.Line(prompt, 80) }
 
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }
-
-// stamper is stamp for times of which many are of the same millisecond.
-type stamper struct {
-	millis int64
-	text   string
-}
-
-func (s *stamper) stamp(t time.Time) string {
-	if millis := t.UnixMilli(); s.text == "" || millis != s.millis {
-		s.millis, s.text = millis, stamp(t)
-	}
-	return s.text
-}

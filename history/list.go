@@ -88,8 +88,8 @@ func listIn(dir string, limit int, wanted func(Summary) bool) ([]Summary, error)
 		if limit > 0 {
 			batch = min(batch, limit-len(sessions))
 		}
-		for _, s := range summaries(dir, names[:batch]) {
-			if wanted(s) {
+		for _, s := range each(dir, names[:batch], summarize) {
+			if s.ID != "" && wanted(s) {
 				sessions = append(sessions, s)
 			}
 		}
@@ -121,20 +121,20 @@ func sessionNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// summaries reads the beginnings and ends of files, in their order.
-func summaries(dir string, names []string) []Summary {
-	found := make([]Summary, len(names))
+// each looks into files, several at once, and returns what it finds in their order.
+func each[T any](dir string, names []string, look func(path string, buf *[]byte) T) []T {
+	found := make([]T, len(names))
 	var wg sync.WaitGroup
 	for first := range min(listers, len(names)) {
 		wg.Go(func() {
 			buf := make([]byte, headSize)
 			for i := first; i < len(names); i += listers {
-				found[i] = summarize(filepath.Join(dir, names[i]), &buf)
+				found[i] = look(filepath.Join(dir, names[i]), &buf)
 			}
 		})
 	}
 	wg.Wait()
-	return slices.DeleteFunc(found, func(s Summary) bool { return s.ID == "" })
+	return found
 }
 
 // summarize reads what a list shows of a session; one without an ID is none.

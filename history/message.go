@@ -43,15 +43,15 @@ func readMessage(c *jsoncursor.Cursor) *message {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "role":
-			m.role = readWord(c)
+			m.role = c.Text()
 		case "id":
 			m.id = c.Text()
 		case "provider":
-			m.provider = readWord(c)
+			m.provider = c.Text()
 		case "model":
 			m.model = c.Text()
 		case "stopReason", "stop_reason":
-			m.stopReason = readWord(c)
+			m.stopReason = c.Text()
 		case "errorMessage":
 			m.errorMessage = c.Text()
 		case "content":
@@ -99,7 +99,7 @@ func readPart(c *jsoncursor.Cursor) (p part) {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "type":
-			p.kind = partKind(readWord(c))
+			p.kind = partKind(c.Text())
 		case "text", "thinking":
 			p.text = c.Text()
 		case "id", "tool_use_id":

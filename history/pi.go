@@ -43,7 +43,7 @@ func readEntry(c *jsoncursor.Cursor) (e piEntry) {
 	for o := c.Object(); o.Next(); {
 		switch string(o.Key) {
 		case "type":
-			e.kind = readWord(c)
+			e.kind = c.Text()
 		case "id":
 			e.id = c.Text()
 		case "cwd":
@@ -53,7 +53,7 @@ func readEntry(c *jsoncursor.Cursor) (e piEntry) {
 		case "message":
 			e.message = readMessage(c)
 		case "customType":
-			e.customType = readWord(c)
+			e.customType = c.Text()
 		case "data":
 			e.data = c.Raw()
 		case "content":
@@ -63,7 +63,7 @@ func readEntry(c *jsoncursor.Cursor) (e piEntry) {
 		case "details":
 			e.details = c.Raw()
 		case "provider":
-			e.provider = readWord(c)
+			e.provider = c.Text()
 		case "modelId":
 			e.modelID = c.Text()
 		case "summary":
@@ -252,13 +252,13 @@ func (d *decoder) use(u stream.Usage) {
 	if u == (stream.Usage{}) {
 		return
 	}
-	run := d.Run.usage()
+	run := d.Run
 	spend(&run, u)
 	d.setRun(run)
 }
 
 func (d *decoder) setRun(run stream.Usage) {
-	d.Run = totalOf(run)
+	d.Run = run
 	d.h.Handle(run)
 }
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"ralph-lsp/internal/paths"
@@ -40,19 +38,11 @@ func Prompts(o Options, cwd string) ([]Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	names = names[:min(len(names), promptFiles)]
-	prompts := make([]Prompt, len(names))
-	var wg sync.WaitGroup
-	for first := range min(listers, len(names)) {
-		wg.Go(func() {
-			buf := make([]byte, headSize)
-			for i := first; i < len(names); i += listers {
-				prompts[i] = promptIn(filepath.Join(dir, names[i]), real, &buf)
-				prompts[i].Folder = cwd
-			}
-		})
-	}
-	wg.Wait()
+	prompts := each(dir, names[:min(len(names), promptFiles)], func(path string, buf *[]byte) Prompt {
+		p := promptIn(path, real, buf)
+		p.Folder = cwd
+		return p
+	})
 	return Newest(prompts, len(prompts)), nil
 }
 

@@ -33,23 +33,22 @@ type Stats struct {
 	Skipped int // malformed or too long
 }
 
-// Cursor is a place in a session where a Reader can go on. It can be kept as
-// JSON. The zero value is the beginning.
+// Cursor is a place in a session where a Reader can go on. The zero value is the beginning.
 type Cursor struct {
-	Offset int64 `json:"offset"` // of a line, in bytes
-	State  state `json:"state"`
+	Offset int64 // of a line, in bytes
+	State  state
 }
 
 // state is what is to be known of the lines before a cursor.
 type state struct {
-	Format  format              `json:"format,omitempty"`
-	Session stream.SessionStart `json:"session,omitzero"`
-	Dir     string              `json:"dir,omitempty"`     // in which its agent works
-	Run     totalUsage          `json:"run,omitzero"`      // of the iteration
-	Calls   map[string]bool     `json:"calls,omitempty"`   // without a result; true: its message hasn't come yet
-	Asked   map[string]string   `json:"asked,omitempty"`   // calls that are to be called back, by message id
-	Message string              `json:"message,omitempty"` // of which text was told with its calls
-	Told    int                 `json:"told,omitempty"`    // how much of it, in bytes
+	Format  format
+	Session stream.SessionStart
+	Dir     string            // in which its agent works
+	Run     stream.Usage      // of the iteration
+	Calls   map[string]bool   // without a result; true: its message hasn't come yet
+	Asked   map[string]string // calls that are to be called back, by message id
+	Message string            // of which text was told with its calls
+	Told    int               // how much of it, in bytes
 }
 
 // format is the kind of a session file.

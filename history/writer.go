@@ -38,7 +38,6 @@ type Writer struct {
 	sync   sync.WaitGroup // the flush to disk under way
 	held   bytes.Buffer   // entries that wait for Flush
 	behind string         // id of the last entry before them
-	clock  stamper
 
 	session   stream.SessionStart
 	modelTold string       // the last model_change
@@ -232,11 +231,6 @@ func (w *Writer) toDisk() {
 }
 
 func (w *Writer) input(in Input) {
-	if in.Kind == InputUser {
-		text := []block{textBlock(in.Text)}
-		w.appendMessage("", userMessage{Role: "user", Content: text, Timestamp: time.Now().UnixMilli()})
-		return
-	}
 	w.append(func(n node) any {
 		n.Type = "custom_message"
 		return inputEntry{n, InputType, in.Text, in.Kind != InputCallback, inputDetails{in.Kind, in.FromAgentID, in.FromSessionID}}
@@ -261,7 +255,7 @@ func (w *Writer) appendMessage(messageID string, message any) {
 
 // append adds an entry as a child of the last one.
 func (w *Writer) append(entry func(node) any) {
-	n := node{ID: newEntryID(), Timestamp: w.clock.stamp(time.Now())}
+	n := node{ID: newEntryID(), Timestamp: stamp(time.Now())}
 	if w.parent != "" {
 		n.ParentID = &w.parent
 	}

@@ -48,7 +48,9 @@ type Log struct {
 	followers []*Follower
 	steps     []step // the last of each of what isn't written
 	stepped   int    // number of the last step
-	index     index
+
+	looking sync.Mutex // one looks through it at a time; taken without mu
+	index   index
 }
 
 // step says how far something has come. It isn't written.
@@ -82,7 +84,6 @@ func (l *Log) open(loopID string, earlier *kept, keep bool) {
 	} else {
 		l.broken = fmt.Errorf("the loop's journal can't be written: %w", err)
 	}
-	l.index = index{}
 	l.opened = true
 	if l.over {
 		l.close()
@@ -284,21 +285,9 @@ func (l *Log) Outline(ctx context.Context) (Outline, error) {
 		return Outline{}, err
 	}
 	defer done()
-	l.mu.Lock()
-	x := l.index
-	l.mu.Unlock()
-	if x.told == nil || x.name != s.name {
-		x = index{}
-	} else {
-		x = x.clone()
-	}
-	out, err := x.outline(ctx, s)
-	if err == nil {
-		l.mu.Lock()
-		l.index = x
-		l.mu.Unlock()
-	}
-	return out, err
+	l.looking.Lock()
+	defer l.looking.Unlock()
+	return l.index.outline(ctx, s)
 }
 
 // source is what has been added by now, and whether that is all. Done lets go of it.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"maps"
 	"slices"
 
 	"ralph-lsp/wire"
@@ -84,13 +83,6 @@ func (x *index) all() Outline {
 
 // placeAt is the cursor at an offset.
 func (x *index) placeAt(at int64) string { return cursor{x.name, at}.String() }
-
-// clone is one that can be added to while another reads this.
-func (x index) clone() index {
-	x.told = maps.Clone(x.told)
-	x.out.Parts, x.out.Iterations = slices.Clone(x.out.Parts), slices.Clone(x.out.Iterations)
-	return x
-}
 
 func (x *index) part() Part { return Part{x.placeAt(x.begun), x.now, x.at - x.begun} }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"ralph-lsp/history"
 	"ralph-lsp/stream"
 )
 
@@ -189,11 +190,7 @@ type Iteration struct {
 
 // Changes says how much an iteration or a loop changed in its folder, whoever
 // wrote it.
-type Changes struct {
-	Files   int `json:"files"`
-	Added   int `json:"added"` // lines
-	Removed int `json:"removed"`
-}
+type Changes = history.Changes
 
 // StateChange says that the loop went into another state.
 type StateChange struct {
