@@ -112,7 +112,7 @@ func (a *asked) do(text []byte) (any, error) {
 		}
 		return answerIn(a.tree, p, r.By)
 	case wire.CommandNext:
-		iteration, err := loop.NextFolder(a.tree, "")
+		iteration, err := loop.Other{Folder: a.tree}.Next()
 		return wire.LoopResult{Iteration: iteration, Text: wire.NextText(iteration)}, err
 	case wire.CommandUpdate:
 		var p wire.ChangeParams
@@ -121,7 +121,7 @@ func (a *asked) do(text []byte) (any, error) {
 		}
 		return updateIn(a.tree, p)
 	case wire.CommandResume: // it tries again at once
-		return wire.LoopResult{}, loop.ResumeFolder(a.tree, "", loop.Patch{})
+		return wire.LoopResult{}, loop.Other{Folder: a.tree}.Resume(loop.Patch{})
 	}
 	return nil, fmt.Errorf("this worker doesn't know how to do %s: it may be of an older version", r.Command)
 }
@@ -137,7 +137,8 @@ func answerIn(tree string, p wire.AnswerParams, by string) (any, error) {
 		return nil, ask.ErrNoQuestion
 	}
 	a := ask.Answer{Kind: p.Answer, Text: p.Text, By: by}
-	if err := loop.AnswerFolder(tree, now.Questions[i].ID, a); err != nil {
+	driven := loop.Other{Folder: tree}
+	if err := driven.Answer(now.Questions[i].ID, a); err != nil {
 		return nil, err
 	}
 	return wire.AnswerResult{Text: wire.AnsweredText(now.Questions[i], a), Class: wire.ClassInfo}, nil
@@ -162,13 +163,14 @@ func updateIn(tree string, p wire.ChangeParams) (any, error) {
 			return nil, fmt.Errorf("nothing allows %s in this loop", rule)
 		}
 	}
+	driven := loop.Other{Folder: tree}
 	if patch != (loop.Patch{}) {
-		if err := loop.UpdateFolder(tree, "", patch); err != nil {
+		if err := driven.Update(patch); err != nil {
 			return nil, err
 		}
 	}
 	for _, rule := range p.Disallow {
-		if err := loop.DisallowFolder(tree, "", rule); err != nil {
+		if err := driven.Disallow(rule); err != nil {
 			return nil, err
 		}
 	}

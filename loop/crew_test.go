@@ -56,7 +56,7 @@ func TestNextEndsAllThatWorkAtOnce(t *testing.T) {
 		slow.lasts = time.Hour
 		r, tr := crewed(t, []string{"a b"}, nil, map[string][]run{"a": {slow, done}, "b": {slow, done}})
 		time.Sleep(10 * time.Second)
-		if err := r.Next(); err != nil {
+		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
 		end := r.Wait()

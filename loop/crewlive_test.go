@@ -132,7 +132,7 @@ func TestNextEndsAllSteps(t *testing.T) {
 		quick.talk = &talk{}
 		r, tr := liveCrew(t, []string{"a b", "c"}, map[string][]run{"a": {minute("x"), quick}, "b": {minute("y"), quick}, "c": {quick}})
 		r.Steer("mind this", false)
-		if err := r.Next(); err != nil {
+		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
 		end := r.Wait()

@@ -12,14 +12,13 @@ import (
 	"ralph-lsp/history"
 	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/control"
-	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
 
-// These functions speak to a loop of another process, as control.go says. Those
-// that take a loop's id do nothing to another one that is in the folder by now, and
-// return ErrNotRunning; "" is whichever is there.
+// These functions are about a folder's loop, whoever drives it. Those that take a loop's
+// id do nothing to another one that is in the folder by now, and return ErrNotRunning; ""
+// is whichever is there.
 
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.
@@ -279,58 +278,6 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 	}
 	_, _ = giveUp(folder, state.LoopID) // it isn't known how it ended, else
 	return state.Iteration, errors.Join(file.Remove(), lock.Release())
-}
-
-// PauseFolder lets the folder's loop finish its iteration and start no other.
-func PauseFolder(folder, loopID string) error {
-	return tellFolder(folder, request{Do: doPause, LoopID: loopID})
-}
-
-// ResumeFolder lets the folder's loop go on, or try again at once, with what the patch
-// changes. It is ErrNotRunning when no process drives it: then the loop must be continued by one.
-func ResumeFolder(folder, loopID string, p Patch) error {
-	return tellFolder(folder, request{Do: caller.Resume, LoopID: loopID, Patch: p})
-}
-
-// SteerFolder queues guidance for the folder's loop, as Loop.Steer does.
-func SteerFolder(folder, loopID, text string, next bool) error {
-	return tellFolder(folder, request{Do: caller.Steer, LoopID: loopID, Text: text, Next: next})
-}
-
-// UpdateFolder changes limits, promise and prompt of the folder's loop.
-func UpdateFolder(folder, loopID string, p Patch) error {
-	return tellFolder(folder, request{Do: caller.Update, LoopID: loopID, Patch: p})
-}
-
-// DisallowFolder is Loop.Disallow for the loop of another process.
-func DisallowFolder(folder, loopID, rule string) error {
-	return tellFolder(folder, request{Do: doDisallow, LoopID: loopID, Text: rule})
-}
-
-// AnswerFolder is Loop.Answer for the loop of another process.
-func AnswerFolder(folder, id string, a ask.Answer) error {
-	return tellFolder(folder, request{Do: caller.Answer, ID: id, Answer: a})
-}
-
-// NextFolder is Loop.Next for the loop of another process. It returns the iteration
-// that ends.
-func NextFolder(folder, loopID string) (iteration int, err error) {
-	return askOwner(context.Background(), folder, request{Do: caller.Next, LoopID: loopID})
-}
-
-// DetachFolder is Loop.Detach for the loop of another process.
-func DetachFolder(folder, loopID string) (iteration int, err error) {
-	return askOwner(context.Background(), folder, request{Do: caller.Detach, LoopID: loopID})
-}
-
-// InterruptFolder is Loop.Interrupt for the loop of another process.
-func InterruptFolder(folder, loopID string) error {
-	return tellFolder(folder, request{Do: doInterrupt, LoopID: loopID})
-}
-
-func tellFolder(folder string, q request) error {
-	_, err := askOwner(context.Background(), folder, q)
-	return err
 }
 
 // awaitStaying returns ErrNotRunning when no process drives the loop, once one that is

@@ -147,11 +147,11 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 	for name, do := range map[string]func(folder, id string) error{
 		"cancel":  func(folder, id string) error { _, err := CancelFolder(t.Context(), folder, id); return err },
 		"discard": DiscardFolder,
-		"pause":   PauseFolder,
-		"resume":  func(folder, id string) error { return ResumeFolder(folder, id, Patch{}) },
-		"steer":   func(folder, id string) error { return SteerFolder(folder, id, "Mind the tests", false) },
+		"pause":   func(folder, id string) error { return Other{folder, id}.Pause() },
+		"resume":  func(folder, id string) error { return Other{folder, id}.Resume(Patch{}) },
+		"steer":   func(folder, id string) error { _, err := Other{folder, id}.Steer("Mind the tests", false); return err },
 		"update": func(folder, id string) error {
-			return UpdateFolder(folder, id, Patch{Given: limits.Given{MaxIterations: &raised}})
+			return Other{folder, id}.Update(Patch{Given: limits.Given{MaxIterations: &raised}})
 		},
 	} {
 		for _, driven := range []bool{true, false} {
@@ -254,14 +254,14 @@ func TestAnotherProcessIsNotToldToAcceptNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(file.Path())
-	if err := ResumeFolder(folder, "", Patch{Accept: true}); !errors.Is(err, ErrNothingToAccept) {
+	if err := (Other{Folder: folder}).Resume(Patch{Accept: true}); !errors.Is(err, ErrNothingToAccept) {
 		t.Errorf("got %v", err)
 	}
 	if now, _ := os.ReadFile(file.Path()); string(now) != string(before) {
 		t.Errorf("the file says %q", now)
 	}
 	file.Update(func(s *loopstate.State) error { s.Unchecked = "took too long"; return nil })
-	if err := ResumeFolder(folder, "", Patch{Accept: true}); err != nil {
+	if err := (Other{Folder: folder}).Resume(Patch{Accept: true}); err != nil {
 		t.Error(err)
 	}
 }

@@ -91,16 +91,6 @@ func (l *Loop) IsLive() (live bool) {
 	return live
 }
 
-// IsLive is the same of a folder's loop, whoever drives it.
-func IsLive(folder string) bool {
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		return false
-	}
-	owner, owned, err := file.Owner()
-	return err == nil && owned && owner.Live
-}
-
 // words are a piece of guidance on its way to an agent.
 type words struct {
 	Guidance
@@ -317,12 +307,12 @@ func askForNext(s *loopstate.State) error {
 
 // Next ends the running iteration as its agent does it best, and the next one begins.
 // What it has cost counts. It is ErrNoRun when none is under way.
-func (l *Loop) Next() error {
+func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
-	if l.look(func(p *progress) { isRunning = p.underWay }); !isRunning {
-		return ErrNoRun
+	if l.look(func(p *progress) { isRunning, iteration = p.underWay, p.status.Iteration }); !isRunning {
+		return 0, ErrNoRun
 	}
-	return l.edit(askForNext)
+	return iteration, l.edit(askForNext)
 }
 
 // learnNext takes over that the iteration under way is to be over.

@@ -164,12 +164,12 @@ func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
 	var seen []bool
 	first := run{talk: &talk{}, lasts: time.Millisecond, result: stream.Result{Text: "<promise>DONE</promise>"}}
 	first.during = func() {
-		for !IsLive(r.cfg.Folder) { // it has only just begun
+		for !(Other{Folder: r.cfg.Folder}).IsLive() { // it has only just begun
 			time.Sleep(time.Millisecond)
 		}
 		for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
 			r.Handle(stream.MessageEnd{Text: text})
-			seen = append(seen, IsLive(r.cfg.Folder))
+			seen = append(seen, Other{Folder: r.cfg.Folder}.IsLive())
 		}
 	}
 	r = prepare(t, nil, func(c *Config) { c.Backend.Prompt = backends.PromptLive }, first)
@@ -185,7 +185,7 @@ func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.over(StopPromise, 1)
-	if !slices.Equal(seen, []bool{false, true, false}) || IsLive(r.cfg.Folder) {
+	if !slices.Equal(seen, []bool{false, true, false}) || (Other{Folder: r.cfg.Folder}).IsLive() {
 		t.Errorf("told as live: %v", seen)
 	}
 }
@@ -261,12 +261,16 @@ func TestGuidanceInTheFileReachesTheRunningAgent(t *testing.T) {
 func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for name, ask := range map[string]func(*rig) error{
-			"here": func(r *rig) error { return r.Next() },
+			"here": func(r *rig) error { _, err := r.Next(); return err },
 			"by its file": func(r *rig) error {
 				r.file.edit(func(s *loopstate.State) { s.EndIteration = 1 })
 				return nil
 			},
-			"twice": func(r *rig) error { return errors.Join(r.Next(), r.Next()) },
+			"twice": func(r *rig) error {
+				_, first := r.Next()
+				_, second := r.Next()
+				return errors.Join(first, second)
+			},
 		} {
 			for _, live := range []bool{true, false} {
 				var r *rig
@@ -326,7 +330,7 @@ func TestWithoutARunThereIsNothingToEnd(t *testing.T) {
 		for r.Status().State != StatePaused {
 			time.Sleep(time.Second)
 		}
-		if err := r.Next(); !errors.Is(err, ErrNoRun) {
+		if _, err := r.Next(); !errors.Is(err, ErrNoRun) {
 			t.Errorf("got %v", err)
 		}
 		r.Resume(Patch{})

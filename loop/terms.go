@@ -119,8 +119,8 @@ func (p *progress) has(want Patch) bool {
 	return len(words) == 0
 }
 
-// Saved makes what an editor has saved as the state file count as its user's, also while a run
-// is at work.
+// Saved implements Handle: what an editor has saved counts as its user's, even while a run is
+// at work.
 func (l *Loop) Saved(s loopstate.State) error {
 	st := l.Status()
 	want, _, words := terms{st.Limits, st.Promise}.loosening(termsOf(s))
@@ -128,12 +128,6 @@ func (l *Loop) Saved(s loopstate.State) error {
 		return nil
 	}
 	return l.Update(want)
-}
-
-// SavedIn is Loop.Saved for the loop that another process drives in a folder. It has put back by
-// now, maybe, what the file says there.
-func SavedIn(folder string, s loopstate.State) error {
-	return UpdateFolder(folder, s.LoopID, Patch{Given: s.Given, Promise: &s.CompletionPromise})
 }
 
 // terms are those in force.

@@ -105,12 +105,11 @@ func isReason(err error, reason string) bool {
 	return data["reason"] == reason
 }
 
-// change does something to a loop: here when it's ours, through its state
-// file when another process drives it.
-func (c *controls) change(ctx context.Context, p wire.LoopParams, here func(*managed) error, there func(folder, loopID string) error) (wire.LoopResult, error) {
+// change does something to a loop, ours or one that another process drives.
+func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.Handle) error) (wire.LoopResult, error) {
 	r, notOurs := c.loops.find(p.LoopID, p.Folder)
 	if notOurs == nil {
-		err := here(r)
+		err := do(r)
 		c.status.Changed(true) // that it will pause is no event
 		return resultOf(r), err
 	}
@@ -121,12 +120,12 @@ func (c *controls) change(ctx context.Context, p wire.LoopParams, here func(*man
 	if path == "" {
 		return wire.LoopResult{}, notOurs
 	}
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, there(path, p.LoopID)
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, do(loop.Other{Folder: path, LoopID: p.LoopID})
 }
 
 // pause lets the running iteration finish and starts no other.
 func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
-	result, err := c.change(ctx, p, func(r *managed) error { return r.Pause() }, loop.PauseFolder)
+	result, err := c.change(ctx, p, loop.Handle.Pause)
 	if result.Text = "the loop pauses after this iteration"; result.State == string(loop.StatePaused) {
 		result.Text = "the loop is paused"
 	}
@@ -135,8 +134,8 @@ func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 
 // next ends the running iteration, and the next one begins.
 func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
-	result, err := c.change(ctx, p, func(r *managed) error { return r.Next() }, func(folder, loopID string) error {
-		_, err := loop.NextFolder(folder, loopID)
+	result, err := c.change(ctx, p, func(l loop.Handle) error {
+		_, err := l.Next()
 		return err
 	})
 	result.Text = wire.NextText(result.Iteration)
@@ -146,11 +145,8 @@ func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
 // detach lets a loop go on without the editor, once its iteration has ended.
 func (c *controls) detach(ctx context.Context, p wire.LoopParams) (any, error) {
 	var iteration int
-	result, err := c.change(ctx, p, func(r *managed) (err error) {
-		iteration, err = r.Detach()
-		return err
-	}, func(folder, loopID string) (err error) {
-		iteration, err = loop.DetachFolder(folder, loopID)
+	result, err := c.change(ctx, p, func(l loop.Handle) (err error) {
+		iteration, err = l.Detach()
 		return err
 	})
 	result.Text = wire.DetachText(iteration)
@@ -165,9 +161,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 		return nil, err
 	}
 	patch.Accept = p.Accept
-	result, err := c.change(ctx, p.LoopParams,
-		func(r *managed) error { return r.Resume(patch) },
-		func(folder, loopID string) error { return loop.ResumeFolder(folder, loopID, patch) })
+	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error { return l.Resume(patch) })
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
@@ -222,9 +216,7 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 		}
 	}
 	patch.Prompt = p.Prompt
-	result, err := c.change(ctx, p.LoopParams,
-		func(r *managed) error { return r.Update(patch) },
-		func(folder, loopID string) error { return loop.UpdateFolder(folder, loopID, patch) })
+	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error { return l.Update(patch) })
 	if err != nil {
 		return nil, err
 	}
@@ -238,16 +230,11 @@ func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	}
 	var result wire.SteerResult
 	var live bool
-	_, err := c.change(ctx, p.LoopParams,
-		func(r *managed) (err error) {
-			live = r.IsLive()
-			result.GuidanceID, err = r.Steer(p.Text, p.Next)
-			return err
-		},
-		func(folder, loopID string) error {
-			live = loop.IsLive(folder)
-			return loop.SteerFolder(folder, loopID, p.Text, p.Next)
-		})
+	_, err := c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
+		live = l.IsLive()
+		result.GuidanceID, err = l.Steer(p.Text, p.Next)
+		return err
+	})
 	result.Text = wire.SteeredText(live && !p.Next)
 	return result, err
 }

@@ -148,7 +148,7 @@ func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
 			break
 		}
 	}
-	err = loop.ResumeFolder(dir, "", loop.Patch{})
+	err = loop.Other{Folder: dir}.Resume(loop.Patch{})
 	if _, owned, _ := file.Owner(); owned || !errors.Is(err, loop.ErrNotRunning) {
 		t.Errorf("it is driven: %v, and the answer is %v", owned, err)
 	}

@@ -54,14 +54,10 @@ type waiting struct {
 
 func (w waiting) key() askedQuestion { return askedQuestion{w.asker, w.LoopID, w.ID} }
 
-// waitingIn is a question of the loop in a folder; ours is nil where another process drives it.
-func waitingIn(f *folder, ours *managed, loopID string, q ask.Question) waiting {
+// waitingIn is a question of the loop in a folder.
+func waitingIn(f *folder, l loop.Handle, loopID string, q ask.Question) waiting {
 	return waiting{wire.QuestionOf(q, loopID, f.path), f, func(a ask.Answer) (wire.AnswerResult, error) {
-		said := wire.AnswerResult{Text: wire.AnsweredText(q, a), Class: wire.ClassInfo}
-		if ours != nil {
-			return said, ours.Answer(q.ID, a)
-		}
-		return said, loop.AnswerFolder(f.path, q.ID, a)
+		return wire.AnswerResult{Text: wire.AnsweredText(q, a), Class: wire.ClassInfo}, l.Answer(q.ID, a)
 	}}
 }
 
@@ -77,9 +73,10 @@ func (f *folder) waiting() (all []waiting) {
 		return nil
 	}
 	var now loop.Status
+	var driven loop.Handle = loop.Other{Folder: f.path}
 	switch {
 	case f.running != nil:
-		now = f.running.Status()
+		now, driven = f.running.Status(), f.running
 	case f.seen != nil:
 		now = f.seen.status
 	}
@@ -87,7 +84,7 @@ func (f *folder) waiting() (all []waiting) {
 		return nil
 	}
 	for _, q := range now.Questions {
-		all = append(all, waitingIn(f, f.running, now.LoopID, q))
+		all = append(all, waitingIn(f, driven, now.LoopID, q))
 	}
 	return all
 }
@@ -274,19 +271,14 @@ func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found w
 
 // disallow takes back what the agent may do in a loop.
 func (c *controls) disallow(ctx context.Context, p wire.LoopParams, rules []string) (wire.LoopResult, error) {
-	each := func(do func(rule string) error) error {
+	result, err := c.change(ctx, p, func(l loop.Handle) error {
 		for _, rule := range rules {
-			if err := do(rule); err != nil {
+			if err := l.Disallow(rule); err != nil {
 				return err
 			}
 		}
 		return nil
-	}
-	result, err := c.change(ctx, p,
-		func(r *managed) error { return each(r.Disallow) },
-		func(folder, loopID string) error {
-			return each(func(rule string) error { return loop.DisallowFolder(folder, loopID, rule) })
-		})
+	})
 	result.Text = wire.DisallowedText(rules)
 	return result, err
 }

@@ -21,7 +21,7 @@ func (s saver) StateSaved(folder, text string) {
 		if r := s.workspace.runningAt(folder); r != nil {
 			err = r.Saved(doc.State())
 		} else if _, _, owned, _ := loop.FolderStatus(folder); owned {
-			err = loop.SavedIn(folder, doc.State())
+			err = loop.Other{Folder: folder}.Saved(doc.State())
 		}
 		if err != nil && !errors.Is(err, loop.ErrNotRunning) {
 			s.log.Warn("what was saved as a state file doesn't count", "folder", folder, "error", err)

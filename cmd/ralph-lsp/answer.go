@@ -33,7 +33,7 @@ only where more than one question is open.`,
 	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
 		dir := at.dir
 		if takeBack != "" {
-			if err := loop.DisallowFolder(dir, at.id, takeBack); err != nil {
+			if err := at.loop().Disallow(takeBack); err != nil {
 				return orLeft(dir, err)
 			}
 			fmt.Fprintln(cmd.OutOrStdout(), wire.DisallowedText([]string{takeBack}))
@@ -59,7 +59,7 @@ only where more than one question is open.`,
 		}
 		q, a, err := wire.ReadAnswer(st.Questions, args, "ralph-lsp answer", byTerminal)
 		if err == nil {
-			err = loop.AnswerFolder(dir, q.ID, a)
+			err = at.loop().Answer(q.ID, a)
 		}
 		if err != nil {
 			return orLeft(dir, err)

@@ -32,14 +32,14 @@ func ofDriver(use, short, long string, ask func(at place) (said string, err erro
 
 func newPause() *cobra.Command {
 	return ofDriver("pause", "Pause the loop after this iteration", "", func(at place) (string, error) {
-		return "the loop pauses after this iteration; " + goOn, orLeft(at.dir, loop.PauseFolder(at.dir, at.id))
+		return "the loop pauses after this iteration; " + goOn, orLeft(at.dir, at.loop().Pause())
 	})
 }
 
 // newNext ends the iteration under way, and no other.
 func newNext() *cobra.Command {
 	return ofDriver("next", "End this iteration now and begin the next", "", func(at place) (string, error) {
-		iteration, err := loop.NextFolder(at.dir, at.id)
+		iteration, err := at.loop().Next()
 		return wire.NextText(iteration), err
 	})
 }
@@ -49,7 +49,7 @@ func newDetach() *cobra.Command {
 own, once its iteration has ended. Its window may then be closed: the loop ends with
 its limits, its promise or ralph-lsp cancel. If the window is closed before that,
 the iteration is cut off and run again.`, func(at place) (string, error) {
-		iteration, err := loop.DetachFolder(at.dir, at.id)
+		iteration, err := at.loop().Detach()
 		return wire.DetachText(iteration), err
 	})
 }
@@ -114,10 +114,10 @@ func newSteer() *cobra.Command {
 		if text == "" {
 			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
 		}
-		if err := loop.SteerFolder(dir, at.id, text, next); err != nil {
+		if _, err := at.loop().Steer(text, next); err != nil {
 			return orLeft(dir, err)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(loop.IsLive(dir) && !next))
+		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(at.loop().IsLive() && !next))
 		return nil
 	})
 	cmd.Flags().BoolVar(&next, "next", false, "tell the next run, not the one that is under way")
@@ -142,7 +142,7 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
 		}
-		if err := loop.UpdateFolder(dir, at.id, patch); err != nil {
+		if err := at.loop().Update(patch); err != nil {
 			return orLeft(dir, err)
 		}
 		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))

@@ -52,9 +52,9 @@ func askToLeave(cmd *cobra.Command, dir string) error {
 	case !asked, answer == "q", answer == leaves:
 		return errLeaves
 	case answer == "e":
-		return loop.InterruptFolder(dir, status.LoopID) // its end is shown
+		return loop.Other{Folder: dir, LoopID: status.LoopID}.Interrupt() // its end is shown
 	case answer == "d":
-		_, err = loop.DetachFolder(dir, status.LoopID)
+		_, err = loop.Other{Folder: dir, LoopID: status.LoopID}.Detach()
 		return cmp.Or(err, errLeaves)
 	}
 	return nil

@@ -7,11 +7,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/cmd/internal/cli"
+	"ralph-lsp/loop"
 	"ralph-lsp/registry"
 )
 
 // place is the folder that a command is about, and the loop there: "" is whichever is.
 type place struct{ dir, id string }
+
+// loop is what drives the loop there.
+func (p place) loop() loop.Other { return loop.Other{Folder: p.dir, LoopID: p.id} }
 
 // ofLoop gives a command -C and a loop's id as its first argument, and runs it with where
 // that is. An id is of any folder of this user.

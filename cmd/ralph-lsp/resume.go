@@ -33,7 +33,7 @@ for that.`,
 			return err
 		}
 		flags.folder = func() (string, error) { return at.dir, nil }
-		err = loop.ResumeFolder(at.dir, at.id, loop.Patch{Accept: flags.Limits.Accept})
+		err = at.loop().Resume(loop.Patch{Accept: flags.Limits.Accept})
 		if errors.Is(err, loop.ErrNotRunning) {
 			return flags.tellMissing(cmd, flags.resume(cmd))
 		} else if err != nil {

@@ -1,0 +1,101 @@
+package loop
+
+import (
+	"context"
+
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/loop/ask"
+	"ralph-lsp/loopstate"
+)
+
+// Handle is a loop that runs, as whoever commands it sees it: a *Loop of this process, or the
+// Other of another one. Errors that both return: ErrNotRunning, ErrNoRun, ErrNotDetachable,
+// ErrNothingToAccept, ask.ErrNoQuestion, *ask.AnswerError, *caller.Refused, and what is wrong
+// with the new limits.
+type Handle interface {
+	// Pause lets the loop finish its iteration and start no other.
+	Pause() error
+	// Next ends the iteration under way, which it returns, and begins the next one.
+	Next() (iteration int, err error)
+	// Resume lets the loop go on, or try again at once, with what the patch changes.
+	Resume(Patch) error
+	// Update changes limits, promise and prompt.
+	Update(Patch) error
+	// Steer queues guidance, for the next run only or for one that is live too. The id names it
+	// in Guidance events; it is "" where another process says these.
+	Steer(text string, next bool) (id string, err error)
+	// IsLive says whether an agent runs that can be told something now.
+	IsLive() bool
+	// Answer answers an open question.
+	Answer(id string, a ask.Answer) error
+	// Disallow takes back a rule that an answer has allowed.
+	Disallow(rule string) error
+	// Saved says that an editor's user has saved this as the state file.
+	Saved(loopstate.State) error
+	// Detach lets the loop go on in a process of its own behind the iteration that it returns.
+	Detach() (iteration int, err error)
+}
+
+var _, _ Handle = (*Loop)(nil), Other{}
+
+// Other is the loop in a folder that another process drives, reached as control.go says. With
+// a LoopID another one that is there by now isn't meant.
+type Other struct{ Folder, LoopID string }
+
+// Pause implements Handle.
+func (o Other) Pause() error { return o.tell(request{Do: doPause}) }
+
+// Next implements Handle.
+func (o Other) Next() (iteration int, err error) { return o.ask(request{Do: caller.Next}) }
+
+// Resume implements Handle. It is ErrNotRunning when no process drives the loop: then it must
+// be continued by one.
+func (o Other) Resume(p Patch) error { return o.tell(request{Do: caller.Resume, Patch: p}) }
+
+// Update implements Handle.
+func (o Other) Update(p Patch) error { return o.tell(request{Do: caller.Update, Patch: p}) }
+
+// Steer implements Handle.
+func (o Other) Steer(text string, next bool) (id string, err error) {
+	return "", o.tell(request{Do: caller.Steer, Text: text, Next: next})
+}
+
+// IsLive implements Handle.
+func (o Other) IsLive() bool {
+	file, err := loopstate.Open(o.Folder)
+	if err != nil {
+		return false
+	}
+	owner, owned, err := file.Owner()
+	return err == nil && owned && owner.Live
+}
+
+// Answer implements Handle.
+func (o Other) Answer(id string, a ask.Answer) error {
+	return o.tell(request{Do: caller.Answer, ID: id, Answer: a})
+}
+
+// Disallow implements Handle.
+func (o Other) Disallow(rule string) error { return o.tell(request{Do: doDisallow, Text: rule}) }
+
+// Saved implements Handle. The loop has put back by now, maybe, what the file says there.
+func (o Other) Saved(s loopstate.State) error {
+	o.LoopID = s.LoopID
+	return o.Update(Patch{Given: s.Given, Promise: &s.CompletionPromise})
+}
+
+// Detach implements Handle.
+func (o Other) Detach() (iteration int, err error) { return o.ask(request{Do: caller.Detach}) }
+
+// Interrupt ends the loop so that it can be continued. It doesn't wait for that.
+func (o Other) Interrupt() error { return o.tell(request{Do: doInterrupt}) }
+
+func (o Other) tell(q request) error {
+	_, err := o.ask(q)
+	return err
+}
+
+func (o Other) ask(q request) (iteration int, err error) {
+	q.LoopID = o.LoopID
+	return askOwner(context.Background(), o.Folder, q)
+}
