@@ -44,7 +44,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	if err != nil {
 		return Status{}, owner, false, err
 	}
-	if owner, owned, err = file.Owner(); err != nil {
+	if owner, owned, err = ownerOf(file); err != nil {
 		return Status{}, owner, false, err
 	}
 	state, err := file.Load()
@@ -285,7 +285,7 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 // continue it then. One that doesn't come to its end is not waited for long.
 func awaitStaying(file *loopstate.File) (loopstate.Owner, error) {
 	for deadline := time.Now().Add(backends.Grace + 5*time.Second); ; time.Sleep(10 * time.Millisecond) {
-		owner, owned, err := file.Owner()
+		owner, owned, err := ownerOf(file)
 		switch {
 		case err != nil:
 			return owner, err

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ralph-lsp/internal/filelock"
 	"ralph-lsp/internal/limits"
 	"ralph-lsp/loopstate"
 )
@@ -117,6 +118,46 @@ func loopBegins(t *testing.T) {
 	}
 	if state, err := file.Load(); err != nil || state.Cancel {
 		t.Errorf("the next loop was to be cancelled too: %+v, %v", state, err)
+	}
+}
+
+// Between a window that leaves its loop and the keeper that waits for it nobody drives it for a
+// moment. That is no interruption; it is one when the keeper dies.
+func TestALoopThatIsHandedOverIsNotInterrupted(t *testing.T) {
+	for name, dies := range map[string]bool{"its keeper takes it": false, "its keeper dies": true} {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			file, err := loopstate.Open(folder)
+			if err == nil {
+				err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-kept"})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			place, err := KeeperLog("ralph-kept")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer place.Close()
+			if ok, err := filelock.Try(place, true); !ok || err != nil {
+				t.Fatal(ok, err)
+			}
+			over := make(chan func())
+			time.AfterFunc(20*time.Millisecond, func() {
+				if dies {
+					filelock.Unlock(place)
+					over <- func() {}
+					return
+				}
+				lock := owned{t, file}.lock(time.Now())
+				over <- func() { lock.Release() }
+			})
+			st, _, isDriven, err := FolderStatus(folder)
+			if err != nil || isDriven == dies || (st.State == StateInterrupted) != dies {
+				t.Errorf("it is %s, driven %v, %v", st.State, isDriven, err)
+			}
+			(<-over)()
+		})
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"syscall"
@@ -21,7 +20,7 @@ import (
 
 	"ralph-lsp/backends"
 	"ralph-lsp/config"
-	"ralph-lsp/internal/paths"
+	"ralph-lsp/internal/filelock"
 	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
@@ -96,23 +95,11 @@ func (k *keeper) leave(folder, loopID string) error {
 	}
 	cmd := exec.Command(self, name, fmt.Sprintf("--trusted=%t", k.trusted), "--", folder, loopID)
 	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = folder, os.Stdout, apart()
-	if log, err := openLog(loopID); err == nil {
+	if log, err := loop.KeeperLog(loopID); err == nil {
 		defer log.Close()
 		cmd.Stderr = log
 	}
 	return cmd.Start()
-}
-
-// openLog opens what a keeper has to say that nobody else hears.
-func openLog(loopID string) (*os.File, error) {
-	dir, err := paths.State("keepers")
-	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return os.OpenFile(filepath.Join(dir, filepath.Base(loopID)+".log"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 }
 
 // run goes on with the loop to its end.
@@ -127,6 +114,8 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 			out = nil
 		}
 	}
+	log := k.takePlace(loopID)
+	defer log.Close()
 	l, err := k.begin(cmd, folder, loopID, func() { say(begun) })
 	if err != nil {
 		say(strings.Join(strings.Fields(err.Error()), " "))
@@ -140,17 +129,23 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 		l.Interrupt()
 	}()
 	l.Wait()
-	if path, err := paths.State("keepers"); err == nil {
-		removeEmpty(filepath.Join(path, filepath.Base(loopID)+".log"))
+	if info, err := log.Stat(); err == nil && info.Size() == 0 {
+		os.Remove(log.Name())
 	}
 	return nil
 }
 
-// removeEmpty removes a file in which nothing is.
-func removeEmpty(path string) {
-	if info, err := os.Lstat(path); err == nil && info.Size() == 0 {
-		os.Remove(path)
+// takePlace lets others know that the loop has a keeper, for as long as the file is open. Without
+// it the moment until it drives the loop looks like an interruption.
+func (k *keeper) takePlace(loopID string) *os.File {
+	log, err := loop.KeeperLog(loopID)
+	if err != nil {
+		return nil
 	}
+	if isFirst, err := filelock.Try(log, true); isFirst && err == nil {
+		_ = log.Truncate(0) // an earlier keeper's
+	}
+	return log
 }
 
 // begin continues the loop, once nobody drives it. waits is called when that has to be waited for.
