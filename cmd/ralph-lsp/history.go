@@ -200,10 +200,8 @@ func (v sessionViewer) Told(u journal.Told) {
 	switch s := v.style.(type) {
 	case *jsonStyle:
 		s.write(wire.Raw(u.JSON))
-	case *prettyStyle:
-		p, line = s.cfg.palette, s.note
-	case *consoleStyle:
-		p, line = s.cfg.palette, s.line
+	case *told:
+		p, line = s.cfg.palette, func(text string) { s.note(text) }
 	}
 	if u.Text != "" {
 		line(p.class(u.Class, plainLine(u.Text)))
