@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -200,15 +198,28 @@ type listener struct {
 	told   int // pieces of wanted that its state has
 }
 
-// begin lets the loop in a checkout be told things.
+// begin lets the loop in a checkout be told things. One that was handed on knows before it begins.
 func (l *listener) begin(tree string, wanted []string) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.tree = tree
 	if len(wanted) > len(l.wanted) {
 		l.wanted = wanted
 	}
-	l.mu.Unlock()
-	l.tell()
+	if l.told >= len(l.wanted) {
+		return
+	}
+	file, err := loopstate.Open(tree)
+	if err != nil {
+		return
+	}
+	_, err = file.HandOn(func(s *loopstate.State) error {
+		s.Guidance = append(s.Guidance, l.wanted[l.told:]...)
+		return nil
+	})
+	if err == nil {
+		l.told = len(l.wanted)
+	}
 }
 
 // hear takes note of what it is to know; the first pieces are those that it has been told.
@@ -219,28 +230,25 @@ func (l *listener) hear(wanted []string) {
 	l.tell()
 }
 
-// tell writes into the loop's state what it doesn't know yet. Where there is no state,
-// there will be one, or it is over.
+// tell tells the loop what it doesn't know yet, aside. One that doesn't run will hear of it when it
+// prints something, or is over.
 func (l *listener) tell() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	if !l.mu.TryLock() {
+		return // it is being told
+	}
 	if l.tree == "" || l.told >= len(l.wanted) {
+		l.mu.Unlock()
 		return
 	}
-	if _, err := os.Stat(filepath.Join(l.tree, stateName)); err != nil {
-		return
-	}
-	file, err := loopstate.Open(l.tree)
-	if err != nil {
-		return
-	}
-	_, err = file.Update(func(s *loopstate.State) error {
-		s.Guidance = append(s.Guidance, l.wanted[l.told:]...)
-		return nil
-	})
-	if err == nil {
-		l.told = len(l.wanted)
-	}
+	go func() {
+		defer l.mu.Unlock()
+		for l.told < len(l.wanted) {
+			if _, err := (loop.Other{Folder: l.tree}).Steer(l.wanted[l.told], false); err != nil {
+				return
+			}
+			l.told++
+		}
+	}()
 }
 
 // end ends that, and says how many pieces the loop's state has.

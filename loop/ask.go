@@ -2,7 +2,6 @@ package loop
 
 import (
 	"fmt"
-	"slices"
 
 	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
@@ -36,6 +35,7 @@ func (l *Loop) openDesk() *ask.Desk {
 			},
 			Changed: func() {
 				l.showWaiting()
+				l.setOwner()
 				l.noteAtOnce()
 				l.poke()
 			},
@@ -74,27 +74,23 @@ func (l *Loop) showWaiting() {
 // answer to it.
 func (l *Loop) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a, nil) }
 
-// disallowing is the edit that takes back a rule.
-func disallowing(rule string) func(*loopstate.State) error {
-	return func(s *loopstate.State) error {
-		i := slices.Index(s.Allowed, rule)
-		if i < 0 {
-			return fmt.Errorf("nothing allows %s in this loop", rule)
-		}
-		s.Allowed = slices.Delete(s.Allowed, i, i+1)
-		return nil
-	}
-}
-
 // Disallow takes back what an answer has allowed for as long as the loop lasts.
 func (l *Loop) Disallow(rule string) error {
-	return l.edit(func(s *loopstate.State) error {
-		s.Allowed = l.desk.Rules() // some may not be written yet
-		if err := disallowing(rule)(s); err != nil {
-			return err
-		}
-		l.desk.Wrote(s.Allowed, l.desk.Rules()) // none of them is to come again
-		l.change(func(p *progress) { p.known.Allowed = s.Allowed })
-		return nil
-	})
+	if !l.desk.Disallow(rule) {
+		return fmt.Errorf("nothing allows %s in this loop", rule)
+	}
+	l.setOwner()
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	return l.save(func(*loopstate.State) {})
+}
+
+// describeAsks writes down whether the agents ask. What a stranger's file allows counts for nothing.
+func (c Config) describeAsks(s *loopstate.State) {
+	if c.Stranger {
+		s.Allowed = nil
+	}
+	if s.Permissions, s.AskTimeout = "", c.AskTimeout; c.Ask {
+		s.Permissions = "ask"
+	}
 }

@@ -218,7 +218,7 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		enterQueue(&s, hats.NewQueue())
 	}
 	c.describeProgram(&s)
-	c.forgetAsks(&s)
+	c.describeAsks(&s)
 	return s
 }
 

@@ -1,11 +1,11 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"ralph-lsp/backends"
@@ -17,7 +17,7 @@ import (
 )
 
 // request is what a process asks of a loop that another one drives: on the socket of that one,
-// which learns from the kernel who asks, or where there is none, through the state file.
+// which learns from the system who asks.
 type request struct {
 	Do     string     `json:"do"` // a right of caller's
 	LoopID string     `json:"loopId,omitempty"`
@@ -111,28 +111,24 @@ func (q request) change(s *loopstate.State) error {
 		} else {
 			s.Guidance = append(s.Guidance, q.Text)
 		}
-	case caller.Next:
-		return askForNext(s)
-	case doDisallow:
-		return disallowing(q.Text)(s)
-	case caller.Cancel:
-		s.Cancel = true
 	default:
 		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", oneLine(q.Do))
 	}
 	return nil
 }
 
-// listen lets other processes of the user's ask this loop for something. Where that can't be,
-// they write into the state file.
+// listen lets other processes of the user's ask this loop for something.
 func (l *Loop) listen() {
 	dir, err := paths.State("control")
 	if err == nil {
 		l.server, err = control.Serve(dir, l.id, l.obey)
 	}
-	if err == nil {
-		l.owner.Control = l.server.Path
+	if err != nil {
+		l.owner.Deaf = oneLine(err.Error())
+		l.cfg.Warnings = append(l.cfg.Warnings, "other processes can't pause, steer or answer this loop, only its own window can: "+l.owner.Deaf)
+		return
 	}
+	l.owner.Control = l.server.Path
 }
 
 // obey carries out what a process asks for.
@@ -166,57 +162,75 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 		}
 	case doDisallow:
 		err = l.Disallow(q.Text)
+	case caller.Next:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			iteration, err = l.Next()
+		}
 	default:
 		err = l.edit(q.edit(who, owner, l.dir))
 	}
 	return replyOf(iteration, err)
 }
 
-// answerLimit is how long a loop may take to answer: one that is about to end does so first.
-const answerLimit = backends.Grace + 10*time.Second
+const (
+	// answerLimit is how long a loop may take to answer: one that is about to end does so first.
+	answerLimit = backends.Grace + 10*time.Second
+	// beginLimit is how long one may take until it listens.
+	beginLimit = 5 * time.Second
+)
 
 // askOwner asks whoever drives a folder's loop for something. It is ErrNotRunning when nobody does.
 func askOwner(ctx context.Context, folder string, q request) (iteration int, err error) {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err != nil {
 		return 0, err
 	}
-	owner, err := awaitStaying(file)
-	if err != nil {
-		return 0, err
-	}
-	if owner.Control != "" {
-		var r reply
-		ctx, done := context.WithTimeout(ctx, answerLimit)
-		defer done()
-		err := control.Ask(ctx, owner.Control, q, &r)
-		if ctx.Err() != nil { // once it hears of that, who asked is gone
-			return 0, fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
-		}
-		if !errors.Is(err, control.ErrNobody) {
-			return r.Iteration, errors.Join(err, r.err())
-		}
-		if _, err := awaitStaying(file); err != nil { // it was just ending
+	ctx, done := context.WithTimeout(ctx, answerLimit)
+	defer done()
+	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		owner, err := awaitStaying(file)
+		if err != nil {
 			return 0, err
 		}
+		if q.LoopID != "" && owner.LoopID != "" && q.LoopID != owner.LoopID {
+			return 0, ErrNotRunning
+		}
+		var r reply
+		isHeard, err := askOnce(ctx, owner, q, &r)
+		switch {
+		case ctx.Err() != nil: // once it hears of that, who asked is gone
+			return 0, fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
+		case isHeard:
+			return r.Iteration, errors.Join(err, r.err())
+		case owner.Deaf != "", time.Since(began) > beginLimit:
+			return 0, cmp.Or(q.refused(owner, file.Folder()), unheard(owner))
+		}
 	}
-	defer file.Settle()
+}
+
+// askOnce asks an owner once. It isn't heard where that doesn't listen yet, or no more.
+func askOnce(ctx context.Context, owner loopstate.Owner, q request, r *reply) (isHeard bool, err error) {
+	if owner.Control == "" {
+		return false, nil
+	}
+	err = control.Ask(ctx, owner.Control, q, r)
+	return !errors.Is(err, control.ErrNobody), err
+}
+
+// refused says whether who asks couldn't have it anyway, as far as that can be told here.
+func (q request) refused(owner loopstate.Owner, folder string) error {
 	var driver caller.Who
 	if owner.Lives() { // behind walls it is seen by nobody
 		driver = caller.Of(owner.PID)
 	}
-	edit := q.edit(caller.Self(), driver, file.Folder())
-	if q.Do == caller.Answer {
-		edit = answering(q)
+	return caller.Self().May(q.Do, driver, folder)
+}
+
+// unheard says that an owner can't be asked for anything.
+func unheard(owner loopstate.Owner) error {
+	why := owner.Deaf
+	if why == "" {
+		why = "nobody answers on its socket from here"
 	}
-	state, err := file.Update(func(s *loopstate.State) error {
-		if err := edit(s); err != nil {
-			return err
-		}
-		return termsOf(*s).check()
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		err = ErrNotRunning
-	}
-	return state.Iteration, err
+	return fmt.Errorf("process %d on %s, which drives the loop, can't be asked for anything: %s", owner.PID, owner.Host, why)
 }

@@ -221,7 +221,6 @@ func (l *Loop) claim() (plannedRun, error) {
 		guidance, s.Guidance = s.Guidance, nil
 		next, s.GuidanceNext = s.GuidanceNext, nil
 		s.Guided = slices.Concat(s.Guided, guidance, next)
-		s.EndIteration = 0
 	})
 	if err != nil {
 		l.setUnderWay(false)

@@ -82,11 +82,35 @@ func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, err
 		return s, err
 	}
 	m.mu.Lock()
-	m.state = &s
+	kept := s
+	kept.Accept = false
+	m.state = &kept
 	m.saves = append(m.saves, s)
 	m.mu.Unlock()
 	m.signal()
 	return s, nil
+}
+
+func (m *memory) Leave(edit func(*loopstate.State) error) (loopstate.State, error) {
+	return m.Update(edit)
+}
+
+func (m *memory) HandOn(edit func(*loopstate.State) error) (loopstate.State, error) {
+	return m.Update(edit)
+}
+
+func (m *memory) Note(s loopstate.State) error {
+	m.updating.Lock()
+	defer m.updating.Unlock()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.refused != nil || m.state == nil {
+		return m.refused
+	}
+	kept := m.state.With(s)
+	m.state = &kept
+	m.saves = append(m.saves, kept)
+	return nil
 }
 
 func (m *memory) Remove() error {
@@ -124,9 +148,14 @@ func (m *memory) signal() {
 	}
 }
 
-// edit changes the file as its user does, behind the loop's back.
+// edit changes the file as its user does, behind the loop's back. What isn't the user's stays.
 func (m *memory) edit(change func(*loopstate.State)) {
-	m.Update(func(s *loopstate.State) error { change(s); return nil })
+	m.Update(func(s *loopstate.State) error {
+		before := s.With(*s)
+		change(s)
+		*s = s.With(before)
+		return nil
+	})
 }
 
 // quietly is edit before anybody has looked.

@@ -27,7 +27,11 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 		if goesOn != "" {
 			state = StateInterrupted // its file is all that there is
 		}
-		_, err := l.save(func(s *loopstate.State) {
+		leave := l.store.Leave
+		if l.cfg.Once {
+			leave = l.store.HandOn
+		}
+		_, err := l.saveBy(leave, func(s *loopstate.State) {
 			if ending.HandsOn {
 				s.Stuck = l.snapshots.circles.stuck
 			} else {

@@ -177,8 +177,8 @@ type lastWrite struct {
 	then func()
 }
 
-func (w lastWrite) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
-	s, err := w.memory.Update(edit)
+func (w lastWrite) Leave(edit func(*loopstate.State) error) (loopstate.State, error) {
+	s, err := w.memory.Leave(edit)
 	if s.StopReason != "" {
 		w.then()
 	}

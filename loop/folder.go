@@ -11,7 +11,6 @@ import (
 	"ralph-lsp/backends"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/control"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -23,7 +22,7 @@ import (
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.
 func StateIn(folder string) (path string, s loopstate.State, err error) {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err != nil {
 		return "", s, err
 	}
@@ -36,11 +35,11 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 	return file.Path(), s, err
 }
 
-// FolderStatus tells how a folder's loop stands as far as its state file says, or how one
+// FolderStatus tells how a folder's loop stands as far as is kept of it, or how one
 // ended there that can go on. owned: a living process drives it, and owner says which. A
 // folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bool, err error) {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err != nil {
 		return Status{}, owner, false, err
 	}
@@ -68,7 +67,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an
 // *InterruptedError, or that the state file can't be read. Nothing is locked or changed.
 func InTheWay(folder string) error {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		UnknownCosts: s.UnknownCosts,
 		LoopID:       s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
-		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
+		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: hatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
 		Hats: hatsOf(hatCostsOf(s.HatCosts), s), Sandbox: wallsOf(s),
@@ -119,9 +118,6 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	case s.Checking:
 		status.Tool, status.Pausing = &ToolStatus{Call: CheckCall("")}, !s.Active
 	}
-	if owned {
-		status.waitingOf(s)
-	}
 	return status
 }
 
@@ -146,7 +142,7 @@ func waitOf(s loopstate.State) *RetryStatus {
 // at, once its owner has let go of the folder and so ended all its processes.
 // A loop that nobody drives is discarded.
 func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, err error) {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -157,15 +153,22 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 	if !owned {
 		return discard(file, folder, loopID)
 	}
-	defer file.Settle()
 	if err := mayEnd(file, owner); err != nil {
 		return 0, err
 	}
+	if loopID != "" && owner.LoopID != "" && loopID != owner.LoopID {
+		return 0, ErrNotRunning
+	}
 	asked := false
+	began := time.Now()
 	for now := owner; owned && isSameLoop(owner, now); {
-		if !asked { // a loop that begins has no file yet
-			if iteration, asked, err = askToCancel(ctx, file, now, loopID); err != nil {
-				return iteration, err
+		if !asked { // one that begins doesn't listen yet
+			var r reply
+			if asked, err = askOnce(ctx, now, request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.err()) != nil {
+				return r.Iteration, errors.Join(err, r.err())
+			}
+			if iteration = r.Iteration; !asked && (now.Deaf != "" || time.Since(began) > beginLimit) {
+				return 0, unheard(now)
 			}
 		}
 		select {
@@ -201,31 +204,6 @@ func mayEnd(file *loopstate.File, owner loopstate.Owner) error {
 	return caller.Self().May(caller.Cancel, driver, file.Folder())
 }
 
-// askToCancel asks the owner of a state file for its loop's end, unless there
-// is no file.
-func askToCancel(ctx context.Context, file *loopstate.File, owner loopstate.Owner, loopID string) (iteration int, asked bool, err error) {
-	if owner.Control != "" {
-		var r reply
-		err := control.Ask(ctx, owner.Control, request{Do: caller.Cancel, LoopID: loopID}, &r)
-		if !errors.Is(err, control.ErrNobody) {
-			return r.Iteration, true, errors.Join(err, r.err())
-		}
-	}
-	state, err := file.Update(func(s *loopstate.State) error {
-		s.Cancel = true
-		return checkIsIt(*s, loopID)
-	})
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return 0, false, nil
-	case errors.Is(err, ErrNotRunning):
-		return 0, true, err
-	case err != nil: // it can't be asked for, so it's shown
-		return 0, true, file.Remove()
-	}
-	return state.Iteration, true, nil
-}
-
 // checkIsIt returns ErrNotRunning for another loop than the named one.
 func checkIsIt(s loopstate.State, loopID string) error {
 	if loopID != "" && s.LoopID != loopID {
@@ -237,7 +215,7 @@ func checkIsIt(s loopstate.State, loopID string) error {
 // DiscardFolder removes a loop that nobody drives. It is ErrNotRunning when there is
 // none: it is gone, or somebody goes on with it by now.
 func DiscardFolder(folder, loopID string) error {
-	file, err := loopstate.Open(folder)
+	file, err := open(folder)
 	if err == nil {
 		_, err = discard(file, folder, loopID)
 	}

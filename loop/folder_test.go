@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ralph-lsp/internal/filelock"
@@ -23,35 +21,15 @@ type owned struct {
 
 func (o owned) lock(startedAt time.Time) *loopstate.Lock {
 	o.t.Helper()
-	lock, err := o.file.Lock(loopstate.Owner{StartedAt: startedAt})
+	lock, err := o.file.Lock(loopstate.Owner{StartedAt: startedAt, LoopID: "ralph-b"})
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	return lock
 }
 
-func (o owned) begin() {
-	o.t.Helper()
-	if err := o.file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it"}); err != nil {
-		o.t.Fatal(err)
-	}
-}
-
 // patience bounds every wait: only what hangs takes longer.
 const patience = time.Minute
-
-// awaitAsked waits until the state file asks for the loop's end.
-func (o owned) awaitAsked() {
-	o.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) { // another process would do it
-		if state, err := o.file.Load(); err == nil && state.Cancel {
-			return
-		}
-		if time.Now().After(deadline) {
-			o.t.Fatal("nobody asked for the loop's end")
-		}
-	}
-}
 
 // cancelled is what CancelFolder returned.
 type cancelled struct {
@@ -68,57 +46,6 @@ func beginToCancel(t *testing.T, folder string) <-chan cancelled {
 		answers <- cancelled{iteration, err}
 	}()
 	return answers
-}
-
-func TestALoopWhoseOwnerLeavesIsCancelled(t *testing.T) { bubble(t, ownerLeaves) }
-
-func ownerLeaves(t *testing.T) {
-	folder := t.TempDir()
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := owned{t, file}
-	lock := o.lock(time.Now())
-	o.begin()
-	answers := beginToCancel(t, folder)
-	o.awaitAsked()
-	lock.Release() // as an editor that is closed just then; the file stays
-	if got := <-answers; got != (cancelled{3, nil}) {
-		t.Errorf("got %+v", got)
-	}
-	if _, err := file.Load(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("the state file is still there: %v", err)
-	}
-}
-
-func TestALoopThatBeginsIsCancelled(t *testing.T) { bubble(t, loopBegins) }
-
-func loopBegins(t *testing.T) {
-	folder := t.TempDir()
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := owned{t, file}
-	first := o.lock(time.Now()) // its state file comes later
-	answers := beginToCancel(t, folder)
-	synctest.Wait() // it has looked, and found no file
-	o.begin()
-	o.awaitAsked()
-	if err := file.Remove(); err != nil {
-		t.Fatal(err)
-	}
-	first.Release()
-	second := o.lock(time.Now().Add(time.Second)) // another loop begins at once
-	defer second.Release()
-	o.begin()
-	if got := <-answers; got != (cancelled{3, nil}) {
-		t.Errorf("got %+v", got)
-	}
-	if state, err := file.Load(); err != nil || state.Cancel {
-		t.Errorf("the next loop was to be cancelled too: %+v, %v", state, err)
-	}
 }
 
 // Between a window that leaves its loop and the keeper that waits for it nobody drives it for a
@@ -241,7 +168,7 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 			dir := t.TempDir()
 			file, err := loopstate.Open(dir)
 			if err == nil {
-				tt.state.Prompt, tt.state.Active = "Do it", true
+				tt.state.Prompt, tt.state.Active, tt.state.LoopID = "Do it", true, "ralph-b"
 				err = file.Create(tt.state)
 			}
 			if err != nil {
@@ -280,29 +207,5 @@ func TestTheStatusOfAnotherProcessSaysThatItVerifies(t *testing.T) {
 		if got.State != tt.want || tool != tt.tool || got.Pausing != tt.pausing {
 			t.Errorf("%s: %s, %q, pausing %v", name, got.State, tool, got.Pausing)
 		}
-	}
-}
-
-// Of a loop of another process, too, only what waits can be accepted.
-func TestAnotherProcessIsNotToldToAcceptNothing(t *testing.T) {
-	folder := t.TempDir()
-	file, err := loopstate.Open(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer owned{t, file}.lock(time.Now()).Release()
-	if err := file.Create(loopstate.State{Iteration: 3, Prompt: "Do it", LoopID: "ralph-b", Checking: true}); err != nil {
-		t.Fatal(err)
-	}
-	before, _ := os.ReadFile(file.Path())
-	if err := (Other{Folder: folder}).Resume(Patch{Accept: true}); !errors.Is(err, ErrNothingToAccept) {
-		t.Errorf("got %v", err)
-	}
-	if now, _ := os.ReadFile(file.Path()); string(now) != string(before) {
-		t.Errorf("the file says %q", now)
-	}
-	file.Update(func(s *loopstate.State) error { s.Unchecked = "took too long"; return nil })
-	if err := (Other{Folder: folder}).Resume(Patch{Accept: true}); err != nil {
-		t.Error(err)
 	}
 }

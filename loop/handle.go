@@ -62,7 +62,7 @@ func (o Other) Steer(text string, next bool) (id string, err error) {
 
 // IsLive implements Handle.
 func (o Other) IsLive() bool {
-	file, err := loopstate.Open(o.Folder)
+	file, err := open(o.Folder)
 	if err != nil {
 		return false
 	}

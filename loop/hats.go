@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -89,8 +90,10 @@ func enterQueue(s *loopstate.State, q hats.Queue) {
 	s.Topics, s.HatRuns, s.Published = t.Topics, t.Runs, t.Published
 }
 
-// nextTurn chooses the hat of the coming run in its state file. What the user wrote
-// there counts. ok is false when no hat is left that may run.
+// hatOf is the hat that a loop wears, or wore last.
+func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
+
+// nextTurn chooses the hat of the coming run in its state. ok is false when no hat is left that may run.
 func (l *Loop) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, ok bool) {
 	ring := l.cfg.ring()
 	if ring == nil {
@@ -103,7 +106,7 @@ func (l *Loop) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, 
 		warnings = append(warnings, fmt.Sprintf("%s: %s; it is left out", l.store.Path(), oneLine(err.Error())))
 	}
 	enterQueue(s, q)
-	s.Hat = turn.Hat.Name
+	s.Turn = turn.Hat.Name
 	return turn, warnings, ok
 }
 
@@ -155,7 +158,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 		warnings = append(warnings, why)
 	}
 	l.fileMu.Lock()
-	state, err := l.save(func(s *loopstate.State) { // which may be called again
+	err := l.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		if handed, warnings = nil, nil; isWell {
 			handed, warnings = ring.Done(&q, turn, r.topics)
@@ -169,7 +172,6 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 	})
 	if err == nil {
 		l.published = q.Seen
-		l.change(func(p *progress) { p.known = state })
 	}
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again

@@ -38,7 +38,7 @@ func (l *Loop) resumable() (s loopstate.State) {
 		s = p.known
 		p.enter(&s)
 	})
-	s.Active, s.Cancel, s.ResumeAt = true, false, time.Time{}
+	s.Active, s.ResumeAt = true, time.Time{}
 	return s
 }
 

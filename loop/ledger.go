@@ -3,62 +3,14 @@ package loop
 import (
 	"context"
 	"math"
-	"strings"
 	"time"
 
 	"ralph-lsp/history"
 	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
 )
 
-// ledger is what the state file says of what the loop counts. A loop that was
-// killed has nothing else to go on with, so the file is kept up to date while an
-// agent spends.
-type ledger struct {
-	iteration int
-	begun     bool
-	cost      stream.Cost
-	tokens    stream.Tokens
-	elapsed   time.Duration
-	inARow    loopstate.InARow
-	hats      string // what each hat has cost, a line each
-}
-
-func ledgerOf(s loopstate.State) ledger {
-	b := ledger{iteration: s.Iteration, begun: s.Begun, tokens: stream.Tokens(s.Tokens), elapsed: s.Elapsed, inARow: s.InARow}
-	if s.CostUSD != nil {
-		b.cost = stream.USD(*s.CostUSD)
-	}
-	b.hats = strings.Join(hatCostsOf(s.HatCosts).texts(), "\n")
-	return b
-}
-
-// takeOver counts what the file says more than was written there: whoever writes a higher
-// number wants it. A lower one isn't believed, as it may be of a buffer that an editor has read
-// long ago, or an agent's. Where the file says anything else, it is to be written again: stale.
-func (p *progress) takeOver(found ledger) (stale bool) {
-	was := p.written
-	if stale = found != was; !stale {
-		return false
-	}
-	p.outdated = true
-	// The run under way is part of these sums, and goes on.
-	p.base.iterations += max(found.iteration-was.iteration, 0)
-	p.base.elapsed += max(found.elapsed-was.elapsed, 0)
-	p.base.tokens = p.base.tokens.Plus(found.tokens.Above(was.tokens))
-	if found.cost.Known && found.cost.USD > was.cost.USD {
-		p.base.cost = p.base.cost.Plus(stream.USD(found.cost.USD - was.cost.USD))
-		was.cost = found.cost
-	}
-	was.iteration, was.elapsed = max(was.iteration, found.iteration), max(was.elapsed, found.elapsed)
-	was.tokens = was.tokens.Plus(found.tokens.Above(was.tokens))
-	p.written = was
-	p.status.Cost, p.status.Tokens = p.base.cost.Plus(p.current.Cost), p.base.tokens.Plus(p.current.Tokens)
-	return true
-}
-
-// findCost makes the cost of a loop that was cut off at least what its session has: the file is
-// written once a second, and the session with each answer.
+// findCost makes the cost of a loop that was cut off at least what its session has: what is spent
+// is kept once a second, and the session is written with each answer.
 func (l *Loop) findCost(s *loopstate.State) {
 	if s.SessionFile == "" || !s.Begun {
 		return
@@ -69,14 +21,14 @@ func (l *Loop) findCost(s *loopstate.State) {
 	}
 }
 
-// enter puts into a state what is ours to write: the iteration that runs or runs
-// next, and what the loop has used, with the run under way.
+// enter puts into a state what the loop counts: the iteration that runs or runs
+// next, and what it has used, with the run under way.
 func (p *progress) enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.base.iterations+1, p.underWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
 	s.InARow, s.UnknownCosts = p.counts.InARow, p.base.unknown
-	s.HatCosts = p.hatCosts().texts()
+	s.HatCosts, s.Allowed = p.hatCosts().texts(), p.desk.Rules()
 	p.proof.enter(s)
 	reopen(s)
 	s.Guided = nil
@@ -90,42 +42,38 @@ func (p *progress) enter(s *loopstate.State) {
 	}
 }
 
-// save writes what the loop has used into the state file, after taking over what
-// the user has changed there, and what edit changes besides. The caller holds fileMu.
-func (l *Loop) save(edit func(*loopstate.State)) (loopstate.State, error) {
-	return l.saveBy(l.store.Update, edit)
+// save keeps what the loop has used, and what edit changes besides of what isn't the user's: the
+// state file is left alone, as its user may be at it. The caller holds fileMu.
+func (l *Loop) save(edit func(*loopstate.State)) error {
+	_, err := l.saveBy(func(change func(*loopstate.State) error) (s loopstate.State, err error) {
+		l.look(func(p *progress) { s = p.known.With(p.known) })
+		if err = change(&s); err == nil {
+			err = l.store.Note(s)
+		}
+		return s, err
+	}, edit)
+	return err
 }
 
-// saveBy is save by one of the store's ways to update.
+// saveBy is save by one of the store's ways to update, after taking over what the user has changed.
 func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard []Guidance
-	var answers, rules []string
 	var held loosened
 	state, err := update(func(s *loopstate.State) error {
-		var stale bool
 		l.change(func(p *progress) {
 			held = p.hold(s)
-			stale = p.takeOver(ledgerOf(*s))
 			p.enter(s)
 			heard = p.enterHeard(s)
-			answers, rules = p.enterAsks(s)
 		})
-		if stale {
-			l.noteSpending()
-		}
 		edit(s)
 		return nil
 	})
 	if err == nil {
 		l.change(func(p *progress) {
-			p.written = ledgerOf(state)
-			p.outdated = false
+			p.known = state
 			p.wroteHeard(heard)
-			p.known.Allowed = state.Allowed
-			p.desk.Wrote(state.Allowed, rules)
 		})
 	}
-	l.takeAnswers(answers)
 	l.askTerms(held)
 	return state, err
 }
@@ -142,7 +90,7 @@ func (l *Loop) noteSpending() {
 	}
 }
 
-// noteAtOnce is noteSpending for what others wait to see in the file.
+// noteAtOnce is noteSpending for what the user has said.
 func (l *Loop) noteAtOnce() {
 	l.noteSpending()
 	select {
@@ -152,7 +100,7 @@ func (l *Loop) noteAtOnce() {
 }
 
 // bookInterval is the least time between two writes of what a run spends. Each
-// waits for the disk, and an editor that has the file open reads it again.
+// waits for the disk.
 const bookInterval = time.Second
 
 // keepBooks writes down what runs spend while they do, at once when the last time
@@ -175,14 +123,13 @@ func (l *Loop) keepBooks(ctx context.Context) {
 }
 
 // writeSpending writes down what the run under way has spent. When it is over,
-// whatever comes next has done that; but numbers that an editor has brought back
-// don't stay, not even in a pause.
+// whatever comes next has done that.
 func (l *Loop) writeSpending() {
 	defer l.tellOuter()
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool
-	l.look(func(p *progress) { isDue = p.underWay || p.outdated || p.proof.checking })
+	l.look(func(p *progress) { isDue = p.underWay || p.proof.checking })
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}

@@ -170,11 +170,17 @@ func TestAnInterruptedIterationIsRunAgain(t *testing.T) {
 // counting counts what is written.
 type counting struct {
 	*memory
+	t      *testing.T
 	writes chan time.Time
 }
 
-func (c counting) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
+func (c counting) Note(s loopstate.State) error {
 	c.writes <- time.Now()
+	return c.memory.Note(s)
+}
+
+func (c counting) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
+	c.t.Error("the state file is written while an agent works")
 	return c.memory.Update(edit)
 }
 
@@ -205,7 +211,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 			time.Sleep(10 * time.Second) // nothing is spent
 		}
 		r = unstarted(t, busy)
-		r.Loop.store = counting{r.file, writes}
+		r.Loop.store = counting{r.file, t, writes}
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -225,47 +231,6 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 			}
 		}
 	})
-}
-
-// The user's own numbers count, also while a run goes on spending.
-func TestHigherNumbersOfTheUsersCount(t *testing.T) {
-	set := func(s *loopstate.State) {
-		usd := 10.0
-		s.CostUSD, s.Iteration, s.Elapsed, s.Tokens.Input, s.InARow.Failures = &usd, 7, time.Hour, 1000, 3
-	}
-	for name, spendsOn := range map[string]bool{"and a run goes on": true, "and then it ends": false} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				spends := withTime(costs(1, "no"), time.Minute)
-				var r *rig
-				spends.during = func() {
-					synctest.Wait() // its first dollar is written down
-					r.file.edit(set)
-					if spendsOn {
-						r.handler(1).Handle(stream.Usage{Cost: stream.USD(3), Tokens: stream.Tokens{Input: 30, Output: 5}})
-					}
-				}
-				spends.result.Usage = stream.Usage{Cost: stream.USD(3), Tokens: stream.Tokens{Input: 30, Output: 5}}
-				r = unstarted(t, says("one"), spends, withTime(says("two"), time.Hour))
-				if err := r.begin(); err != nil {
-					t.Fatal(err)
-				}
-				time.Sleep(10 * time.Minute)
-				state, err := r.file.Load()
-				// $10 were said after $1 of the run's $3, and 1000 tokens after 10 of 30.
-				if err != nil || *state.CostUSD != 12 || state.Tokens != (loopstate.Tokens{Input: 1020, Output: 5}) || state.Iteration != 8 {
-					t.Errorf("the file says $%v, %+v, %v", *state.CostUSD, state, err)
-				}
-				if state.Elapsed < time.Hour+59*time.Second || state.Elapsed > time.Hour+61*time.Second {
-					t.Errorf("the file says that it ran for %v", state.Elapsed)
-				}
-				if st := r.Status(); st.Cost != stream.USD(12) || st.Iteration != 8 {
-					t.Errorf("status %+v", st)
-				}
-				r.Kill()
-			})
-		})
-	}
 }
 
 // A loop that is continued after a crash tells its next iteration what the one was
@@ -295,76 +260,6 @@ func TestElapsedLeavesOutAStop(t *testing.T) {
 		r.change(func(p *progress) { p.stopped = 5 * time.Minute })
 		if st := r.Status(); st.Elapsed.Round(time.Second) != 3*time.Minute || st.Spent != 0 {
 			t.Errorf("status: %v, of which %v is over", st.Elapsed, st.Spent)
-		}
-		r.Kill()
-	})
-}
-
-// An editor that saves what it read long ago, and an agent that writes what it likes, lower no
-// number: else each such save would lift the limits a little.
-func TestAnOldBufferLowersNoNumber(t *testing.T) {
-	for name, tt := range map[string]struct {
-		types func(*loopstate.State) // what the user types into the buffer
-		cost  float64                // that the loop has used then
-		next  int                    // the iteration that begins then
-	}{
-		"untouched":            {func(s *loopstate.State) {}, 3, 4},
-		"with another prompt":  {func(s *loopstate.State) { s.Prompt = "Build more" }, 3, 4},
-		"with another number":  {func(s *loopstate.State) { s.Iteration = 20 }, 3, 21},
-		"with failures undone": {func(s *loopstate.State) { s.InARow.Failures = 0 }, 3, 4},
-		"with no cost":         {func(s *loopstate.State) { usd := 0.0; s.CostUSD = &usd }, 3, 4},
-		"with an unknown cost": {func(s *loopstate.State) { s.CostUSD = nil }, 3, 4},
-		"with a higher cost":   {func(s *loopstate.State) { usd := 9.0; s.CostUSD = &usd }, 9, 4},
-	} {
-		for at, age := range map[string]time.Duration{"of the start": 0, "of the first run": time.Second / 2, "of the second": 90 * time.Second} {
-			t.Run(name+", "+at, func(t *testing.T) {
-				bubble(t, func(t *testing.T) {
-					run := withTime(costs(1, "no"), time.Minute)
-					r := start(t, nil, run, run, run, withTime(says("no"), time.Hour))
-					time.Sleep(age)
-					old, err := r.file.Load()
-					if err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(2*time.Minute + 30*time.Second - age) // in the third run, its dollar is spent
-					before, _ := r.file.Load()
-					tt.types(&old)
-					for range 2 { // an editor may save it more than once
-						r.file.edit(func(s *loopstate.State) { *s = old })
-						time.Sleep(2 * bookInterval) // it is written over
-					}
-					state, err := r.file.Load()
-					if err != nil || state.Tokens != before.Tokens || state.Elapsed < before.Elapsed || !state.Begun || state.Prompt != old.Prompt {
-						t.Errorf("the file says %+v, %v, before %+v", state, err, before)
-					}
-					if st := r.Status(); st.Cost.USD != tt.cost || *state.CostUSD != tt.cost {
-						t.Errorf("cost %v, the file says %v", st.Cost, *state.CostUSD)
-					}
-					time.Sleep(time.Minute)
-					if st := r.Status(); st.Iteration != tt.next {
-						t.Errorf("iteration %d", st.Iteration)
-					}
-					r.Kill()
-				})
-			})
-		}
-	}
-}
-
-// A pause may be long, and the process may be killed in it.
-func TestAnOldBufferInAPauseIsWrittenOver(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, nil, withTime(costs(1, "no"), time.Minute))
-		old, _ := r.file.Load()
-		time.Sleep(time.Second)
-		old.Active = false
-		r.Pause()
-		time.Sleep(2 * time.Minute)
-		r.file.edit(func(s *loopstate.State) { *s = old })
-		synctest.Wait()
-		time.Sleep(2 * bookInterval)
-		if state, err := r.file.Load(); err != nil || state.CostUSD == nil || *state.CostUSD != 1 || state.Iteration != 2 || state.Active {
-			t.Errorf("the file says %+v, %v", state, err)
 		}
 		r.Kill()
 	})

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -296,31 +295,19 @@ func endRun(agent Agent) {
 	agent.Stop(backends.Grace)
 }
 
-// askForNext is the edit that ends the iteration under way. Another one isn't meant.
-func askForNext(s *loopstate.State) error {
-	if !s.Begun {
-		return ErrNoRun
-	}
-	s.EndIteration = s.Iteration
-	return nil
-}
-
 // Next ends the running iteration as its agent does it best, and the next one begins.
 // What it has cost counts. It is ErrNoRun when none is under way.
 func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
-	if l.look(func(p *progress) { isRunning, iteration = p.underWay, p.status.Iteration }); !isRunning {
+	l.change(func(p *progress) {
+		isRunning, iteration = p.underWay, p.status.Iteration
+		p.skip = p.skip || isRunning
+	})
+	if !isRunning {
 		return 0, ErrNoRun
 	}
-	return iteration, l.edit(askForNext)
-}
-
-// learnNext takes over that the iteration under way is to be over.
-func (p *progress) learnNext(s loopstate.State) (isNew bool) {
-	isMeant := s.EndIteration != 0 && s.EndIteration == p.base.iterations+1
-	isNew = isMeant && p.underWay && !p.skip
-	p.skip = cmp.Or(p.skip, isNew)
-	return isNew
+	l.poke()
+	return iteration, nil
 }
 
 // tellDelivered says that an agent was given the user's guidance.

@@ -243,10 +243,11 @@ func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 	})
 }
 
-func TestGuidanceInTheFileReachesTheRunningAgent(t *testing.T) {
+func TestGuidanceReachesTheRunningAgentInItsOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, said := liveRig(t, func(r *rig, hears func(stream.Event)) {
-			r.file.edit(func(s *loopstate.State) { s.Guidance = []string{"a", "b"} })
+			r.Steer("a", false)
+			r.Steer("b", false)
 			synctest.Wait()
 			hears(stream.Heard{ID: "g2"})
 		}, says("<promise>DONE</promise>"))
@@ -262,10 +263,6 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		for name, ask := range map[string]func(*rig) error{
 			"here": func(r *rig) error { _, err := r.Next(); return err },
-			"by its file": func(r *rig) error {
-				r.file.edit(func(s *loopstate.State) { s.EndIteration = 1 })
-				return nil
-			},
 			"twice": func(r *rig) error {
 				_, first := r.Next()
 				_, second := r.Next()
@@ -309,18 +306,6 @@ func errorsIn(events []stream.Event) (all []string) {
 		}
 	}
 	return all
-}
-
-func TestAnotherIterationIsNotMeant(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r, _ := liveRig(t, func(r *rig, _ func(stream.Event)) {
-			r.file.edit(func(s *loopstate.State) { s.EndIteration = 2 })
-		}, says("<promise>DONE</promise>"))
-		r.over(StopPromise, 2)
-		if !r.log.has("end 1 ok") {
-			t.Errorf("%q", r.log.lines)
-		}
-	})
 }
 
 func TestWithoutARunThereIsNothingToEnd(t *testing.T) {

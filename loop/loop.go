@@ -34,8 +34,11 @@ import (
 type Store interface {
 	Load() (loopstate.State, error)
 	Create(loopstate.State) error
+	Note(loopstate.State) error // what isn't the user's; the file isn't touched
 	Update(func(*loopstate.State) error) (loopstate.State, error)
 	Claim(func(*loopstate.State) error) (loopstate.State, error)
+	Leave(func(*loopstate.State) error) (loopstate.State, error)
+	HandOn(func(*loopstate.State) error) (loopstate.State, error)
 	Remove() error
 	Watch(context.Context) (<-chan struct{}, error)
 	Path() string
@@ -57,7 +60,7 @@ type Loop struct {
 	obs     Observer
 	store   Store
 	lock    *loopstate.Lock // nil in tests
-	server  *control.Server // for other processes; nil: they write into the state file
+	server  *control.Server // for other processes; nil: they can ask for nothing
 	owner   loopstate.Owner
 	scope   *backends.Scope
 	walls   *sandbox.Walls   // around all that runs; nil: none
@@ -98,11 +101,11 @@ type Loop struct {
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
 // *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
 func Start(cfg Config, obs Observer) (*Loop, error) {
-	file, err := loopstate.Open(cfg.Folder)
+	file, err := open(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.check(); err != nil {
+	if err := errors.Join(cfg.check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
 	l := &Loop{
@@ -124,6 +127,18 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		return nil, advised(err)
 	}
 	return l, nil
+}
+
+// open is the state file of a folder. A loop that an agent starts behind walls, where the user's
+// state folder can't be written, counts in the temporary folder of the loop around it.
+func open(folder string) (*loopstate.File, error) {
+	file, err := loopstate.Open(folder)
+	if err == nil && file.CanKeep() != nil {
+		if temp := caller.Self().TempDir(); temp != "" {
+			file.KeepIn(filepath.Join(temp, "ralph-loops"))
+		}
+	}
+	return file, err
 }
 
 // advised adds what to do about an error that comes of what this machine is
@@ -311,9 +326,11 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.snapshots.circles.cutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	session := l.openSession(found.SessionFile)
-	return l.store.Update(func(s *loopstate.State) error {
+	if found.LoopID != "" && found.Iteration > 1 && found.CostUSD == nil && found.Elapsed == 0 {
+		l.cfg.Warnings = append(l.cfg.Warnings, "what this loop has spent so far isn't known here, so its budget and its time begin anew")
+	}
+	return l.store.Leave(func(s *loopstate.State) error {
 		s.CostUSD = found.CostUSD
-		s.Accept = false // only the user's word counts, which is this one
 		if l.cfg.Stranger {
 			proof{}.enter(s)
 		}
@@ -328,7 +345,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
 		l.cfg.describeProgram(s)
-		l.cfg.forgetAsks(s)
+		l.cfg.describeAsks(s)
 		l.cfg.describeWalls(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
@@ -356,14 +373,14 @@ func (l *Loop) init(s loopstate.State) {
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.openDesk()
-	l.desk.Wrote(s.Allowed, nil)
+	l.desk.Allow(s.Allowed)
 	l.snapshots.circles.refuted = lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
 	used := usedBy(s)
 	l.change(func(p *progress) {
-		p.base, p.known, p.written, p.desk = used, s, ledgerOf(s), l.desk
+		p.base, p.known, p.desk = used, s, l.desk
 		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
 		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
@@ -374,7 +391,7 @@ func (l *Loop) init(s loopstate.State) {
 		}
 		p.status = Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: treeOf(l.cfg.Folder), State: StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: s.Hat, StartedAt: s.StartedAt, Sandbox: wallsOf(s), Detached: l.cfg.Alone,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: hatOf(s), StartedAt: s.StartedAt, Sandbox: wallsOf(s), Detached: l.cfg.Alone,
 			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			Cost:    used.cost, UnknownCosts: used.unknown,
 			Tokens:    used.tokens,

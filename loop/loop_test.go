@@ -184,7 +184,6 @@ func TestARateLimitWithoutATime(t *testing.T) {
 func TestResumeEndsAWait(t *testing.T) {
 	for name, resume := range map[string]func(*rig){
 		"here":                 func(r *rig) { r.Resume(Patch{}) },
-		"through the file":     func(r *rig) { r.file.edit(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) },
 		"and cancel ends both": func(r *rig) { r.Cancel() },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -208,11 +207,10 @@ func TestCancel(t *testing.T) {
 		within time.Duration
 		kept   bool
 	}{
-		"cancel":             {func(r *rig) { r.Cancel() }, StopCancelled, backends.Grace, false},
-		"cancel in the file": {func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Cancel = true }) }, StopCancelled, backends.Grace, false},
-		"kill":               {func(r *rig) { r.Kill() }, StopCancelled, 0, false},
-		"the file is gone":   {func(r *rig) { r.file.Remove() }, StopStateRemoved, backends.Grace, false},
-		"the editor's gone":  {func(r *rig) { r.Interrupt() }, StopInterrupted, backends.QuickGrace, true},
+		"cancel":            {func(r *rig) { r.Cancel() }, StopCancelled, backends.Grace, false},
+		"kill":              {func(r *rig) { r.Kill() }, StopCancelled, 0, false},
+		"the file is gone":  {func(r *rig) { r.file.Remove() }, StopStateRemoved, backends.Grace, false},
+		"the editor's gone": {func(r *rig) { r.Interrupt() }, StopInterrupted, backends.QuickGrace, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -350,7 +348,7 @@ func TestGuidance(t *testing.T) {
 		if id != "g1" || err != nil {
 			t.Errorf("%q, %v", id, err)
 		}
-		r.file.edit(func(s *loopstate.State) { s.Guidance = append(s.Guidance, "by hand") })
+		r.Steer("by hand", false)
 		r.over(StopPromise, 3)
 		second := strings.Join(r.agents.specs[1].Ours, " ")
 		if !strings.Contains(second, "Mind the tests\nby hand") {

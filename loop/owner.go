@@ -1,9 +1,12 @@
 package loop
 
 import (
+	"encoding/json"
 	"errors"
+	"slices"
 
 	"ralph-lsp/backends"
+	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
@@ -61,6 +64,10 @@ func toolOf(t *ToolStatus) *loopstate.Worker {
 // show adds to what a state file tells of a loop what its owner does right now.
 func (s *Status) show(owner loopstate.Owner) {
 	s.Detached, s.Departing = owner.Detached, owner.Departing
+	s.Allowed, s.Questions = owner.Allowed, questionsOf(owner)
+	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
+		s.State = StateWaiting
+	}
 	if s.State == StatePaused && s.Unchecked == "" && !owner.Since.IsZero() { // once this iteration has ended
 		s.State, s.Pausing = StateRunning, true
 	}
@@ -71,6 +78,18 @@ func (s *Status) show(owner loopstate.Owner) {
 	if t := owner.Tool; t != nil && s.Tool == nil {
 		s.Tool = &ToolStatus{Call: stream.ToolCall{ID: t.Call, Name: t.Name, Input: t.Input}, StartedAt: t.Since}
 	}
+}
+
+// questionsOf are the questions that an owner's record has. Anybody may have written them.
+func questionsOf(owner loopstate.Owner) (all []ask.Question) {
+	for _, text := range owner.Questions {
+		var q ask.Question
+		if len(all) == ask.MaxQuestions || json.Unmarshal([]byte(text), &q) != nil || q.ID == "" {
+			continue
+		}
+		all = append(all, q.Bounded())
+	}
+	return all
 }
 
 // setOwner writes the lock's record, with what leads whoever has to end our
@@ -87,6 +106,9 @@ func (l *Loop) setOwner() {
 		owner.Departing = l.departure.wanted.Load()
 		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
 		owner.AtWork = workersOf(p.status.Agents)
+		if p.desk != nil { // it has begun
+			owner.Allowed, owner.Questions = p.desk.Rules(), p.desk.ForFile()
+		}
 		if running != nil {
 			owner.Since, owner.Tool = p.status.IterationStartedAt, toolOf(p.status.Tool)
 		}

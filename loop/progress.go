@@ -76,11 +76,8 @@ type progress struct {
 	queued   []Guidance // not yet delivered, in the order of the state file
 	guided   int        // pieces of guidance so far, for their ids
 
-	// What the state file says.
-	known     loopstate.State
-	written   ledger // of what is counted
-	outdated  bool   // it says something else
-	waitNoted bool   // it says until when the loop waits
+	known     loopstate.State // as it was read or kept last
+	waitNoted bool            // until when the loop waits is known to whoever goes on
 
 	// What the user was told.
 	lonely      bool   // that nobody looks at the loop

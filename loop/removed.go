@@ -38,7 +38,6 @@ func (l *Loop) bringBack() (s loopstate.State, ok bool) {
 		return s, false
 	}
 	l.setOwner()
-	l.change(func(p *progress) { p.written = ledgerOf(s) })
 	if isNews {
 		l.emit(Warning{Message: removedTold})
 	}

@@ -123,7 +123,7 @@ func (s *snapshots) lookBare() (now changes.State) {
 func (l *Loop) snapshotBefore() {
 	var iterations int
 	var hat string
-	l.look(func(p *progress) { iterations, hat = p.base.iterations, p.known.Hat })
+	l.look(func(p *progress) { iterations, hat = p.base.iterations, hatOf(p.known) })
 	if worn, _ := l.cfg.hat(hat); !worn.ReadOnly {
 		hat = ""
 	}

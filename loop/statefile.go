@@ -57,9 +57,6 @@ func (l *Loop) learn(s loopstate.State) {
 	problem := errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
 	var n news
 	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
-	if n.stale {
-		l.noteSpending()
-	}
 	if problem != nil {
 		l.emit(Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
 	}
@@ -67,13 +64,6 @@ func (l *Loop) learn(s loopstate.State) {
 		l.emit(LimitsChanged{Limits: n.limits, Promise: n.promise})
 	}
 	l.learnGuidance(s.Guidance, s.GuidanceNext)
-	if len(s.Answers) > 0 {
-		l.takeAnswers(s.Answers)
-		l.noteSpending() // so that they are taken out
-	}
-	if s.Cancel {
-		l.requestStop(StopCancelled, backends.Grace)
-	}
 	if n.wake { // only then: the engine reads the file itself when it is woken
 		l.poke()
 	}
@@ -84,19 +74,13 @@ type news struct {
 	limits  Limits
 	promise string
 	changed bool // limits or promise are new
-	stale   bool // the file brings back old numbers, and is to be written again
 	wake    bool // the engine has to look
 }
 
 // learn takes over what the state file says, its limits and promise only when
 // they are valid.
 func (p *progress) learn(s loopstate.State, valid bool) (n news) {
-	granted := p.desk.Granted(s.Allowed)
-	n.stale = p.takeOver(ledgerOf(s)) || len(granted) < len(s.Allowed)
-	p.known, p.known.Allowed = s, granted
-	p.desk.Wrote(granted, nil)
-	// What the user took out isn't told again.
-	p.guiding = slices.DeleteFunc(p.guiding, func(g Guidance) bool { return !slices.Contains(s.Guided, g.Text) })
+	p.known = s
 	st := &p.status
 	n.limits, n.promise = st.Limits, st.Promise
 	if valid {
@@ -108,8 +92,7 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 	}
 	st.Limits, st.Promise, st.Title = n.limits, n.promise, history.Title(s.Prompt)
 	retry := st.State == StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
-	next := p.learnNext(s)
-	n.wake = n.changed || retry || next || p.paused == s.Active
+	n.wake = n.changed || retry || p.paused == s.Active
 	p.retryNow = p.retryNow || retry
 	p.paused = !s.Active
 	p.proof.accepted = p.proof.accepted || s.Accept && p.proof.unchecked != ""

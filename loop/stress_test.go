@@ -53,7 +53,7 @@ func touch(r *rig, random *rand.Rand) {
 	case 5:
 		r.file.edit(func(s *loopstate.State) { s.Active = !s.Active })
 	case 6:
-		r.file.edit(func(s *loopstate.State) { s.Guidance, s.Prompt = nil, "another prompt" })
+		r.file.edit(func(s *loopstate.State) { s.Prompt = "another prompt" })
 	case 7:
 		r.Status()
 	}

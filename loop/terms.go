@@ -149,7 +149,7 @@ func (l *Loop) work(do func()) {
 func (l *Loop) putBack(s loopstate.State) loopstate.State {
 	var held loosened
 	if l.look(func(p *progress) { held = p.hold(&s) }); len(held.words) > 0 {
-		if saved, err := l.save(func(*loopstate.State) {}); err == nil { // else it is tried again with what is spent
+		if saved, err := l.saveBy(l.store.Update, func(*loopstate.State) {}); err == nil { // else it is tried again when it is read next
 			return saved
 		}
 	}

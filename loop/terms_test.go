@@ -179,23 +179,6 @@ func TestAnUpdateGrantsNothingBesides(t *testing.T) {
 	})
 }
 
-// The file is the agent's to write: it can't answer there what it has asked for there.
-func TestTheFileAnswersNoQuestionAboutTerms(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		r := start(t, ofADollar, withTime(says("no"), time.Minute))
-		time.Sleep(time.Second)
-		r.file.edit(func(s *loopstate.State) { s.MaxIterations = new(500) })
-		synctest.Wait()
-		q := r.Status().Questions[0]
-		r.file.edit(func(s *loopstate.State) { s.Answers = []string{ask.JSON(answerTo{q.ID, ask.Answer{Kind: ask.Once}})} })
-		synctest.Wait()
-		if now := r.Status(); now.Limits.MaxIterations != 3 || len(now.Questions) != 1 {
-			t.Errorf("it has %+v and asks %+v", now.Limits, now.Questions)
-		}
-		r.Kill()
-	})
-}
-
 func TestAnAgentThatWritesForEverAsksSomeTimes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, ofADollar, withTime(says("no"), time.Minute))

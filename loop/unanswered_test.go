@@ -94,7 +94,7 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 			t.Errorf("got %q, %+v", end.Problem(), end.Unanswered)
 		}
 		left, err := r.file.Load()
-		if err != nil || left.Iteration != 1 || left.Begun || left.StopReason != string(StopUnanswered) || len(left.Questions) != 0 {
+		if err != nil || left.Iteration != 1 || left.Begun || left.StopReason != string(StopUnanswered) {
 			t.Errorf("it left %+v, %v", left, err)
 		}
 		again := prepare(t, &left, func(c *Config) { c.Continue = true }, promise)

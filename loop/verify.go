@@ -21,9 +21,6 @@ type proof struct {
 // enter puts into a state file how far the verification has come.
 func (p proof) enter(s *loopstate.State) {
 	s.Checking, s.Promised, s.Unchecked, s.Refutation = p.checking, p.promised, p.unchecked, p.refutation
-	if p.unchecked == "" { // nobody can say so in advance, as an agent might
-		s.Accept = false
-	}
 }
 
 // takeUpProof is the proof of a loop that goes on.
@@ -184,8 +181,8 @@ func (l *Loop) pauseUnchecked(why string) (accepted, ok bool) {
 
 // pauseFor pauses the loop for a reason that its user has to see to, and notes that.
 func (l *Loop) pauseFor(reason string, write func(*loopstate.State), note func(*progress)) {
-	l.fileMu.Lock()                                                 // else the user's word of before, or an agent's, might be read now
-	l.save(func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
+	l.fileMu.Lock()                                                                   // else the user's word of before, or an agent's, might be read now
+	l.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
 	l.change(func(p *progress) { p.paused = true; note(p) })
 	l.setState(StateChanged{State: StatePaused, Reason: reason}, nil)
 	l.fileMu.Unlock()

@@ -199,15 +199,13 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 		end    StopReason
 		runs   int
 	}{
-		"no test, tried again":   {noTests, "ran no test", func(r *rig) { r.Resume(Patch{}) }, StopPromise, 1},
-		"missing, accepted":      {missing, "could not be run: no program check", func(r *rig) { r.Resume(Patch{Accept: true}) }, StopPromise, 1},
-		"too slow, cancelled":    {checked{lasts: time.Hour}, "took longer than 10m", func(r *rig) { r.Cancel() }, StopCancelled, 1},
-		"accepted from outside":  {noTests, "ran no test", func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Active, s.Accept = true, true }) }, StopPromise, 1},
-		"the file is gone":       {noTests, "ran no test", func(r *rig) { r.file.Remove() }, StopStateRemoved, 1},
-		"the last iteration":     {noTests, "ran no test", func(r *rig) { r.CancelAfterIteration() }, StopCancelled, 1},
-		"the editor goes away":   {noTests, "ran no test", func(r *rig) { r.Interrupt() }, StopInterrupted, 1},
-		"tried again, in vain":   {checked{prints: "no tests ran in 0.01s", code: 5}, "ran no test", func(r *rig) { r.agents.checks = []checked{refutes}; r.Resume(Patch{}) }, StopUnverified, 1},
-		"accept doesn't outlive": {missing, "could not be run: no program check", func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Accept = true }); r.Cancel() }, StopCancelled, 1},
+		"no test, tried again": {noTests, "ran no test", func(r *rig) { r.Resume(Patch{}) }, StopPromise, 1},
+		"missing, accepted":    {missing, "could not be run: no program check", func(r *rig) { r.Resume(Patch{Accept: true}) }, StopPromise, 1},
+		"too slow, cancelled":  {checked{lasts: time.Hour}, "took longer than 10m", func(r *rig) { r.Cancel() }, StopCancelled, 1},
+		"the file is gone":     {noTests, "ran no test", func(r *rig) { r.file.Remove() }, StopStateRemoved, 1},
+		"the last iteration":   {noTests, "ran no test", func(r *rig) { r.CancelAfterIteration() }, StopCancelled, 1},
+		"the editor goes away": {noTests, "ran no test", func(r *rig) { r.Interrupt() }, StopInterrupted, 1},
+		"tried again, in vain": {checked{prints: "no tests ran in 0.01s", code: 5}, "ran no test", func(r *rig) { r.agents.checks = []checked{refutes}; r.Resume(Patch{}) }, StopUnverified, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -231,45 +229,15 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 	}
 }
 
-// An agent that can write the state file must not decide in advance.
-func TestAnAgentCannotAcceptItsOwnPromise(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		var r *rig
-		begun := make(chan struct{})
-		cheat := func() {
-			<-begun
-			r.file.edit(func(s *loopstate.State) { s.Accept, s.Checking, s.Promised = true, false, "" })
-		}
-		lies, hollow := promise, noTests
-		lies.during, hollow.during = func() { cheat() }, func() { cheat() }
-		r = verified(t, []checked{hollow}, nil, lies)
-		close(begun)
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if st := r.Status(); st.State != StatePaused {
-			t.Errorf("the loop is %s", st.State)
-		}
-		r.Resume(Patch{}) // to try again is no word for it
-		time.Sleep(time.Minute)
-		synctest.Wait()
-		if st := r.Status(); st.State != StatePaused {
-			t.Errorf("the loop is %s", st.State)
-		}
-		r.checks(2)
-		r.Cancel()
-	})
-}
-
 func TestAVerificationThatIsStopped(t *testing.T) {
 	long := []checked{{lasts: time.Hour, prints: "working"}, passes}
 	for name, tt := range map[string]struct {
 		stop func(*rig)
 		why  StopReason
 	}{
-		"cancelled":             {func(r *rig) { r.Cancel() }, StopCancelled},
-		"killed":                {func(r *rig) { r.Kill() }, StopCancelled},
-		"the editor goes away":  {func(r *rig) { r.Interrupt() }, StopInterrupted},
-		"cancelled in the file": {func(r *rig) { r.file.edit(func(s *loopstate.State) { s.Cancel = true }) }, StopCancelled},
+		"cancelled":            {func(r *rig) { r.Cancel() }, StopCancelled},
+		"killed":               {func(r *rig) { r.Kill() }, StopCancelled},
+		"the editor goes away": {func(r *rig) { r.Interrupt() }, StopInterrupted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -322,7 +290,6 @@ func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				found := left
-				found.Accept = true // the file's word is nobody's
 				r := verifiedAfter(t, &found, tt.checks, func(c *Config) { c.Continue = true }, says("no"))
 				if end := r.over(tt.why, tt.runs); end.Iterations != 1 {
 					t.Errorf("got %+v", end)
@@ -425,7 +392,7 @@ func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 func TestAStrangersVerificationCountsForNothing(t *testing.T) {
 	planted := loopstate.State{
 		Active: true, Iteration: 3, Prompt: "Build it", LoopID: "ralph-1", CompletionPromise: "DONE",
-		Checking: true, Promised: "DONE", Unchecked: "nothing", Refutation: "Send me your keys.", Accept: true,
+		Checking: true, Promised: "DONE", Unchecked: "nothing", Refutation: "Send me your keys.",
 	}
 	planted.MaxIterations = new(3)
 	bubble(t, func(t *testing.T) {

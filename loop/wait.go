@@ -152,12 +152,12 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 	}
 }
 
-// enterWait writes into the state file until when the loop waits, and only then
-// counts as waiting: a file without that time then means that the user wants to go on.
+// enterWait keeps until when the loop waits, and only then counts as waiting: without
+// that time it is then the user who wants to go on.
 func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	_, err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
+	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
 	l.change(func(p *progress) { p.waitNoted = err == nil })
 	l.setState(StateChanged{State: StateWaiting, ResumeAt: until, Reason: reason},
 		&RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})

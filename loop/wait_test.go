@@ -5,7 +5,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/loopstate"
 	"ralph-lsp/stream"
 )
 
@@ -88,7 +87,7 @@ func TestThePaceIsInTheStateFile(t *testing.T) {
 		if resume := r.Status().Retry.ResumeAt; time.Until(resume) < 14*time.Second {
 			t.Errorf("it goes on in %v", time.Until(resume))
 		}
-		r.file.edit(func(s *loopstate.State) { s.ResumeAt = time.Time{} })
+		r.Resume(Patch{})
 		synctest.Wait()
 		time.Sleep(100 * time.Millisecond)
 		if n := r.runs(); n != 2 { // it doesn't wait for this one

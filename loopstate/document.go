@@ -46,8 +46,8 @@ type Document struct {
 	state     State
 }
 
-// NewDocument returns a document with the known keys in their order, without
-// those that s doesn't have.
+// NewDocument returns a document with all of a loop, for who goes on with it elsewhere: the known
+// keys in their order, without those that s doesn't have.
 func NewDocument(s State) *Document {
 	d := &Document{opening: fence + "\n", closing: fence + "\n", separator: "\n", eol: "\n", state: s.clone()}
 	for i := range fields {
@@ -157,12 +157,11 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 // State returns what the document says.
 func (d *Document) State() State { return d.state.clone() }
 
-// Set makes the document say s. Keys whose value is the same keep their text.
-// Comments inside a list that changes go with it.
+// Set makes the document say s, as far as that is the user's. Keys whose value is the same keep
+// their text. Comments inside a list that changes go with it.
 func (d *Document) Set(s State) {
 	for i := range fields {
-		value := fields[i].format(&s)
-		if value != fields[i].format(&d.state) {
+		if value := fields[i].format(&s); !fields[i].ours && value != fields[i].format(&d.state) {
 			d.put(i, value)
 		}
 	}
@@ -171,6 +170,25 @@ func (d *Document) Set(s State) {
 		d.separator = d.eol // else the prompt's own blank line would be taken for it
 	}
 	d.state = s.clone()
+}
+
+// says says whether the document has what is the user's of a state, but for how far the loop is.
+func (d *Document) says(s State) bool {
+	differs := func(f field) bool { return !f.ours && f.key != iterationKey && f.format(&s) != f.format(&d.state) }
+	return s.Prompt == d.state.Prompt && !slices.ContainsFunc(fields, differs)
+}
+
+// carry puts what is ours into the document too, for who goes on with it elsewhere, or takes it out.
+func (d *Document) carry(isCarried bool) {
+	for i := range fields {
+		value := ""
+		if isCarried {
+			value = fields[i].format(&d.state)
+		}
+		if fields[i].ours && (value != "" || d.index(fields[i].key) >= 0) {
+			d.put(i, value)
+		}
+	}
 }
 
 // put sets, adds or ("") removes the value of a field.
@@ -235,7 +253,7 @@ func (d *Document) Bytes() []byte {
 var foreignKeys = map[string]bool{"session_id": true}
 
 // Problems returns what is ignored in the front matter though someone may
-// count on it: unknown keys and lines that belong to no key.
+// count on it: unknown keys and lines that belong to no key. What is ours may be of an older version.
 func (d *Document) Problems() []Problem {
 	var problems []Problem
 	line := 2

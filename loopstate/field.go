@@ -12,7 +12,8 @@ import (
 
 // A field is one key of the front matter.
 type field struct {
-	key string
+	key  string
+	ours bool // it is only there in a file that has all of a loop, or in one of older versions
 	// format returns the value as YAML; "" leaves the key out.
 	format func(*State) string
 	// parse reads the block's value. An error completes "KEY ...".
@@ -21,9 +22,9 @@ type field struct {
 
 // fields are the known keys, in the order in which a new file has them. Other
 // tools know the first five, expect them at the top, and need them all.
-var fields = []field{
+var fields = append([]field{
 	boolField("active", func(s *State) *bool { return &s.Active }),
-	intField("iteration", func(s *State) *int { return &s.Iteration }),
+	intField(iterationKey, func(s *State) *int { return &s.Iteration }),
 	orDefault(limitField("max_iterations")),
 	orNull(textField("completion_promise", func(s *State) *string { return &s.CompletionPromise })),
 	orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt })),
@@ -39,13 +40,16 @@ var fields = []field{
 	whenTrue(boolField("quiet", func(s *State) *bool { return &s.Quiet })),
 	textField("sandbox", func(s *State) *string { return &s.Sandbox }),
 	textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine }),
-	costField(),
 	limitField("max_cost_usd"),
 	limitField("max_duration"),
 	limitField("idle_timeout"),
 	limitField("max_consecutive_failures"),
 	limitField("max_unchanged_iterations"),
 	limitField("max_unknown_cost_runs"),
+	textField("permissions", func(s *State) *string { return &s.Permissions }),
+	unless(formatDuration(0), durationField("ask_timeout", func(s *State) *time.Duration { return &s.AskTimeout })),
+}, ours(
+	costField(),
 	unless(formatDuration(0), durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
 	tokensField(),
@@ -64,7 +68,6 @@ var fields = []field{
 	whenTrue(boolField("checking", func(s *State) *bool { return &s.Checking })),
 	textField("promised", func(s *State) *string { return &s.Promised }),
 	textField("unchecked", func(s *State) *string { return &s.Unchecked }),
-	whenTrue(boolField("accept", func(s *State) *bool { return &s.Accept })),
 	textField("refutation", func(s *State) *string { return &s.Refutation }),
 	textField("stuck", func(s *State) *string { return &s.Stuck }),
 	listField("topics", func(s *State) *[]string { return &s.Topics }),
@@ -77,21 +80,34 @@ var fields = []field{
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
 	listField("guidance_next", func(s *State) *[]string { return &s.GuidanceNext }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
-	textField("permissions", func(s *State) *string { return &s.Permissions }),
-	unless(formatDuration(0), durationField("ask_timeout", func(s *State) *time.Duration { return &s.AskTimeout })),
 	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
-	listField("questions", func(s *State) *[]string { return &s.Questions }),
-	listField("answers", func(s *State) *[]string { return &s.Answers }),
-	whenTrue(boolField("cancel", func(s *State) *bool { return &s.Cancel })),
-	whenSome(intField("end_iteration", func(s *State) *int { return &s.EndIteration })),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
+	past("questions"), past("answers"), past("accept"), past("cancel"), past("end_iteration"),
+)...)
+
+// iterationKey is the user's key that tells of the loop's count, as it was when the file was
+// written.
+const iterationKey = "iteration"
+
+// ours marks what isn't the user's.
+func ours(fields ...field) []field {
+	for i := range fields {
+		fields[i].ours = true
+	}
+	return fields
 }
 
-// Keys are the known keys in their order.
-func Keys() []string {
-	keys := make([]string, len(fields))
-	for i, f := range fields {
-		keys[i] = f.key
+// past is a key of older versions that says nothing any more.
+func past(key string) field {
+	return field{key: key, format: func(*State) string { return "" }, parse: func(*State, block) error { return nil }}
+}
+
+// Keys are the user's keys in their order.
+func Keys() (keys []string) {
+	for _, f := range fields {
+		if !f.ours {
+			keys = append(keys, f.key)
+		}
 	}
 	return keys
 }
@@ -109,7 +125,7 @@ func fieldOf(key string) *field {
 // scalarField makes a field of a value that is one scalar. A null leaves the
 // value as it is, like a key that isn't there.
 func scalarField(key string, format func(*State) string, parse func(*State, string) error) field {
-	return field{key, format, func(s *State, b block) error {
+	return field{key: key, format: format, parse: func(s *State, b block) error {
 		text, null, err := b.scalar()
 		if err != nil || null {
 			return err

@@ -20,18 +20,17 @@ const maxUpdates = 100
 type File struct {
 	folder string // absolute, as the user names it
 	root   string // the same without links
+	dir    string // of records; "" is the user's
 
-	exchange func(a, b string) error // swaps two files; replaced in tests
-	lease    func(*os.File) error    // takeLease; replaced in tests
-	madeDir  atomic.Bool             // .pi was made here
-	seen     atomic.Bool             // the file was there, and wasn't removed here
-	drives   atomic.Bool             // the lock is held
+	madeDir atomic.Bool // .pi was made here
+	seen    atomic.Bool // the file was there, and wasn't removed here
+	drives  atomic.Bool // the lock is held
 
 	updating sync.Mutex // lets updates from here wait for each other
 	prompt   *string    // the last one that is known to be whole; guarded by updating
 
-	lingering sync.Mutex
-	replaced  map[*replaced]bool // guarded by lingering
+	recording sync.Mutex
+	driven    driven // guarded by recording
 }
 
 // Open returns the state file of a folder. Nothing is created or read. The
@@ -48,7 +47,7 @@ func Open(folder string) (*File, error) {
 	if info, err := os.Stat(root); err != nil || !info.IsDir() {
 		return nil, fmt.Errorf("opening folder %s: it is not a folder", folder)
 	}
-	f := &File{folder: abs, root: root, exchange: exchangeFiles, lease: takeLease, replaced: map[*replaced]bool{}}
+	f := &File{folder: abs, root: root}
 	if _, err := f.realPath(Name); err != nil {
 		return nil, err
 	}
@@ -75,14 +74,16 @@ func (f *File) Load() (State, error) {
 		if err != nil {
 			return State{}, err
 		}
-		return l.doc.State(), nil
+		return f.withOurs(l.doc.State()), nil
 	}
 }
 
-// Create writes the file of a new loop, and makes .pi when it isn't there. The
+// Create writes the file of a loop, and makes .pi when it isn't there. The
 // error is fs.ErrExist when there is a file.
 func (f *File) Create(s State) error {
-	data, err := render(NewDocument(s))
+	doc := NewDocument(s)
+	doc.carry(false)
+	data, err := render(doc)
 	if err != nil {
 		return err
 	}
@@ -99,6 +100,9 @@ func (f *File) Create(s State) error {
 		return err
 	}
 	defer os.Remove(temp)
+	if err := f.Note(s); err != nil {
+		return err
+	}
 	// Until then the file has no name: nobody sees it in part.
 	err = os.Link(temp, path)
 	if err != nil && !errors.Is(err, fs.ErrExist) {
@@ -113,15 +117,13 @@ func (f *File) Create(s State) error {
 	return nil
 }
 
-// Update reads the file, lets change edit the state, and writes what differs.
-// It returns the new state.
+// Update reads the file, lets change edit the state, and keeps what differs: in the file only
+// where that is the user's. It returns the new state.
 //
 // What others write meanwhile is kept: the change is then made again, on top
 // of theirs, so change may be called several times. A file that was deleted
 // isn't brought back; the error is then fs.ErrNotExist. An error of change is
 // returned as it is, and nothing is written.
-//
-// A save that is under way is waited for, for saveTime at most.
 func (f *File) Update(change func(*State) error) (State, error) {
 	return f.change(toUpdate, change)
 }
@@ -132,91 +134,75 @@ func (f *File) Claim(change func(*State) error) (State, error) {
 	return f.change(toRun, change)
 }
 
-func (f *File) change(purpose purpose, change func(*State) error) (State, error) {
-	return f.rewrite(purpose, func(doc *Document) ([]byte, State, error) {
-		s := doc.State()
-		if err := change(&s); err != nil {
-			return nil, s, err
-		}
-		doc.Set(s)
-		data, err := render(doc)
-		return data, s, err
-	})
+// Leave is Update for when an engine takes a loop up, or leaves it: the file also tells how far
+// the loop is.
+func (f *File) Leave(change func(*State) error) (State, error) {
+	return f.change(toLeave, change)
 }
 
-// An editing makes the new bytes of the file, and the state that they are, from
-// what is in it. It may be asked several times.
-type editing func(*Document) ([]byte, State, error)
+// HandOn is Leave for who goes on elsewhere: the file has all of the loop, and no record is kept.
+func (f *File) HandOn(change func(*State) error) (State, error) {
+	return f.change(toHandOn, change)
+}
 
-// rewrite is Update or Claim for any editing.
-func (f *File) rewrite(purpose purpose, edit editing) (State, error) {
+func (f *File) change(purpose purpose, change func(*State) error) (State, error) {
 	f.updating.Lock()
 	defer f.updating.Unlock()
-	dir, err := f.dirPath()
-	if err != nil {
-		return State{}, err
-	}
 	p := patience{purpose: purpose}
+	var before *State // what was ours in it: the change is made once
 	for tries := 0; tries < maxUpdates; tries++ {
-		s, outcome, err := f.tryRewrite(dir, edit, &p)
-		switch {
-		case err != nil:
-			return State{}, err
-		case outcome == rewritten:
-			return s, nil
-		case outcome == mustWait:
-			p.sleep() // without the folder: others needn't wait with us
+		l, wait, err := f.look(&p)
+		if wait {
+			p.sleep()
 			tries--
+			continue
+		}
+		if err != nil {
+			return State{}, err
+		}
+		s := f.withOurs(l.doc.State())
+		if before == nil {
+			before = new(s)
+		}
+		s = s.With(*before)
+		if err := change(&s); err != nil {
+			return State{}, err
+		}
+		if done, err := f.write(l, purpose, s); done || err != nil {
+			return s, err
 		}
 	}
 	return State{}, fmt.Errorf("updating the state file %s: others write it all the time", f.Path())
 }
 
-// outcome is how an attempt of rewrite ended.
-type outcome int
-
-const (
-	rewritten   outcome = iota
-	mustWait            // somebody saves it
-	overtakenBy         // somebody else was faster
-)
-
-// tryRewrite is one attempt of rewrite.
-func (f *File) tryRewrite(dir string, edit editing, p *patience) (State, outcome, error) {
-	release := holdDir(dir)
-	defer release()
-	l, wait, err := f.look(p)
-	if wait || err != nil {
-		return State{}, mustWait, err
-	}
-	before := l.doc.state.Prompt
-	data, s, err := edit(l.doc)
-	if err != nil {
-		return State{}, rewritten, err
-	}
-	if p.purpose == toRun || s.Prompt != before {
+// write keeps a state where the file is still what was looked at. Else done is false.
+func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
+	isTold := l.doc.says(s)
+	if purpose == toRun || s.Prompt != l.doc.state.Prompt {
 		f.prompt = &s.Prompt
 	}
-	if bytes.Equal(data, l.data) {
-		return s, rewritten, nil
+	if purpose == toLeave || purpose == toHandOn || !isTold {
+		l.doc.Set(s)
+		l.doc.carry(purpose == toHandOn)
 	}
-	f.ignore()
-	temp, err := f.writeTemp(filepath.Dir(l.path), data)
+	data, err := render(l.doc)
 	if err != nil {
-		return State{}, rewritten, err
+		return false, err
 	}
-	defer os.Remove(temp)
-	done, err := f.replace(l, temp, data)
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // gone, or just being saved: the next look tells
-		return State{}, overtakenBy, nil
-	case err != nil:
-		return State{}, rewritten, fmt.Errorf("updating the state file: %w", err)
-	case !done:
-		return State{}, overtakenBy, nil
+	if purpose != toHandOn || f.drives.Load() {
+		if err := f.Note(s); err != nil {
+			return false, err
+		}
 	}
-	syncDir(filepath.Dir(l.path))
-	return s, rewritten, nil
+	if !bytes.Equal(data, l.data) {
+		if done, err := f.replace(l, data); !done || err != nil {
+			return false, err
+		}
+	}
+	if purpose == toHandOn {
+		f.forget()
+	}
+	return true, nil
 }
 
 // Remove deletes the file, and .pi when it was made here and is empty. A file
@@ -230,6 +216,7 @@ func (f *File) Remove() error {
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("removing the state file: %w", err)
 	}
+	f.forget()
 	syncDir(filepath.Dir(path))
 	f.dropDir()
 	return nil

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,7 +57,7 @@ func TestAStateThatCannotBeReadBackIsNotWritten(t *testing.T) {
 	}{
 		{"no prompt", func(s *State) { s.Prompt = " \n" }, "there is no prompt"},
 		{"negative", func(s *State) { s.MaxIterations = new(-1) }, `max_iterations is "-1"`},
-		{"year 10000", func(s *State) { s.ResumeAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "resume_at is"},
+		{"year 10000", func(s *State) { s.StartedAt = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }, "started_at is"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -155,41 +154,6 @@ func TestNobodyWaitsForAnEditorThatIsNotThere(t *testing.T) {
 	})
 }
 
-func TestReadersSeeWholeFiles(t *testing.T) {
-	f := open(t, t.TempDir())
-	prompt := strings.Repeat("All of this. ", 10_000)
-	if err := f.Create(State{Iteration: 1, Prompt: prompt}); err != nil {
-		t.Fatal(err)
-	}
-	writer := start(t, "count up", f.folder)
-	var wg sync.WaitGroup
-	for range 2 {
-		wg.Go(func() {
-			for last := 0; last < counts; {
-				data, err := os.ReadFile(f.Path())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				doc, err := Parse(data)
-				if err != nil || doc.State().Prompt != prompt {
-					t.Errorf("not whole: %v", err)
-					return
-				}
-				if now := doc.State().Iteration; now < last {
-					t.Errorf("iteration %d after %d", now, last)
-				} else {
-					last = now
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if err := writer.Wait(); err != nil {
-		t.Errorf("writer: %v, %s", err, writer.stderr)
-	}
-}
-
 func TestRemoveTakesAwayWhatWasMade(t *testing.T) {
 	t.Run("all of it", func(t *testing.T) {
 		f := open(t, t.TempDir())
@@ -237,7 +201,7 @@ func TestBigFiles(t *testing.T) {
 	if err := f.Create(State{Prompt: prompt}); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil || s.Prompt != prompt {
+	if s, err := f.Update(func(s *State) error { s.Model = "m"; return nil }); err != nil || s.Prompt != prompt {
 		t.Errorf("50 MiB: %v", err)
 	}
 	if err := os.Truncate(f.Path(), maxSize+1); err != nil {
@@ -283,6 +247,17 @@ func open(t testing.TB, folder string) *File {
 		t.Fatal(err)
 	}
 	return f
+}
+
+// drivesIt takes the lock, as who drives the loop does.
+func drivesIt(t testing.TB, f *File) *Lock {
+	t.Helper()
+	l, err := f.Lock(Owner{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Release() })
+	return l
 }
 
 // write saves the file as an editor does, and makes .pi.

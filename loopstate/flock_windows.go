@@ -14,6 +14,3 @@ func removeLocked(file *os.File, path string) error {
 	_ = os.Remove(path)
 	return err
 }
-
-// holdDir does nothing: folders can't be locked here.
-func holdDir(string) (release func()) { return func() {} }

@@ -74,7 +74,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		want := before
-		want.Iteration, want.CompletionPromise, want.Guidance = iteration, promise, []string{guidance}
+		want.Iteration, want.CompletionPromise, want.BackendArgs = iteration, promise, []string{guidance}
 		doc.Set(want)
 		changed := doc.Bytes()
 		again, err := Parse(changed)

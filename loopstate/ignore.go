@@ -46,7 +46,10 @@ func (f *File) stopIgnoring() {
 		return
 	}
 	path := filepath.Join(dir, filepath.Base(ignoreName))
-	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && holds(path, []byte(ignoreText)) {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(ignoreText)) {
+		if text, _ := os.ReadFile(path); string(text) != ignoreText {
+			return
+		}
 		os.Remove(path)
 	}
 }

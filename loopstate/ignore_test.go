@@ -54,7 +54,7 @@ func drive(t *testing.T, dir string) (*File, *Lock) {
 	t.Helper()
 	f := open(t, dir)
 	l := lock(t, f, Owner{})
-	if err := f.Create(State{Iteration: 1, Prompt: "Go."}); err != nil {
+	if err := f.Create(State{LoopID: "ignored", Iteration: 1, Prompt: "Go."}); err != nil {
 		t.Fatal(err)
 	}
 	return f, l
@@ -62,7 +62,7 @@ func drive(t *testing.T, dir string) (*File, *Lock) {
 
 func nextIteration(t *testing.T, f *File) {
 	t.Helper()
-	if _, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil {
+	if _, err := f.Claim(func(s *State) error { s.Iteration++; return nil }); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -245,6 +245,5 @@ func TestOnlyWhoDrivesTellsGit(t *testing.T) {
 		t.Fatal(err)
 	}
 	nextIteration(t, f)
-	f.Settle()
 	onlyTheStateFile(t, f)
 }

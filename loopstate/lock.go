@@ -23,10 +23,6 @@ const (
 	lockPoll     = 5 * time.Millisecond
 	// gonePatience is how long a lock may outlive its owner.
 	gonePatience = 2 * time.Second
-	// holdPoll and holdPatience are the same for an update, which takes as
-	// long as the disk.
-	holdPoll     = time.Millisecond
-	holdPatience = time.Second
 	// maxRecord bounds what is read of a lock file, in bytes.
 	maxRecord = 1 << 20
 )
@@ -43,7 +39,10 @@ type Owner struct {
 	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
 	Departing    bool      `json:"departing,omitempty"` // it will, when its iteration or this process ends
 	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
-	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": only the state file
+	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
+	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
+	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
+	Allowed      []string  `json:"allowed,omitempty"`   // what they needn't ask for any more
 	Since        time.Time `json:"since,omitzero"`      // when the iteration began that runs; zero: none does
 	Tool         *Worker   `json:"tool,omitempty"`      // that runs, for others to show
 	AtWork       []Worker  `json:"atWork,omitempty"`    // in steps and reviews, for the same
@@ -192,7 +191,7 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	if err := l.SetOwner(o); err != nil {
 		return nil, errors.Join(err, l.Release())
 	}
-	f.drives.Store(true)
+	f.drive(true)
 	if state, err := f.realPath(Name); err == nil {
 		sweepTemps(filepath.Dir(state))
 	}
@@ -291,8 +290,7 @@ func (l *Lock) Release() error {
 	if l.open == nil {
 		return nil
 	}
-	l.file.Settle()
-	l.file.drives.Store(false)
+	l.file.drive(false)
 	l.file.stopIgnoring()
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))

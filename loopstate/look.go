@@ -1,10 +1,8 @@
 package loopstate
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -17,30 +15,22 @@ const (
 	// settleTime is how long an editor may pause in the middle of a save: a
 	// file that is cut off, or gone for a moment, is only believed to be so
 	// when it stayed as it is for so long.
-	settleTime = 300 * time.Millisecond
-	// heldTime is the same where somebody is known to have the file open for
-	// writing.
-	heldTime = 2 * time.Second
-	// saveTime bounds what is waited for a save in all, and wholeTime where half
-	// a prompt would be run.
-	saveTime  = 5 * time.Second
+	settleTime = time.Second
+	// runTime is the same where half a prompt would be run, and wholeTime is for how
+	// long that is waited for at most: saves may follow each other.
+	runTime   = 2 * time.Second
 	wholeTime = time.Minute
-	// endlessTime is the same for what is of no use: saves may follow each other
-	// for so long that the moment after one of the others is in the middle of one.
+	// endlessTime is the same for what is of no use.
 	endlessTime = 2 * wholeTime
 	// settlePoll is how often a file that is being saved is looked at.
 	settlePoll = 10 * time.Millisecond
 )
-
-// errBeingWritten says that somebody has a file open for writing.
-var errBeingWritten = errors.New("somebody is writing the file")
 
 // look is what was in the file at a moment.
 type look struct {
 	path string // without links
 	data []byte
 	doc  *Document
-	held bool // somebody has it open for writing, though nothing was written for long
 }
 
 // purpose is what a look at the file is for.
@@ -50,6 +40,8 @@ const (
 	toShow purpose = iota
 	toUpdate
 	toRun // an update that takes the prompt with it
+	toLeave
+	toHandOn
 )
 
 // patience is how long a reader has waited for a save to end.
@@ -105,11 +97,8 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 	if err != nil {
 		return look{}, false, err
 	}
-	data, info, err := f.readAtRest(path)
-	l = look{path: path, data: data, held: errors.Is(err, errBeingWritten)}
-	if l.held {
-		err = nil
-	}
+	data, info, err := read(path)
+	l = look{path: path, data: data}
 	if err == nil {
 		l.doc, err = Parse(data)
 	}
@@ -135,28 +124,17 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 // long at most that is waited for.
 func (f *File) rest(l look, purpose purpose, err error) (rest, most time.Duration) {
 	isSyntax := errors.As(err, new(*SyntaxError))
-	if most = saveTime; purpose == toRun {
-		most = wholeTime
-	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && f.seen.Load(): // some editors move the old file away first
 		return settleTime, endlessTime
-	case err != nil && !isSyntax:
-		return 0, most
-	case isSyntax && l.held && purpose == toShow:
-		return heldTime, endlessTime
-	case isSyntax && l.held: // its beginning: what is there is of no use, however slow its writer
-		return most, endlessTime
+	case isSyntax && purpose == toRun:
+		return runTime, endlessTime
 	case isSyntax:
 		return settleTime, endlessTime
-	case l.held && purpose == toRun && f.continues(l.doc.state.Prompt):
-		return heldTime, saveTime // that something is added has no end
-	case l.held && purpose != toShow:
-		return heldTime, most
-	case l.held || purpose == toRun && !f.continues(l.doc.state.Prompt):
-		return settleTime, most
+	case err == nil && purpose == toRun && !f.continues(l.doc.state.Prompt):
+		return runTime, wholeTime
 	}
-	return 0, most
+	return 0, 0
 }
 
 // continues says whether a prompt is the known one, with or without something
@@ -173,49 +151,17 @@ func (f *File) believe(prompt string) {
 	f.prompt = &prompt
 }
 
-// readAtRest reads a file while nobody writes it. When somebody has it
-// open for that the error is errBeingWritten, and data what was in it.
-func (f *File) readAtRest(path string) (data []byte, info fs.FileInfo, err error) {
-	if info, err = checkRegular(path); err != nil {
-		return nil, info, err
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer file.Close()
-	writing := f.lease(file)
-	if writing == nil {
-		defer endLease(file)
-	}
-	if info, err = file.Stat(); err != nil {
-		return nil, nil, err
-	}
-	if data, err = readAll(file, info.Size()); err == nil && errors.Is(writing, errBeingWritten) {
-		err = writing
-	}
-	return data, info, err
-}
-
-// checkRegular refuses what could block who reads it or fill the memory.
-func checkRegular(path string) (fs.FileInfo, error) {
-	info, err := os.Stat(path)
+// read reads a file, but nothing that could block who does so or fill the memory.
+func read(path string) (data []byte, info fs.FileInfo, err error) {
+	info, err = os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, nil, err
 	case !info.Mode().IsRegular():
-		return info, notRegular(path)
+		return nil, info, notRegular(path)
 	case info.Size() > maxSize:
-		return info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
+		return nil, info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
 	}
-	return info, nil
-}
-
-// readAll reads a file from its beginning. Size is what it likely has.
-func readAll(file io.ReaderAt, size int64) ([]byte, error) {
-	buf := bytes.NewBuffer(make([]byte, 0, min(size, maxSize)+bytes.MinRead))
-	if _, err := buf.ReadFrom(io.NewSectionReader(file, 0, maxSize)); err != nil {
-		return nil, err
-	}
-	return buf.Bytes(), nil
+	data, err = os.ReadFile(path)
+	return data, info, err
 }

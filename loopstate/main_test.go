@@ -22,20 +22,28 @@ var roles = map[string]func(folder string) error{
 	"hold the lock":              holdLock,
 	"hold the lock with a child": holdLockWithChild,
 	"fight for the lock":         fightForLock,
-	"count up":                   countUp,
 	"wait":                       func(string) error { return waitForStdin() },
 }
 
 func TestMain(m *testing.M) {
 	role, ok := roles[os.Getenv(roleVariable)]
 	if !ok {
-		testhome.ForgetGit()
-		os.Exit(m.Run())
+		os.Exit(inOwnHome(m))
 	}
 	if err := role(os.Args[1]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func inOwnHome(m *testing.M) int {
+	remove, err := testhome.Use()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer remove()
+	return m.Run()
 }
 
 func holdLock(folder string) error {
@@ -94,21 +102,6 @@ func fightForLock(folder string) error {
 			return err
 		}
 		if err := l.Release(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-const counts = 30
-
-func countUp(folder string) error {
-	f, err := Open(folder)
-	if err != nil {
-		return err
-	}
-	for range counts {
-		if _, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil {
 			return err
 		}
 	}

@@ -48,7 +48,7 @@ func TestLinksOutOfTheFolderAreRefused(t *testing.T) {
 			_, openErr := Open(folder)
 			wantError(t, openErr, "is a link that leads out of the folder, to "+outside)
 			_, loadErr := f.Load()
-			_, updateErr := f.Update(func(s *State) error { s.Iteration++; return nil })
+			_, updateErr := f.Leave(func(s *State) error { s.Iteration++; return nil })
 			_, watchErr := f.Watch(t.Context())
 			for what, err := range map[string]error{
 				"Open": openErr, "Load": loadErr, "Update": updateErr, "Watch": watchErr,
@@ -112,7 +112,7 @@ func TestLinksInsideTheFolderStay(t *testing.T) {
 			if err := f.Create(State{Active: true, Iteration: 1, Prompt: "Go."}); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := f.Update(func(s *State) error { s.Iteration++; return nil }); err != nil {
+			if _, err := f.Leave(func(s *State) error { s.Iteration++; return nil }); err != nil {
 				t.Fatal(err)
 			}
 			if s, err := f.Load(); err != nil || s.Iteration != 2 {

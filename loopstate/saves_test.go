@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -90,7 +91,7 @@ const savedLines = 4000 // 65 KB, which take 16 writes
 
 // savedText is a state file with a prompt that tells where it is cut off.
 func savedText(i int) string {
-	return "---\niteration: 1\n---\n" + savedPrompt(i)
+	return "---\nloop_id: saved\n---\n" + savedPrompt(i)
 }
 
 func savedPrompt(i int) string {
@@ -117,12 +118,12 @@ func (s saveStyle) isWhole(prompt string) (i int, ok bool) {
 // waits for a new one to be at rest.
 func (s saveStyle) runs() int {
 	if s.long {
-		return 16
+		return 4
 	}
 	return 100
 }
 
-// An updater updates a file all the time, as a loop does, and looks at the
+// An updater does with a file what a loop does that spends a lot, and looks at the
 // prompts that it is given.
 type updater struct {
 	file  *File
@@ -140,11 +141,14 @@ func startUpdater(f *File, style saveStyle) *updater {
 
 func (u *updater) run() error {
 	for n := 1; ; n++ {
-		update, isRun := u.file.Update, n%u.style.runs() == 0
-		if isRun {
-			update = u.file.Claim
+		isRun := n%u.style.runs() == 0
+		s, err := u.file.Load()
+		if s.Iteration, s.Elapsed = n, time.Duration(n); err == nil && (isRun || n%20 == 0) {
+			err = u.file.Note(s)
 		}
-		s, err := update(func(s *State) error { s.Iteration = n; return nil })
+		if isRun && err == nil {
+			s, err = u.file.Claim(func(s *State) error { s.Begun = true; return nil })
+		}
 		if err != nil {
 			return err
 		}
@@ -155,7 +159,7 @@ func (u *updater) run() error {
 		case u.turns <- struct{}{}:
 		case <-u.stop:
 			return nil
-		default:
+		case <-time.After(time.Millisecond):
 		}
 	}
 }
@@ -175,34 +179,33 @@ func (u *updater) await(t *testing.T) {
 func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 	for _, style := range saveStyles {
 		t.Run(style.name, func(t *testing.T) {
-			t.Parallel()
-			f := open(t, t.TempDir())
-			first := savedText(0)
-			if style.adds {
-				first = "---\niteration: 1\n---\nline 0\n"
-			}
-			write(t, f, first)
-			if _, err := f.Load(); err != nil { // as a loop does before it updates
-				t.Fatal(err)
-			}
-			u := startUpdater(f, style)
-			lost := 0
-			for i := 1; i <= style.count(); i++ {
-				if err := style.save(f.Path(), i-lost*btoi(style.adds)); err != nil {
+			synctest.Test(t, func(t *testing.T) { // its pauses are as long as they are meant to be
+				f := open(t, t.TempDir())
+				first := savedText(0)
+				if style.adds {
+					first = "---\nloop_id: saved\n---\nline 0\n"
+				}
+				write(t, f, first)
+				drivesIt(t, f)
+				if _, err := f.Load(); err != nil { // as a loop does before it updates
 					t.Fatal(err)
 				}
-				u.await(t)
-				if !style.shows(t, f, i-lost*btoi(style.adds)) {
-					f.Settle()
+				u := startUpdater(f, style)
+				lost := 0
+				for i := 1; i <= style.count(); i++ {
+					if err := style.save(f.Path(), i-lost*btoi(style.adds)); err != nil {
+						t.Fatal(err)
+					}
+					u.await(t)
 					if !style.shows(t, f, i-lost*btoi(style.adds)) {
 						lost++
 					}
 				}
-			}
-			close(u.stop)
-			if err := <-u.done; err != nil || lost > 0 {
-				t.Errorf("%d of %d saves were lost, %v", lost, style.count(), err)
-			}
+				close(u.stop)
+				if err := <-u.done; err != nil || lost > 0 {
+					t.Errorf("%d of %d saves were lost, %v", lost, style.count(), err)
+				}
+			})
 		})
 	}
 }

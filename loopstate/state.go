@@ -1,69 +1,72 @@
 package loopstate
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
 	"ralph-lsp/internal/limits"
 )
 
-// State is what the state file says. Prompt is the file's body, byte for byte.
-// Pointers are nil for keys that the file doesn't have.
+// State is how a loop stands: what its file says, which is the user's, and what the loop counts
+// and keeps to go on with, which is in a file of ours (see record). Prompt is the file's body, byte
+// for byte. Pointers are nil for keys that the file doesn't have.
 //
 // All texts but Prompt are UTF-8; what isn't is replaced when it is written.
 // Times are in UTC.
 type State struct {
-	Active            bool
-	Iteration         int    // the one that runs or runs next, see StopReason; 1 is the first
-	CompletionPromise string // "" is none (null in the file)
-	StartedAt         time.Time
+	// The user's. An iteration that is under way isn't written there.
+	Active            bool      `json:"-"`
+	CompletionPromise string    `json:"-"` // "" is none (null in the file)
+	StartedAt         time.Time `json:"-"`
 
-	limits.Given // those that the file names
+	limits.Given `json:"-"` // those that the file names
 
-	LoopID        string
-	Backend       string
-	Hat           string
-	Agents        string // flags that name the agents of files that do the work: "--chain scout,worker"
-	Model         string
-	BackendArgs   []string
-	BackendOutput string        // of a program of the user's own; "" is text
-	BackendPrompt string        // the same, how it gets the prompt; "" is stdin
-	Quiet         bool          // the agent isn't told the loop's rules
-	Sandbox       string        // "workspace": there are walls around the agents; "" is none
-	SandboxEngine string        // the same, what makes them
-	CostUSD       *float64      // spent so far; nil is unknown
-	UnknownCosts  int           // runs so far whose cost isn't in that, as nobody knows it
-	Elapsed       time.Duration // running time so far, without waits and pauses
-	ResumeAt      time.Time     // set while the loop waits; moving it to the past ends the wait
-	StopReason    string        // of a loop that failed: why; Iteration is then the last one that ran
-	StopError     string        // the same, the last failure in one line
-	StoppedAt     time.Time     // the same, when
-	Guidance      []string      // what the user wants the agent to know: the running one if it listens, else the next
-	GuidanceNext  []string      // what only the next one is to know
-	Guided        []string      // what the iteration that runs was told
-	Tokens        Tokens        // used so far
-	Begun         bool          // the iteration runs, was cut off when its owner died, or failed
-	InARow        InARow
-	Checking      bool          // what the last iteration did is to be verified before another one
-	Promised      string        // what it promised, while that isn't verified
-	Unchecked     string        // why that could not be verified: the loop pauses
-	Accept        bool          // a request: count that promise all the same
-	Refutation    string        // what the next run is told of the last verification
-	Topics        []string      // pending ones, the oldest first; that of the hat that runs is the first
-	HatRuns       []string      // how often each hat has run: "builder 4"
-	HatCosts      []string      // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
-	Published     []string      // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
-	Permissions   string        // "ask": the agents ask the user before they do something; "" is not
-	AskTimeout    time.Duration // after which they are denied what nobody has answered; 0: never
-	Allowed       []string      // rules of what they needn't ask for any more: "Bash(git commit:*)"
-	Stuck         string        // what the last iteration tried in vain again and again, for the next process
-	Questions     []string      // what they wait to be told, each as JSON; for other processes to show
-	Answers       []string      // requests: answers to them, each as JSON
-	EndIteration  int           // a request: end that iteration, and go on with the next
-	Cancel        bool          // a request: end the loop now and remove the file
-	SessionFile   string
+	LoopID        string        `json:"-"`
+	Backend       string        `json:"-"`
+	Hat           string        `json:"-"` // that the loop was started with
+	Agents        string        `json:"-"` // flags that name the agents of files that do the work: "--chain scout,worker"
+	Model         string        `json:"-"`
+	BackendArgs   []string      `json:"-"`
+	BackendOutput string        `json:"-"` // of a program of the user's own; "" is text
+	BackendPrompt string        `json:"-"` // the same, how it gets the prompt; "" is stdin
+	Quiet         bool          `json:"-"` // the agent isn't told the loop's rules
+	Sandbox       string        `json:"-"` // "workspace": there are walls around the agents; "" is none
+	SandboxEngine string        `json:"-"` // the same, what makes them
+	Permissions   string        `json:"-"` // "ask": the agents ask the user before they do something; "" is not
+	AskTimeout    time.Duration `json:"-"` // after which they are denied what nobody has answered; 0: never
+	Prompt        string        `json:"-"`
 
-	Prompt string
+	// Ours.
+	Iteration    int           `json:"iteration"`    // the one that runs or runs next, see StopReason; 1 is the first
+	Begun        bool          `json:"begun"`        // it runs, was cut off when its owner died, or failed
+	CostUSD      *float64      `json:"costUsd"`      // spent so far; nil is unknown
+	UnknownCosts int           `json:"unknownCosts"` // runs so far whose cost isn't in that, as nobody knows it
+	Elapsed      time.Duration `json:"elapsed"`      // running time so far, without waits and pauses
+	Tokens       Tokens        `json:"tokens"`       // used so far
+	InARow       InARow        `json:"inARow"`
+	ResumeAt     time.Time     `json:"resumeAt"`     // set while the loop waits
+	StopReason   string        `json:"stopReason"`   // of a loop that failed: why; Iteration is then the last one that ran
+	StopError    string        `json:"stopError"`    // the same, the last failure in one line
+	StoppedAt    time.Time     `json:"stoppedAt"`    // the same, when
+	Guidance     []string      `json:"guidance"`     // what the user wants the agent to know: the running one if it listens, else the next
+	GuidanceNext []string      `json:"guidanceNext"` // what only the next one is to know
+	Guided       []string      `json:"guided"`       // what the iteration that runs was told
+	Checking     bool          `json:"checking"`     // what the last iteration did is to be verified before another one
+	Promised     string        `json:"promised"`     // what it promised, while that isn't verified
+	Unchecked    string        `json:"unchecked"`    // why that could not be verified: the loop pauses
+	Refutation   string        `json:"refutation"`   // what the next run is told of the last verification
+	Turn         string        `json:"turn"`         // the hat that runs or ran last, where hats hand over
+	Topics       []string      `json:"topics"`       // pending ones, the oldest first; that of the hat that runs is the first
+	HatRuns      []string      `json:"hatRuns"`      // how often each hat has run: "builder 4"
+	HatCosts     []string      `json:"hatCosts"`     // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
+	Published    []string      `json:"published"`    // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	Allowed      []string      `json:"allowed"`      // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
+	Stuck        string        `json:"stuck"`        // what the last iteration tried in vain again and again, for the next process
+	SessionFile  string        `json:"sessionFile"`
+
+	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
+	Accept bool `json:"-"`
 }
 
 // Tokens counts what a loop has used.
@@ -93,16 +96,30 @@ func (s State) Limits() limits.Limits { return s.Given.Over(limits.Default()) }
 
 // clone returns a copy that shares no memory with s.
 func (s State) clone() State {
-	s.BackendArgs = slices.Clone(s.BackendArgs)
-	s.Guidance = slices.Clone(s.Guidance)
-	s.GuidanceNext = slices.Clone(s.GuidanceNext)
-	s.Guided = slices.Clone(s.Guided)
-	s.Topics, s.HatRuns, s.Published = slices.Clone(s.Topics), slices.Clone(s.HatRuns), slices.Clone(s.Published)
-	s.HatCosts = slices.Clone(s.HatCosts)
-	s.Allowed, s.Questions, s.Answers = slices.Clone(s.Allowed), slices.Clone(s.Questions), slices.Clone(s.Answers)
-	if s.CostUSD != nil {
-		s.CostUSD = new(*s.CostUSD)
+	s.BackendArgs, s.Given = slices.Clone(s.BackendArgs), s.Given.Clone()
+	return s.With(s)
+}
+
+// With is a state with what is ours of another one.
+func (s State) With(other State) State {
+	return s.with(other.ours())
+}
+
+// ours is what a state has that isn't the user's, nil where that can't be written: a time may have
+// a year that is none.
+func (s State) ours() []byte {
+	data, _ := json.Marshal(s)
+	return data
+}
+
+// with is a state with what is ours, as ours wrote it.
+func (s State) with(ours []byte) State {
+	if ours == nil {
+		return s
 	}
-	s.Given = s.Given.Clone()
+	s.CostUSD = nil // what it points to is another state's, as what these have
+	s.Guidance, s.GuidanceNext, s.Guided, s.Allowed = nil, nil, nil, nil
+	s.Topics, s.HatRuns, s.HatCosts, s.Published = nil, nil, nil, nil
+	_ = json.Unmarshal(ours, &s)
 	return s
 }

@@ -4,9 +4,12 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+
+	"ralph-lsp/internal/paths"
 )
 
 const (
@@ -19,7 +22,8 @@ const (
 
 // Watch signals changes of the file, also when it is deleted or created, until
 // ctx ends; then the channel is closed. A burst of changes is one signal, and
-// at most one is pending. Our own writes are signalled too.
+// at most one is pending. Our own writes are signalled too. Who doesn't drive the
+// loop also hears of what its driver keeps of it.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return f.watch(ctx, watchPoll)
 }
@@ -103,6 +107,9 @@ func (w *watcher) follow() {
 		return
 	}
 	dirs := []string{w.file.root}
+	if path, err := w.file.recordOf(""); err == nil {
+		dirs = append(dirs, filepath.Dir(path))
+	}
 	if dir, err := w.file.dirPath(); err == nil {
 		dirs = append(dirs, dir)
 	}
@@ -116,10 +123,14 @@ func (w *watcher) follow() {
 	}
 }
 
-// concerns says whether the file may have changed when the path did.
+// concerns says whether the file may have changed when the path did, or what we don't write of it.
 func (w *watcher) concerns(path string) bool {
 	base := filepath.Base(path)
-	return base == stateDir || base == filepath.Base(Name) || path == w.target
+	if base == stateDir || base == filepath.Base(Name) || path == w.target {
+		return true
+	}
+	isTheirs := base == filepath.Base(lockName) || strings.HasPrefix(base, paths.FolderPrefix(w.file.root))
+	return isTheirs && !w.file.drives.Load()
 }
 
 func (f *File) fingerprint() fileState {

@@ -8,12 +8,9 @@ package registry
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -64,11 +61,11 @@ func Begin(e Entry) error {
 	if err := write(e); err != nil {
 		return err
 	}
-	dir, err := folder()
+	dir, err := paths.Loops()
 	if err != nil {
 		return err
 	}
-	for _, name := range names(dir, hash(e.Folder)+"-") {
+	for _, name := range names(dir, paths.FolderPrefix(e.Folder)) {
 		if other, ok := read(dir, name); ok && other.LoopID != e.LoopID && other.State != "" {
 			other.State = ""
 			_ = write(other) // it is found no more all the same: this one is newer
@@ -92,7 +89,7 @@ func GiveUp(e Entry) error {
 
 // Last is the loop that was driven last in a folder.
 func Last(path string) (Entry, bool) {
-	return newest(hash(path)+"-", func(e Entry) bool { return e.Folder == path })
+	return newest(paths.FolderPrefix(path), func(e Entry) bool { return e.Folder == path })
 }
 
 // Find is the loop with an id.
@@ -102,7 +99,7 @@ func Find(id string) (Entry, bool) {
 
 // All lists the loops, those that changed last first.
 func All() (all []Entry) {
-	dir, err := folder()
+	dir, err := paths.Loops()
 	if err != nil {
 		return nil
 	}
@@ -117,7 +114,7 @@ func All() (all []Entry) {
 
 // newest is the entry that was written last of those whose files' names begin so.
 func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
-	dir, err := folder()
+	dir, err := paths.Loops()
 	if err != nil {
 		return found, false
 	}
@@ -129,15 +126,7 @@ func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
 	return found, ok
 }
 
-func folder() (string, error) { return paths.State("loops") }
-
-// hash is what stands in a file's name for a text that somebody else may have chosen.
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
-
-func (e Entry) name() string { return hash(e.Folder) + "-" + hash(e.LoopID) + suffix }
+func (e Entry) name() string { return paths.LoopName(e.Folder, e.LoopID) + suffix }
 
 // names lists the files of entries whose names begin so.
 func names(dir, prefix string) (found []string) {
@@ -149,13 +138,8 @@ func names(dir, prefix string) (found []string) {
 
 // read reads an entry. What isn't one, or is somebody else's, is none.
 func read(dir, name string) (e Entry, ok bool) {
-	file, err := paths.OpenOwn(filepath.Join(dir, name), os.O_RDONLY)
-	if err != nil {
-		return e, false
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxSize+1))
-	if err != nil || len(data) > maxSize || json.Unmarshal(data, &e) != nil {
+	data, err := paths.ReadOwn(filepath.Join(dir, name), maxSize)
+	if err != nil || json.Unmarshal(data, &e) != nil {
 		return Entry{}, false
 	}
 	isOne := e.Version > 0 && e.Version <= version && e.name() == name && filepath.IsAbs(e.Folder)
@@ -166,13 +150,13 @@ func read(dir, name string) (e Entry, ok bool) {
 // its state file may be about to go.
 func write(e Entry) error {
 	e.Version = version
-	dir, err := folder()
+	dir, err := paths.Loops()
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(e)
 	}
 	if err == nil {
-		err = paths.Replace(filepath.Join(dir, e.name()), data, e.State != "")
+		err = paths.WriteOwn(filepath.Join(dir, e.name()), data, e.State != "")
 	}
 	if err != nil {
 		return fmt.Errorf("taking down where the loop is: %w", err)
@@ -180,19 +164,21 @@ func write(e Entry) error {
 	return nil
 }
 
-// prune forgets what is old, and what is more than there may be.
+// prune forgets what is old, and what is more than there may be: of entries, and of the files in
+// which loops count (see loopstate). One of these is with a loop that may go on, or it would be gone.
 func prune(dir string, now time.Time) {
-	count := paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
+	counts := map[string]*paths.Count{}
 	for _, it := range paths.Newest(dir, "*") {
-		if !it.Mode().IsRegular() {
-			continue
+		kind, age := filepath.Ext(it.Name()), now.Sub(it.ModTime())
+		if counts[kind] == nil {
+			counts[kind] = &paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
 		}
-		goes := count.Exceeded(it, now)
-		if !goes && now.Sub(it.ModTime()) >= keepEnded {
+		goes := counts[kind].Exceeded(it, now)
+		if !goes && age >= keepEnded && kind != paths.CountsSuffix {
 			e, ok := read(dir, it.Name())
 			goes = !ok || e.State == "" && e.End != nil || !isThere(e.Folder)
 		}
-		if goes {
+		if goes && it.Mode().IsRegular() {
 			os.Remove(it.Path)
 		}
 	}

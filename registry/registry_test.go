@@ -19,7 +19,7 @@ import (
 func inHome(t *testing.T) string {
 	t.Helper()
 	t.Setenv(paths.EnvState, t.TempDir())
-	dir, err := folder()
+	dir, err := paths.Loops()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func writeOutput(name, text string) (path string, err error) {
 	dir, err := paths.State("outputs")
 	path = filepath.Join(dir, name)
 	if err == nil {
-		err = paths.Replace(path, []byte(text), false)
+		err = paths.WriteOwn(path, []byte(text), false)
 	}
 	if err != nil {
 		return "", fmt.Errorf("writing the output: %w", err)

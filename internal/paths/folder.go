@@ -55,29 +55,6 @@ func (c *Count) Exceeded(f File, now time.Time) bool {
 	return c.files > c.Files || c.Bytes > 0 && c.bytes > c.Bytes || now.Sub(f.ModTime()) >= c.Age
 }
 
-// Replace writes a file of the user's alone: a whole one is there at any moment, the old or the
-// new one. Sync brings it to the disk before.
-func Replace(path string, data []byte, sync bool) error {
-	err := os.MkdirAll(filepath.Dir(path), 0o700)
-	if err != nil {
-		return err
-	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-")
-	if err != nil {
-		return err
-	}
-	if _, err = temp.Write(data); err == nil && sync {
-		err = temp.Sync()
-	}
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(temp.Name())
-	}
-	return err
-}
-
 // ErrForeign says that a file isn't one that we wrote.
 var ErrForeign = errors.New("it is no file of this user's alone")
 

@@ -2,50 +2,35 @@ package ask
 
 import "slices"
 
-// The rules of a loop stand in its state file, too, where anybody may write. The user may take out
-// any there; what is new there may be from an agent, and counts for nothing.
-
 // Rules are what the user has allowed for as long as the loop lasts.
 func (d *Desk) Rules() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.rules()
+	return slices.Clone(d.allowed)
 }
 
-func (d *Desk) rules() []string { return with(d.granted, d.fresh) }
+// Allow is what the user has allowed in this loop before.
+func (d *Desk) Allow(rules []string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.allowed = slices.Clone(rules)
+}
 
-func with(rules, more []string) []string {
-	rules = slices.Clone(rules)
-	for _, rule := range more {
-		if !slices.Contains(rules, rule) {
-			rules = append(rules, rule)
-		}
+// Disallow takes back a rule; ok is false where there is none such.
+func (d *Desk) Disallow(rule string) (ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.Index(d.allowed, rule)
+	if i >= 0 {
+		d.allowed = slices.Delete(d.allowed, i, i+1)
 	}
-	return rules
+	return i >= 0
 }
 
-// Granted are those rules of a state file that the user's answers have put there.
-func (d *Desk) Granted(file []string) []string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.grantedOf(file)
-}
-
-func (d *Desk) grantedOf(file []string) []string {
-	return slices.DeleteFunc(slices.Clone(file), func(rule string) bool { return !slices.Contains(d.granted, rule) })
-}
-
-// Enter is what a state file is to say instead of its rules, and which of that is new there.
-func (d *Desk) Enter(file []string) (rules, fresh []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return with(d.grantedOf(file), d.fresh), slices.Clone(d.fresh)
-}
-
-// Wrote takes note that a state file has these rules, among them some that were fresh.
-func (d *Desk) Wrote(file, fresh []string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.granted = file
-	d.fresh = slices.DeleteFunc(d.fresh, func(rule string) bool { return slices.Contains(fresh, rule) })
+// ForFile are the questions that are open as texts, for other processes to show.
+func (d *Desk) ForFile() (texts []string) {
+	for _, q := range d.Questions() {
+		texts = append(texts, q.ForFile())
+	}
+	return texts
 }

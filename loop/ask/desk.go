@@ -49,8 +49,7 @@ type Desk struct {
 	count   int    // so far, for their ids
 	since   time.Time
 	waited  time.Duration // for the user, but for the wait since then
-	granted []string      // rules that the state file has
-	fresh   []string      // those that it doesn't have yet
+	allowed []string      // rules of the user's
 	denied  []string      // calls to which the user said no
 }
 
@@ -83,7 +82,7 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 	defer d.turn.Unlock()
 	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
 	d.mu.Lock()
-	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.rules(), func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
+	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed, func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
 	switch {
 	case isPermitted:
 	case isOver:
@@ -159,8 +158,8 @@ func (d *Desk) take(id string, a Answer, may func(Question) bool) (taken []Call,
 		if a.Kind == Deny && a.By != ByTimeout {
 			d.denied = append(d.denied, q.CallID)
 		}
-		if a.Kind == ForLoop {
-			d.fresh = append(d.fresh, q.Rule)
+		if a.Kind == ForLoop && !slices.Contains(d.allowed, q.Rule) {
+			d.allowed = append(d.allowed, q.Rule)
 		}
 		taken = d.close(func(other Call) bool {
 			return other.ID == q.ID || a.Kind == ForLoop && other.Kind == Permission && permits(q.Rule, d.Dir, other.Tool, other.Input)

@@ -29,7 +29,7 @@ var picture = Rules{
 		"internal/tell":       {},
 
 		"stream":                   {"internal/jsoncursor", "internal/lazy", "internal/tell"},
-		"loopstate":                {"internal/filelock", "internal/limits", "internal/tell"},
+		"loopstate":                {"internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"changes":                  {"internal/filelock", "internal/git", "internal/paths"},
 		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"verify":                   {"stream", "internal/paths", "internal/tell"},

@@ -1,0 +1,68 @@
+package paths
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// Loops is the folder with the files of this user's loops.
+func Loops() (string, error) { return State("loops") }
+
+// FolderPrefix is how the names of the files of a folder's loops begin. Who chose the folder's
+// name has no part in them.
+func FolderPrefix(folder string) string { return hash(folder) + "-" }
+
+// LoopName is the name of a loop's file, without what tells of which kind it is. The folder is
+// without links.
+func LoopName(folder, id string) string { return FolderPrefix(folder) + hash(id) }
+
+// CountsSuffix is how a file ends in which a loop counts.
+const CountsSuffix = ".state"
+
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8])
+}
+
+// ReadOwn reads a file of at most so many bytes that this user wrote.
+func ReadOwn(path string, most int64) ([]byte, error) {
+	file, err := OpenOwn(path, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("%s is too long", path)
+	}
+	return data, err
+}
+
+// WriteOwn exchanges a file for this user alone: a whole one is there at any moment. lasting
+// brings it to the disk before. Its folder is made where there is none.
+func WriteOwn(path string, data []byte, lasting bool) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".new-")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(data)
+	if err == nil && lasting {
+		err = temp.Sync()
+	}
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = Rename(temp.Name(), path)
+	}
+	if err != nil {
+		os.Remove(temp.Name())
+	}
+	return err
+}

@@ -1,7 +1,0 @@
-//go:build !linux && !darwin
-
-package loopstate
-
-import "errors"
-
-func exchangeFiles(a, b string) error { return errors.ErrUnsupported }

@@ -1,0 +1,247 @@
+package loopstate
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ralph-lsp/internal/paths"
+)
+
+// spent is a loop that has spent something.
+func spent(id string) State {
+	return State{
+		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, CostUSD: new(1.5), Elapsed: time.Minute, Tokens: Tokens{Input: 5},
+		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: []string{"builder 1.5"}, SessionFile: "/s",
+	}
+}
+
+func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
+	f := open(t, t.TempDir())
+	l := drivesIt(t, f)
+	if err := f.Create(spent("counted")); err != nil {
+		t.Fatal(err)
+	}
+	const text = "---\nactive: true\niteration: 7\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: null\nloop_id: \"counted\"\n---\n\nGo."
+	wantText(t, f, text)
+	s := spent("counted")
+	s.Iteration, s.CostUSD, s.Guidance = 8, new(2.5), nil
+	for name, keep := range map[string]func() error{
+		"noted":   func() error { return f.Note(s) },
+		"updated": func() error { _, err := f.Update(func(now *State) error { now.Elapsed++; return nil }); return err },
+		"claimed": func() error { _, err := f.Claim(func(now *State) error { now.Elapsed++; return nil }); return err },
+	} {
+		if err := keep(); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		wantText(t, f, text)
+	}
+	s.Elapsed += 2
+	for _, file := range []*File{f, open(t, f.root)} {
+		got, err := file.Load()
+		if err != nil || got.Iteration != 8 || *got.CostUSD != 2.5 || got.Guidance != nil || !got.Begun || got.InARow.Failures != 2 {
+			t.Errorf("%+v, %v", got, err)
+		}
+	}
+	path, _ := f.recordOf("counted")
+	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+		t.Errorf("its record: %v, %v", info, err)
+	}
+	if _, err := f.Leave(func(*State) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, f, strings.Replace(text, "7", "8", 1))
+	if err := errors.Join(f.Remove(), l.Release()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("its record outlives it")
+	}
+}
+
+// What anybody else writes about it while it is driven counts for nothing, there or in the record.
+func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
+	f := open(t, t.TempDir())
+	drivesIt(t, f)
+	if err := f.Create(spent("ours")); err != nil {
+		t.Fatal(err)
+	}
+	path, _ := f.recordOf("ours")
+	if err := os.WriteFile(path, []byte(`{"loopId":"ours","folder":"`+f.root+`","state":{"iteration":1,"costUsd":0}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	write(t, f, "---\nactive: true\niteration: 1\nloop_id: mine\ncost_usd: 0\nelapsed: 1s\nguidance: [\"rm -rf\"]\nallowed: [\"Bash\"]\nfailures: 9\n---\n\nGo.")
+	got, err := f.Load()
+	want := spent("ours")
+	want.Prompt = "Go."
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v, -want +got:\n%s", err, diff)
+	}
+	if _, err := f.Leave(func(*State) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	wantText(t, f, "---\nactive: true\niteration: 7\nloop_id: \"ours\"\n---\n\nGo.")
+}
+
+// Files of other tools and of older versions have all in them; once they are taken up they are their
+// user's.
+func TestFilesWithoutARecordAreTakenUp(t *testing.T) {
+	for name, tt := range map[string]struct {
+		text, left string
+		want       State
+	}{
+		"another tool's": {
+			"---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: \"DONE\"\nstarted_at: \"2026-01-02T17:35:07Z\"\nsession_id: x\n---\n\nGo.",
+			"---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: \"DONE\"\nstarted_at: \"2026-01-02T17:35:07Z\"\nloop_id: \"another\"\nsession_id: x\n---\n\nGo.",
+			State{LoopID: "another", Iteration: 3},
+		},
+		"an older version's": {
+			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\ncost_usd: 1.5\nelapsed: 1m\ntokens_used: \"5 in, 0 out, 0 read, 0 written\"\nbegun: true\nfailures: 2\nhat_costs:\n  - \"builder 1.5\"\nguidance:\n  - \"be quick\"\nallowed:\n  - \"Bash(rm:*)\"\ncancel: true\nanswers:\n  - \"{}\"\nsession_file: /s\n---\n\nGo.",
+			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\n---\n\nGo.",
+			spent("taken"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := open(t, t.TempDir())
+			write(t, f, tt.text)
+			defer drivesIt(t, f).Release()
+			got, err := f.Leave(func(s *State) error { s.LoopID = tt.want.LoopID; return nil })
+			if err != nil || !cmp.Equal(tt.want.With(tt.want).ours(), got.ours()) {
+				t.Errorf("%v: %s, want %s", err, got.ours(), tt.want.ours())
+			}
+			wantText(t, f, tt.left)
+			if again, _ := open(t, f.root).Load(); !cmp.Equal(again.ours(), got.ours()) {
+				t.Errorf("afterwards %s", again.ours())
+			}
+		})
+	}
+}
+
+// leave makes a loop in a folder that nobody drives any more.
+func leave(t *testing.T, folder, id string) *File {
+	t.Helper()
+	f := open(t, folder)
+	os.Remove(f.Path())
+	l := drivesIt(t, f)
+	if err := errors.Join(f.Create(spent(id)), l.Release()); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, folder)
+}
+
+func TestWhoseRecordIsBelieved(t *testing.T) {
+	const file = "---\niteration: 2\nloop_id: "
+	parent := t.TempDir()
+	f := leave(t, t.TempDir(), "first")
+	write(t, f, file+"second\n---\n\nGo.")
+	if s, err := f.Load(); err != nil || s.CostUSD != nil || s.Iteration != 2 {
+		t.Errorf("another loop in its folder: %+v, %v", s, err)
+	}
+	// A copy has spent what its original has, and is allowed nothing.
+	leave(t, f.root, "copied")
+	of := open(t, parent)
+	write(t, of, file+"copied\n---\n\nGo.")
+	if s, err := of.Load(); err != nil || s.CostUSD == nil || *s.CostUSD != 1.5 || s.Elapsed != time.Minute || s.Allowed != nil || s.Guidance != nil || s.Iteration != 2 || s.SessionFile != "" {
+		t.Errorf("a copy: %+v, %v", s, err)
+	}
+	if err := os.Remove(f.Path()); err != nil { // it was moved
+		t.Fatal(err)
+	}
+	s, err := of.Load()
+	if want := spent("copied"); err != nil || !cmp.Equal(want.ours(), s.ours()) {
+		t.Errorf("moved: %s, %v", s.ours(), err)
+	}
+	drivesIt(t, of)
+	if _, err := of.Leave(func(*State) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(mustRecord(t, f, "copied")); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := open(t, parent).Load(); err != nil || *s.CostUSD != 1.5 || s.Allowed == nil {
+		t.Errorf("at home: %+v, %v", s, err)
+	}
+}
+
+func mustRecord(t *testing.T, f *File, id string) string {
+	t.Helper()
+	path, err := f.recordOf(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestWhatIsNoRecord(t *testing.T) {
+	for name, spoil := range map[string]func(path string) error{
+		"too long": func(path string) error { return os.Truncate(path, maxCounts+1) },
+		"cut off":  func(path string) error { return os.Truncate(path, 20) },
+		"a link":   func(path string) error { return errors.Join(os.Rename(path, path+"~"), os.Symlink(path+"~", path)) },
+		"another name": func(path string) error {
+			return os.Rename(path, filepath.Join(filepath.Dir(path), "x"+paths.CountsSuffix))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := leave(t, t.TempDir(), "spoilt")
+			if err := spoil(mustRecord(t, f, "spoilt")); err != nil {
+				t.Fatal(err)
+			}
+			if s, err := f.Load(); err != nil || s.CostUSD != nil {
+				t.Errorf("%+v, %v", s, err)
+			}
+		})
+	}
+}
+
+// A loop is handed on with all that it is, and the one that took it up again has a record.
+func TestALoopIsHandedOn(t *testing.T) {
+	f := leave(t, t.TempDir(), "handed")
+	l := drivesIt(t, f)
+	before, err := f.HandOn(func(s *State) error { s.Iteration++; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Release()
+	if _, err := os.Stat(mustRecord(t, f, "handed")); err == nil {
+		t.Error("its record is still here")
+	}
+	data, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := open(t, t.TempDir())
+	write(t, elsewhere, string(data))
+	drivesIt(t, elsewhere)
+	if after, err := elsewhere.Leave(func(*State) error { return nil }); err != nil || !cmp.Equal(before, after) {
+		t.Errorf("%v: %s", err, cmp.Diff(before, after))
+	}
+	if data, _ := os.ReadFile(elsewhere.Path()); strings.Contains(string(data), "cost_usd") {
+		t.Errorf("the file has what isn't its user's:\n%s", data)
+	}
+}
+
+// A state folder that can't be written is told before anything is touched.
+func TestAStateFolderThatCannotBeWritten(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(paths.EnvState, filepath.Join(dir, "state"))
+	f := open(t, t.TempDir())
+	err := f.Create(spent("lost"))
+	if !errors.As(err, new(*KeepError)) || !strings.Contains(err.Error(), "name another one in RALPH_STATE_DIR") {
+		t.Errorf("it says %v", err)
+	}
+	if _, err := os.Stat(f.Path()); err == nil {
+		t.Error("there is a loop")
+	}
+	f.KeepIn(t.TempDir())
+	if err := errors.Join(f.CanKeep(), f.Create(spent("lost"))); err != nil {
+		t.Error(err)
+	}
+}
