@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"ralph-lsp/backends"
@@ -17,7 +18,7 @@ import (
 )
 
 // request is what a process asks of a loop that another one drives: on the socket of that one,
-// which learns from the system who asks.
+// which learns from Linux who asks; elsewhere it believes what that says.
 type request struct {
 	Do     string     `json:"do"` // a right of caller's
 	LoopID string     `json:"loopId,omitempty"`
@@ -26,6 +27,7 @@ type request struct {
 	Next   bool       `json:"next,omitempty"`
 	ID     string     `json:"id,omitempty"` // of a question
 	Answer ask.Answer `json:"answer,omitzero"`
+	From   string     `json:"from,omitempty"` // the loop that who asks is below, as it says
 }
 
 // What is asked for that caller has no name for, as every command has one.
@@ -137,7 +139,7 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 	if err := json.Unmarshal(data, &q); err != nil {
 		return replyOf(0, fmt.Errorf("that is no request: %w", err))
 	}
-	who, owner := caller.Of(pid), caller.Self()
+	who, owner := caller.Peer(pid, q.From), caller.Self()
 	iteration := l.Status().Iteration
 	if q.LoopID != "" && q.LoopID != l.id {
 		return replyOf(iteration, ErrNotRunning)
@@ -213,6 +215,7 @@ func askOnce(ctx context.Context, owner loopstate.Owner, q request, r *reply) (i
 	if owner.Control == "" {
 		return false, nil
 	}
+	q.From = os.Getenv(caller.EnvLoopID)
 	err = control.Ask(ctx, owner.Control, q, r)
 	return !errors.Is(err, control.ErrNobody), err
 }

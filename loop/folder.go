@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"time"
 
 	"ralph-lsp/backends"
@@ -18,6 +19,18 @@ import (
 // These functions are about a folder's loop, whoever drives it. Those that take a loop's
 // id do nothing to another one that is in the folder by now, and return ErrNotRunning; ""
 // is whichever is there.
+
+// open is the state file of a folder. A loop that an agent starts behind walls, where the user's
+// state folder can't be written, counts in the temporary folder of the loop around it.
+func open(folder string) (*loopstate.File, error) {
+	file, err := loopstate.Open(folder)
+	if err == nil && file.CanKeep() != nil {
+		if temp := caller.Self().TempDir(); temp != "" {
+			file.KeepIn(filepath.Join(temp, "ralph-loops"))
+		}
+	}
+	return file, err
+}
 
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.

@@ -99,13 +99,13 @@ type Loop struct {
 //
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
-// *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
+// *loopstate.SyntaxError, *loopstate.OutsideError, *loopstate.KeepError, and what the system says.
 func Start(cfg Config, obs Observer) (*Loop, error) {
 	file, err := open(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(cfg.check(), file.CanKeep()); err != nil {
+	if err := cmp.Or(cfg.check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
 	l := &Loop{
@@ -127,18 +127,6 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 		return nil, advised(err)
 	}
 	return l, nil
-}
-
-// open is the state file of a folder. A loop that an agent starts behind walls, where the user's
-// state folder can't be written, counts in the temporary folder of the loop around it.
-func open(folder string) (*loopstate.File, error) {
-	file, err := loopstate.Open(folder)
-	if err == nil && file.CanKeep() != nil {
-		if temp := caller.Self().TempDir(); temp != "" {
-			file.KeepIn(filepath.Join(temp, "ralph-loops"))
-		}
-	}
-	return file, err
 }
 
 // advised adds what to do about an error that comes of what this machine is

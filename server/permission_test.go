@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"ralph-lsp/internal/control"
 	"ralph-lsp/internal/test/lsptest"
 	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
@@ -18,23 +20,67 @@ import (
 // permitted is a client with a plugin that asks its user what an agent waits to be told.
 const permitted = `{"window":{"workDoneProgress":true},"experimental":{"ralph":{"version":2,"updates":true,"permissions":true}}}`
 
+// asksElsewhere is another process that drives a loop, as far as others ask it for something.
+type asksElsewhere struct {
+	*loopstate.Lock
+	owner loopstate.Owner
+
+	mu      sync.Mutex
+	answers []string
+}
+
+// obey takes one answer to each question, and takes rules back.
+func (a *asksElsewhere) obey(_ int, data json.RawMessage) any {
+	var q struct {
+		Do, ID, Text string
+		Answer       ask.Answer
+	}
+	if err := json.Unmarshal(data, &q); err != nil {
+		return map[string]string{"error": err.Error()}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if q.Do == "disallow" {
+		a.owner.Allowed = slices.DeleteFunc(a.owner.Allowed, func(rule string) bool { return rule == q.Text })
+		a.SetOwner(a.owner)
+		return struct{}{}
+	}
+	if slices.ContainsFunc(a.answers, func(other string) bool { return strings.Contains(other, `"id":"`+q.ID+`"`) }) {
+		return map[string]string{"error": ask.ErrNoQuestion.Error(), "code": "no_question"}
+	}
+	for _, text := range a.owner.Questions {
+		var open ask.Question
+		if json.Unmarshal([]byte(text), &open) == nil && open.ID == q.ID && open.Takes(q.Answer) != nil {
+			return map[string]string{"error": open.Takes(q.Answer).Error(), "code": "answer"}
+		}
+	}
+	a.answers = append(a.answers, string(data))
+	return struct{}{}
+}
+
 // asksIn makes the loop of another process in a folder, whose agent waits to be told things.
-func asksIn(t *testing.T, dir string, questions ...ask.Question) *loopstate.File {
+func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere {
 	t.Helper()
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-1"})
+	a := &asksElsewhere{}
+	server, err := control.Serve(t.TempDir(), "ralph-1", a.obey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { lock.Release() })
-	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", Backend: "claude", Begun: true, Questions: texts(questions)}
+	t.Cleanup(server.Close)
+	a.owner = loopstate.Owner{LoopID: "ralph-1", Control: server.Path, Questions: texts(questions)}
+	if a.Lock, err = file.Lock(a.owner); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Release() })
+	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "x", Backend: "claude", Begun: true}
 	if err := file.Create(state); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return a
 }
 
 func texts(questions []ask.Question) (all []string) {
@@ -50,26 +96,28 @@ func wantsTo(id, command string) ask.Question {
 }
 
 // open makes these the questions that a loop's agent waits for.
-func open(t *testing.T, file *loopstate.File, questions ...ask.Question) {
+func open(t *testing.T, a *asksElsewhere, questions ...ask.Question) {
 	t.Helper()
-	if _, err := file.Update(func(s *loopstate.State) error { s.Questions = texts(questions); return nil }); err != nil {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.owner.Questions = texts(questions)
+	if err := a.SetOwner(a.owner); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// answersIn waits for as many answers in a loop's file, and returns them.
-func answersIn(t *testing.T, file *loopstate.File, want int) []string {
+// answersIn waits for as many answers, and returns them.
+func answersIn(t *testing.T, a *asksElsewhere, want int) []string {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		s, err := file.Load()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(s.Answers) >= want {
-			return s.Answers
+		a.mu.Lock()
+		answers := slices.Clone(a.answers)
+		a.mu.Unlock()
+		if len(answers) >= want {
+			return answers
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d answers", len(s.Answers))
+			t.Fatalf("%d answers", len(answers))
 		}
 	}
 }
@@ -94,7 +142,7 @@ func heardOf(c *dialled, method, text string) (n int) {
 
 func TestAClientIsAskedWhatAnAgentWaitsFor(t *testing.T) {
 	for name, tt := range map[string]struct{ answer, want string }{
-		"once":               {`{"answer":"once"}`, `"id":"q1","kind":"once"`},
+		"once":               {`{"answer":"once"}`, `"id":"q1","answer":{"kind":"once"`},
 		"denied, with words": {`{"answer":"deny","text":"not that"}`, `"kind":"deny","text":"not that"`},
 		"for the loop":       {`{"answer":"loop"}`, `"kind":"loop"`},
 		"left open":          {`null`, ""},
@@ -220,7 +268,7 @@ func TestAPlainClientIsAskedOneQuestionAfterTheOther(t *testing.T) {
 	open(t, file, wantsTo("q2", "rm -rf build"))
 	c.Hears("$/cancelRequest", "")
 	c.Hears("window/showMessageRequest", "rm -rf build")
-	if got := answersIn(t, file, 1); !strings.Contains(got[0], `"id":"q2","kind":"deny"`) {
+	if got := answersIn(t, file, 1); !strings.Contains(got[0], `"id":"q2","answer":{"kind":"deny"`) {
 		t.Errorf("got %s", got)
 	}
 }
@@ -327,17 +375,13 @@ func TestWhatIsAllowedIsTakenBackElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, permitted, dir)
 	file := asksIn(t, dir)
-	if _, err := file.Update(func(s *loopstate.State) error { s.Allowed = []string{"Bash(make:*)", "Edit(src/*)"}; return nil }); err != nil {
-		t.Fatal(err)
-	}
+	file.owner.Allowed = []string{"Bash(make:*)", "Edit(src/*)"}
+	open(t, file)
 	l := c.status(dir, func(l wire.LoopStatus) bool { return len(l.Allowed) == 2 })
 	offer := l.Allowed[0].Offers[0]
 	var r wire.LoopResult
 	if err := json.Unmarshal(c.Must(c.Command(offer.Command, offer.Arguments[0])), &r); err != nil || r.Text != "the agent asks again before: Bash(make:*)" {
 		t.Errorf("%+v, %v", r, err)
-	}
-	if s, err := file.Load(); err != nil || !slices.Equal(s.Allowed, []string{"Edit(src/*)"}) {
-		t.Errorf("%q, %v", s.Allowed, err)
 	}
 	c.status(dir, func(l wire.LoopStatus) bool { return len(l.Allowed) == 1 })
 }

@@ -24,3 +24,6 @@ func look(pid int) Who {
 	}
 	return w
 }
+
+// Peer is who asks on a socket: its process, whatever that says.
+func Peer(pid int, _ string) Who { return look(pid) }
