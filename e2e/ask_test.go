@@ -20,16 +20,16 @@ func (p *program) asks(more ...string) {
 	p.start(append([]string{"--permissions", "ask", "--completion-promise", "DONE", "--max-iterations", "1"}, append(more, prompt)...)...)
 }
 
-// question waits until one is asked, which has a text in it, and stands in the state file, where other terminals look.
+// question waits until one is asked, which has a text in it, and stands in the lock's record, where other terminals look.
 func (p *program) question(text string) (id string) {
 	p.t.Helper()
 	q := p.await("the question "+text, func(u update) bool { return u.SessionUpdate == "_ralph/question" && strings.Contains(u.line, text) })
 	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if data, err := os.ReadFile(p.stateFile()); err == nil && strings.Contains(string(data), q.ID) {
+		if data, err := os.ReadFile(strings.TrimSuffix(p.stateFile(), "md") + "lock"); err == nil && strings.Contains(string(data), q.ID) {
 			return q.ID
 		}
 		if time.Now().After(deadline) {
-			p.fatalf("the state file never has the question %s", q.ID)
+			p.fatalf("the lock never has the question %s", q.ID)
 		}
 	}
 }

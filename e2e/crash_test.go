@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,8 +17,18 @@ import (
 // fiveDollars is what a turn of the fake model costs with so many tokens.
 var fiveDollars = &fakemodel.Usage{Input: 5_000_000 / 3}
 
-// costInFile is what the state file says that the loop has cost.
-var costInFile = regexp.MustCompile(`(?m)^cost_usd: ([0-9.]+)$`)
+// costInRecord is what is kept of what the loop has cost.
+var costInRecord = regexp.MustCompile(`"costUsd":([0-9.]+)`)
+
+// record is what is kept beside the state file of what the loop counts.
+func (p *program) record() []byte {
+	paths, _ := filepath.Glob(filepath.Join(p.box.Home, ".local", "state", "ralph-lsp", "loops", "*.state"))
+	if len(paths) != 1 {
+		return nil
+	}
+	data, _ := os.ReadFile(paths[0])
+	return data
+}
 
 // again continues the loop of a program that is gone.
 func (p *program) again() *program {
@@ -26,7 +37,7 @@ func (p *program) again() *program {
 	return q
 }
 
-// awaitSpent waits until the state file says that more than usd were spent, or
+// awaitSpent waits until it is written down that more than usd were spent, or
 // the program has ended.
 func (p *program) awaitSpent(usd float64) (ended bool) {
 	p.t.Helper()
@@ -34,18 +45,16 @@ func (p *program) awaitSpent(usd float64) (ended bool) {
 	defer look.Stop()
 	timeout := time.After(patience)
 	for {
-		if data, err := os.ReadFile(p.stateFile()); err == nil {
-			if m := costInFile.FindSubmatch(data); m != nil {
-				if spent, _ := strconv.ParseFloat(string(m[1]), 64); spent > usd {
-					return false
-				}
+		if m := costInRecord.FindSubmatch(p.record()); m != nil {
+			if spent, _ := strconv.ParseFloat(string(m[1]), 64); spent > usd {
+				return false
 			}
 		}
 		select {
 		case <-p.exited:
 			return true
 		case <-timeout:
-			p.fatalf("the state file doesn't say that more than $%v are spent", usd)
+			p.fatalf("nobody has written down that more than $%v are spent", usd)
 		case <-look.C:
 		}
 	}
