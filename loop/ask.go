@@ -36,7 +36,7 @@ func (l *Loop) openDesk() *ask.Desk {
 			Changed: func() {
 				l.showWaiting()
 				l.setOwner()
-				l.noteAtOnce()
+				l.noteSpending()
 				l.poke()
 			},
 			IsOver: func(q ask.Question) (isOver bool) {
@@ -72,7 +72,7 @@ func (l *Loop) showWaiting() {
 
 // Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
 // answer to it.
-func (l *Loop) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a, nil) }
+func (l *Loop) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a) }
 
 // Disallow takes back what an answer has allowed for as long as the loop lasts.
 func (l *Loop) Disallow(rule string) error {

@@ -85,7 +85,7 @@ func (r reply) err() error {
 func (q request) edit(who, owner caller.Who, folder string) func(*loopstate.State) error {
 	return func(s *loopstate.State) error {
 		before := termsOf(*s)
-		if err := errors.Join(checkIsIt(*s, q.LoopID), q.change(s)); err != nil {
+		if err := q.change(s); err != nil {
 			return err
 		}
 		if _, _, words := before.loosening(termsOf(*s)); q.Do == caller.Update && len(words) == 0 {
@@ -205,7 +205,7 @@ func askOwner(ctx context.Context, folder string, q request) (iteration int, err
 		case isHeard:
 			return r.Iteration, errors.Join(err, r.err())
 		case owner.Deaf != "", time.Since(began) > beginLimit:
-			return 0, cmp.Or(q.refused(owner, file.Folder()), unheard(owner))
+			return 0, cmp.Or(refused(q.Do, owner, file), unheard(owner))
 		}
 	}
 }
@@ -220,13 +220,13 @@ func askOnce(ctx context.Context, owner loopstate.Owner, q request, r *reply) (i
 	return !errors.Is(err, control.ErrNobody), err
 }
 
-// refused says whether who asks couldn't have it anyway, as far as that can be told here.
-func (q request) refused(owner loopstate.Owner, folder string) error {
+// refused says why who asks couldn't have it anyway, as far as that can be told here.
+func refused(do string, owner loopstate.Owner, file *loopstate.File) error {
 	var driver caller.Who
 	if owner.Lives() { // behind walls it is seen by nobody
 		driver = caller.Of(owner.PID)
 	}
-	return caller.Self().May(q.Do, driver, folder)
+	return caller.Self().May(do, driver, file.Folder())
 }
 
 // unheard says that an owner can't be asked for anything.

@@ -166,7 +166,7 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 	if !owned {
 		return discard(file, folder, loopID)
 	}
-	if err := mayEnd(file, owner); err != nil {
+	if err := refused(caller.Cancel, owner, file); err != nil {
 		return 0, err
 	}
 	if loopID != "" && owner.LoopID != "" && loopID != owner.LoopID {
@@ -208,23 +208,6 @@ func isSameLoop(before, now loopstate.Owner) bool {
 	return before.PID == 0 || now.PID == 0 || before.PID == now.PID && before.StartedAt.Equal(now.StartedAt)
 }
 
-// mayEnd refuses an agent the end of a loop whose user it isn't.
-func mayEnd(file *loopstate.File, owner loopstate.Owner) error {
-	var driver caller.Who
-	if owner.Lives() { // behind walls it is seen by nobody
-		driver = caller.Of(owner.PID)
-	}
-	return caller.Self().May(caller.Cancel, driver, file.Folder())
-}
-
-// checkIsIt returns ErrNotRunning for another loop than the named one.
-func checkIsIt(s loopstate.State, loopID string) error {
-	if loopID != "" && s.LoopID != loopID {
-		return ErrNotRunning
-	}
-	return nil
-}
-
 // DiscardFolder removes a loop that nobody drives. It is ErrNotRunning when there is
 // none: it is gone, or somebody goes on with it by now.
 func DiscardFolder(folder, loopID string) error {
@@ -249,7 +232,7 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 	} else if err != nil {
 		return 0, err
 	}
-	if err := mayEnd(file, loopstate.Owner{}); err != nil {
+	if err := refused(caller.Cancel, loopstate.Owner{}, file); err != nil {
 		return 0, err
 	}
 	lock, err := file.Lock(loopstate.Owner{LoopID: state.LoopID})
@@ -260,7 +243,10 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 		iteration, err := giveUp(folder, loopID)
 		return iteration, errors.Join(err, lock.Release())
 	}
-	if err = errors.Join(err, checkIsIt(state, loopID)); err != nil { // somebody was faster
+	if err == nil && loopID != "" && state.LoopID != loopID { // somebody was faster
+		err = ErrNotRunning
+	}
+	if err != nil {
 		return 0, errors.Join(err, lock.Release())
 	}
 	previous, _ := lock.Previous()

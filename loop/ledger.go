@@ -90,15 +90,6 @@ func (l *Loop) noteSpending() {
 	}
 }
 
-// noteAtOnce is noteSpending for what the user has said.
-func (l *Loop) noteAtOnce() {
-	l.noteSpending()
-	select {
-	case l.hurry <- struct{}{}:
-	default:
-	}
-}
-
 // bookInterval is the least time between two writes of what a run spends. Each
 // waits for the disk.
 const bookInterval = time.Second
@@ -116,7 +107,6 @@ func (l *Loop) keepBooks(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-l.hurry:
 		case <-time.After(bookInterval):
 		}
 	}

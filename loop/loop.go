@@ -87,7 +87,6 @@ type Loop struct {
 	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
 
 	wake  chan struct{} // something above changed; 1-buffered
-	hurry chan struct{} // the next write of what it spends doesn't wait; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
 	done  chan struct{}
 	end   End // set before done is closed
@@ -356,7 +355,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.snapshots.warn = func(message string) { l.emit(Warning{Message: message}) }
 	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
 	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
-	l.wake, l.spent, l.hurry, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })

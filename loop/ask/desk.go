@@ -111,7 +111,7 @@ func (d *Desk) bound(id string) {
 	var stop func()
 	if limit := d.Timeout; limit > 0 {
 		timer := time.AfterFunc(limit, func() {
-			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) + ", so it is not allowed; do without it"}, nil)
+			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) + ", so it is not allowed; do without it"})
 		})
 		stop = func() { timer.Stop() }
 	} else {
@@ -136,21 +136,20 @@ func (d *Desk) index(id string) int {
 	return slices.IndexFunc(d.calls, func(q Call) bool { return q.ID == id })
 }
 
-// Answer answers an open question, and what its rule allows besides. may says of which questions
-// it counts; nil: of all. It is ErrNoQuestion when none is open, or this is no answer to it.
-func (d *Desk) Answer(id string, a Answer, may func(Question) bool) error {
-	taken, err := d.take(id, a, may)
+// Answer answers an open question, and what its rule allows besides. It is ErrNoQuestion when none is open, or this is no answer to it.
+func (d *Desk) Answer(id string, a Answer) error {
+	taken, err := d.take(id, a)
 	for _, q := range taken {
 		q.Answer(backends.Answer{Yes: a.Kind != Deny, Text: a.Text})
 	}
 	return err
 }
 
-func (d *Desk) take(id string, a Answer, may func(Question) bool) (taken []Call, err error) {
+func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
 	d.turn.Lock()
 	defer d.turn.Unlock()
 	d.mu.Lock()
-	if i := d.index(id); i < 0 || may != nil && !may(d.calls[i].Question) {
+	if i := d.index(id); i < 0 {
 		err = ErrNoQuestion
 	} else if q := d.calls[i]; q.Takes(a) != nil {
 		err = q.Takes(a)
