@@ -94,26 +94,17 @@ func (f *File) Create(s State) error {
 	if err != nil {
 		return err
 	}
-	f.ignore()
-	temp, err := f.writeTemp(filepath.Dir(path), data)
-	if err != nil {
-		return err
+	if _, err := os.Lstat(path); err == nil {
+		return fmt.Errorf("creating the state file: %w", fs.ErrExist)
 	}
-	defer os.Remove(temp)
 	if err := f.Note(s); err != nil {
 		return err
 	}
-	// Until then the file has no name: nobody sees it in part.
-	err = os.Link(temp, path)
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		err = writeNew(path, data) // a file system without links
-	}
-	if err != nil {
-		return fmt.Errorf("creating the state file: %w", err)
+	if err := f.put(path, data); err != nil {
+		return err
 	}
 	f.seen.Store(true)
 	f.believe(s.Prompt)
-	syncDir(filepath.Dir(path))
 	return nil
 }
 

@@ -27,7 +27,10 @@ func (f *File) ignore() {
 		return
 	}
 	if dir, err := f.dirPath(); err == nil {
-		_ = writeNew(filepath.Join(dir, filepath.Base(ignoreName)), []byte(ignoreText))
+		if file, err := os.OpenFile(filepath.Join(dir, filepath.Base(ignoreName)), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			_, _ = file.WriteString(ignoreText)
+			file.Close()
+		}
 	}
 }
 

@@ -15,7 +15,6 @@ const (
 	lockName   = ".pi/ralph-loop.local.lock"
 	stateDir   = ".pi"
 	tempPrefix = ".ralph-loop.local."
-	tempSuffix = ".tmp"
 )
 
 // OwnFiles are the beginnings of the paths of a loop's own files in its folder.

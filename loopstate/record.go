@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"ralph-lsp/internal/paths"
 )
@@ -120,9 +121,13 @@ func (f *File) recorded(s State) (found State, isKept, ok bool) {
 	if r, ok := readRecord(path); ok && r.LoopID == s.LoopID && r.Folder == f.root {
 		return s.with(r.State), true, true
 	}
-	others, _ := filepath.Glob(filepath.Join(filepath.Dir(path), "*"+filepath.Base(path)[len(paths.FolderPrefix(f.root))-1:]))
+	dir, name := filepath.Split(path)
+	others, _ := os.ReadDir(dir)
 	for _, other := range others {
-		r, ok := readRecord(other)
+		if !strings.HasSuffix(other.Name(), strings.TrimPrefix(name, paths.FolderPrefix(f.root))) {
+			continue
+		}
+		r, ok := readRecord(filepath.Join(dir, other.Name()))
 		if !ok || r.LoopID != s.LoopID {
 			continue
 		}

@@ -43,6 +43,9 @@ func ReadOwn(path string, most int64) ([]byte, error) {
 	return data, err
 }
 
+// TempSuffix is how a file ends that is still to get its name.
+const TempSuffix = ".tmp"
+
 // WriteOwn exchanges a file for this user alone: a whole one is there at any moment. lasting
 // brings it to the disk before. Its folder is made where there is none.
 func WriteOwn(path string, data []byte, lasting bool) error {
@@ -50,7 +53,7 @@ func WriteOwn(path string, data []byte, lasting bool) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(dir, ".new-")
+	temp, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*"+TempSuffix)
 	if err != nil {
 		return err
 	}

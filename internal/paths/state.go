@@ -30,13 +30,13 @@ func State(name string) (string, error) {
 	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":
 		config, err := os.UserConfigDir()
 		if err != nil {
-			return "", fmt.Errorf("finding the state folder: %w; set HOME or " + EnvState, err)
+			return "", fmt.Errorf("finding the state folder: %w; set HOME or "+EnvState, err)
 		}
 		dir = config
 	case !filepath.IsAbs(dir):
 		home, err := os.UserHomeDir()
 		if err != nil {
-			return "", fmt.Errorf("finding the state folder: %w; set HOME or " + EnvState, err)
+			return "", fmt.Errorf("finding the state folder: %w; set HOME or "+EnvState, err)
 		}
 		dir = filepath.Join(home, ".local", "state")
 	}
