@@ -104,7 +104,9 @@ func (f *File) Create(s State) error {
 		return err
 	}
 	f.seen.Store(true)
-	f.believe(s.Prompt)
+	f.updating.Lock()
+	defer f.updating.Unlock()
+	f.prompt = &s.Prompt
 	return nil
 }
 

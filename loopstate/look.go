@@ -144,13 +144,6 @@ func (f *File) continues(prompt string) bool {
 	return f.prompt != nil && strings.HasPrefix(prompt, *f.prompt)
 }
 
-// believe makes a prompt the known one.
-func (f *File) believe(prompt string) {
-	f.updating.Lock()
-	defer f.updating.Unlock()
-	f.prompt = &prompt
-}
-
 // read reads a file, but nothing that could block who does so or fill the memory.
 func read(path string) (data []byte, info fs.FileInfo, err error) {
 	info, err = os.Stat(path)

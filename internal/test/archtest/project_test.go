@@ -90,15 +90,14 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
-	"changes.Store":  75,
-	"loop.Loop":      156,
-	"loopstate.File": 41,
-	"sandbox.Walls":  55,
-	"cmd/ralph-lsp":  7100,
-	"loop":           9200,
-	"server":         6000,
-	"stream":         6100,
-	"wire":           5000,
+	"changes.Store": 75,
+	"loop.Loop":     156,
+	"sandbox.Walls": 55,
+	"cmd/ralph-lsp": 7100,
+	"loop":          9200,
+	"server":        6000,
+	"stream":        6100,
+	"wire":          5000,
 }}
 
 const root = "../../.."
