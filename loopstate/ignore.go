@@ -34,9 +34,9 @@ func (f *File) ignore() {
 	}
 }
 
-// stopIgnoring takes back what ignore did when there is no state file any more.
-// What the user wrote stays.
-func (f *File) stopIgnoring() {
+// leaveNothing takes back what ignore did when there is no state file any more, and takes the
+// record away. What the user wrote stays.
+func (f *File) leaveNothing() {
 	state, err := f.realPath(Name)
 	if err != nil {
 		return
@@ -44,6 +44,7 @@ func (f *File) stopIgnoring() {
 	if _, err := os.Lstat(state); !errors.Is(err, fs.ErrNotExist) {
 		return
 	}
+	f.forget()
 	dir, err := f.dirPath()
 	if err != nil {
 		return

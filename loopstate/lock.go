@@ -290,8 +290,8 @@ func (l *Lock) Release() error {
 	if l.open == nil {
 		return nil
 	}
+	l.file.leaveNothing()
 	l.file.drive(false)
-	l.file.stopIgnoring()
 	// If the file can't be removed, an empty one tells nobody of a dead owner.
 	err := errors.Join(l.open.Truncate(0), removeLocked(l.open, l.path))
 	l.open = nil

@@ -64,6 +64,17 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	}
 }
 
+func TestARecordGoesWithAFileThatItsUserDeletes(t *testing.T) {
+	f := open(t, t.TempDir())
+	l := drivesIt(t, f)
+	if err := errors.Join(f.Create(spent("deleted")), os.Remove(f.Path()), f.Note(spent("deleted")), l.Release()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(mustRecord(t, f, "deleted")); err == nil {
+		t.Error("its record is still here")
+	}
+}
+
 // What anybody else writes about it while it is driven counts for nothing, there or in the record.
 func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	f := open(t, t.TempDir())
