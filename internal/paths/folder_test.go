@@ -15,11 +15,11 @@ func TestWhatIsTooMuchOfAFolder(t *testing.T) {
 	now := time.Now()
 	for i := range 6 { // 0 is the newest; each has 10 bytes
 		path := filepath.Join(dir, fmt.Sprintf("%d.x", i))
-		if err := errors.Join(Replace(path, []byte("0123456789"), i == 0), os.Chtimes(path, now, now.Add(-time.Duration(i)*time.Hour))); err != nil {
+		if err := errors.Join(WriteOwn(path, []byte("0123456789"), i == 0), os.Chtimes(path, now, now.Add(-time.Duration(i)*time.Hour))); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.x"), 0o700), Replace(filepath.Join(dir, "other"), nil, false)); err != nil {
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "folder.x"), 0o700), WriteOwn(filepath.Join(dir, "other"), nil, false)); err != nil {
 		t.Fatal(err)
 	}
 	for name, tt := range map[string]struct {
@@ -52,14 +52,14 @@ func TestAFileIsReplacedAsAWhole(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "anew")
 	path := filepath.Join(dir, "f")
 	for _, text := range []string{"one", "two"} {
-		if err := Replace(path, []byte(text), true); err != nil {
+		if err := WriteOwn(path, []byte(text), true); err != nil {
 			t.Fatal(err)
 		}
 		if data, err := os.ReadFile(path); err != nil || string(data) != text {
 			t.Errorf("it has %q, %v", data, err)
 		}
 	}
-	if err := Replace(dir, nil, false); err == nil {
+	if err := WriteOwn(dir, nil, false); err == nil {
 		t.Error("a folder was replaced")
 	}
 	if left, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(left) != 1 {
