@@ -25,3 +25,12 @@ export function doing(can: string): Doing | undefined {
   };
   return all[can];
 }
+
+/** What a loop's transcript has buttons for. */
+const onPage = ['next', 'detach'];
+
+/** The buttons above a loop's transcript: what can be done with that loop now. */
+export function buttonsOf(l: LoopStatus | undefined): { can: string; title: string }[] {
+  const can = l ? canOf(l) : [];
+  return onPage.flatMap((c) => (can.includes(c) ? { can: c, title: doing(c)?.title ?? c } : []));
+}

@@ -55,7 +55,7 @@ export class Page {
     view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
     window.addEventListener('focus', () => document.activeElement?.matches('body, #view') && this.focus(this.current)); // what was gone to while it was elsewhere
     pill.addEventListener('click', () => this.list.follow());
-    for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()]] as const) {
+    for (const [id, run] of [['before', () => this.iteration(-1)], ['after', () => this.iteration(1)], ['goto', () => editor.postMessage({ type: 'goTo' })], ['search', () => this.bar.open()], ['text', () => editor.postMessage({ type: 'asText' })]] as const) {
       element(id).addEventListener('click', run);
     }
     element('bar').hidden = false; // a script waits for the style: before that it would be seen without
@@ -80,6 +80,7 @@ export class Page {
         status.textContent = m.text;
         this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
         this.questions = m.questions;
+        this.offerButtons(m.buttons);
         return this.list.changed();
       case 'reveal': return this.goTo(m.place);
       case 'failed': return this.say(m.text);
@@ -109,12 +110,24 @@ export class Page {
     document.title = this.loop!.title;
     feed.setAttribute('aria-label', `${words.transcript}: ${this.loop!.title}`);
     pill.textContent = `↓ ${words.follow}`;
-    const titles = { before: words.previousIteration, after: words.nextIteration, goto: words.goTo, search: words.find };
+    const titles = { before: words.previousIteration, after: words.nextIteration, goto: words.goTo, search: words.find, text: words.asText };
     for (const [id, title] of Object.entries(titles)) {
       element(id).title = title;
       element(id).setAttribute('aria-label', title);
     }
     this.bar.localise(words);
+  }
+
+  /** The buttons of what can be done with the loop; one that stays keeps the focus. */
+  private offerButtons(buttons: { can: string; title: string }[]): void {
+    const actions = element('actions');
+    for (const old of [...actions.children]) if (!buttons.some((b) => b.can === (old as HTMLElement).dataset.can)) old.remove();
+    for (const { can, title } of buttons) {
+      if (actions.querySelector(`[data-can="${can}"]`)) continue;
+      const button = h('button', { 'data-can': can }, title);
+      button.addEventListener('click', () => editor.postMessage({ type: 'act', can }));
+      actions.append(button);
+    }
   }
 
   private changed(): void {

@@ -14,8 +14,8 @@ export type ToPage =
   | { type: 'part'; generation: number; index: number; updates: Update[] }
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
-  /** questions: that are open. */
-  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; questions: Question[] }
+  /** buttons: what can be done with the loop now. questions: that are open. */
+  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; buttons: { can: string; title: string }[]; questions: Question[] }
   | { type: 'reveal'; place: Place }
   | { type: 'failed'; text: string }
   /** Where a text was found: [part, row]; the tail is the part behind the last. */
@@ -30,7 +30,8 @@ export type FromPage =
   | { type: 'changes'; iteration: number }
   | { type: 'output'; iteration: number; toolCallId: string }
   | { type: 'find'; search: number; text: string }
-  | { type: 'goTo' };
+  | { type: 'act'; can: string }
+  | { type: 'goTo' | 'asText' };
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
 const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isSafeInteger(x) && x >= 0;
@@ -43,9 +44,10 @@ const offered: readonly string[] = Object.values(command);
 /** Reads a message of the page's; undefined: it is none. */
 export function readMessage(m: unknown): FromPage | undefined {
   if (!isObject(m)) return undefined;
-  const { type, generation, index, path, line, column, iteration, toolCallId, search, text } = m;
+  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can } = m;
   switch (type) {
-    case 'ready': case 'goTo': return { type };
+    case 'ready': case 'goTo': case 'asText': return { type };
+    case 'act': return isText(can, 100) ? { type, can } : undefined;
     case 'want': return isCount(generation) && isCount(index) ? { type, generation, index } : undefined;
     case 'open': return isText(path, 4096) && isOptional(line) && isOptional(column) ? { type, path, line, column } : undefined;
     case 'changes': return isCount(iteration) ? { type, iteration } : undefined;

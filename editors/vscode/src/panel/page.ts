@@ -18,7 +18,7 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
 <body>
 <div id="bar" hidden>
 <span id="status" role="status" aria-live="polite"></span>
-<button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button>
+<span id="actions"></span><button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button><button id="text">≡</button>
 </div>
 <div id="find" role="search" hidden><input type="text" spellcheck="false"><span class="count" aria-live="polite"></span><button>↑</button><button>↓</button><button>✕</button></div>
 <div id="view" tabindex="0"><div id="message" hidden></div><div id="feed" role="feed"></div></div>

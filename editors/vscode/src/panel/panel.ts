@@ -1,6 +1,7 @@
 // One loop's transcript in a tab.
 import * as vscode from 'vscode';
 import { partRows } from '../../webview/rows';
+import { buttonsOf, doing } from '../can';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
@@ -120,7 +121,7 @@ export class Panel implements vscode.Disposable {
     const { loopId } = this.loop;
     const now = this.loops.byId(loopId);
     const past = this.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, questions: now?.questions ?? [] };
+    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, buttons: buttonsOf(now), questions: now?.questions ?? [] };
     const key = JSON.stringify(status);
     if (key === this.status) return;
     this.status = key;
@@ -140,8 +141,17 @@ export class Panel implements vscode.Disposable {
       case 'changes': return void (await vscode.commands.executeCommand('ralph.openChanges', { ...this.loop, iteration: m.iteration }));
       case 'output': return this.openOutput(m.iteration, m.toolCallId);
       case 'find': return this.findAll(m.search, m.text);
+      case 'act': return this.act(m.can);
+      case 'asText': return void (await vscode.commands.executeCommand('ralph.transcript.openAsText', this.loop));
       case 'goTo': return this.pick();
     }
+  }
+
+  /** Does what a button of the page is for, with this loop; it may be over meanwhile. */
+  private async act(can: string): Promise<void> {
+    const { loopId, folder } = this.loop;
+    const isThere = buttonsOf(this.loops.byId(loopId)).some((b) => b.can === can);
+    if (isThere) await vscode.commands.executeCommand(doing(can)!.command, { loopId, folder });
   }
 
   private async sendPart(generation: number, index: number): Promise<void> {

@@ -28,7 +28,8 @@ export const words = () => ({
   found: t('{0} of {1}', '{0}', '{1}'),
   notFound: t('No results'),
   goTo: t('Go to Iteration...'),
-  previousIteration: t('Previous Iteration'),
-  nextIteration: t('Next Iteration'),
+  asText: t('Open as Text'),
+  previousIteration: t('Go to the Previous Iteration'),
+  nextIteration: t('Go to the Next Iteration'),
 });
 export type Words = ReturnType<typeof words>;

@@ -21,6 +21,11 @@ test('menus, walkthrough and welcome name commands that exist', () => {
   for (const id of named) assert.ok(known.has(id), id);
 });
 
+test('no title bar of a transcript has a button: two of them may be seen, and a key of the editor knows one loop', () => {
+  const buttons = manifest.contributes.menus['editor/title'] as { command: string; when: string }[];
+  assert.deepEqual(buttons.filter((b) => b.when.includes('activeWebviewPanelId')).map((b) => b.command), []);
+});
+
 const names = JSON.parse(read('../../testdata/wire/names.json'));
 
 test('wire.ts knows the version, and no command or method that the server lacks', () => {

@@ -18,13 +18,13 @@ const call = (toolCallId: string): Update => ({ sessionUpdate: 'tool_call', tool
 
 test('messages of the page are believed only as far as they go', () => {
   const good = [
-    { type: 'ready' }, { type: 'want', generation: 1, index: 0 }, { type: 'open', path: 'a.go', line: 3, column: undefined }, { type: 'changes', iteration: 2 },
+    { type: 'ready' }, { type: 'asText' }, { type: 'act', can: 'next' }, { type: 'want', generation: 1, index: 0 }, { type: 'open', path: 'a.go', line: 3, column: undefined }, { type: 'changes', iteration: 2 },
     { type: 'offer', offer: { title: 'Resume', command: 'ralph.loop.resume', arguments: [{ loopId: 'x' }] } }, { type: 'find', search: 1, text: 'x' },
   ];
   for (const m of good) assert.deepEqual(readMessage(m), m);
   const bad: unknown[] = [
     undefined, null, 'ready', [], {}, { type: 'eval' }, { type: 'want', generation: -1, index: 0 }, { type: 'want', generation: 1, index: 1.5 }, { type: 'open' }, { type: 'open', path: 3 },
-    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 },
+    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 }, { type: 'act' }, { type: 'act', can: '' },
     { type: 'offer', offer: { title: 'x', command: 'workbench.action.terminal.new' } }, { type: 'offer', offer: { title: 'x', command: 'ralph.loop.start', arguments: ['rm'] } }, { type: 'offer', offer: { command: 'ralph.loop.start' } },
   ];
   for (const m of bad) assert.equal(readMessage(m), undefined, JSON.stringify(m));

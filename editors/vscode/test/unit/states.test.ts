@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { canOf, doing } from '../../src/can';
+import { buttonsOf, canOf, doing } from '../../src/can';
 import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { LoopRecord } from '../../src/loopRecord';
@@ -55,6 +55,13 @@ test('no place has forgotten a state', () => {
   const { loops }: { loops: LoopStatus[] } = wire('states');
   assert.ok(loops.length >= 8);
   assert.deepEqual(loops.flatMap((l) => forgotten(l).map((where) => `${l.state}: ${where}`)), []);
+});
+
+test('a transcript has buttons for what its own loop can do', () => {
+  const { loops }: { loops: LoopStatus[] } = wire('states');
+  for (const l of loops) assert.deepEqual(buttonsOf(l).map((b) => b.can), ['next', 'detach'].filter((can) => canOf(l).includes(can)), l.state);
+  assert.ok(loops.some((l) => buttonsOf(l).length > 0) && loops.some((l) => buttonsOf(l).length === 0));
+  assert.deepEqual(buttonsOf(undefined), []);
 });
 
 test('a loop of another machine stands below its repository, and is offered what can be done from here', async () => {

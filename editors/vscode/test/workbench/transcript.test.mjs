@@ -19,7 +19,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
         'do-2.sh': 'while [ -f hold ]; do sleep 0.1; done; echo changed >> src.txt\n', hold: '', '.gitignore': 'hold\n',
       },
       settings: { 'ralph.transcript.openOnStart': true },
-      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'do 2', completionPromise: 'DONE' } }],
+      keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'do 2', completionPromise: 'DONE' } }, { key: 'ctrl+alt+w', command: 'ralph.start', args: { prompt: 'wait' } }],
     });
     t = w.transcript();
   });
@@ -130,7 +130,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
 
   it('is there as text', async () => {
     await tab('Ralph ').first().click();
-    await w.page.locator('.editor-actions').getByRole('button', { name: /^Open Transcript as Text/ }).first().click();
+    await t.getByRole('button', { name: 'Open as Text' }).click();
     await w.editorShows('## Iteration 1 of 50');
   });
 
@@ -146,5 +146,24 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await t.getByRole('feed', { name: /^Transcript: / }).waitFor();
     await t.locator('.iteration').filter({ hasText: 'Iteration 1' }).waitFor();
     await until('the same place', isAtTheTop);
+  });
+
+  it("has buttons for its own loop only, and none of another's", async () => {
+    await t.getByRole('feed', { name: /^Transcript: / }).focus();
+    await w.page.keyboard.press('Control+Alt+w');
+    await w.statusIs(/Ralph 1\/50/);
+    const pages = w.page.locator('iframe.webview.ready:visible');
+    await until('both transcripts', async () => (await pages.count()) === 2);
+    const [done, works] = [0, 1].map((n) => pages.nth(n).contentFrame().frameLocator('#active-frame'));
+    await works.getByRole('button', { name: 'Next iteration', exact: true }).waitFor();
+    await done.locator('#status').filter({ hasText: 'done' }).waitFor();
+    assert.equal(await done.locator('#actions button').count(), 0);
+    assert.equal(await w.page.locator('.editor-actions').getByRole('button', { name: /Next Iteration/ }).count(), 0);
+    await w.screenshot('two-transcripts');
+    const agents = w.agents();
+    await works.getByRole('button', { name: 'Next iteration', exact: true }).click();
+    await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => agents.includes(agent)));
+    await w.run('Ralph: Cancel Loop');
+    await until('no button is left', async () => (await works.locator('#actions button').count()) === 0);
   });
 });
