@@ -75,6 +75,20 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await w.screenshot('many-files');
   });
 
+  it('shows all files again after a reload of the window', async () => {
+    await w.run('View: Close All Editors');
+    await inline(w.treeRow('All changes'), 'Open Changes');
+    const names = ['gone.txt', 'made.txt', 'notes.txt'];
+    const shown = async () => (await Promise.all(names.map((name) => w.page.locator('.multiDiffEntry').filter({ hasText: name }).count()))).join(' ');
+    await until('all three', async () => (await shown()) === '1 1 1');
+    await w.page.evaluate(() => (window.isOld = true));
+    await w.run('Developer: Reload Window'); // that way the window keeps what it knows
+    await w.page.waitForFunction(() => !window.isOld);
+    await w.page.locator('.multiDiffEntry').first().waitFor();
+    await until('all three again', async () => (await shown()) === '1 1 1', 30_000);
+    await w.screenshot('review-after-reload');
+  });
+
   it('is undone for the whole loop from the palette, after a reload of the window', async () => {
     await w.load(w.folder);
     await w.run('Ralph: Undo Changes...');
