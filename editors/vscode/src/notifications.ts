@@ -12,7 +12,7 @@ import { command, type Class, type End, type ErrorData, type LoopParams, type Lo
 /** Milliseconds that the status bar shows what needs no answer. */
 const shownFor = 15_000;
 
-interface Button { title: string; command: string; arguments?: unknown[] }
+export interface Button { title: string; command: string; arguments?: unknown[] }
 
 const button = (title: string, id: string, ...args: unknown[]): Button => ({ title, command: id, arguments: args });
 const settings = (key: string): Button => button(t('Open Settings'), 'workbench.action.openSettings', key);

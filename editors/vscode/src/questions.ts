@@ -4,30 +4,29 @@ import { chooseLoop, type LoopArgument } from './choose';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { mention } from './notifications';
+import { ask, mention, type Button } from './notifications';
 import type { Sidecar } from './sidecar';
 import { iconless, linkable } from './show';
 import { command, type Answer, type LoopParams, type LoopResult, type Question } from './wire';
 
 /** A question that a notification is for. */
-interface Asking { n: number; question: Question; done: () => void }
+interface Asking { question: Question; done: () => void; over: Promise<void> }
 
 type Said = LoopParams & Partial<Answer>;
+
+/** Milliseconds that a notification waits for its loop's name. */
+const namedWithin = 1000;
 
 export class Questions implements vscode.Disposable {
   /** Those that are asked, the one that is shown first. */
   private readonly queue: Asking[] = [];
-  private count = 0;
-  private draw: (() => void) | undefined;
-  private readonly named: vscode.Disposable;
+  private isNotifying = false;
 
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly show: (loop: LoopParams) => void) {
     sidecar.permissions = (question, token) => this.ask(question, token);
-    this.named = loops.onChange(() => this.draw?.()); // its loop may be told of later than it
   }
 
   dispose(): void {
-    this.named.dispose();
     for (const asking of [...this.queue]) asking.done();
   }
 
@@ -41,70 +40,63 @@ export class Questions implements vscode.Disposable {
     else if (open.length === 0) void vscode.window.showInformationMessage(t('That needs no answer any more.'));
   }
 
-  /** What a link of a notification does: the answer of an offer, to choose one, or to show all there is to know. */
-  async chosen(n: number, what: number | 'choose' | 'show'): Promise<void> {
-    const question = this.queue.find((asking) => asking.n === n)?.question;
-    if (!question) return;
-    if (what === 'show') this.show({ loopId: question.loopId, folder: question.folder });
-    else await this.say(question, what === 'choose' ? undefined : (question.offers?.[what]?.arguments?.[0] as Said));
+  /** Shows all there is to know of a question, with its answers. */
+  showAll({ loopId, folder }: LoopParams): void {
+    this.show({ loopId, folder });
   }
 
-  /** Asks with a notification, until it is answered or needs no answer any more. Whoever answers does so with a command. */
+  /** Asks with a notification, until it is answered, closed, or needs no answer any more. */
   private async ask(question: Question, token: vscode.CancellationToken): Promise<null> {
-    if (config.notify() === 'never') return null;
-    await new Promise<void>((resolve) => {
-      const asking: Asking = { n: ++this.count, question, done: () => this.remove(asking, resolve) };
-      token.onCancellationRequested(asking.done);
-      const [first, ...rest] = [...this.queue, asking];
-      rest.sort((a, b) => (a.question.at ?? '').localeCompare(b.question.at ?? '')); // the first is shown already
-      this.queue.splice(0, this.queue.length, first!, ...rest);
-      if (token.isCancellationRequested) asking.done();
-      else if (this.queue.length === 1) void this.notify();
-      else this.draw?.();
-    });
+    if (config.notify() === 'never' || token.isCancellationRequested) return null;
+    let done!: () => void;
+    const over = new Promise<void>((resolve) => (done = resolve));
+    const asking: Asking = { question, over, done: () => this.remove(asking, done) };
+    token.onCancellationRequested(asking.done);
+    const [first, ...rest] = [...this.queue, asking];
+    rest.sort((a, b) => (a.question.at ?? '').localeCompare(b.question.at ?? '')); // the first is shown already
+    this.queue.splice(0, this.queue.length, first!, ...rest);
+    void this.notify();
+    await over;
     return null;
   }
 
-  /** The user doesn't want to decide now. */
-  private leave(asking: Asking): void {
-    asking.done();
-    mention(t('It still waits: a click on Ralph here answers.'));
-  }
-
-  private remove(asking: Asking, resolve: () => void): void {
+  private remove(asking: Asking, over: () => void): void {
     const at = this.queue.indexOf(asking);
-    if (at < 0) return;
-    this.queue.splice(at, 1);
-    resolve();
-    this.draw?.();
+    if (at >= 0) this.queue.splice(at, 1);
+    over();
   }
 
-  /** Shows the questions one after the other: as progress, the only notification that can be taken back. */
+  /** Shows the questions one after the other. The editor takes back no notification: a late answer is told that it is one. */
   private async notify(): Promise<void> {
-    for (let shown = this.queue[0]; shown; shown = this.queue[0]) {
-      const asking = shown;
-      await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, cancellable: true }, (progress, closed) => new Promise<void>((resolve) => {
-        closed.onCancellationRequested(() => this.leave(asking));
-        let said = '';
-        this.draw = () => {
-          if (this.queue[0] !== asking) return resolve();
-          const message = this.message(asking);
-          if (message !== said) progress.report({ message: (said = message) });
-        };
-        this.draw();
-      }));
-      this.draw = undefined;
-    }
+    if (this.isNotifying) return;
+    this.isNotifying = true;
+    for (let shown = this.queue[0]; shown; shown = this.queue[0]) await Promise.race([this.notice(shown), shown.over]);
+    this.isNotifying = false;
   }
 
-  private message({ n, question }: Asking): string {
+  private async notice(asking: Asking): Promise<void> {
+    const { question } = asking;
+    await this.named(question.loopId);
+    if (this.queue[0] !== asking) return;
     const title = this.loops.byId(question.loopId)?.title;
-    const link = (label: string, what: number | string) => `[${linkable(label).replaceAll(']', ')')}](command:ralph.question?${encodeURIComponent(JSON.stringify([n, what]))})`;
-    const offers = question.offers ?? [];
-    const links = offers.length > 4 ? [] : offers.map((o, i) => link(o.title, i));
-    if (offers.length > 4 || question.kind === 'input') links.push(link(t('Answer...'), 'choose'));
     const more = this.queue.length > 1 ? ` (${t('1 of {0}', this.queue.length)})` : '';
-    return `${linkable(`Ralph${title ? ` (${title})` : ''} ${question.text}`)}${more} — ${[...links, link(t('Show'), 'show')].join(' | ')}`;
+    await ask('warning', `Ralph${title ? ` (${title})` : ''} ${question.text}${more}`, buttonsOf(question));
+    if (this.queue.includes(asking)) mention(t('It still waits: a click on Ralph here answers.'));
+    asking.done();
+  }
+
+  /** Resolves when the status has told of a loop, which may be later than its question, or when that takes too long. */
+  private async named(loopId: string | undefined): Promise<void> {
+    if (this.loops.byId(loopId)) return;
+    await new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        changed.dispose();
+        resolve();
+      };
+      const timer = setTimeout(end, namedWithin);
+      const changed = this.loops.onChange(() => this.loops.byId(loopId) && end());
+    });
   }
 
   private async say(question: Question, given?: Said): Promise<void> {
@@ -131,6 +123,15 @@ export class Questions implements vscode.Disposable {
       source.dispose();
     }
   }
+}
+
+/** The safe answer first, and where all there is to know is shown with all answers. */
+function buttonsOf(q: Question): Button[] {
+  const it: LoopParams & { id: string } = { loopId: q.loopId, folder: q.folder, id: q.id };
+  const [safe, second] = q.offers ?? [];
+  const isShort = q.kind !== 'input' && (q.kind === 'permission' || (q.offers ?? []).length <= 2);
+  const other = isShort ? second : { title: t('Answer...'), command: 'ralph.answer', arguments: [it] };
+  return [...(safe ? [safe] : []), ...(other ? [other] : []), { title: t('Show'), command: 'ralph.showQuestion', arguments: [it] }];
 }
 
 /** What the user says to a question, as far as it isn't given. */

@@ -9,8 +9,11 @@ const questions = () => JSON.parse(fs.readFileSync(path.join(extension().extensi
 const run = (id, argument) => vscode.commands.executeCommand(id, argument);
 
 describe('what an agent asks', () => {
-  let api, real, shown, told, typed, picked;
-  const asked = () => questions().map((q) => ({ ...q, loopId: 'asking', folder: folder().toString() }));
+  let api, real, shown, told, typed, picked, lateWords;
+  const asked = () => {
+    const it = { loopId: 'asking', folder: folder().toString() };
+    return questions().map((q) => ({ ...q, ...it, offers: q.offers.map((o) => ({ ...o, arguments: [{ ...o.arguments[0], ...it }] })) }));
+  };
   const status = (...open) => api.sidecar.statusEmitter.fire({
     message: '', loops: [{ loopId: 'asking', folder: folder().toString(), title: 'app', state: 'waiting', text: 'asks', line: 'asks', class: 'warning', live: true, busy: false, owned: true, can: ['answer'], questions: open.length > 0 ? open : undefined }],
   });
@@ -19,25 +22,17 @@ describe('what an agent asks', () => {
     const source = new vscode.CancellationTokenSource();
     return { answer: api.sidecar.permissions(q, source.token), withdraw: () => source.cancel() };
   };
-  const last = () => shown.at(-1);
-  const press = (label) => {
-    const link = last().message.split('[').find((part) => part.startsWith(`${label}]`));
-    return vscode.commands.executeCommand('ralph.question', ...JSON.parse(decodeURIComponent(/\?(.*)\)/.exec(link)[1])));
-  };
+  const last = () => until('a notification', () => shown.at(-1));
+  const press = async (label) => (await last()).press(label);
 
   before(async () => (api = await extension().activate()));
   beforeEach(async () => {
     await quiet(api);
-    const { withProgress, showInputBox, showQuickPick } = vscode.window;
-    real = { withProgress, showInputBox, showQuickPick };
-    [shown, told, typed, picked] = [[], [], undefined, undefined];
-    vscode.window.withProgress = async (_, task) => {
-      const source = new vscode.CancellationTokenSource();
-      const it = { open: true, cancel: () => source.cancel() };
-      shown.push(it);
-      await task({ report: ({ message }) => (it.message = message) }, source.token);
-      it.open = false;
-    };
+    const { showInformationMessage, showWarningMessage, showInputBox, showQuickPick } = vscode.window;
+    real = { showInformationMessage, showWarningMessage, showInputBox, showQuickPick };
+    [shown, told, typed, picked, lateWords] = [[], [], undefined, undefined, undefined];
+    vscode.window.showWarningMessage = (message, ...buttons) => new Promise((press) => shown.push({ message, buttons, press }));
+    vscode.window.showInformationMessage = async (words) => void (lateWords = words);
     vscode.window.showInputBox = async (options) => typed?.(options);
     vscode.window.showQuickPick = async (items, options) => items.find((i) => i.label === picked?.(options));
     const execute = api.sidecar.execute.bind(api.sidecar);
@@ -49,19 +44,40 @@ describe('what an agent asks', () => {
     api.sidecar.statusEmitter.fire({ message: '', loops: [] });
   });
 
-  it('is asked with a notification that has all answers, the safe one first', async () => {
+  it('is asked with a notification that has buttons, the safe one first, and words that can be read out', async () => {
+    const [q] = asked();
+    status(q);
+    const { answer } = ask(q);
+    assert.deepEqual({ ...(await last()), press: 0 }, { message: 'Ralph (app) asks: Bash git commit -m wip', buttons: ['Deny', 'Allow Once', 'Show'], press: 0 });
+    await press('Allow Once');
+    assert.equal(await answer, null);
+    assert.deepEqual(told, [{ loopId: 'asking', folder: folder().toString(), id: 'q1', answer: 'once', text: undefined }]);
+  });
+
+  it('has a list where there are more answers than buttons, or words are to be typed', async () => {
+    for (const q of asked().filter((one) => one.kind === 'input' || one.offers.length > 3)) {
+      status(q);
+      const { withdraw } = ask(q);
+      assert.deepEqual((await last()).buttons, [q.offers[0].title, 'Answer...', 'Show']);
+      withdraw();
+      shown.length = 0;
+    }
+  });
+
+  it('is answered by nobody who comes late', async () => {
     const [q] = asked();
     status(q);
     const { answer, withdraw } = ask(q);
-    assert.match(last().message, /^Ralph \(app\) asks: Bash git commit -m wip — \[Deny\].* \| \[Allow Once\].* \| \[Allow Bash\(git commit:\*\) in This Loop\].* \| \[Show\]/);
-    await press('Allow Once');
-    assert.deepEqual(told, [{ loopId: 'asking', folder: folder().toString(), id: 'q1', answer: 'once', text: undefined }]);
-    assert.equal(await answer, null);
-    await until('it is gone', () => !last().open);
+    await last();
+    status(); // another editor was faster
     withdraw();
+    assert.equal(await answer, null);
+    await press('Allow Once');
+    await until('that it is late', () => told.length > 0 || lateWords === 'That needs no answer any more.');
+    assert.deepEqual(told, []);
   });
 
-  it('goes when it needs no answer any more, and so does what asks for more', async () => {
+  it('asks for no more words when it needs no answer any more', async () => {
     const [q] = asked();
     status(q);
     const { withdraw } = ask(q);
@@ -75,7 +91,7 @@ describe('what an agent asks', () => {
     status(); // another editor was faster
     withdraw();
     await denied;
-    await until('it is gone', () => !last().open);
+    await until('the words are given up', () => closed);
     assert.equal(closed, true);
     assert.deepEqual(told, []);
   });
@@ -94,20 +110,20 @@ describe('what an agent asks', () => {
     const all = asked();
     status(...all);
     const requests = all.map((q) => ask(q));
+    assert.match((await last()).message, new RegExp(`\\(1 of ${all.length}\\)`));
     assert.equal(shown.length, 1);
-    assert.match(last().message, new RegExp(`\\(1 of ${all.length}\\)`));
     requests[0].withdraw();
     await until('the next one', () => shown.length === 2);
-    assert.match(last().message, new RegExp(`^Ralph \\(app\\) scout asks: Edit src/a\\.go \\(1 of ${all.length - 1}\\)`));
+    assert.match((await last()).message, new RegExp(`^Ralph \\(app\\) scout asks: Edit src/a\\.go \\(1 of ${all.length - 1}\\)`));
     for (const { withdraw } of requests) withdraw();
-    await until('all are gone', () => !last().open);
+    for (const { answer } of requests) assert.equal(await answer, null);
   });
 
   it('is left open by who closes it, and answered later', async () => {
     const q = asked().find((one) => one.kind === 'input');
     status(q);
     const { answer } = ask(q);
-    last().cancel();
+    await press(undefined);
     assert.equal(await answer, null);
     picked = () => 'Write an answer...';
     typed = ({ placeHolder }) => `${placeHolder}-rc1`;
@@ -119,7 +135,7 @@ describe('what an agent asks', () => {
     const [q] = asked();
     status(q);
     const { withdraw } = ask({ ...q, text: 'asks: Bash [here](command:workbench.action.quit)' });
-    assert.ok(!last().message.includes('](command:workbench'));
+    assert.ok(!(await last()).message.includes('](command:workbench'));
     withdraw();
   });
 
@@ -132,13 +148,17 @@ describe('what an agent asks', () => {
     assert.deepEqual(told.map((t) => t.text), ['see [here] (command:workbench.action.quit)']);
   });
 
-  it('names its loop as soon as that is known', () => {
+  it('names its loop, which may be told of later, and is asked all the same where it never is', async () => {
     const [q] = asked();
-    const { withdraw } = ask(q);
-    assert.match(last().message, /^Ralph asks:/);
+    const late = ask(q);
     status(q);
-    assert.match(last().message, /^Ralph \(app\) asks:/);
-    withdraw();
+    assert.match((await last()).message, /^Ralph \(app\) asks:/);
+    late.withdraw();
+    api.sidecar.statusEmitter.fire({ message: '', loops: [] });
+    const never = ask(q);
+    await until('the other one', () => shown.length === 2);
+    assert.match((await last()).message, /^Ralph asks:/);
+    never.withdraw();
   });
 
   it('is asked for in all loops by a setting, which no workspace has', async () => {

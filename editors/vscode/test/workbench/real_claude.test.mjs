@@ -27,20 +27,20 @@ test('what the real claude asks is answered in the editor, and it hears its user
     machine: { 'ralph.backend': 'claude' }, settings: { 'ralph.transcript.openOnStart': true },
     keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'Tidy up', completionPromise: 'DONE', maxIterations: 5 } }],
   });
-  const link = (text) => w.page.locator('.notification-list-item').filter({ hasText: 'asks: Bash' }).locator('a').filter({ hasText: text });
-  const noNotification = () => until('the notification is gone', async () => (await w.page.locator('.notification-list-item').filter({ hasText: 'asks: Bash' }).count()) === 0);
+  const button = (text) => w.notification('asks: Bash touch approved.txt').getByRole('button', { name: text, exact: true });
   fs.mkdirSync(w.file('build'));
   try {
     await w.step('a command is approved', async () => {
       await w.run('Ralph: Focus on Loops View');
       await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph 1\/5 · .*asks: Bash touch approved\.txt/);
-      await link('Allow Once').waitFor();
+      await button('Allow Once').waitFor();
+      assert.deepEqual(await w.notification('asks: Bash touch approved.txt').locator('.notification-list-item-buttons-container .monaco-button').allInnerTexts(), ['Deny', 'Allow Once', 'Show']);
       await w.transcriptRow('asks: Bash touch approved.txt').getByRole('button', { name: 'Deny' }).waitFor();
       await w.treeRow('Bash touch approved.txt').waitFor();
       await w.screenshot('question');
       assert.equal(fs.existsSync(w.file('approved.txt')), false);
-      await link('Allow Once').click();
+      await w.press('asks: Bash touch approved.txt', 'Allow Once');
       await w.transcriptRow('allowed once: Bash touch approved.txt').waitFor();
     });
     await w.step('a command is denied in the transcript, with words', async () => {
@@ -70,7 +70,6 @@ test('what the real claude asks is answered in the editor, and it hears its user
       await w.statusIs(/asks: Bash touch begun\.txt/);
       await w.status().click();
       await w.choose('Allow Once');
-      await noNotification();
       await until('the command runs', () => fs.existsSync(w.file('begun.txt')));
       await w.run('Ralph: Steer...');
       await w.answer('What should the agent know?', 'stop, not that file');
