@@ -1,6 +1,6 @@
 // What can be done with a loop, by the names that the server has for it.
 import { t } from './l10n';
-import { command, type LoopStatus } from './wire';
+import { command, type LoopStatus, type Offer } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
@@ -25,6 +25,14 @@ export function doing(can: string): Doing | undefined {
   };
   return all[can];
 }
+
+/** What a loop must be able to for an offer of a command; any other can always be taken. */
+const needs: Partial<Record<string, string[]>> = {
+  [command.resume]: ['resume'], [command.cancel]: ['cancel', 'discard'], [command.update]: ['update'], [command.pause]: ['pause'], [command.land]: ['land'], [command.fetch]: ['fetch'],
+};
+
+/** Whether an offer that a loop made once can still be taken, by what can be done with the loop now. */
+export const isPossible = (offer: Offer, can: string[]): boolean => needs[offer.command]?.some((one) => can.includes(one)) ?? true;
 
 /** What a loop's transcript has buttons for. */
 const onPage = ['next', 'detach'];

@@ -1,5 +1,7 @@
 // What a loop did, as its updates tell it: iterations and their tool calls. The
 // agent's text isn't kept here.
+import { t } from './l10n';
+import { facts } from './show';
 import type { Class, End, Iteration, ToolCall, ToolKind, Update } from './wire';
 
 export interface ToolRecord {
@@ -24,6 +26,8 @@ export interface IterationRecord {
   /** What it came to. */
   text?: string;
   class?: Class;
+  /** It promised what isn't true. */
+  isRefuted?: boolean;
   /** How many files it changed; undefined: nobody knows. */
   files?: number;
   tools: ToolRecord[];
@@ -51,6 +55,7 @@ export class LoopRecord {
         case '_ralph/iteration': this.iteration(u); break;
         case 'tool_call': this.begin(u); break;
         case 'tool_call_update': if (u.status !== 'in_progress') this.finish(u.toolCallId, u.status, u.facts); break;
+        case '_ralph/verify': if (u.state === 'refuted') refute(this.iterations.at(-1)); break;
         case '_ralph/end': this.end = u; break;
       }
     }
@@ -58,10 +63,11 @@ export class LoopRecord {
 
   /** Takes how those iterations ended of which nothing is known. */
   outline(ends: readonly Iteration[]): void {
-    for (const { iteration: number, hat, text, class: kind, changes } of ends) {
+    for (const { iteration: number, phase, hat, text, class: kind, changes } of ends) {
       if (this.iterations.some((i) => i.number === number)) continue;
       const behind = this.iterations.findIndex((i) => i.number > number);
-      const it: IterationRecord = { number, running: false, hat, text, class: kind, files: changes?.files, tools: [], forgotten: 0, unread: true };
+      const end = phase === 'end' ? { text, class: kind } : cutOff();
+      const it: IterationRecord = { number, running: false, hat, ...end, files: changes?.files, tools: [], forgotten: 0, unread: true };
       this.iterations.splice(behind < 0 ? this.iterations.length : behind, 0, it);
     }
   }
@@ -73,14 +79,15 @@ export class LoopRecord {
     const read = new LoopRecord(this.loopId);
     read.add(updates, number);
     read.interrupted();
-    const { tools, forgotten } = read.iterations.at(-1) ?? it;
+    const { tools, forgotten, isRefuted } = read.iterations.at(-1) ?? it;
     Object.assign(it, { tools, forgotten, unread: false });
+    if (isRefuted) refute(it);
   }
 
   /** The loop was interrupted, and whoever ran it says no more. */
   interrupted(): void {
     const it = this.iterations.at(-1);
-    if (it?.running) Object.assign(it, { running: false, class: 'info' });
+    if (it?.running) Object.assign(it, { running: false, ...cutOff() });
     this.endCalls();
   }
 
@@ -128,4 +135,12 @@ export class LoopRecord {
     if (tool) Object.assign(tool, { status, facts });
     this.running.delete(id);
   }
+}
+
+/** What came of an iteration that was interrupted: nobody tells. */
+const cutOff = (): { text: string; class: Class } => ({ text: t('interrupted'), class: 'warning' });
+
+/** What an iteration came to is not what it promised. */
+function refute(it: IterationRecord | undefined): void {
+  if (it && !it.isRefuted) Object.assign(it, { isRefuted: true, class: 'warning', text: facts(t('promise refuted'), it.text) });
 }

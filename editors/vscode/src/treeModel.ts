@@ -1,5 +1,5 @@
 // The tree of loops, apart from how it is shown.
-import { canOf } from './can';
+import { canOf, isPossible } from './can';
 import { t } from './l10n';
 import type { Target } from './changes';
 import type { Place } from './panel/panels';
@@ -113,9 +113,10 @@ function decisions(l: LoopStatus): Node[] {
     id: `${id}/question/${q.id}`, label: q.title, description: t('Answer...'), icon: 'question', colour: colours.warning, context: 'ralph.question',
     hover: () => block(q.detail ?? q.title), answers: { loopId: l.loopId, folder: l.folder, id: q.id },
   }));
-  const allowed = (l.allowed ?? []).map((a): Node => ({
-    id: `${id}/allowed/${a.rule}`, label: a.text, description: t('allowed in this loop'), icon: 'pass', context: 'ralph.allowed', offer: a.offers[0],
-  }));
+  const allowed = (l.allowed ?? []).map((a): Node => {
+    const offer = a.offers.find((o) => isPossible(o, canOf(l)));
+    return { id: `${id}/allowed/${a.rule}`, label: a.text, description: t('allowed in this loop'), icon: 'pass', context: offer && 'ralph.allowed', offer };
+  });
   return [...asks, ...allowed];
 }
 

@@ -194,6 +194,7 @@ export interface Note { sessionUpdate: '_ralph/note'; label: string; text?: stri
 /** How far the check of the loop's work has come. One that is running has no words. */
 export interface Verify extends Said {
   sessionUpdate: '_ralph/verify';
+  state: 'running' | 'verified' | 'refuted' | 'unchecked';
   output?: string;
   problems?: { path: string; line?: number; column?: number; message: string }[];
 }

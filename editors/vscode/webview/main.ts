@@ -1,4 +1,5 @@
 // The page of a transcript: takes what the extension sends, shows it, and tells what the user wants.
+import { isPossible } from '../src/can';
 import { readState, type FromPage, type Place, type ToPage } from '../src/panel/messages';
 import type { Words } from '../src/panel/words';
 import type { Offer, Question } from '../src/wire';
@@ -25,6 +26,8 @@ export class Page {
   private toolStartedAt: number | undefined;
   /** What the agent waits to be told. */
   private questions: Question[] = [];
+  /** What can be done with the loop now. */
+  private can: string[] = [];
   /** Rows that are not as they are by themselves: folded or not, all of an output. */
   private readonly turned = new Set<string>();
   private readonly whole = new Set<string>();
@@ -80,6 +83,7 @@ export class Page {
         status.textContent = m.text;
         this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
         this.questions = m.questions;
+        this.can = m.can;
         this.offerButtons(m.buttons);
         return this.list.changed();
       case 'reveal': return this.goTo(m.place);
@@ -144,7 +148,7 @@ export class Page {
   // Rows.
 
   private get look(): Look {
-    return { words: this.words!, iterations: this.store.iterations, toolStartedAt: this.toolStartedAt, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
+    return { words: this.words!, endOf: (row) => this.store.endOf(row), toolStartedAt: this.toolStartedAt, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
   }
 
   /** An agent at work and a question that waits are open and another row closed, unless the user turned it. */
@@ -153,9 +157,9 @@ export class Page {
     return this.turned.has(foldOf(key, row)) !== (waits || isWorking(row));
   }
 
-  /** What can be done about what was said; the answers to a question as long as it is open. */
+  /** What can still be done about what was said; the answers to a question as long as it is open. */
   private offersOf(row: SaidRow): Offer[] {
-    if (!row.question) return row.offers;
+    if (!row.question) return row.offers.filter((offer) => isPossible(offer, this.can));
     return this.questions.find((q) => q.id === row.question?.id && q.at === row.question.at)?.offers ?? [];
   }
 
@@ -168,7 +172,8 @@ export class Page {
   private version(key: string): string {
     const row = this.store.row(key);
     if (!row) return 'unread';
-    const known = row.kind === 'iteration' ? this.store.iterations.get(row.iteration)?.phase : row.kind === 'said' ? this.offersOf(row).length : '';
+    const end = row.kind === 'iteration' ? this.store.endOf(row) : undefined;
+    const known = row.kind === 'iteration' ? (end === 'cut' ? end : end?.text) : row.kind === 'said' ? this.offersOf(row).length : '';
     return `${row.version} ${this.isOpen(key, row)} ${this.whole.has(key)} ${known}`;
   }
 

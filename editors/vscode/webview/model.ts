@@ -12,8 +12,8 @@ interface Base {
   /** The calls of the agents that it is below, the outermost first; of a text and a tool. */
   above?: string[];
 }
-/** Where an iteration begins; what came of it is known by its number. */
-export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string; facts: string }
+/** Where an iteration begins. ended: what came of it, where that is in the same part; isCut: another one began before. */
+export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string; facts: string; ended?: Iteration; isCut?: boolean; isRefuted?: boolean }
 /** Markdown. by: who said it, if not the agent itself; folded: it is open only when it is asked for. */
 export interface TextRow extends Base { kind: 'text'; text: string; by?: 'thought' | 'subagent' | 'user'; name?: string; message: string }
 export interface ToolRow extends Base {
@@ -173,11 +173,19 @@ export class Part {
     if (u.phase === 'begin') {
       this.close();
       this.decided();
+      const before = this.header();
+      if (before && !before.ended) this.change(before, { isCut: true });
       this.push<HeaderRow>({ kind: 'iteration', iteration: u.iteration, text: plain(u.text ?? ''), facts: plain(u.facts ?? '') });
       return;
     }
-    for (const row of this.rows) if (row.kind === 'iteration' && row.iteration === u.iteration) row.version++;
+    const header = this.header();
+    if (header?.iteration === u.iteration) this.change(header, { ended: u });
     this.close();
+  }
+
+  /** Where the iteration begins that is under way. */
+  private header(): HeaderRow | undefined {
+    return this.rows.findLast((row): row is HeaderRow => row.kind === 'iteration');
   }
 
   /** The loop goes on: what was offered at its end, or for a check that could not tell, is decided. */
@@ -186,6 +194,8 @@ export class Part {
   }
 
   private verify(u: Verify): void {
+    const header = this.header();
+    if (header && u.state === 'refuted') this.change(header, { isRefuted: true });
     this.said(u, 'verify', [...(u.problems ?? []).map((p) => [p.path, p.line, p.column].filter(Boolean).join(':') + `: ${p.message}`), u.output ?? ''].filter(Boolean).join('\n'));
   }
 

@@ -1,10 +1,10 @@
 // Rows as elements of the page.
-import { elapsed } from '../src/show';
+import { elapsed, facts as joined } from '../src/show';
 import type { Words } from '../src/panel/words';
-import type { Offer } from '../src/wire';
+import type { Iteration, Offer } from '../src/wire';
 import { diffOf, unified, type DiffLine } from './diff';
 import { markdown, withPlaces } from './markdown';
-import type { HeaderRow, Iterations, Row, SaidRow, TextRow, ToolRow } from './model';
+import type { HeaderRow, Row, SaidRow, TextRow, ToolRow } from './model';
 
 /** Lines of an output that are shown at its beginning and at its end; the rest is asked for. */
 const shownLines = 100;
@@ -12,7 +12,7 @@ const shownLines = 100;
 /** What rows depend on besides themselves. */
 export interface Look {
   words: Words;
-  iterations: Iterations;
+  endOf(row: HeaderRow): Iteration | 'cut' | undefined;
   /** Of the tool that runs, where the page didn't see it begin. */
   toolStartedAt?: number;
   offersOf(row: SaidRow): Offer[];
@@ -55,11 +55,11 @@ export function render(row: Row, key: string, look: Look): HTMLElement {
   return e;
 }
 
-function header(e: HTMLElement, { iteration, facts: begin }: HeaderRow, { words, iterations }: Look): void {
-  const known = iterations.get(iteration);
-  const ended = known?.phase === 'end' ? known : undefined;
-  const title = h('h2', {}, fill(words.iteration, iteration));
-  const facts = h('span', { class: `facts ${ended?.class ?? ''}` }, ended?.text ?? begin);
+function header(e: HTMLElement, row: HeaderRow, { words, endOf }: Look): void {
+  const end = endOf(row);
+  const ended = end === 'cut' ? { text: words.interrupted, class: 'warning', changes: undefined } : end;
+  const title = h('h2', {}, fill(words.iteration, row.iteration));
+  const facts = h('span', { class: `facts ${ended && row.isRefuted ? 'warning' : ended?.class ?? ''}` }, ended ? joined(row.isRefuted && words.refuted, ended.text) : row.facts);
   e.append(title, facts);
   const { files = 0, added = 0, removed = 0 } = ended?.changes ?? {};
   if (files > 0) {

@@ -2,7 +2,7 @@
 import type { PartInfo, Place } from '../src/panel/messages';
 import type { Iteration, Update } from '../src/wire';
 import type { Item } from './heights';
-import { Part, type Iterations, type Row, type ToolRow } from './model';
+import { Part, type HeaderRow, type Iterations, type Row, type ToolRow } from './model';
 
 /** Characters of the parts that are here; those farthest from the view go first. */
 const maxSize = 8 << 20;
@@ -37,6 +37,7 @@ export class Store {
   }
 
   add(updates: readonly Update[], now?: number): void {
+    if (updates.some((u) => u.sessionUpdate === '_ralph/iteration' && u.phase === 'begin')) this.isComplete = false; // it goes on
     this.tail.add(updates, now);
     this.here.get(this.parts.length - 1)?.join(this.tail);
   }
@@ -115,6 +116,14 @@ export class Store {
       }
     }
     return found;
+  }
+
+  /** What came of an iteration; 'cut': it was interrupted, and nobody told of an end; undefined: it runs. */
+  endOf({ iteration, ended, isCut }: HeaderRow): Iteration | 'cut' | undefined {
+    if (ended || isCut) return ended ?? 'cut';
+    const known = this.iterations.get(iteration);
+    if (known?.phase === 'end') return known;
+    return this.isComplete || Math.max(0, ...this.iterations.keys()) > iteration ? 'cut' : undefined;
   }
 
   /** The numbers of all iterations, in order. */

@@ -14,8 +14,8 @@ export type ToPage =
   | { type: 'part'; generation: number; index: number; updates: Update[] }
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
-  /** buttons: what can be done with the loop now. questions: that are open. */
-  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; buttons: { can: string; title: string }[]; questions: Question[] }
+  /** can: what can be done with the loop now, and buttons: what the page has buttons for of that. questions: that are open. */
+  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: { can: string; title: string }[]; questions: Question[] }
   | { type: 'reveal'; place: Place }
   | { type: 'failed'; text: string }
   /** Where a text was found: [part, row]; the tail is the part behind the last. */

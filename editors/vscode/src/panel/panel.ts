@@ -1,7 +1,7 @@
 // One loop's transcript in a tab.
 import * as vscode from 'vscode';
 import { partRows } from '../../webview/rows';
-import { buttonsOf, doing } from '../can';
+import { buttonsOf, canOf, doing } from '../can';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
@@ -121,7 +121,7 @@ export class Panel implements vscode.Disposable {
     const { loopId } = this.loop;
     const now = this.loops.byId(loopId);
     const past = this.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, buttons: buttonsOf(now), questions: now?.questions ?? [] };
+    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [] };
     const key = JSON.stringify(status);
     if (key === this.status) return;
     this.status = key;

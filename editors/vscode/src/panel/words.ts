@@ -15,6 +15,8 @@ export const words = () => ({
   completed: t('completed'),
   failed: t('failed'),
   unknown: t('not ended'),
+  interrupted: t('interrupted'),
+  refuted: t('promise refuted'),
   moreLines: t('Show {0} more lines', '{0}'),
   leftOut: t('{0} lines are left out', '{0}'),
   wholeOutput: t('Open Whole Output'),

@@ -201,6 +201,33 @@ test('what was offered at an end goes when the loop goes on', () => {
   assert.equal(offered(), 'promise 1, end 0, iteration');
 });
 
+test('each run of an iteration has its own end, and one that was cut off says so', () => {
+  const ends = (store: Store) => store.items().map(({ key }) => store.row(key)!).flatMap((row) => {
+    if (row.kind !== 'iteration') return [];
+    const it = store.endOf(row);
+    return [it === 'cut' ? it : it?.text ?? 'runs'];
+  });
+  const cancelled: Iteration = { ...end(1), text: 'cancelled', class: 'info' };
+  const again = new Store();
+  again.add([begin(1), call('t1'), cancelled, begin(1), call('t1')]);
+  assert.deepEqual(ends(again), ['cancelled', 'runs']);
+  again.add([end(1)]);
+  assert.deepEqual(ends(again), ['cancelled', 'ok · $0.31']);
+  const killed = new Store([{ iteration: 1, bytes: 1 }], [begin(1)]);
+  killed.take(0, [begin(1), call('t1')], 0);
+  assert.deepEqual(ends(killed), ['runs']);
+  killed.close(); // nobody drives it any more
+  assert.deepEqual(ends(killed), ['cut']);
+  killed.add([begin(2), call('t1')], 1);
+  assert.deepEqual(ends(killed), ['cut', 'runs']);
+});
+
+test('an iteration whose promise is refuted knows it', () => {
+  const refuted: Update = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' };
+  const headers = rowsOf(begin(1), end(1), refuted, begin(2), end(2), { ...refuted, state: 'verified' } as Update).filter((row) => row.kind === 'iteration');
+  assert.deepEqual(headers.map((row) => row.isRefuted ?? false), [true, false]);
+});
+
 test('a question has all there is to read, and what came of it a row of its own', () => {
   const read = (name: string): Update => JSON.parse(fs.readFileSync(path.join(ROOT, `../../testdata/wire/update-ralph-${name}.json`), 'utf8'));
   const [asked, answered] = rowsOf(read('question'), read('answer'));

@@ -41,6 +41,18 @@ test('nothing runs on after an iteration or an interruption', () => {
   }
 });
 
+test('an iteration that was cut off says so, and one whose promise is refuted is not green', () => {
+  const refuted: Update = { sessionUpdate: '_ralph/verify', state: 'refuted', text: 'promised, but go test failed', class: 'warning' };
+  const r = record(begin(1), end(1), refuted, refuted, begin(2), edit('t1', 'a'), begin(3));
+  const came = (of: LoopRecord) => of.iterations.map((i) => `${i.class} ${i.text}`);
+  assert.deepEqual(came(r), ['warning promise refuted · ok · $0.31 · 1m01s', 'warning interrupted', 'undefined undefined']);
+  const past = new LoopRecord('r');
+  past.outline([end(1), begin(2)] as Iteration[]);
+  assert.deepEqual(came(past), ['ok ok · $0.31 · 1m01s', 'warning interrupted']);
+  past.fill(1, [begin(1), end(1), refuted]);
+  assert.equal(came(past)[0], 'warning promise refuted · ok · $0.31 · 1m01s');
+});
+
 test('what was read and comes once more is there once', () => {
   const r = record(begin(1), edit('t1', 'a'), done('t1'), end(1), begin(2), edit('t1', 'b'));
   r.add([end(1)]);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { buttonsOf, canOf, doing } from '../../src/can';
+import { buttonsOf, canOf, doing, isPossible } from '../../src/can';
 import { colours, iconOf, icons, notified } from '../../src/show';
 import { bar, tooltip, tooltipCommands, type Model } from '../../src/statusText';
 import { LoopRecord } from '../../src/loopRecord';
@@ -62,6 +62,25 @@ test('a transcript has buttons for what its own loop can do', () => {
   for (const l of loops) assert.deepEqual(buttonsOf(l).map((b) => b.can), ['next', 'detach'].filter((can) => canOf(l).includes(can)), l.state);
   assert.ok(loops.some((l) => buttonsOf(l).length > 0) && loops.some((l) => buttonsOf(l).length === 0));
   assert.deepEqual(buttonsOf(undefined), []);
+});
+
+test('what was offered is there as long as its loop can do it', () => {
+  const { loops }: { loops: LoopStatus[] } = wire('states');
+  const offered = loops.flatMap((l) => (l.offers ?? []).filter((o) => !isPossible(o, canOf(l))).map((o) => `${l.state} ${o.title}`));
+  assert.deepEqual(offered, [], 'the server offers what can be done');
+  const titles = (can: string[]) => ['Resume', 'Discard', 'Run Doctor'].filter((title, n) => isPossible({ title, command: ['ralph.loop.resume', 'ralph.loop.cancel', 'ralph.doctor'][n]! }, can));
+  assert.deepEqual(titles(['resume', 'discard', 'open']), ['Resume', 'Discard', 'Run Doctor']);
+  assert.deepEqual(titles(['start']), ['Run Doctor'], 'it was discarded');
+});
+
+test('what an ended loop was allowed has nothing to take back', async () => {
+  const { loops }: { loops: LoopStatus[] } = wire('states');
+  const allowed = [{ rule: 'Bash(ls)', text: 'Bash(ls)', offers: [{ title: 'Take Back', command: 'ralph.loop.update', arguments: [{}] }] }];
+  for (const state of ['running', 'ended']) {
+    const l = { ...loops.find((one) => one.state === state)!, allowed };
+    const row = (await roots(tree({ loops: [l], changes: () => Promise.resolve(undefined) }))[0]!.children!()).find((n) => n.label === 'Bash(ls)')!;
+    assert.deepEqual([row.context, Boolean(row.offer)], state === 'running' ? ['ralph.allowed', true] : [undefined, false], state);
+  }
 });
 
 test('a loop of another machine stands below its repository, and is offered what can be done from here', async () => {

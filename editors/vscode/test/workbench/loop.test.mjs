@@ -125,8 +125,14 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
     await w.notification('interrupted at 1/7').waitFor();
+    await w.run('View: Close All Editors'); // each run has a tab of its own
+    await w.run('Ralph: Show Output');
+    const offered = w.transcript().getByRole('button', { name: 'Resume', exact: true });
+    await offered.last().waitFor();
+    await w.screenshot('interrupted-twice');
     await w.run('Ralph: Cancel Loop');
     await w.statusIsGone();
+    await until('nothing is offered any more', async () => (await offered.count()) === 0);
   });
 
   it('tells what a start meets: another loop', async () => {
