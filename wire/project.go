@@ -121,7 +121,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(e.Message), classOfWarning(e), true, OffersOf(e.Offer)}}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
 		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), info(LimitsText(e))}
 	case loop.End:

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"regexp"
 	"strings"
 
 	"ralph-lsp/loop"
@@ -50,6 +51,12 @@ func wallsRow(engine string) string {
 	}
 	return sandboxed + " by " + OneLine(engine) + ": the agent writes the folder and what is its own, and sees no keys"
 }
+
+// ourDocs are the words that name a file of our documentation.
+var ourDocs = regexp.MustCompile(` \(see docs/\w+\.md\)|, see docs/\w+\.md`)
+
+// withoutDocs is a text for an editor, whose folder has no docs of ours.
+func withoutDocs(text string) string { return ourDocs.ReplaceAllString(text, "") }
 
 // classOfWarning is that of an offer where it is one, of what nobody has done wrong.
 func classOfWarning(e loop.Warning) Class {

@@ -11,6 +11,10 @@ import { command, type Class, type End, type ErrorData, type LoopParams, type Lo
 
 /** Milliseconds that the status bar shows what needs no answer. */
 const shownFor = 15_000;
+/** Milliseconds within which what a loop says is one notice. */
+const togetherWithin = 300;
+/** VS Code cuts what more would say. */
+const maxButtons = 3;
 
 export interface Button { title: string; command: string; arguments?: unknown[] }
 
@@ -20,6 +24,9 @@ const settings = (key: string): Button => button(t('Open Settings'), 'workbench.
 export class Notifications implements vscode.Disposable {
   /** Loops that were left, of which the user was told, by folder and id. */
   private readonly told = new Set<string>();
+  /** What loops say that isn't shown yet, and those whose notification is open. */
+  private readonly waiting = new Map<string, Said[]>();
+  private readonly shown = new Set<string>();
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly sidecar: Sidecar, private readonly loops: Loops) {
@@ -41,12 +48,26 @@ export class Notifications implements vscode.Disposable {
     return !loop?.host || loop.origin !== undefined;
   }
 
+  /** Tells what a loop says: at once what comes at once, and the rest when its notification is closed. Until then the status bar has it. */
   private async said(loopId: string, said: Said): Promise<void> {
-    if (config.notify() !== 'never' && this.isOurs(loopId)) await tell(this.loops.byId(loopId)?.title, said);
+    if (config.notify() === 'never' || !this.isOurs(loopId)) return;
+    const title = () => this.loops.byId(loopId)?.title;
+    if (isMention(said)) return mention(said.text, title());
+    const [waiting, isShown] = [this.waiting.get(loopId), this.shown.has(loopId)];
+    if (isShown) mention(said.text, title());
+    if (waiting) return void waiting.push(said);
+    const mine = [said];
+    this.waiting.set(loopId, mine);
+    await new Promise((resolve) => setTimeout(resolve, togetherWithin));
+    this.shown.add(loopId);
+    while (mine.length > 0) await tell(title(), inOne(mine.splice(0)));
+    this.shown.delete(loopId);
+    this.waiting.delete(loopId);
   }
 
   private async ended(loopId: string, end: End): Promise<void> {
     if (!this.isOurs(loopId) || end.stopReason === 'detached' || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
+    this.waiting.get(loopId)?.splice(0); // its end says more
     const far = this.loops.byId(loopId)?.host !== undefined;
     await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) }, far);
   }
@@ -82,8 +103,18 @@ async function over(title: string | undefined, said: Said, loop: LoopParams, far
 
 /** Shows what a loop says; first are the buttons that change nothing. The status bar has no place for any. */
 async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = []): Promise<void> {
-  if (kind === 'info' && offers.length === 0) mention(text, title);
+  if (isMention({ class: kind, offers })) mention(text, title);
   else await ask(kind, saidOf(text, title), [...first, ...offers]);
+}
+
+/** Whether it needs no answer. */
+const isMention = ({ class: kind = 'info', offers = [] }: Said): boolean => kind === 'info' && offers.length === 0;
+
+/** All that a loop said as one notice, as bad as the worst of it. */
+function inOne(all: Said[]): Said {
+  const classes: Class[] = ['info', 'ok', 'warning', 'error'];
+  const worst = Math.max(...all.map((s) => classes.indexOf(s.class ?? 'info')));
+  return { text: facts(...new Set(all.map((s) => s.text))), class: classes[worst], offers: all.flatMap((s) => s.offers ?? []) };
 }
 
 const saidOf = (text = '', title?: string): string => (title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`);
@@ -101,11 +132,14 @@ export async function showError(e: unknown): Promise<unknown> {
   return undefined;
 }
 
-/** Shows a message with buttons, the safe one first, and does what is chosen. */
+/** Shows a message with buttons, the safe one first, and does what is chosen. What has no room is in a list. */
 export async function ask(kind: Class, message: string, buttons: Button[]): Promise<unknown> {
+  const titles = buttons.map((b) => b.title);
+  const shown = titles.length > maxButtons ? [...titles.slice(0, maxButtons - 1), t('More...')] : titles;
   const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
   const show = { info: showInformationMessage, ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
-  const chosen = await show(linkable(message), ...buttons.map((b) => b.title));
+  let chosen = await show(linkable(message), ...shown);
+  if (chosen !== undefined && !titles.includes(chosen)) chosen = await vscode.window.showQuickPick(titles.slice(maxButtons - 1), { title: message });
   const what = buttons.find((b) => b.title === chosen);
   return what?.command && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);
 }

@@ -61,6 +61,30 @@ describe('a loop', () => {
     }
   });
 
+  it('has one notice of what it says at once, with three buttons at most, and the next when that is closed', async () => {
+    const { showWarningMessage, showQuickPick } = vscode.window;
+    const told = [], listed = [];
+    vscode.window.showWarningMessage = (message, ...buttons) => new Promise((press) => told.push({ message, buttons, press }));
+    vscode.window.showQuickPick = async (items) => void listed.push(...items);
+    const say = (...texts) => api.sidecar.updateEmitter.fire({ loopId: 'told', updates: texts.map((text) => ({
+      sessionUpdate: '_ralph/warning', text, class: 'warning', notify: true, offers: [1, 2].map((n) => ({ title: `${text} ${n}`, command: 'ralph.sandbox', arguments: [{}] })),
+    })) });
+    try {
+      say('one', 'two', 'three');
+      await until('the notice', () => told.length > 0);
+      say('four');
+      await new Promise((resolve) => setTimeout(resolve, 500)); // nothing else comes
+      assert.deepEqual(told.map(({ message, buttons }) => [message, buttons]), [['Ralph: one · two · three', ['one 1', 'one 2', 'More...']]]);
+      told[0].press('More...');
+      await until('the next notice', () => told.length > 1);
+      assert.deepEqual(listed, ['two 1', 'two 2', 'three 1', 'three 2']);
+      assert.deepEqual([told[1].message, told[1].buttons], ['Ralph: four', ['four 1', 'four 2']]);
+      told[1].press(undefined);
+    } finally {
+      Object.assign(vscode.window, { showWarningMessage, showQuickPick });
+    }
+  });
+
   it('cancels, and the agent is gone @oldest', async () => {
     await run('ralph.start', { folder: at(0), prompt: 'wait' });
     await until('the tool', () => loop()?.tool?.title === 'make everything');
