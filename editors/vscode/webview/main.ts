@@ -14,6 +14,9 @@ import { Store } from './store';
 interface Editor { postMessage(m: FromPage): void; getState(): unknown; setState(s: object): void }
 declare function acquireVsCodeApi(): Editor;
 
+/** Seconds without a sign of life after which what is shown is old. */
+const patience = 8;
+
 const editor = acquireVsCodeApi();
 const element = (id: string): HTMLElement => document.getElementById(id)!;
 const [view, feed, pill, status, message] = ['view', 'feed', 'follow', 'status', 'message'].map(element) as [HTMLElement, HTMLElement, HTMLElement, HTMLElement, HTMLElement];
@@ -24,6 +27,9 @@ export class Page {
   private words: Words | undefined;
   private loop: { loopId: string; folder?: string; title: string } | undefined;
   private toolStartedAt: number | undefined;
+  /** Seconds that nothing came, by this page's own clock: a machine that slept is no reason. */
+  private silence = 0;
+  private status = '';
   /** What the agent waits to be told. */
   private questions: Question[] = [];
   /** What can be done with the loop now. */
@@ -68,6 +74,7 @@ export class Page {
   }
 
   private take(m: ToPage): void {
+    this.hear(0);
     if ('generation' in m && m.type !== 'open' && m.generation !== this.generation) return; // it is of no use any more
     switch (m.type) {
       case 'open': return this.open(m);
@@ -80,12 +87,13 @@ export class Page {
         if (m.complete) this.store.close();
         return this.changed();
       case 'status':
-        status.textContent = m.text;
+        status.textContent = this.status = m.text;
         this.toolStartedAt = m.toolStartedAt ? Date.parse(m.toolStartedAt) : undefined;
         this.questions = m.questions;
         this.can = m.can;
         this.offerButtons(m.buttons);
         return this.list.changed();
+      case 'alive': return;
       case 'reveal': return this.goTo(m.place);
       case 'failed': return this.say(m.text);
       case 'found': return this.bar.found(m.search, m.hits, m.done);
@@ -194,7 +202,18 @@ export class Page {
     mark([...feed.querySelectorAll<HTMLElement>('.row')], this.bar.text);
   }
 
+  /** With nobody there nothing runs on, and nothing can be done. */
+  private hear(silence: number): void {
+    this.silence = silence;
+    const isStale = silence > patience;
+    if (!this.words || isStale === document.body.classList.contains('stale')) return;
+    document.body.classList.toggle('stale', isStale);
+    status.textContent = isStale ? this.words.stale : this.status;
+  }
+
   private tick(): void {
+    this.hear(this.silence + 1);
+    if (this.silence > patience) return;
     for (const [key, row] of this.store.running()) {
       const time = this.list.element(key)?.querySelector('.time');
       if (time) time.textContent = timeOf(row, this.look);

@@ -16,6 +16,8 @@ export type ToPage =
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
   /** can: what can be done with the loop now, and buttons: what the page has buttons for of that. questions: that are open. */
   | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: { can: string; title: string }[]; questions: Question[] }
+  /** The extension is there. */
+  | { type: 'alive' }
   | { type: 'reveal'; place: Place }
   | { type: 'failed'; text: string }
   /** Where a text was found: [part, row]; the tail is the part behind the last. */

@@ -71,6 +71,11 @@ export class Panel implements vscode.Disposable {
     else this.goal = place;
   }
 
+  /** Tells the page that somebody is there: without that it says that what it shows is old. */
+  beat(): void {
+    if (this.isReady) this.post({ type: 'alive' });
+  }
+
   /** Goes to what is newest. */
   toEnd(): void {
     this.post({ type: 'do', what: 'end' });

@@ -7,6 +7,8 @@ import { readState, type Place as InLoop } from './messages';
 import { Panel } from './panel';
 
 export const viewType = 'ralph.transcript';
+/** Milliseconds between two signs of life; a page waits for several. */
+const heartbeat = 2000;
 
 /** A place in a loop's transcript. */
 export type Place = LoopParams & Partial<InLoop>;
@@ -14,6 +16,7 @@ export type Place = LoopParams & Partial<InLoop>;
 export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer {
   private readonly panels = new Map<string, Panel>();
   private readonly registration = vscode.window.registerWebviewPanelSerializer(viewType, this);
+  private readonly heart = setInterval(() => this.panels.forEach((panel) => panel.beat()), heartbeat);
 
   constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops) {}
 
@@ -53,6 +56,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   }
 
   dispose(): void {
+    clearInterval(this.heart);
     this.registration.dispose();
     for (const panel of this.panels.values()) panel.dispose();
   }

@@ -21,6 +21,7 @@ export const words = () => ({
   leftOut: t('{0} lines are left out', '{0}'),
   wholeOutput: t('Open Whole Output'),
   follow: t('Follow'),
+  stale: t('No longer followed; what is here is of before. Close it, and Show Output opens it anew.'),
   loading: t('Reading...'),
   nothing: t('Nothing has been said yet.'),
   find: t('Find'),

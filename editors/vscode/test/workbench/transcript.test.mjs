@@ -166,4 +166,22 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await w.run('Ralph: Cancel Loop');
     await until('no button is left', async () => (await works.locator('#actions button').count()) === 0);
   });
+
+  it('says that it is old when the extension is gone, and runs no clock on', async () => {
+    await w.run('View: Close All Editors');
+    await w.page.keyboard.press('Control+Alt+w');
+    const running = t.locator('.in_progress');
+    await running.waitFor();
+    assert.equal(w.extensionHosts().length, 1);
+    process.kill(w.extensionHosts()[0], 'SIGSTOP'); // as one that hangs; of one that ends VS Code makes another
+    try {
+      await t.locator('#status').filter({ hasText: 'No longer followed' }).waitFor();
+      await w.screenshot('stale');
+      assert.deepEqual([await running.locator('.time').isVisible(), await t.locator('#actions').isVisible()], [false, false]);
+    } finally {
+      process.kill(w.extensionHosts()[0], 'SIGCONT');
+    }
+    await t.locator('#status').filter({ hasText: '1/50' }).waitFor();
+    await running.locator('.time').filter({ hasText: /\d/ }).waitFor();
+  });
 });

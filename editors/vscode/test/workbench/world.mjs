@@ -84,6 +84,12 @@ export class Workbench {
     return processes(this.agent).filter((line) => !line.includes('--version'));
   }
 
+  /** The ids of its server's extension hosts. */
+  extensionHosts() {
+    const isOurs = (pid) => fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
+    return processes('--type=extensionHost').map((line) => Number(line.split(' ')[0])).filter(isOurs);
+  }
+
   /** Those of its sidecars. */
   sidecars() {
     return processes(`${this.sidecar} --stdio`);
