@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { isWithout, type Changes } from './changes';
 import * as config from './config';
 import type { DiffTarget } from './diffs';
+import { Git } from './git';
 import { t } from './l10n';
 import { changeColours, changeIcons } from './show';
 import type { Snapshots } from './snapshots';
@@ -25,8 +26,9 @@ class LoopControl implements vscode.Disposable, vscode.QuickDiffProvider {
   private readonly toReview: vscode.SourceControlResourceGroup;
   private readonly kept: vscode.SourceControlResourceGroup;
   private originals = new Map<string, vscode.Uri>();
+  private review: ChangedFile[] = [];
 
-  constructor(readonly loopId: string, { uri, name }: vscode.WorkspaceFolder, private readonly snapshots: Snapshots) {
+  constructor(readonly loopId: string, { uri, name }: vscode.WorkspaceFolder, private readonly snapshots: Snapshots, private readonly git: Git) {
     this.control = vscode.scm.createSourceControl('ralph', `Ralph: ${name}`, uri);
     this.control.inputBox.visible = false;
     this.control.quickDiffProvider = this;
@@ -41,7 +43,14 @@ class LoopControl implements vscode.Disposable, vscode.QuickDiffProvider {
     this.originals = new Map(text.map((f) => [vscode.Uri.parse(f.uri).toString(), this.snapshots.base(result, f)]));
     this.toReview.resourceStates = review.map((f) => row(result, f));
     this.kept.resourceStates = result.files.filter((f) => f.kept).map((f) => row(result, f));
-    this.control.count = review.length;
+    this.review = review;
+    this.count();
+  }
+
+  /** Adds to the badge what git's view of the same folder hasn't there already. */
+  count(): void {
+    const counted = this.git.files();
+    this.control.count = this.review.filter((f) => !counted.has(vscode.Uri.parse(f.uri).fsPath)).length;
   }
 
   /** Asked as often as the user types: nothing is waited for. */
@@ -69,11 +78,13 @@ function row({ loopId, folder }: ChangesResult, file: ChangedFile): Row {
 
 export class SourceControls implements vscode.Disposable {
   private readonly shown = new Map<string, LoopControl>(); // by folder
+  private readonly git = new Git();
   private turn = 0;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(private readonly changes: Changes, private readonly snapshots: Snapshots) {
     this.subscriptions = [
+      this.git, this.git.onChange(() => this.shown.forEach((control) => control.count())),
       changes.onChange(() => void this.refresh()),
       vscode.workspace.onDidChangeWorkspaceFolders(() => void this.refresh()),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.changes') && void this.refresh()),
@@ -107,7 +118,7 @@ export class SourceControls implements vscode.Disposable {
     const folder = of.uri.toString();
     if (this.shown.get(folder)?.loopId !== result.loopId) this.remove(folder);
     let control = this.shown.get(folder);
-    if (!control) this.shown.set(folder, (control = new LoopControl(result.loopId, of, this.snapshots)));
+    if (!control) this.shown.set(folder, (control = new LoopControl(result.loopId, of, this.snapshots, this.git)));
     control.show(result);
   }
 

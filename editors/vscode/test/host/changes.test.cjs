@@ -273,4 +273,21 @@ describe('what a loop changed', () => {
     await run('ralph.undoChanges', { loopId, ask: false });
     await until('none', () => !original());
   });
+
+  it('is counted in the badge of source control once, by git where that has it', async () => {
+    const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; echo x > made.txt');
+    await until('the original', () => originalOf(loopId, 'a.txt'));
+    const { control } = api.sourceControls.shown.get(repository());
+    assert.equal(control.count, 2);
+    await setting('git.enabled', true);
+    try {
+      await until('git has both', () => control.count === 0);
+      git('add', 'a.txt');
+      git('commit', '-q', '-m', 'mine');
+      await until('git has one of them', () => control.count === 1);
+    } finally {
+      await setting('git.enabled', false);
+    }
+    await until('git has none', () => control.count === 2);
+  });
 });
