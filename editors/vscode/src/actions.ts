@@ -27,6 +27,9 @@ function loopActions(loop: LoopStatus): Action[] {
     { label: short(title), kind: vscode.QuickPickItemKind.Separator }, // longer, it would lie over the first action
     ...canOf(loop).filter((can) => can !== 'start').flatMap((can) => doing(can) ?? []).map((d) => action(d.command, d.icon, d.title)),
     ...(loop.allowed ?? []).filter((rule) => isPossible(rule.offers[0]!, canOf(loop))).map((rule): Action => ({ label: `$(discard) ${iconless(t('Take back: {0}', rule.text))}`, command: 'ralph.takeBack', argument: { offer: rule.offers[0] } })),
+    ...(loop.state === 'ended' && !loop.host ? [
+      { label: `$(debug-rerun) ${t('Start again')}`, command: 'ralph.startAgain', argument: { folder: loop.folder } }, action('ralph.undoChanges', 'discard', t('Undo changes...')),
+    ] : []),
     action('ralph.showOutput', 'output', t('Show output')), action('ralph.openChanges', 'diff-multiple', t('Open changes')),
   ];
 }

@@ -40,7 +40,7 @@ export function newClient(binary: Binary, env: Record<string, string>, log: vsco
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),
         ralph: { version: protocolVersion, updates: true, thinking: true, // shown or not, as the setting says at the time
-          minUpdateIntervalMs: 100, diagnostics: true, permissions: true, trusted: true } }; // without trust in the workspace this extension isn't even loaded
+          minUpdateIntervalMs: 100, diagnostics: true, permissions: true, trusted: true } }; // without trust in the workspace no server is started
     },
     initialize: () => undefined,
     getState: () => ({ kind: 'static' }),

@@ -2,7 +2,6 @@
 import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
-import { reached } from './contextKeys';
 import { Controls, telling } from './control';
 import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
@@ -79,9 +78,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
     'ralph.showStatus': () => showStatus(sidecar, loops),
     'ralph.showOutput': async (a?: LoopArgument) => {
       const loop = await chooseOutput(loops, a);
-      if (!loop) return;
-      panels.show(loop);
-      reached('hasWatched');
+      if (loop) panels.show(loop);
     },
     'ralph.transcript.reveal': (a: Place & { place?: Place }) => panels.reveal(a.place ?? a),
     'ralph.openFile': ({ uri }: { uri: string }) => vscode.window.showTextDocument(vscode.Uri.parse(uri)),

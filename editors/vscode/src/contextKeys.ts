@@ -1,7 +1,7 @@
 // The context keys that menus and keybindings use: ralph.available, ralph.failed (the
 // server can't run), ralph.running, and ralph.can.pause and its like for what can be done
 // with some loop. The walkthrough has keys for what the user has come to, once:
-// ralph.hasAgent, ralph.hasStarted and ralph.hasWatched.
+// ralph.hasAgent, ralph.hasStarted (there is a loop, or was one) and ralph.hasWatched.
 import * as vscode from 'vscode';
 import { canOf } from './can';
 import type { Loops } from './loops';
@@ -16,6 +16,7 @@ export function keepContextKeys(loops: Loops): vscode.Disposable {
     if (loops.server.state === 'failed') now.add('ralph.failed');
     if (loops.status.some((l) => l.live)) now.add('ralph.running');
     if (loops.status.length + loops.past.length > 0) now.add('ralph.hasStarted').add('ralph.hasAgent');
+    if (loops.status.some((l) => l.worktree)) now.add('ralph.hasWorktree');
     for (const key of new Set([...last, ...now])) {
       if (last.has(key) !== now.has(key)) void vscode.commands.executeCommand('setContext', key, now.has(key));
     }

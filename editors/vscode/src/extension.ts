@@ -28,8 +28,28 @@ let sidecar: Sidecar | undefined;
 /** What other extensions get; the tests are one. */
 export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls }
 
-export function activate(context: vscode.ExtensionContext): Api {
+export function activate(context: vscode.ExtensionContext): Api | undefined {
   useTranslation(vscode.l10n.t);
+  if (vscode.workspace.isTrusted) return start(context);
+  const waiting = untrusted(context);
+  context.subscriptions.push(waiting, vscode.workspace.onDidGrantWorkspaceTrust(() => {
+    waiting.dispose();
+    start(context);
+  }));
+  return undefined;
+}
+
+/** What a folder that isn't trusted has: a view that says so, and commands that lead to the trust. */
+function untrusted({ extension }: vscode.ExtensionContext): vscode.Disposable {
+  const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
+  const ask = () => vscode.commands.executeCommand('workbench.trust.manage');
+  return vscode.Disposable.from(
+    vscode.window.createTreeView('ralph.loops', { treeDataProvider: { getChildren: () => [], getTreeItem: () => new vscode.TreeItem('') } }),
+    ...contributes.commands.map(({ command }) => vscode.commands.registerCommand(command, ask)),
+  );
+}
+
+function start(context: vscode.ExtensionContext): Api {
   const log = vscode.window.createOutputChannel('Ralph', { log: true });
   const server = new Sidecar(context.extensionPath, log);
   sidecar = server;
@@ -42,7 +62,6 @@ export function activate(context: vscode.ExtensionContext): Api {
   const starter = new Starter(server, context.workspaceState, drafts, prompts, options, (loop) => {
     if (!config.openOnStart()) return;
     void loops.known(loop.loopId).then(() => panels.show(loop, true)); // its title comes with its status
-    reached('hasWatched');
   });
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
@@ -56,6 +75,8 @@ export function activate(context: vscode.ExtensionContext): Api {
       sidecar: server, loops, starter, options, transcripts, panels, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
+    vscode.window.onDidCloseTerminal(() => void lookForAgent(server)), // one may have been installed there
+    vscode.window.onDidChangeWindowState((w) => w.focused && void lookForAgent(server)),
     vscode.workspace.onDidOpenTextDocument(colour),
     vscode.workspace.onDidChangeConfiguration((e) => {
       if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void restartWhenAllowed(server, loops);
@@ -66,10 +87,14 @@ export function activate(context: vscode.ExtensionContext): Api {
   return { sidecar: server, loops, changes, snapshots, sourceControls };
 }
 
+let hasAgent = false;
+
 /** Ticks off the walkthrough's first step for a user who has an agent. */
 async function lookForAgent(server: Sidecar): Promise<void> {
+  if (hasAgent || server.state.state !== 'running') return;
   const agents = await agentsOf(server).catch(() => []);
-  if (agents.some((a) => a.installed)) reached('hasAgent');
+  hasAgent = agents.some((a) => a.installed);
+  if (hasAgent) reached('hasAgent');
 }
 
 /** Gives a ralph.toml colours that no other extension gives it: theirs know more of TOML. */

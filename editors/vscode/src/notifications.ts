@@ -96,7 +96,8 @@ async function over(title: string | undefined, said: Said, loop: LoopParams, far
   const when = config.notify();
   if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return;
   const looks = [button(t('Show Output'), 'ralph.showOutput', loop)];
-  if (said.class === 'ok') looks.push(button(t('Open Changes'), 'ralph.openChanges', loop));
+  if (said.class === 'ok') looks.push(button(t('Review Changes'), 'ralph.openChanges', loop));
+  if (said.class === 'ok' && !far) looks.push(button(t('Undo Changes...'), 'ralph.undoChanges', loop), button(t('Start Again'), 'ralph.startAgain', { folder: loop.folder }));
   if (far) looks.push(button(t('Fetch Its Branch'), 'ralph.fetch', loop));
   await tell(title, said, looks);
 }

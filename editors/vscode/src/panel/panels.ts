@@ -1,5 +1,6 @@
 // The transcripts that are open, one tab for each loop.
 import * as vscode from 'vscode';
+import { reached } from '../contextKeys';
 import type { Loops } from '../loops';
 import type { Sidecar } from '../sidecar';
 import type { LoopParams } from '../wire';
@@ -23,6 +24,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
   show({ loopId, folder }: LoopParams, beside = false): Panel | undefined {
     if (!loopId) return undefined;
+    reached('hasWatched');
     const open = this.panels.get(loopId);
     if (open) {
       open.view.reveal(undefined, beside);

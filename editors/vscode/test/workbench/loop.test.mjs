@@ -21,9 +21,17 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   it('does nothing before the folder is trusted', async () => {
     const dialog = w.page.locator('.monaco-dialog-box');
     await dialog.waitFor();
-    assert.equal(w.sidecars().length, 0);
-    await dialog.getByRole('button', { name: /Yes, I trust/ }).click();
+    await dialog.getByRole('button', { name: /^No/ }).click();
     await dialog.waitFor({ state: 'hidden' });
+    await w.run('Ralph: Focus on Loops View');
+    const why = w.page.locator('.welcome-view-content').filter({ hasText: "This folder isn't trusted" });
+    await why.waitFor();
+    await w.screenshot('untrusted');
+    assert.equal(w.sidecars().length, 0);
+    await why.getByRole('button', { name: 'Manage Workspace Trust' }).click();
+    await w.page.locator('.workspace-trust-editor').getByRole('button', { name: 'Trust', exact: true }).click();
+    await w.page.locator('.welcome-view-content').filter({ hasText: 'An agent gets the same prompt' }).waitFor();
+    await w.run('View: Close All Editors');
   });
 
   it('has its commands in the palette', async () => {
@@ -33,8 +41,8 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
       await w.page.keyboard.press('Escape');
       return rows.includes(title);
     };
-    for (const title of ['Ralph: Start Loop...', 'Ralph: Doctor', 'Ralph: Undo Changes...']) await until(title, () => isThere(title));
-    assert.equal(await isThere('Ralph: Cancel Loop'), false);
+    for (const title of ['Ralph: Start Loop...', 'Ralph: Doctor']) await until(title, () => isThere(title));
+    for (const title of ['Ralph: Cancel Loop', 'Ralph: Undo Changes...', 'Ralph: Show Output']) assert.equal(await isThere(title), false, title);
   });
 
   it('starts from the prompt\'s editor and shows the run in the status bar', async () => {
@@ -61,6 +69,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
 
   it('says in a notification that it is done', async () => {
     await w.notification('done: DONE').waitFor();
+    await w.notification('done: DONE').getByRole('button', { name: 'Review Changes' }).waitFor();
     await w.screenshot('done');
     await w.page.keyboard.press('Escape');
   });
