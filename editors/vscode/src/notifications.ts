@@ -95,17 +95,17 @@ export class Notifications implements vscode.Disposable {
 async function over(title: string | undefined, said: Said, loop: LoopParams, far = false): Promise<void> {
   const when = config.notify();
   if (when === 'never' || (when === 'unfocused' && vscode.window.state.focused)) return;
-  const looks = [button(t('Show Output'), 'ralph.showOutput', loop)];
+  const [first, looks] = [[button(t('Show Output'), 'ralph.showOutput', loop)], [] as Button[]]; // what the server offers is between
   if (said.class === 'ok') looks.push(button(t('Review Changes'), 'ralph.openChanges', loop));
   if (said.class === 'ok' && !far) looks.push(button(t('Undo Changes...'), 'ralph.undoChanges', loop), button(t('Start Again'), 'ralph.startAgain', { folder: loop.folder }));
   if (far) looks.push(button(t('Fetch Its Branch'), 'ralph.fetch', loop));
-  await tell(title, said, looks);
+  await tell(title, said, first, looks);
 }
 
 /** Shows what a loop says; first are the buttons that change nothing. The status bar has no place for any. */
-async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = []): Promise<void> {
+async function tell(title: string | undefined, { text, class: kind = 'info', offers = [] }: Said, first: Button[] = [], last: Button[] = []): Promise<void> {
   if (isMention({ class: kind, offers })) mention(text, title);
-  else await ask(kind, saidOf(text, title), [...first, ...offers]);
+  else await ask(kind, saidOf(text, title), [...first, ...offers, ...last]);
 }
 
 /** Whether it needs no answer. */

@@ -13,11 +13,12 @@ describe('a loop in a worktree', () => {
   let api, real, told;
   /** Presses a button wherever it is offered, once that is ready. */
   const press = (title, ready) => {
-    for (const show of Object.keys(real)) {
+    vscode.window.showQuickPick = async (items) => items.find((i) => i === title);
+    for (const show of Object.keys(real).filter((name) => name !== 'showQuickPick')) {
       vscode.window[show] = async (message, ...buttons) => {
         told.push(message);
         await ready;
-        return buttons.find((b) => (b.title ?? b) === title);
+        return buttons.find((b) => (b.title ?? b) === title) ?? buttons.find((b) => b === 'More...');
       };
     }
   };
@@ -26,8 +27,8 @@ describe('a loop in a worktree', () => {
   before(async () => (api = await extension().activate()));
   beforeEach(async () => {
     await quiet(api);
-    const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
-    [real, told] = [{ showInformationMessage, showWarningMessage, showErrorMessage }, []];
+    const { showInformationMessage, showWarningMessage, showErrorMessage, showQuickPick } = vscode.window;
+    [real, told] = [{ showInformationMessage, showWarningMessage, showErrorMessage, showQuickPick }, []];
     git('config', 'user.name', 'Ann');
     git('config', 'user.email', 'ann@example.com');
     fs.writeFileSync(file('do-1.sh', here), 'echo made > made.txt\n');
