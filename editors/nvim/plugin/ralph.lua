@@ -55,6 +55,7 @@ for name, lhs in pairs({
 }) do
   vim.keymap.set('n', lhs, ('<Cmd>Ralph %s<CR>'):format(name), { desc = 'Ralph ' .. name })
 end
+vim.keymap.set('i', '<Plug>(ralph-answer)', '<Cmd>Ralph answer<CR>', { desc = 'Ralph answer' })
 vim.keymap.set('x', '<Plug>(ralph-start)', ':Ralph start<CR>', {
   desc = 'Ralph start with the selection',
 })

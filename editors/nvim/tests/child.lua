@@ -142,6 +142,36 @@ function Child:answer(prompt, text)
   self:lua('table.insert(answers, { ... })', prompt, text)
 end
 
+--- Goes to the window with what is to be decided, once it is there, and returns what it shows:
+--- the title, and all that can be chosen with its key.
+function Child:asked(pattern)
+  self:wait(
+    [[vim.iter(vim.api.nvim_list_wins()):any(function(win)
+      local title = vim.api.nvim_win_get_config(win).title
+      local lines = vim.api.nvim_buf_get_lines(vim.api.nvim_win_get_buf(win), 0, -1, false)
+      return title and (title[1][1] .. table.concat(lines, ' ')):find(want) ~= nil
+    end)]],
+    pattern
+  )
+  self:command('Ralph answer')
+  local text = self:wait([[vim.api.nvim_win_get_config(0).relative ~= ''
+    and table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\n')]])
+  local keys, rest = text:match('^(.-\n)' .. ('─'):rep(20) .. '\n(.*)$')
+  local choices = {}
+  for key, title in keys:gmatch(' (%S+) +([^\n]+)\n') do
+    choices[#choices + 1], choices[title] = title, key
+  end
+  return { text = rest, choices = choices }
+end
+
+--- Decides what is asked by one of the choices.
+function Child:decide(pattern, choice)
+  local asked = self:asked(pattern)
+  assert(asked.choices[choice], 'no choice ' .. choice .. ' in ' .. vim.inspect(asked))
+  self:type(asked.choices[choice])
+  return asked
+end
+
 --- Waits until a Lua expression in the child is true, and returns its value.
 --- In the expression, want is what is given.
 function Child:wait(expression, want)

@@ -90,7 +90,7 @@ it('tells on of a loop that it has detached', function()
   nvim:command('Ralph next')
   nvim:wait_event('RalphEnded', { stopReason = 'max_iterations', iterations = 3 })
   nvim:wait_note('iteration limit reached')
-  nvim:wait([[#asked == 1]]) -- about the limit
+  nvim:asked('iteration limit reached')
   expect.equal(
     nvim:lua([[
       return vim.tbl_map(function(one) return one.name end, vim.tbl_filter(function(one)
@@ -162,18 +162,16 @@ end)
 
 it('offers to make a promise that nobody set the promise', function()
   local nvim = child.start()
-  nvim:answer('^Ralph, not done yet: The agent wrote', 'Make "DONE" the Promise')
   nvim:command([[Ralph start --max-iterations=0 'agent: promise 1']])
+  local asked = nvim:decide('Ralph: not done yet: The agent wrote', 'Make "DONE" the Promise')
+  expect.equal({ unpack(asked.choices) }, { 'Make "DONE" the Promise', 'later' })
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
-  expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Make "DONE" the Promise' })
   nvim:wait_note('^Ralph: not done yet: ')
-  local asked = nvim:lua('return asked')
-  assert(#asked == 1, vim.inspect(asked))
+  expect.equal(nvim:lua('return asked'), {})
 end)
 
 it('offers what a loop says before its status has come', function()
   local nvim = child.start()
-  nvim:answer('^Ralph, there are walls', 'Leave it')
   nvim:lua(
     [[require('ralph.ask').offered({ loopId = 'new', folder = ... }, {
       text = 'there are walls',
@@ -181,8 +179,7 @@ it('offers what a loop says before its status has come', function()
     })]],
     nvim.dir
   )
-  nvim:wait('#answers == 0')
-  expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Sandbox My Loops' })
+  expect.equal({ unpack(nvim:asked('there are walls').choices) }, { 'Sandbox My Loops', 'later' })
 end)
 
 it("says which limits of a folder's file do not count", function()

@@ -119,26 +119,18 @@ it('lands what a loop did in its worktree, or discards it', function()
   local nvim = child.start({ dir = app, ralph = { notify = 'always' } })
   local tree = app .. '.worktrees/feature-x'
   local promising = "--worktree=feature/x --completion-promise=DONE 'agent: promise 1'"
-  nvim:answer('^Ralph: done', 'Discard Worktree')
   nvim:answer('^Ralph: Discard feature/x.*1 uncommitted file', 'Discard Worktree')
   nvim:lua(start_loop, app, promising)
+  nvim:decide('Ralph: done', 'Discard Worktree')
   nvim:wait_note('discarded feature/x')
   expect.equal(vim.uv.fs_stat(tree), nil)
   expect.equal(child.read(app .. '/work.txt'), nil)
 
-  nvim:answer('^Ralph: done', 'Land')
   nvim:lua(start_loop, app, promising)
+  nvim:decide('Ralph: done', 'Land')
   nvim:wait_note('landed 1 commit of feature/x on ')
   expect.equal(vim.uv.fs_stat(tree), nil)
   expect.equal(child.read(app .. '/work.txt'), 'iteration 1\n')
-end)
-
-it('shows how a loop stands when the user is asked about it', function()
-  local nvim = child.start()
-  nvim:command('Ralph')
-  nvim:lua([[vim.ui.select = function() _G.then_shown = vim.fn.getline(1) end]])
-  nvim:command([[Ralph start --max-iterations=1 'agent: promise 9']])
-  expect.contains(nvim:wait('then_shown'), 'stopped: iteration limit reached')
 end)
 
 it('names each agent at work once', function()

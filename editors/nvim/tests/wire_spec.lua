@@ -176,12 +176,14 @@ it('shows every ending, and what can be done about it', function()
     end)
     shows(has(past[1], ending.past.text), 'the history')
     if ending.status.offers then
-      local prompt, labels = asked(function()
-        ask.about(ending.status)
-      end)
-      shows(has(prompt, ending.status.text), 'the question')
+      status.set({ message = '', loops = { ending.status } })
+      ask.about(ending.status)
+      local lines = vim.api.nvim_buf_get_lines(0, 0, -1, false)
+      status.clear()
+      require('ralph.question').look()
+      shows(has(table.concat(lines, '\n'), ending.status.text), 'the question')
       for index, offer in ipairs(ending.status.offers) do
-        shows(labels[index + 1] == offer.title, 'the choice')
+        shows(lines[index] == (' %-4d %s'):format(index, offer.title), 'the choice')
         shows(vim.list_contains(commands, offer.command), offer.command)
       end
     end

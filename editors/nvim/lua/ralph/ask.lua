@@ -1,18 +1,28 @@
 --- The decisions that are the user's.
 local config = require('ralph.config')
-local idle = require('ralph.idle')
 local notify = require('ralph.notify')
 local wire = require('ralph.wire')
 
 local M = {}
 
---- Lets the user choose. Each choice is { label, what it does }; to choose none
---- does nothing. The safe one stands first: pickers choose it when the user only
---- presses Return.
+--- Lets the user choose, as the answer to a command of theirs. Each choice is { label, what it
+--- does }; to choose none does nothing. The safe one stands first: pickers choose it when the
+--- user only presses Return. Who has begun to type meanwhile decides when they go there.
 ---@param prompt string
 ---@param choices { [1]: string, [2]: fun() }[]
 ---@param safe? string what the one that does nothing is called
 function M.choose(prompt, choices, safe)
+  if not require('ralph.idle').is_idle() then
+    return require('ralph.question').decide({
+      id = prompt,
+      folder = config.folder(),
+      text = prompt,
+      choices = choices,
+      is_moot = function()
+        return false
+      end,
+    })
+  end
   require('ralph.status').show() -- Neovim's own picker holds the screen
   vim.cmd.redraw()
   vim.ui.select({ { safe or 'Leave it' }, unpack(choices) }, {
@@ -71,9 +81,15 @@ end
 ---@type table<string, true> folders whose loop is about to be resumed
 local resuming = {}
 
---- Something can be done about a loop that is over.
+---@param loop ralph.Loop that is over
+---@return string
+local function id_of(loop)
+  return 'over ' .. (loop.loopId or loop.folder)
+end
+
+--- Something can be done about a loop that is over: lets the user decide.
 ---@param loop ralph.Loop
-function M.about(loop)
+local function decide(loop)
   local folder = wire.folder(loop)
   local choices = choices_of(folder, loop.offers)
   if loop.state == 'ended' and vim.list_contains(loop.can or {}, 'resume') then
@@ -89,9 +105,25 @@ function M.about(loop)
       end,
     })
   end
-  local why = loop.error and (' (%s)'):format(loop.error) or ''
-  local name = require('ralph.status').name(loop)
-  M.choose(('%s: %s%s'):format(name, loop.text, why), choices)
+  local status = require('ralph.status')
+  require('ralph.question').decide({
+    id = id_of(loop),
+    folder = folder,
+    name = status.name(loop),
+    text = loop.text .. (loop.error and (' (%s)'):format(loop.error) or ''),
+    choices = choices,
+    is_moot = function()
+      local now = loop.loopId and status.by_id(loop.loopId) or status.in_folder(folder)
+      return not now or now.live or now.state ~= loop.state or now.endedAt ~= loop.endedAt
+    end,
+  })
+end
+
+--- The user wants to decide what is done about a loop that is over.
+---@param loop ralph.Loop
+function M.about(loop)
+  decide(loop)
+  require('ralph.question').enter(nil, id_of(loop))
 end
 
 --- A loop was found that is over, and something can be done about it.
@@ -100,12 +132,7 @@ function M.over(loop)
   if resuming[wire.folder(loop)] or loop.state == 'ended' and config.get().notify == 'never' then
     return
   end
-  idle.run(function()
-    local now = require('ralph.status').by_id(loop.loopId)
-    if now and now.state == loop.state then
-      M.about(now)
-    end
-  end)
+  decide(loop)
 end
 
 --- Something can be done about what an update says of a loop that runs.
@@ -115,13 +142,18 @@ function M.offered(source, update)
   if not update.offers or config.get().notify == 'never' then
     return
   end
-  idle.run(function()
-    local status = require('ralph.status')
-    local loop = status.by_id(source.loopId) -- that of one that has just begun may come later
-    if not loop or loop.live then
-      M.offer(status.name(loop) .. ', ' .. update.text, source.folder, update.offers)
-    end
-  end)
+  local status = require('ralph.status')
+  require('ralph.question').decide({
+    id = ('offer %s %s'):format(source.loopId, update.text),
+    folder = source.folder,
+    name = status.name(status.by_id(source.loopId)),
+    text = update.text,
+    choices = choices_of(source.folder, update.offers),
+    is_moot = function()
+      local loop = status.by_id(source.loopId) -- that of one that has just begun may come later
+      return loop ~= nil and not loop.live
+    end,
+  })
 end
 
 --- The sidecar ended by itself.
@@ -155,9 +187,14 @@ function M.crashed(code, signal, loops)
     })
   end
   local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
-  idle.run(function()
-    M.choose(('The Ralph sidecar stopped (%s); see :Ralph log.'):format(how), choices)
-  end)
+  require('ralph.question').decide({
+    id = 'sidecar',
+    folder = folders[1] or config.folder(),
+    name = 'Ralph',
+    text = ('the sidecar stopped (%s); see :Ralph log'):format(how),
+    choices = choices,
+    is_moot = require('ralph.client').is_ready,
+  })
 end
 
 return M

@@ -4,8 +4,9 @@ local M = {}
 ---@type (fun())[] what waits
 local waiting = {}
 
+--- Whether the user isn't in the middle of typing.
 ---@return boolean
-local function is_idle()
+function M.is_idle()
   local now = vim.api.nvim_get_mode()
   return now.mode == 'n' and not now.blocking
 end
@@ -14,7 +15,7 @@ end
 local function look()
   if #waiting == 0 then
     return
-  elseif is_idle() then
+  elseif M.is_idle() then
     table.remove(waiting, 1)()
   end
   if #waiting > 0 then

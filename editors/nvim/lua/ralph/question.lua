@@ -1,5 +1,6 @@
---- What agents ask: a window with the question that waits longest. It opens in the corner
---- and never takes the keys of who is typing; :Ralph answer goes there.
+--- What waits for the user's decision: what an agent asks, and what can be done about a loop.
+--- It stands in a window in the corner, which never takes the keys of who is typing;
+--- :Ralph answer goes there.
 local ask = require('ralph.ask')
 local config = require('ralph.config')
 local events = require('ralph.events')
@@ -26,28 +27,46 @@ local letters = {
   limits = { deny = 'n', once = 'y' },
 }
 
----@type { win: integer, buf: integer, question: ralph.Question }? the window
+--- What waits for a decision: an agent's question, or choices of the plugin's.
+---@class ralph.Matter
+---@field id string
+---@field folder string path
+---@field name? string which loop it is about
+---@field question? ralph.Question
+---@field text? string what is to be decided, where no agent asks
+---@field choices? { [1]: string, [2]: fun() }[]
+---@field is_moot? fun(): boolean
+
+---@type { win: integer, buf: integer, matter: ralph.Matter }? the window
 local shown
----@type table<string, true> questions that the user was told of
+---@type table<string, true> what the user was told of
 local told = {}
----@type table<string, 'answered'|'later'> questions that need no window
+---@type table<string, 'answered'|'later'> what needs no window
 local settled = {}
+---@type ralph.Matter[] what no agent asks
+local decisions = {}
 local is_waiting = false -- until a window can be opened
 
----@param question ralph.Question
----@return string
-local function key(question)
-  return question.loopId .. ' ' .. question.id
-end
-
---- All that is asked: first in a folder, then elsewhere, the oldest first.
+--- All that is asked: first in a folder, then elsewhere, and what agents ask before all else,
+--- as they wait. The oldest comes first.
 ---@param folder string
----@return ralph.Question[]
-local function open_questions(folder)
-  local here, elsewhere = {}, {}
+---@return ralph.Matter[]
+local function matters(folder)
+  local all = {}
   for _, loop in ipairs(status.get().loops) do
-    local list = wire.folder(loop) == folder and here or elsewhere
-    vim.list_extend(list, loop.questions or {})
+    for _, question in ipairs(loop.questions or {}) do
+      local id = question.loopId .. ' ' .. question.id
+      local of = { folder = wire.folder(loop), name = status.name(loop) }
+      table.insert(all, vim.tbl_extend('error', of, { id = id, question = question }))
+    end
+  end
+  decisions = vim.tbl_filter(function(one)
+    return not one.is_moot()
+  end, decisions)
+  vim.list_extend(all, decisions)
+  local here, elsewhere = {}, {}
+  for _, one in ipairs(all) do
+    table.insert(one.folder == folder and here or elsewhere, one)
   end
   return vim.list_extend(here, elsewhere)
 end
@@ -71,7 +90,8 @@ end
 ---@param question ralph.Question
 ---@param answer { answer: string, text?: string }
 local function give(question, answer)
-  settled[key(question)] = 'answered'
+  local id = question.loopId .. ' ' .. question.id
+  settled[id] = 'answered'
   local argument = vim.tbl_extend('force', answer, {
     loopId = question.loopId,
     folder = question.folder,
@@ -80,7 +100,7 @@ local function give(question, answer)
   local folder = vim.uri_to_fname(question.folder)
   loops.run(folder, wire.commands.answer, argument, function(err)
     if err then
-      settled[key(question)] = nil
+      settled[id] = nil
     end
     M.look()
   end, M.handle)
@@ -147,23 +167,52 @@ local function answers(question)
       end,
     })
   end
+  return list
+end
+
+--- What no agent asks waits no more.
+---@param id string
+local function forget(id)
+  decisions = vim.tbl_filter(function(one)
+    return one.id ~= id
+  end, decisions)
+end
+
+--- The keys for what can be decided.
+---@param matter ralph.Matter
+---@return ralph.Key[]
+local function keys_of(matter)
+  local list = matter.question and answers(matter.question) or {}
+  for number, choice in ipairs(matter.choices or {}) do
+    table.insert(list, {
+      tostring(number),
+      choice[1],
+      function()
+        forget(matter.id)
+        M.look()
+        choice[2]()
+      end,
+    })
+  end
   table.insert(list, {
     'q',
     'later',
     function()
-      settled[key(question)] = 'later'
+      settled[matter.id] = 'later'
       M.look()
     end,
   })
   return list
 end
 
---- What a question begins with: who asks what.
----@param question ralph.Question
+--- What a window begins with: who asks what.
+---@param matter ralph.Matter
 ---@return string
-local function heading(question)
-  local name = status.name(status.by_id(question.loopId))
-  return name .. (question.agent and ': ' or ' ') .. question.text
+local function heading(matter)
+  local question = matter.question
+  local text = question and question.text or matter.text
+  local mark = question and not question.agent and ' ' or ': '
+  return matter.name and matter.name .. mark .. text or text
 end
 
 --- Whether what is asked in full says the title again.
@@ -177,20 +226,54 @@ local function repeats(question, detail)
   return vim.startswith(words, title) or vim.endswith(title, words)
 end
 
---- Fills the window: with the keys where they can be typed.
----@param is_entered boolean
-local function fill(is_entered)
-  local question, buf = shown.question, shown.buf
+--- All of what is asked.
+---@param question ralph.Question
+---@param is_long boolean of the window's own title not all may be seen
+---@return string[] lines
+local function question_lines(question, is_long)
   local detail = vim.trim(question.detail or question.title)
   local lines = vim.split(detail, '\n', { plain = true })
   if question.placeholder then
     table.insert(lines, ('(%s)'):format(question.placeholder))
   end
-  local is_long = vim.api.nvim_strwidth(heading(question)) > least_width
   if is_long and not repeats(question, detail) then
-    table.insert(lines, 1, question.title) -- of the window's own title not all may be seen
+    table.insert(lines, 1, question.title)
   end
-  local keys = is_entered and answers(question) or {}
+  return lines
+end
+
+--- What is to be decided, and what can be chosen where no key is typed yet.
+---@param matter ralph.Matter
+---@param is_entered boolean
+---@return string[] lines
+local function decision_lines(matter, is_entered)
+  local lines = vim.split(vim.trim(matter.text), '\n', { plain = true })
+  for _, choice in ipairs(is_entered and {} or matter.choices) do
+    table.insert(lines, '→ ' .. choice[1])
+  end
+  return lines
+end
+
+--- How the user goes to the window: by their own mapping, or by the command.
+---@return string
+local function way_in()
+  for _, map in ipairs(vim.api.nvim_get_keymap('n')) do
+    if map.rhs == '<Plug>(ralph-answer)' then
+      return map.lhs
+    end
+  end
+  return ':Ralph answer'
+end
+
+--- Fills the window: with the keys where they can be typed.
+---@param is_entered boolean
+local function fill(is_entered)
+  local matter, buf = shown.matter, shown.buf
+  local title = heading(matter)
+  local is_long = vim.api.nvim_strwidth(title) > least_width
+  local lines = matter.question and question_lines(matter.question, is_long)
+    or decision_lines(matter, is_entered)
+  local keys = is_entered and keys_of(matter) or {}
   for index, one in ipairs(keys) do
     table.insert(lines, index, (' %-4s %s'):format(one[1], one[2]))
   end
@@ -208,8 +291,8 @@ local function fill(is_entered)
     vim.api.nvim_buf_set_extmark(buf, namespace, row - 1, 1, mark)
   end
   local labels = {
-    title = heading(question),
-    footer = is_entered and 'g? lists the keys' or ':Ralph answer',
+    title = title,
+    footer = is_entered and 'g? lists the keys' or way_in() .. ' goes here',
   }
   local spot = { size = size, corner = not is_entered }
   float.move(shown.win, spot, labels)
@@ -220,14 +303,15 @@ local function fill(is_entered)
   vim.api.nvim_win_set_cursor(shown.win, { 1, 0 })
 end
 
----@param question ralph.Question
-local function open(question)
+---@param matter ralph.Matter
+local function open(matter)
   local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].syntax = vim.startswith(question.detail or '', '--- ') and 'diff' or ''
+  local detail = matter.question and matter.question.detail or ''
+  vim.bo[buf].syntax = vim.startswith(detail, '--- ') and 'diff' or ''
   local size = { width = least_width, height = 1 }
-  local win = float.open(buf, size, { title = heading(question) }, true)
-  require('ralph.keys').set(buf, 'Ralph asks', answers(question))
-  shown = { win = win, buf = buf, question = question }
+  local win = float.open(buf, size, { title = heading(matter) }, true)
+  require('ralph.keys').set(buf, 'Ralph asks', keys_of(matter))
+  shown = { win = win, buf = buf, matter = matter }
   fill(false)
   for event, is_entered in pairs({ WinEnter = true, WinLeave = false }) do
     vim.api.nvim_create_autocmd(event, {
@@ -245,47 +329,52 @@ local function open(question)
     callback = function()
       if shown and shown.win == win then -- by the user
         shown = nil
-        settled[key(question)] = 'later'
+        settled[matter.id] = 'later'
         vim.schedule(M.look)
       end
     end,
   })
 end
 
---- Opens the window for the first question that isn't settled.
+--- Opens the window for the first that isn't settled.
 ---@param folder? string whose are the first
-local function show(folder)
+---@param id? string the only one
+local function show(folder, id)
   is_waiting = false
-  local question = vim.iter(open_questions(folder or config.folder())):find(function(one)
-    return not settled[key(one)]
+  local matter = vim.iter(matters(folder or config.folder())):find(function(one)
+    return not settled[one.id] and (not id or one.id == id)
   end)
-  if question and not shown then
-    open(question)
+  if matter and not shown then
+    open(matter)
   end
 end
 
 --- Tells of a question, once.
----@param question ralph.Question
-local function tell(question)
+---@param matter ralph.Matter
+local function tell(matter)
+  local question = matter.question
+  if not question then
+    return -- the window is enough: of the end, or the offer, a message has told
+  end
   local loop = status.by_id(question.loopId) or {}
   local source = { loopId = question.loopId, folder = vim.uri_to_fname(question.folder) }
   source.iteration = loop.iteration
   events.fire('Question', source, { id = question.id, kind = question.kind, text = question.text })
-  notify.said('', { text = heading(question), class = question.class }, true, ' (:Ralph answer)')
+  notify.said('', { text = heading(matter), class = question.class }, true, ' (:Ralph answer)')
 end
 
 --- Looks what is asked now, after each status.
 function M.look()
   local before, kept = told, settled
   told, settled = {}, {}
-  for _, question in ipairs(open_questions(config.folder())) do
-    local id = key(question)
+  for _, matter in ipairs(matters(config.folder())) do
+    local id = matter.id
     told[id], settled[id] = true, kept[id]
     if not before[id] then
-      tell(question)
+      tell(matter)
     end
   end
-  if shown and (not told[key(shown.question)] or settled[key(shown.question)]) then
+  if shown and (not told[shown.matter.id] or settled[shown.matter.id]) then
     close()
   end
   if next(told) == nil or shown or is_waiting then
@@ -302,38 +391,60 @@ end
 
 --- Goes to the window.
 ---@param folder? string whose questions come first
+---@param id? string of the only one that is meant
 ---@return boolean is there something to answer?
-function M.enter(folder)
+function M.enter(folder, id)
   local is_here = shown
     and vim.api.nvim_win_get_tabpage(shown.win) == vim.api.nvim_get_current_tabpage()
-    and (not folder or vim.uri_to_fname(shown.question.folder) == folder)
+    and (not folder or shown.matter.folder == folder)
+    and (not id or shown.matter.id == id)
   if not is_here then
     close()
-    for id, how in pairs(settled) do
-      settled[id] = how ~= 'later' and how or nil
+    for one, how in pairs(settled) do
+      settled[one] = how ~= 'later' and how or nil
     end
-    show(folder)
+    show(folder, id)
   end
   if shown then
+    vim.cmd.stopinsert()
     vim.api.nvim_set_current_win(shown.win)
   end
   return shown ~= nil
 end
 
---- The question that a command is about: the one in the window, or the first.
----@return ralph.Question?
+--- Lets the user decide something, when they go to the window.
+---@param matter ralph.Matter
+function M.decide(matter)
+  forget(matter.id)
+  table.insert(decisions, matter)
+  settled[matter.id] = nil
+  if shown and shown.matter.id == matter.id then
+    close()
+  end
+  M.look()
+end
+
+--- What a command is about: what the window has, or the first.
+---@return ralph.Matter?
 local function current()
-  return shown and shown.question or open_questions(config.folder())[1]
+  return shown and shown.matter or matters(config.folder())[1]
 end
 
 --- Answers by a text: "deny not this one", "once", "loop", or a value.
 ---@param text string empty: goes to the window
 function M.answer(text)
-  local question = current()
+  local matter = current()
   if text == '' and M.enter() then
     return
-  elseif not question then -- the sidecar says so
+  elseif not matter then -- the sidecar says so
     return loops.run(nil, wire.commands.answer, {}, nil, M.handle)
+  end
+  local question = matter.question
+  if not question then
+    local key = vim.iter(keys_of(matter)):find(function(one)
+      return one[1] == text
+    end)
+    return key and key[3]() or M.enter()
   end
   local word, rest = text:match('^(%S+)%s*(.*)$')
   for _, offer in ipairs(question.offers or {}) do
@@ -348,11 +459,11 @@ end
 --- What can be answered, for completion.
 ---@return string[]
 function M.complete()
-  local question = current()
+  local matter = current()
   return vim.tbl_map(function(offer)
     local argument = offer.arguments[1]
     return argument.answer == 'value' and argument.text or argument.answer
-  end, question and question.offers or {})
+  end, matter and matter.question and matter.question.offers or {})
 end
 
 return M
