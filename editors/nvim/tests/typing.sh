@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Types in a real terminal while messages come: none of them takes a key, asks for
-# a Return or is longer than its line, in a large window and in a small one.
+# Types in a real terminal while messages come and a loop ends at its limit: none of them
+# takes a key, asks for a Return or is longer than its line, in a large window and in a small one.
 #
 #   typing.sh NVIM OUTDIR
 set -euo pipefail
@@ -14,13 +14,13 @@ type_on() {
   touch "$work/app/hold" "$work/app/work.txt"
   begin "$1" "$2" work.txt
   wait_for "typing-$1" 'work\.txt'
-  keys ":Ralph start --completion-promise=DONE 'agent: promise 1'" Enter
-  wait_for "typing-$1" 'Ralph 1/50'
+  keys ":Ralph start --completion-promise=DONE --max-iterations=1 'agent: promise 2'" Enter
+  wait_for "typing-$1" 'Ralph 1/1'
   keys i
   wait_for "typing-$1" '-- INSERT --'
   for n in 1 2 3; do keys "w$n "; typed+="w$n "; done
   rm "$work/app/hold"
-  while ! shows "typing-$1" 'Ralph done'; do
+  while ! shows "typing-$1" 'stopped: iteration'; do
     n=$((n + 1)); keys "w$n "; typed+="w$n "
     if grep -Eq 'Press ENTER|-- More --' "$out/typing-$1.txt"; then fail 'a message asks for a key'; fi
     [ "$n" -lt 5000 ] || fail 'the loop does not end'
@@ -30,6 +30,11 @@ type_on() {
   keys Escape
   wait_for "typing-$1" '^Ralph: work' # cut in a small window
   if grep -q 'Press ENTER' "$out/typing-$1.txt"; then fail 'a message asks for a key'; fi
+  keys yyp2x2 Enter # what can be done about the end has numbers
+  wait_for "typing-$1" ':Ralph answer goes here'
+  keys uu ":Ralph answer" Enter
+  wait_for "typing-$1" '1 +Raise to 2'
+  keys q
   keys ":w! $work/app/typed" Enter
   wait_until test -s "$work/app/typed" || fail 'nothing was written'
   [ "$(cat "$work/app/typed")" = "${typed}over." ] || fail "typed '${typed}over.', got '$(cat "$work/app/typed")'"
