@@ -224,11 +224,15 @@ end)
 it('writes a loop in a line', function()
   local loop =
     { live = true, line = '3/50 · $1.42 · bash go test ./a/very/long/path/of/a/package' }
-  loop.startedAt = os.date('!%Y-%m-%dT%H:%M:%SZ', os.time() - 252)
+  loop.state, loop.time = 'running', { spentMs = 200000 }
+  loop.iterationStartedAt = os.date('!%Y-%m-%dT%H:%M:%SZ', os.time() - 52)
   expect.matches(
     line_of(loop),
     '^Ralph 3/50 · $1.42 · bash go test ./a/very/long/path/… · 4m1[23]s$'
   )
+  loop.state, loop.line = 'paused', 'paused at 3/50' -- nothing runs: the time stands still
+  loop.startedAt = os.date('!%Y-%m-%dT%H:%M:%SZ', os.time() - 9000)
+  expect.equal(line_of(loop), 'Ralph paused at 3/50 · 3m20s')
   local function message(count)
     local loops = {}
     for index = 1, count do

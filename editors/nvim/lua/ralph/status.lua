@@ -44,13 +44,19 @@ function M.show()
   vim.api.nvim_exec_autocmds('User', { pattern = 'RalphStatus', modeline = false })
 end
 
---- A text about a loop with the time behind it that it has run until now.
+--- A text about a loop with the time behind it that it has run until now: waits, pauses and
+--- the time in which nobody drove it don't count.
 ---@param loop ralph.Loop
 ---@param text string
 ---@return string
 function M.with_clock(loop, text)
-  local started = loop.live and format.epoch(loop.startedAt)
-  return started and text .. ' · ' .. format.elapsed(os.time() - started) or text
+  local seconds = (loop.time and loop.time.spentMs or 0) / 1000
+  local begun = loop.state == 'running' and format.epoch(loop.iterationStartedAt)
+  if begun then
+    seconds = seconds + math.max(0, os.time() - begun)
+  end
+  local is_shown = loop.live and (begun or seconds >= 1)
+  return is_shown and text .. ' · ' .. format.elapsed(seconds) or text
 end
 
 --- Writes the texts anew, and redraws if one changed.
