@@ -124,6 +124,27 @@ it('steers the next run', function()
   nvim:wait([[vim.fn.search('» guidance delivered', 'nw') > 0]])
 end)
 
+it('steers with the place of a range, not with its bare lines', function()
+  local dir = child.folder()
+  vim.fn.mkdir(dir .. '/src')
+  child.write(dir .. '/src/a.md', 'one\ntwo\n```\nfour\n')
+  local nvim = child.start({ dir = dir })
+  nvim:lua([[
+    _G.sent = {}
+    require('ralph.client').execute = function(_, _, argument) table.insert(sent, argument.text) end
+  ]])
+  nvim:command('edit src/a.md')
+  nvim:command('2,3Ralph steer Why is that?')
+  nvim:command('1Ralph steer')
+  nvim:command('enew')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 0, -1, false, vim.split(('x\n'):rep(99), '\n'))]])
+  nvim:command('%Ralph steer')
+  local sent = nvim:lua('return sent')
+  expect.equal(sent[1], 'Why is that?\n\nsrc/a.md, lines 2-3:\n````\ntwo\n```\n````')
+  expect.equal(sent[2], 'src/a.md, line 1:\n```\none\n```')
+  expect.equal(sent[3], 'lines 1-100:\n```\n' .. ('x\n'):rep(60) .. '…\n```')
+end)
+
 it('keeps the loops of two folders apart', function()
   local one, two = child.folder(), child.folder()
   child.write(one .. '/PROMPT.md', 'agent: hang\n')

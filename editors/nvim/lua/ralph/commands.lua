@@ -12,21 +12,11 @@ local M = {}
 ---@field rest string what follows the subcommand, as it was typed
 ---@field bang boolean
 ---@field lines? string the text of the range
+---@field place? fun(folder: string): string the same with its path and line numbers
 
 ---@class ralph.Subcommand
 ---@field run fun(invocation: ralph.Invocation)
 ---@field complete? fun(lead: string, before: string): string[] before: what stands between the name and lead
-
---- What was typed, with the lines of the range behind it.
----@param invocation ralph.Invocation
----@return string? nil: neither
-local function typed(invocation)
-  local rest, lines = invocation.rest, invocation.lines
-  if rest == '' then
-    return lines
-  end
-  return lines and rest .. '\n\n' .. lines or rest
-end
 
 ---@param invocation ralph.Invocation
 ---@return ralph.StartOptions
@@ -43,9 +33,12 @@ local function resume(invocation)
 end
 
 local function steer(invocation)
-  local text = typed(invocation)
-  if text then
-    return loops.steer(text)
+  local place = invocation.place and invocation.place(config.folder())
+  local parts = vim.tbl_filter(function(part)
+    return part ~= ''
+  end, { invocation.rest, place })
+  if #parts > 0 then
+    return loops.steer(table.concat(parts, '\n\n'))
   end
   vim.ui.input({ prompt = 'Tell the loop: ' }, function(answer)
     if answer and answer ~= '' then
@@ -329,13 +322,15 @@ function M.run(command, selected)
       or ': there are ' .. table.concat(names(), ', ')
     return notify.error(('there is no :Ralph %s%s'):format(name, hint))
   end
-  subcommand.run({
-    rest = rest,
-    bang = bang == '!' or command.bang,
-    lines = command.range > 0
-        and require('ralph.prompt').lines(command.line1, command.line2, selected)
-      or nil,
-  })
+  local invocation = { rest = rest, bang = bang == '!' or command.bang }
+  if command.range > 0 then
+    local prompt = require('ralph.prompt')
+    invocation.lines = prompt.lines(command.line1, command.line2, selected)
+    invocation.place = function(folder)
+      return prompt.place(folder, command.line1, command.line2, invocation.lines)
+    end
+  end
+  subcommand.run(invocation)
 end
 
 --- Completes :Ralph.

@@ -18,6 +18,33 @@ function M.lines(first, last, selected)
   return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n')
 end
 
+local max_lines = 60 -- of a place; of more the agent reads the file
+
+--- Lines of the current buffer as an agent is told of them: the path, as the loop's folder has
+--- it, their numbers, and the lines in a fence that none of them ends.
+---@param folder string
+---@param first integer
+---@param last integer
+---@param text string of these lines
+---@return string
+function M.place(folder, first, last, text)
+  local name = vim.api.nvim_buf_get_name(0)
+  local path = name == '' and '' or require('ralph.changes').relative(folder, name)
+  local numbers = first == last and 'line ' .. first or ('lines %d-%d'):format(first, last)
+  local lines = vim.split(text, '\n', { plain = true })
+  if #lines > max_lines then
+    lines = vim.list_slice(lines, 1, max_lines)
+    table.insert(lines, '…')
+  end
+  local body = table.concat(lines, '\n')
+  local fence = '```'
+  while body:find(fence, 1, true) do
+    fence = fence .. '`'
+  end
+  local head = (path == '' and numbers or path .. ', ' .. numbers) .. ':'
+  return table.concat({ head, fence, body, fence }, '\n')
+end
+
 --- The prompt file of a folder, if there is one.
 ---@param folder string
 ---@return string?
