@@ -127,6 +127,12 @@ it('lands what a loop did in its worktree, or discards it', function()
   expect.equal(child.read(app .. '/work.txt'), nil)
 
   nvim:lua(start_loop, app, promising)
+  nvim:asked('Ralph: done')
+  expect.equal(
+    nvim:lua([[return vim.fn.getcompletion('Ralph land --squash f', 'cmdline')]]),
+    { 'feature/x' }
+  )
+  expect.equal(nvim:lua([[return vim.fn.getcompletion('Ralph land ', 'cmdline')[1] ]]), 'feature/x')
   nvim:decide('Ralph: done', 'Land')
   nvim:wait_note('landed 1 commit of feature/x on ')
   expect.equal(vim.uv.fs_stat(tree), nil)

@@ -138,6 +138,8 @@ local function review(module, name)
   }
 end
 
+local land_flags = { '--squash', '--rebase', '--message', '--keep', '--discard', '--dry-run' }
+
 ---@type table<string, ralph.Subcommand>
 M.all = {
   start = {
@@ -233,10 +235,7 @@ M.all = {
       loops.land(nil, invocation.rest)
     end,
     complete = function(lead)
-      return beginning_with(
-        lead,
-        { '--squash', '--rebase', '--message', '--keep', '--discard', '--dry-run' }
-      )
+      return beginning_with(lead, vim.list_extend(status.branches(), land_flags))
     end,
   },
   problems = {

@@ -145,6 +145,17 @@ function M.by_id(loop_id)
   end
 end
 
+--- The branches of the loops that work in worktrees.
+---@return string[]
+function M.branches()
+  return vim
+    .iter(snapshot.loops)
+    :map(function(loop)
+      return loop.worktree and loop.worktree.branch
+    end)
+    :totable()
+end
+
 --- What a user is told of a loop begins with it: which one where there are several.
 ---@param loop ralph.Loop?
 ---@return string
