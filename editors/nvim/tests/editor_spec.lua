@@ -2,6 +2,8 @@ local child = require('child')
 local expect = require('expect')
 local it = _G.it
 
+local doc_file = vim.api.nvim_get_runtime_file('doc/ralph.txt', false)[1]
+
 it('costs nothing until it is used', function()
   local nvim = child.start()
   expect.equal(
@@ -84,6 +86,52 @@ it('runs what the folder says only when it is trusted', function()
   nvim:command('Ralph start --completion-promise=DONE Build it')
   nvim:wait_event('RalphEnded', { stopReason = 'promise' })
   expect.contains(nvim:wait_file('prompt.txt'), 'Build it')
+end)
+
+it('has a function for each command, a command for each function, and help for both', function()
+  local ralph, doc = require('ralph'), child.read(doc_file)
+  local only_functions = { setup = true, base = true, statusline = true } -- for configurations
+  local missing, names = {}, require('ralph.commands').all
+  for name in pairs(names) do
+    if type(ralph[name]) ~= 'function' then
+      table.insert(missing, ("require('ralph').%s"):format(name))
+    end
+    for _, tag in ipairs({ '*:Ralph-' .. name .. '*', '*ralph.' .. name .. '()*' }) do
+      if not doc:find(tag, 1, true) then
+        table.insert(missing, tag)
+      end
+    end
+  end
+  for name in doc:gmatch('%*ralph%.([%w_]+)%(%)%*') do
+    if not names[name] and not only_functions[name] then
+      table.insert(missing, ':Ralph ' .. name)
+    end
+  end
+  for name in pairs(ralph) do
+    if not names[name] and not only_functions[name] then
+      table.insert(missing, ':Ralph ' .. name)
+    end
+  end
+  expect.equal(missing, {})
+end)
+
+it('does by functions what its commands do', function()
+  local dir = child.folder()
+  child.write(dir .. '/a.txt', 'one\n')
+  local nvim = child.start({ dir = dir, ralph = { notify = 'never' } })
+  nvim:lua([[require('ralph').start({ text = "--completion-promise=DONE 'agent: promise 1'" })]])
+  nvim:wait_event('RalphEnded', { stopReason = 'promise' })
+  nvim:lua([[require('ralph').history(nil, function(_, result) _G.past = result.loops end)]])
+  expect.equal(#nvim:wait('past'), 1)
+  nvim:lua([[require('ralph').changes('1')]])
+  nvim:wait([[vim.bo.buftype == 'quickfix' or #vim.fn.getqflist() > 0]])
+  nvim:lua([[require('ralph').doctor()]])
+  nvim:wait([[vim.api.nvim_win_get_config(0).relative ~= '']])
+  nvim:type('q')
+  nvim:lua([[require('ralph').update('--max-iterations=x')]])
+  nvim:wait_note('max%-iterations')
+  nvim:lua([[require('ralph').help()]])
+  nvim:wait([[vim.bo.buftype == 'help']])
 end)
 
 it('completes subcommands, flags, backends, hats and files', function()

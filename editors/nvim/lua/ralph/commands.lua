@@ -1,4 +1,4 @@
---- The subcommands of :Ralph.
+--- What can be done, as :Ralph NAME and as require('ralph').NAME: one table has both.
 local config = require('ralph.config')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
@@ -15,8 +15,18 @@ local M = {}
 ---@field place? fun(folder: string): string the same with its path and line numbers
 
 ---@class ralph.Subcommand
----@field run fun(invocation: ralph.Invocation)
+---@field call fun(...) the function; without arguments it is about the current folder
+---@field run? fun(invocation: ralph.Invocation) the command, where that isn't the function without arguments
 ---@field complete? fun(lead: string, before: string): string[] before: what stands between the name and lead
+
+--- The path of a folder as a caller wrote it.
+local path_of = config.written_folder
+
+---@param options? ralph.StartOptions
+---@return ralph.StartOptions
+local function with_path(options)
+  return vim.tbl_extend('force', options or {}, { folder = path_of((options or {}).folder) })
+end
 
 ---@param invocation ralph.Invocation
 ---@return ralph.StartOptions
@@ -51,12 +61,14 @@ local function show_overview()
   require('ralph.overview').open()
 end
 
-local function open_state()
-  local loop = status.in_folder(config.folder())
+---@param folder? string
+local function open_state(folder)
+  folder = path_of(folder)
+  local loop = status.in_folder(folder)
   local path = loop and loop.stateFileUri and vim.uri_to_fname(loop.stateFileUri)
-    or vim.fs.joinpath(config.folder(), wire.state_file)
+    or vim.fs.joinpath(folder, wire.state_file)
   if not vim.uv.fs_stat(path) then
-    return notify.info('there is no state file: no loop is active in ' .. config.folder())
+    return notify.info('there is no state file: no loop is active in ' .. folder)
   end
   vim.cmd.edit(vim.fn.fnameescape(path))
 end
@@ -120,16 +132,20 @@ local function complete_limits(lead)
   return complete_flag('limits-text', lead)
 end
 
---- A subcommand about what the loop changed.
+--- About what the loop changed: the function gets "[n] [path]" as it is typed.
 ---@param module string
 ---@param name string of its function
 ---@return ralph.Subcommand
 local function review(module, name)
+  local function call(text, folder, kept)
+    folder = path_of(folder)
+    local chosen = require('ralph.changes').parse(folder, text or '')
+    require('ralph.' .. module)[name](folder, chosen, kept ~= false)
+  end
   return {
+    call = call,
     run = function(invocation)
-      local folder = config.folder()
-      local chosen = require('ralph.changes').parse(folder, invocation.rest)
-      require('ralph.' .. module)[name](folder, chosen, not invocation.bang)
+      call(invocation.rest, nil, not invocation.bang)
     end,
     complete = function(lead, before)
       local words = require('ralph.changes').complete(config.folder(), before, name == 'undo')
@@ -138,35 +154,92 @@ local function review(module, name)
   }
 end
 
+--- About a folder's loop: the function gets the folder, and a callback.
+---@param module string
+---@param name string of its function
+---@return ralph.Subcommand
+local function of_folder(module, name)
+  return {
+    call = function(folder, callback)
+      require('ralph.' .. module)[name](path_of(folder), callback)
+    end,
+  }
+end
+
+--- A start: the function gets options, and a callback.
+---@param act fun(options: ralph.StartOptions, callback?: ralph.Callback)
+---@param told? ralph.Callback of the command
+---@return ralph.Subcommand
+local function start_by(act, told)
+  return {
+    call = function(options, callback)
+      act(with_path(options), callback)
+    end,
+    run = function(invocation)
+      act(with_path(start_options(invocation)), told)
+    end,
+    complete = complete_start,
+  }
+end
+
+--- The agent's own interface, in a terminal.
+---@param options table
+---@param callback? ralph.Callback gets its command line in place of the terminal
+local function plan(options, callback)
+  loops.plan(options, callback or function(_, made)
+    if made then
+      show.terminal(made)
+    end
+  end)
+end
+
+---@param folder? string
+---@param callback? ralph.Callback gets the loops in place of the user
+local function history(folder, callback)
+  loops.history(path_of(folder), callback or function(_, result)
+    if result then
+      show.history(result.loops)
+    end
+  end)
+end
+
+--- Goes on with the session of the loop that ended last, in pi.
+---@param folder? string
+local function continue_in_pi(folder)
+  folder = path_of(folder)
+  loops.history(folder, function(_, result)
+    local last = result and result.loops[1]
+    if not (last and last.sessionFileUri) then
+      return notify.warn('no loop that was kept has ended here')
+    end
+    plan({ session = last.sessionFileUri, folder = folder })
+  end)
+end
+
+---@param callback? fun(err: ralph.Error?)
+local function restart(callback)
+  require('ralph.client').restart(callback or function(err)
+    if err then
+      notify.error(err.message)
+    else
+      notify.info('the sidecar was restarted')
+    end
+  end)
+end
+
 local land_flags = { '--squash', '--rebase', '--message', '--keep', '--discard', '--dry-run' }
 
 ---@type table<string, ralph.Subcommand>
 M.all = {
-  start = {
-    run = function(invocation)
-      loops.start(start_options(invocation), loops.started)
-    end,
-    complete = complete_start,
-  },
-  once = {
-    run = function(invocation)
-      loops.once(start_options(invocation), loops.started)
-    end,
-    complete = complete_start,
-  },
-  prompt = {
-    run = function(invocation)
-      local folder = config.folder()
-      require('ralph.box').open({ text = invocation.rest, folder = folder }, loops.started)
-    end,
-    complete = complete_start,
-  },
-  go = {
-    run = function()
-      require('ralph.box').go(config.folder())
-    end,
-  },
-  cancel = {
+  start = start_by(loops.start, loops.started),
+  once = start_by(loops.once, loops.started),
+  prompt = start_by(function(options, callback)
+    options.prompt = nil -- it is written there
+    require('ralph.box').open(options, callback)
+  end, loops.started),
+  plan = start_by(plan),
+  go = of_folder('box', 'go'),
+  cancel = vim.tbl_extend('error', of_folder('loops', 'cancel'), {
     run = function(invocation)
       if invocation.bang then
         loops.cancel_all()
@@ -174,31 +247,36 @@ M.all = {
         loops.cancel()
       end
     end,
-  },
-  pause = {
-    run = function()
-      loops.pause()
+  }),
+  pause = of_folder('loops', 'pause'),
+  next = of_folder('loops', 'next'),
+  detach = of_folder('loops', 'detach'),
+  resume = {
+    call = function(folder, callback, limits)
+      loops.resume(path_of(folder), limits, callback)
     end,
+    run = resume,
+    complete = complete_limits,
   },
-  next = {
-    run = function()
-      loops.next()
-    end,
-  },
-  detach = {
-    run = function()
-      loops.detach()
-    end,
-  },
-  resume = { run = resume, complete = complete_limits },
   update = {
+    call = function(limits, folder, callback)
+      loops.update(path_of(folder), limits, callback)
+    end,
     run = function(invocation)
       loops.update(nil, invocation.rest)
     end,
     complete = complete_limits,
   },
-  steer = { run = steer },
+  steer = {
+    call = function(text, folder, callback)
+      loops.steer(text, path_of(folder), callback)
+    end,
+    run = steer,
+  },
   answer = {
+    call = function(text)
+      require('ralph.question').answer(text or '')
+    end,
     run = function(invocation)
       require('ralph.question').answer(invocation.rest)
     end,
@@ -206,31 +284,23 @@ M.all = {
       return beginning_with(lead, require('ralph.question').complete())
     end,
   },
-  status = { run = show_overview },
-  output = {
-    run = function()
-      require('ralph.output').open(config.folder())
+  status = {
+    call = function()
+      return vim.deepcopy(status.get())
     end,
+    run = show_overview,
   },
-  history = {
-    run = function()
-      loops.history(nil, function(_, result)
-        if result then
-          show.history(result.loops)
-        end
-      end)
-    end,
-  },
+  output = of_folder('output', 'open'),
+  history = { call = history },
   changes = review('changes', 'quickfix'),
   diff = review('diff', 'open'),
   undo = review('changes', 'undo'),
-  redo = {
-    run = function()
-      require('ralph.changes').redo(config.folder())
-    end,
-  },
+  redo = of_folder('changes', 'redo'),
   keep = review('changes', 'keep'),
   land = {
+    call = function(text, folder, callback)
+      loops.land(path_of(folder), text or '', callback)
+    end,
     run = function(invocation)
       loops.land(nil, invocation.rest)
     end,
@@ -238,65 +308,23 @@ M.all = {
       return beginning_with(lead, vim.list_extend(status.branches(), land_flags))
     end,
   },
-  problems = {
-    run = function()
-      require('ralph.problems').quickfix(config.folder())
-    end,
-  },
-  state = { run = open_state },
-  pi = {
-    run = function()
-      loops.history(nil, function(_, result)
-        local last = result and result.loops[1]
-        if not (last and last.sessionFileUri) then
-          return notify.warn('no loop that was kept has ended here')
-        end
-        loops.plan({ session = last.sessionFileUri }, function(_, plan)
-          if plan then
-            show.terminal(plan)
-          end
-        end)
-      end)
-    end,
-  },
-  plan = {
-    run = function(invocation)
-      loops.plan(start_options(invocation), function(_, plan)
-        if plan then
-          show.terminal(plan)
-        end
-      end)
-    end,
-    complete = complete_start,
-  },
+  problems = of_folder('problems', 'quickfix'),
+  state = { call = open_state },
+  pi = { call = continue_in_pi },
   log = {
-    run = function()
+    call = function()
       require('ralph.log').open()
     end,
   },
   messages = {
-    run = function()
+    call = function()
       show.lines('Ralph messages', notify.history())
       vim.cmd('normal! G')
     end,
   },
-  doctor = {
-    run = function()
-      loops.doctor()
-    end,
-  },
-  help = { run = help },
-  restart = {
-    run = function()
-      require('ralph.client').restart(function(err)
-        if err then
-          notify.error(err.message)
-        else
-          notify.info('the sidecar was restarted')
-        end
-      end)
-    end,
-  },
+  doctor = of_folder('loops', 'doctor'),
+  help = { call = help },
+  restart = { call = restart },
 }
 
 ---@return string[]
@@ -329,7 +357,11 @@ function M.run(command, selected)
       return prompt.place(folder, command.line1, command.line2, invocation.lines)
     end
   end
-  subcommand.run(invocation)
+  if subcommand.run then
+    subcommand.run(invocation)
+  else
+    subcommand.call()
+  end
 end
 
 --- Completes :Ralph.

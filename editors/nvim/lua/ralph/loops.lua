@@ -113,7 +113,7 @@ end
 local function begin(options, argument, callback)
   M.run(options.folder, wire.commands.start, argument, function(err, result)
     if result and result.command == '/ralph-help' then
-      require('ralph.commands').all.help.run()
+      require('ralph.commands').all.help.call()
     end
     if result and result.command then
       result.loopId = nil -- none was started
