@@ -241,7 +241,6 @@ func TestTheSidecarIsKilledInsidePi(t *testing.T) {
 	}
 	s.sees("Ralph: ralph-lsp was ended by SIGKILL")
 	s.sees("Ralph: interrupted at 1/50") // another one tells it
-	s.types("", "Enter")                 // Leave it
 	s.tells("/ralph-resume")
 	s.sees("→ Leave it")
 	s.types("", "Down", "Down", "Enter") // Discard
@@ -250,8 +249,8 @@ func TestTheSidecarIsKilledInsidePi(t *testing.T) {
 	s.awaitOnlyTheShell()
 }
 
-// What a loop has to ask takes nothing from who writes.
-func TestALoopAsksOnceItsUserHasWritten(t *testing.T) {
+// What a loop has to ask takes no key, and waits until its user comes.
+func TestALoopsEndTakesNoKeyInsidePi(t *testing.T) {
 	t.Parallel()
 	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{does(pi.bash(untilThere("go"))), says("Not yet."), says("<promise>LOOP_COMPLETE</promise>")}})
 	s.tells("/ralph-loop Build it --max-iterations 1")
@@ -263,6 +262,8 @@ func TestALoopAsksOnceItsUserHasWritten(t *testing.T) {
 	s.types(" and the rest")
 	s.sees("half a word and the rest")
 	s.types("", "C-c")
+	s.sees("/ralph-answer: Raise to 2")
+	s.tells("/ralph-answer") // no dialog is there before
 	s.sees("→ Leave it")
 	s.types("", "Down", "Enter") // Raise to 2 iterations and Go On
 	s.sees("▌ Ralph done: LOOP_COMPLETE after 2 iterations")
@@ -305,14 +306,20 @@ func TestALoopAsksInsidePi(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.tells("/ralph-loop --permissions ask --backend-arg=-e --backend-arg=gate.ts Build it")
-	s.notes(`(?s)Dangerous command:.*rm -rf precious.*→ None of These`)
 	s.notes(`(?m)^Ralph 1/50 .*asks: `)
+	s.sees("/ralph-answer")
+	s.tells("/ralph-answer")
+	s.notes(`(?s)Dangerous command:.*rm -rf precious.*→ None of These`)
 	s.types("", "Escape")
 	s.hides("→ None of These")
 	s.tells("/new")
 	s.sees("New session started")
+	s.sees("· /ralph-answer")
+	s.tells("/ralph-answer")
 	s.notes(`(?s)rm -rf precious.*→ None of These`)
 	s.types("", "Down", "Down", "Enter") // No
+	s.notes(`(?s)rm -rf rubbish.*· /ralph-answer`)
+	s.tells("/ralph-answer")
 	s.notes(`(?s)rm -rf rubbish.*→ None of These`)
 	s.types("", "Down", "Enter") // Yes
 	s.sees("▌ Ralph done: LOOP_COMPLETE after 1 iteration")

@@ -8,6 +8,8 @@ export class Questions {
   private last: Promise<unknown> = Promise.resolve();
   private readonly ended = new AbortController();
   private readonly ui: ExtensionUIContext;
+  private readonly waiting = new Set<() => void>(); // what asks by itself, the oldest first
+  isExpected = false; // the user has come for what is asked next
 
   constructor(ui: ExtensionUIContext) {
     this.ui = ui;
@@ -24,6 +26,30 @@ export class Questions {
     const turn = this.last.then(() => signal.aborted ? undefined : ask(signal));
     this.last = turn.catch(() => {});
     return turn;
+  }
+
+  /** Waits until the user comes, or what waits is moot: what asks by itself takes no key. */
+  async wait(moot: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([moot, this.ended.signal]);
+    if (this.isExpected || signal.aborted) {
+      this.isExpected = false;
+      return;
+    }
+    await new Promise<void>((resolve) => {
+      const go = () => {
+        this.waiting.delete(go);
+        resolve();
+      };
+      this.waiting.add(go);
+      signal.addEventListener('abort', go, { once: true });
+    });
+  }
+
+  /** The user comes for what waits longest; false: nothing does. */
+  come(): boolean {
+    const [first] = this.waiting;
+    first?.();
+    return first !== undefined;
   }
 
   /** Takes back what is asked. */

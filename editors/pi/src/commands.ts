@@ -26,7 +26,7 @@ const all: Record<string, SlashCommand> = {
   'ralph-status': { description: 'How the loop stands', run: status },
   'ralph-steer': { description: 'Tell the agent something, or with --next the next run', run: steer },
   'ralph-answer': {
-    description: 'Answer what the agent asks: deny WHY, once, loop, or a value; nothing asks you again',
+    description: 'Answer what waits for you; what the agent asks also at once: deny WHY, once, loop, or a value',
     run: answer,
     complete: completeAnswer,
   },
@@ -99,6 +99,10 @@ function firstQuestion(ralph: Ralph): Question | undefined {
 
 async function answer(ralph: Ralph, typed: string): Promise<void> {
   const question = firstQuestion(ralph);
+  if (typed === '') {
+    if (ralph.questions.come()) return;
+    if (question) ralph.questions.isExpected = true;
+  }
   const [, word = '', words = ''] = /^(\S*)\s*([\s\S]*)$/.exec(typed) ?? [];
   const known = question?.offers.some((offer) => offer.arguments?.[0]?.answer === word);
   const given = typed === '' ? {} : known && word !== 'value' ? { answer: word, ...words && { text: words } } : { answer: 'value', text: typed };

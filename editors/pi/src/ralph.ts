@@ -1,6 +1,5 @@
 // One life of the extension: from the start of pi's session to its end.
 import fs from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ExtensionAPI, ExtensionContext, InputEvent, InputEventResult } from '@earendil-works/pi-coding-agent';
 import { leaveIt, Questions } from './ask.ts';
@@ -14,7 +13,6 @@ import { type Answer, type Class, type Command, commands, type Loop, type Questi
 const levels = { info: 'info', ok: 'info', warning: 'warning', error: 'error' } as const satisfies Record<Class, string>;
 const stopPatience = 1500; // ms that pi's end may take
 const restartAfter = 30_000; // ms that a sidecar has to have lived to be started again by itself
-const freeEvery = 300; // ms between two looks whether the user writes
 const mostDetail = 15; // lines of a question in a dialog
 const largestDocument = 100_000; // bytes of it that are shown
 
@@ -278,7 +276,7 @@ export class Ralph {
 
   /** Asks what the agent of a loop waits to be told; undefined: nothing yet. */
   private async permission(question: Question, moot: AbortSignal): Promise<Answer | undefined> {
-    await this.free(() => this.ctx.ui.getEditorText() === '', moot);
+    await this.summon(`Ralph ${question.text}`, moot);
     const answer = await this.questions.turn((signal) => this.dialog(question, signal), moot);
     return moot.aborted ? undefined : answer;
   }
@@ -328,13 +326,16 @@ export class Ralph {
   private async offer(loop: Loop, title: string, offers: Command[]): Promise<void> {
     const moot = new AbortController();
     this.asked.set(loop.loopId ?? loop.folder, moot);
-    await this.free(() => this.ctx.isIdle() && this.ctx.ui.getEditorText() === '', moot.signal);
+    await this.summon(title, moot.signal, offers);
     if (!this.over) await this.choose(title, offers, moot.signal);
   }
 
-  /** Waits, so that a dialog takes nothing from the user's hands. */
-  private async free(isFree: () => boolean, moot: AbortSignal): Promise<void> {
-    while (!this.over && !moot.aborted && !isFree()) await sleep(freeEvery, undefined, { ref: false });
+  /** Tells what waits for the user, and by which command they come for it: a dialog would take the keys that they type. */
+  private async summon(text: string, moot: AbortSignal, offers: Command[] = []): Promise<void> {
+    if (this.ctx.mode !== 'tui') return; // a program shows the dialog in its own way
+    const titles = offers.map((offer) => offer.title).join(', ');
+    if (!this.over && !this.questions.isExpected) this.ctx.ui.notify(`${plain(text)} · /ralph-answer${titles && `: ${plain(titles)}`}`, 'warning');
+    await this.questions.wait(moot);
   }
 
   /** The sidecar has ended by itself. */
