@@ -134,7 +134,7 @@ func TestEachKeyHasASetter(t *testing.T) {
 }
 
 func TestValuesAreListedWithTheirSources(t *testing.T) {
-	s := load(t, place(t, `hats.b.backend = "pi"`, "[limits]\nmax_cost_usd = 2.5\n"))
+	s := load(t, place(t, `hats.b.backend = "pi"`, "[limits]\nmax_cost_usd = 2.5\n[notify]\nwebhook = \"https://u.example/secret?key=x\"\n"))
 	var got []string
 	for _, v := range s.Values() {
 		got = append(got, v.Key+" = "+v.Text+" "+string(v.Source))
@@ -145,7 +145,8 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 		`limits.max_consecutive_failures = 5 default`, `limits.max_unchanged_iterations = 5 default`, `limits.max_unknown_cost_runs = 3 default`, `iteration.parallel_at_once = 4 default`, `completion.instruct = true default`, `verify.when = "promise" default`,
 		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `loop.on_close = "end" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,
 		`sandbox.write = [] default`, `sandbox.read = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `sandbox.processes = 0 default`, `sandbox.memory_mb = 0 default`, `history.enabled = true default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`,
-		`worktree.place = "../{repo}.worktrees" default`, `worktree.setup = [] default`, `worktree.copy = [] default`, `worktree.link = [] default`, `hats.b.backend = "pi" folder`,
+		`worktree.place = "../{repo}.worktrees" default`, `worktree.setup = [] default`, `worktree.copy = [] default`, `worktree.link = [] default`,
+		`notify.on = ["end", "failed", "question", "paused"] default`, `notify.terminal = "auto" default`, `notify.desktop = "off" default`, `notify.command = [] default`, `notify.webhook = "https://u.example/***" user`, `notify.include = [] default`, `hats.b.backend = "pi" folder`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -98,6 +98,7 @@ type Settings struct {
 	Worktree   Worktree
 	Verify     verify.Check // what a promise has to pass
 	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
+	Notify     settings.Notify
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 	Required   []string // topics that have to be published before a promise counts
@@ -155,6 +156,12 @@ var setters = map[string]func(s *Settings, name string, v any){
 	"sandbox.env":                 func(s *Settings, _ string, v any) { s.Sandbox.Env = texts(v) },
 	"sandbox.processes":           func(s *Settings, _ string, v any) { s.Sandbox.Processes = int(v.(int64)) },
 	"sandbox.memory_mb":           func(s *Settings, _ string, v any) { s.Sandbox.MemoryMB = int(v.(int64)) },
+	"notify.on":                   func(s *Settings, _ string, v any) { s.Notify.On = texts(v) },
+	"notify.terminal":             func(s *Settings, _ string, v any) { s.Notify.Terminal = v.(string) },
+	"notify.desktop":              func(s *Settings, _ string, v any) { s.Notify.Desktop = v.(string) },
+	"notify.command":              func(s *Settings, _ string, v any) { s.Notify.Command = texts(v) },
+	"notify.webhook":              func(s *Settings, _ string, v any) { s.Notify.Webhook = v.(string) },
+	"notify.include":              func(s *Settings, _ string, v any) { s.Notify.Include = texts(v) },
 	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
 	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
 	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
@@ -358,7 +365,7 @@ func (s Settings) Values() []Value {
 	})
 	values := make([]Value, len(names))
 	for i, name := range names {
-		values[i] = Value{name, text(s.sources[name].value), s.sources[name].source}
+		values[i] = Value{name, text(shown(name, s.sources[name].value)), s.sources[name].source}
 	}
 	return values
 }

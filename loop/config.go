@@ -103,9 +103,9 @@ type Config struct {
 	Changes changes.Options
 	// RecordDir gets a file with each run's raw output; "" records nothing.
 	RecordDir string
-	Version   string // of this program, for the lock's record
-	// Warnings are what the user should know about this configuration; they are
-	// told when the loop begins.
+	Version   string          // of this program, for the lock's record
+	Notify    settings.Notify // for who tells a user who isn't looking
+	// Warnings are what the user should know about this configuration; they are told when the loop begins.
 	Warnings []string
 }
 

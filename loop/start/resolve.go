@@ -166,12 +166,13 @@ func checkArguments(args []string) error {
 	return nil
 }
 
-// keep says where the loop is kept, and what of the folder's file doesn't count.
+// keep says where the loop is kept, how it calls its user, and what of the folder's file doesn't count.
 func (r Resolver) keep(cfg *loop.Config) {
 	if held := r.Settings.HeldText(); held != "" {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
+	cfg.Notify = r.Settings.Notify
 	cfg.CheckFile = loop.CheckFile{Name: config.Name, Same: config.SameCheck}
 	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
 }

@@ -88,7 +88,7 @@ func keySchema(key config.Key) *schema {
 func valueSchema(key config.Key) *schema {
 	switch key.Type {
 	case config.Texts:
-		return &schema{Type: "array", Items: &schema{Type: "string"}}
+		return &schema{Type: "array", Items: &schema{Type: "string", Enum: slices.Clone(key.Values)}}
 	case config.Command:
 		return &schema{OneOf: []*schema{{Type: "string", MinLength: 1}, {Type: "array", Items: &schema{Type: "string"}}}}
 	case config.Count:
@@ -135,6 +135,9 @@ func keysAsTable(keys []config.Key) string {
 		value := string(key.Type)
 		if key.Values != nil {
 			value = "`\"" + strings.Join(key.Values, "\"`, `\"") + "\"`"
+			if key.Type == config.Texts {
+				value = "list of " + value
+			}
 		}
 		standard := ""
 		if key.Default != "" {

@@ -1,0 +1,28 @@
+package settings
+
+// Notify says of what a loop tells a user who isn't looking, and how. Events are the names of
+// what On may have.
+type Notify struct {
+	On       []string // nil: nothing
+	Terminal string   // Auto or Off
+	Desktop  string   // the same
+	Command  []string // a program with its arguments
+	Webhook  string   // an address
+	Include  []string // what else is told: NotifyReceipt
+}
+
+// What On and Include may have.
+const (
+	NotifyEnd      = "end"      // it is done, or at a limit
+	NotifyFailed   = "failed"   // it has ended otherwise, and nobody wanted that
+	NotifyQuestion = "question" // an agent waits for an answer
+	NotifyPaused   = "paused"   // not by its user
+	NotifyWaiting  = "waiting"  // for longer than a minute
+
+	NotifyReceipt = "receipt"
+)
+
+// NotifyEvents lists the events.
+func NotifyEvents() []string {
+	return []string{NotifyEnd, NotifyFailed, NotifyQuestion, NotifyPaused, NotifyWaiting}
+}
