@@ -9,6 +9,7 @@ import (
 	"ralph-lsp/internal/settings"
 	"ralph-lsp/journal"
 	"ralph-lsp/loop"
+	"ralph-lsp/notify"
 	"ralph-lsp/server/feed"
 	"ralph-lsp/wire"
 )
@@ -43,7 +44,9 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		r.feed.SetLevel(level)
 	}
 	var log *journal.Log
-	if r.Loop, log, err = journal.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}); err != nil {
+	var told *notify.Teller
+	at := notify.At{Warn: func(text string) { l.user.show(messageWarning, text) }} // what else there is to see is the editor's business
+	if r.Loop, log, told, err = notify.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}, at); err != nil {
 		r.feed.Close()
 		f.gaveUp()
 		l.lookout.look(f) // for what the watch has left alone meanwhile
@@ -58,6 +61,7 @@ func (l *launcher) launch(cfg loop.Config) (*managed, error) {
 		go r.Close()
 	}
 	go func() {
+		defer told.Close() // which nobody waits for
 		defer l.wg.Done()
 		l.retire(f, r, r.Wait())
 	}()

@@ -69,7 +69,7 @@ func newCancel() *cobra.Command {
 func cancelLoop(cmd *cobra.Command, at place) error {
 	dir := at.dir
 	before, _, _, _ := loop.FolderStatus(dir)
-	ctx, cancel := withPatience(cmd)
+	ctx, cancel := context.WithTimeout(contextOf(cmd), patience)
 	defer cancel()
 	iteration, err := loop.CancelFolder(ctx, dir, at.id)
 	switch {

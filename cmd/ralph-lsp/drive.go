@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/notify"
 	"ralph-lsp/stream"
 )
 
@@ -44,7 +43,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 		screen.now = clock
 		return newStyle(how.style.Value, screen)
 	})
-	l, _, err := journal.Start(cfg, q)
+	l, _, told, err := notify.Start(cfg, q, here(stdout, q.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
@@ -59,6 +58,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 		go answerHere(os.Stdin, l, over, q.Note)
 	}
 	end := l.Wait()
+	told.Close()
 	q.Close(giveUp)
 	close(over)
 	if err := out.failure(); err != nil && end.Reason == loop.StopInterrupted {
@@ -97,10 +97,8 @@ func outcome(end loop.End) error {
 // patience bounds how long a command waits for a loop in another process.
 const patience = 15 * time.Second
 
-func withPatience(cmd *cobra.Command) (context.Context, context.CancelFunc) {
-	parent := cmd.Context()
-	if parent == nil {
-		parent = context.Background()
-	}
-	return context.WithTimeout(parent, patience)
+// here is where loops of this terminal are driven.
+func here(stdout io.Writer, warn func(string)) notify.At {
+	f, ok := isTerminal(stdout)
+	return notify.Here(f, ok, utf8Locale(), warn)
 }

@@ -38,7 +38,7 @@ More
   ralph-lsp history [show | repair]         past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
-  ralph-lsp version
+  ralph-lsp version | notify test           which one this is | how loops call you
   ralph-lsp help COMMAND                    how to use a command (run --help-all: all)
 
 Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.

@@ -49,7 +49,7 @@ func startOrReplace(cmd *cobra.Command, cfg loop.Config, replace bool, start fun
 // makeRoom ends the loop that a start met, or discards it, and returns when
 // nothing of it is left. Another one that is there by now stays.
 func makeRoom(cmd *cobra.Command, folder string, met error) error {
-	ctx, cancel := withPatience(cmd)
+	ctx, cancel := context.WithTimeout(contextOf(cmd), patience)
 	defer cancel()
 	iteration, err := loop.CancelFolder(ctx, folder, idOf(met))
 	switch {

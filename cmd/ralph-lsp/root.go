@@ -15,6 +15,7 @@ import (
 	"ralph-lsp/cmd/internal/cli"
 	"ralph-lsp/cmd/internal/emit"
 	"ralph-lsp/cmd/internal/keeper"
+	"ralph-lsp/cmd/internal/notifytest"
 	"ralph-lsp/internal/caller"
 	"ralph-lsp/internal/paths"
 	"ralph-lsp/server/stdio"
@@ -74,7 +75,7 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()),
+		newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), notifytest.New(folderFlag, loadSettings, here),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)

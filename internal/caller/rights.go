@@ -23,7 +23,7 @@ var rights = map[string]right{
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
 	"setup": {}, "serve": {}, "worker": {}, "fetch": {},
-	"pause": {}, "disallow": {},
+	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
 	Resume:   ofLoop("resume a loop"),
@@ -47,6 +47,8 @@ var rights = map[string]right{
 	"submit": users("submit loops to a fleet"),
 	"limits": users("change what the loops of a fleet may use"),
 	"remove": users("remove loops of a fleet"),
+
+	"notify test": users("call its user"),
 }
 
 // What loops and settings ask about. Those that are commands have their names.

@@ -24,6 +24,7 @@ import (
 	"ralph-lsp/journal"
 	"ralph-lsp/loop"
 	"ralph-lsp/loop/start"
+	"ralph-lsp/notify"
 	"ralph-lsp/stream"
 )
 
@@ -116,7 +117,7 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 	}
 	log := k.takePlace(loopID)
 	defer log.Close()
-	l, err := k.begin(cmd, folder, loopID, func() { say(begun) })
+	l, told, err := k.begin(cmd, folder, loopID, func() { say(begun) })
 	if err != nil {
 		say(strings.Join(strings.Fields(err.Error()), " "))
 		return err
@@ -129,9 +130,12 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 		l.Interrupt()
 	}()
 	l.Wait()
+	signal.Stop(caught) // from here on they end this process
 	if info, err := log.Stat(); err == nil && info.Size() == 0 {
 		os.Remove(log.Name())
 	}
+	log.Close() // nobody waits for what is still told
+	told.Close()
 	return nil
 }
 
@@ -149,38 +153,39 @@ func (k *keeper) takePlace(loopID string) *os.File {
 }
 
 // begin continues the loop, once nobody drives it. waits is called when that has to be waited for.
-func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*loop.Loop, error) {
+func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*loop.Loop, *notify.Teller, error) {
 	for running := (*loop.AlreadyRunningError)(nil); errors.As(loop.InTheWay(folder), &running); time.Sleep(poll) { // which looks at the lock alone
 		if running.Owner.Detached {
-			return nil, running
+			return nil, nil, running
 		}
 		waits()
 	}
 	if end, ok := loop.LastIn(folder); ok && end.Status.LoopID == loopID && end.Reason != loop.StopDetached {
-		return nil, loop.ErrNotRunning // its user has ended it meanwhile
+		return nil, nil, loop.ErrNotRunning // its user has ended it meanwhile
 	}
 	found, err := start.FoundIn(folder)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if found.LoopID != loopID {
-		return nil, loop.ErrNotRunning
+		return nil, nil, loop.ErrNotRunning
 	}
 	files := config.FilesOf(folder, backends.Names())
 	files.Trusted = k.trusted
 	settings, err := files.Load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	resolver := start.Resolver{Settings: settings, Attended: true, Detect: start.Installed} // whoever comes may talk to the agent
 	cfg, err := resolver.Continue(cmd.Context(), found, files)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
 	cfg.Attended = func() bool { return false }
-	l, _, err := journal.Start(cfg, nobody{})
-	return l, err
+	warn := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
+	l, _, told, err := notify.Start(cfg, nobody{}, notify.At{Desktop: true, Warn: warn})
+	return l, told, err
 }
 
 // nobody hears what a loop tells: it stands in its journal.

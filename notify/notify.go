@@ -1,0 +1,220 @@
+// Package notify calls a user who isn't looking: a loop is over, asks, or can't go on. It
+// joins the observers of a loop, and tells what it sees in every way that its user has chosen,
+// beside the loop: nothing that fails or hangs there slows that.
+package notify
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"ralph-lsp/internal/caller"
+	"ralph-lsp/internal/settings"
+	"ralph-lsp/journal"
+	"ralph-lsp/loop"
+	"ralph-lsp/stream"
+	"ralph-lsp/wire"
+)
+
+// Note is what is told, as commands and webhooks get it. It has no word of a prompt, an agent
+// or a command, but for the receipt that the user has asked for.
+type Note struct {
+	Event   string     `json:"event"` // see settings.NotifyEvents
+	LoopID  string     `json:"loopId,omitempty"`
+	Folder  string     `json:"folder"`
+	Title   string     `json:"title"`
+	Text    string     `json:"text"`
+	Class   wire.Class `json:"class"`
+	Receipt string     `json:"receipt,omitempty"` // in lines
+}
+
+// At says where a loop is driven, and so which ways lead to its user.
+type At struct {
+	Terminal *os.File // that the loop is shown on; nil: there is none
+	BellOnly bool     // no text of ours is to be shown there
+	Desktop  bool     // no editor shows what happens
+	Warn     func(string)
+}
+
+// Here is where loops are driven that show themselves on stdout.
+func Here(stdout *os.File, isTerminal, utf8 bool, warn func(string)) At {
+	if !isTerminal {
+		stdout = nil
+	}
+	return At{Terminal: stdout, BellOnly: !utf8, Desktop: true, Warn: warn}
+}
+
+// Teller is the observer. Close it when the loop is over.
+type Teller struct {
+	next  loop.Observer
+	cfg   loop.Config
+	ways  []way
+	warn  func(string)
+	began time.Time
+	id    string        // of the loop, once known is closed
+	known chan struct{} // also when it couldn't start
+
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	under    sync.WaitGroup
+	now      atomic.Int32  // notes that are told
+	patience time.Duration // with what is still told when the loop has ended
+
+	worked bool            // an iteration has begun since the user started it
+	waits  map[string]bool // the reasons for which it has waited since an iteration went well
+	last   bool            // its end was told
+}
+
+const (
+	longWait = time.Minute      // from which on a wait is worth a word
+	warmUp   = 30 * time.Second // in which who has started a loop still looks at the terminal
+	most     = 8                // notes that are told at the same time
+	patience = 5 * time.Second
+)
+
+var errLate = errors.New("it took too long, and the loop was over")
+
+// Start starts a loop whose story is kept, and which calls its user.
+func Start(cfg loop.Config, obs loop.Observer, at At) (*loop.Loop, *journal.Log, *Teller, error) {
+	t := newTeller(cfg, obs, at)
+	l, log, err := journal.Start(cfg, t)
+	if err == nil {
+		t.id = l.ID()
+	}
+	close(t.known)
+	return l, log, t, err
+}
+
+func newTeller(cfg loop.Config, obs loop.Observer, at At) *Teller {
+	t := &Teller{
+		next: obs, cfg: cfg, ways: ways(cfg.Notify, cfg.Folder, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
+		patience: patience, waits: map[string]bool{},
+	}
+	if cfg.Alone { // nobody waits for its process
+		t.patience = tries * (limit + pause)
+	}
+	if cfg.Once || caller.Self().IsAgent() { // a program holds it, or an agent has started it for itself
+		t.ways = nil
+	}
+	t.ctx, t.cancel = context.WithCancelCause(context.Background())
+	return t
+}
+
+// Handle passes an event of the agent's on.
+func (t *Teller) Handle(e stream.Event) { t.next.Handle(e) }
+
+// HandleLoop passes an event on, and tells of it what a user is called for.
+func (t *Teller) HandleLoop(e loop.Event) {
+	t.next.HandleLoop(e)
+	n, ok := t.noteOf(e)
+	if !ok || !slices.Contains(t.cfg.Notify.On, n.Event) {
+		return
+	}
+	_, t.last = e.(loop.End)
+	n.Folder, n.Title = t.cfg.Folder, TitleOf(t.cfg.Folder)
+	if t.now.Load() < most || t.last { // else it will be seen with the others
+		t.now.Add(1)
+		t.under.Go(func() { t.tell(n) })
+	}
+}
+
+// TitleOf is the title of all notes of a folder.
+func TitleOf(folder string) string {
+	return "Ralph in " + wire.StatusOf(loop.Status{Folder: folder}, false).Title
+}
+
+// noteOf is what there is to tell of an event: nothing of what the user did just now.
+func (t *Teller) noteOf(e loop.Event) (n Note, ok bool) {
+	said := wire.SaidOf(e)
+	switch e := e.(type) {
+	case loop.IterationStart:
+		t.worked = true
+	case loop.IterationEnd:
+		if e.Outcome == loop.OutcomeOK {
+			clear(t.waits)
+		}
+	case loop.Asked:
+		return Note{Event: settings.NotifyQuestion, Text: "it has a question", Class: said.Class}, true
+	case loop.StateChanged:
+		n = Note{Event: settings.NotifyPaused, Text: said.Text, Class: said.Class}
+		if e.State == loop.StateWaiting {
+			n.Event = settings.NotifyWaiting
+			short := !e.ResumeAt.IsZero() && time.Until(e.ResumeAt) < longWait
+			ok = e.Reason != loop.WaitPermission && !short && !t.waits[e.Reason]
+			t.waits[e.Reason] = t.waits[e.Reason] || ok
+		} else {
+			ok = e.State == loop.StatePaused && e.Reason != loop.PauseUser
+		}
+		return n, ok && t.worked
+	case loop.End:
+		return t.noteOfEnd(e)
+	}
+	return n, false
+}
+
+func (t *Teller) noteOfEnd(e loop.End) (n Note, ok bool) {
+	ending := e.Reason.Ending()
+	n = Note{Event: settings.NotifyEnd, Text: wire.EndText(discreet(e)), Class: ending.Class}
+	if ending.Class == loop.ClassError {
+		n.Event = settings.NotifyFailed
+	}
+	if slices.Contains(t.cfg.Notify.Include, settings.NotifyReceipt) {
+		e.Promise = "" // which is the prompt's
+		for _, row := range wire.ReceiptOf(e, wire.InFolder(e.Status.Folder)).Rows {
+			n.Receipt += row.Label + ": " + row.Text + "\n"
+		}
+	}
+	return n, ending.Class != loop.ClassInfo && ending.State != loop.StateInterrupted
+}
+
+// discreet is an end without a word that isn't ours.
+func discreet(e loop.End) loop.End {
+	d := loop.End{Reason: e.Reason, Iterations: e.Iterations, Limit: e.Limit, Cost: e.Cost, Unknown: e.Unknown, Duration: e.Duration, Changes: e.Changes}
+	if e.Verified != "" {
+		d.Verified = "by its check"
+	}
+	if e.Guards != "" {
+		d.Guards = "its check"
+	}
+	return d
+}
+
+// tell tells a note in all ways at once, and warns of those that fail.
+func (t *Teller) tell(n Note) {
+	defer t.now.Add(-1)
+	<-t.known
+	n.LoopID = t.id
+	var all sync.WaitGroup
+	for _, w := range t.ways {
+		if w.Off != "" || w.patient && time.Since(t.began) < warmUp {
+			continue
+		}
+		all.Go(func() {
+			err := w.deliver(t.ctx, n)
+			if cause := context.Cause(t.ctx); err != nil && !errors.Is(cause, context.Canceled) {
+				t.warn(wire.OneLine(w.Name + " didn't notify you: " + err.Error()))
+			}
+		})
+	}
+	all.Wait()
+}
+
+// Close returns when nothing is told any more: that the loop has ended is waited for a while,
+// what the user ended isn't.
+func (t *Teller) Close() {
+	cause := context.Canceled
+	if t.last {
+		cause = errLate
+	}
+	late := time.AfterFunc(t.patience, func() { t.cancel(cause) })
+	if !t.last {
+		t.cancel(cause)
+	}
+	t.under.Wait()
+	late.Stop()
+	t.cancel(cause)
+}

@@ -1,0 +1,204 @@
+package notify
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"ralph-lsp/backends"
+	"ralph-lsp/internal/settings"
+)
+
+const (
+	tries   = 3
+	maxSaid = 1 << 10 // bytes of what a command says that fails
+)
+
+// Shorter in tests.
+var (
+	limit = 10 * time.Second // of one try
+	pause = time.Second      // before the next
+)
+
+// way is one of the ways in which a user is told.
+type way struct {
+	Name    string
+	Off     string // why it isn't one; "" where it is
+	patient bool   // it leaves a user alone who has just started the loop
+	send    func(ctx context.Context, n Note) error
+}
+
+// ways are all that there are, each on or off.
+func ways(s settings.Notify, folder string, at At) []way {
+	screen := way{Name: "terminal", Off: off(s.Terminal), patient: true}
+	shows := false
+	if at.Terminal == nil {
+		screen.Off = cmp.Or(screen.Off, "there is none")
+	} else {
+		t := terminalOf(os.Getenv, at.BellOnly)
+		screen.send, shows = func(ctx context.Context, n Note) error { return write(ctx, at.Terminal, t.codes(n)) }, t.notify != ""
+	}
+	argv, why := desktop(os.Getenv)
+	switch {
+	case off(s.Desktop) != "":
+		why = off(s.Desktop)
+	case !at.Desktop:
+		why = "the editor shows it"
+	case screen.Off == "" && shows:
+		why = "the terminal shows it"
+	}
+	onDesktop := program("desktop", argv, folder)
+	onDesktop.Off = why
+	command := program("command", s.Command, folder)
+	if len(s.Command) == 0 {
+		command.Off = "none is set"
+	}
+	webhook := way{Name: "webhook", send: func(ctx context.Context, n Note) error { return post(ctx, s.Webhook, n) }}
+	if s.Webhook == "" {
+		webhook.Off = "none is set"
+	}
+	return []way{screen, onDesktop, command, webhook}
+}
+
+func off(setting string) string {
+	if setting == settings.Auto {
+		return ""
+	}
+	return "off"
+}
+
+// deliver tries a few times.
+func (w way) deliver(ctx context.Context, n Note) (err error) {
+	for try := range tries {
+		if try > 0 {
+			select {
+			case <-ctx.Done():
+				return err
+			case <-time.After(pause):
+			}
+		}
+		one, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("no answer within %v", limit))
+		err = w.send(one, n)
+		if err != nil && one.Err() != nil {
+			err = context.Cause(one)
+		}
+		cancel()
+		if err == nil || ctx.Err() != nil || errors.As(err, new(*backends.NotFoundError)) {
+			break
+		}
+	}
+	return err
+}
+
+// write writes to a terminal, which may be one that takes nothing at the moment.
+func write(ctx context.Context, to io.Writer, text string) error {
+	wrote := make(chan error, 1)
+	go func() {
+		_, err := io.WriteString(to, text)
+		wrote <- err
+	}()
+	select {
+	case err := <-wrote:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// program is a program with its arguments, without a shell, that gets the note on standard
+// input. Nothing that it starts outlives it.
+func program(name string, argv []string, dir string) way {
+	return way{Name: name, send: func(ctx context.Context, n Note) error {
+		stdin, err := json.Marshal(n)
+		if err != nil {
+			return err
+		}
+		line := make([]string, len(argv))
+		for i, arg := range argv {
+			line[i] = strings.NewReplacer("{title}", n.Title, "{text}", n.Text).Replace(arg)
+		}
+		line[0] = argv[0]
+		scope, err := backends.OpenScope("")
+		if err != nil {
+			return err
+		}
+		defer scope.Close()
+		said := &head{}
+		p, err := backends.Start(backends.Spec{Backend: backends.Program(line, dir), Dir: dir, Prompt: string(stdin) + "\n", Scope: scope, Raw: said})
+		if err != nil {
+			return err
+		}
+		stop := context.AfterFunc(ctx, func() { p.Stop(backends.QuickGrace) })
+		defer stop()
+		if exit := p.Wait(); exit.Code != 0 {
+			return fmt.Errorf("%s (%s) %s", line[0], cmp.Or(exit.Signal, fmt.Sprintf("exit code %d", exit.Code)), said)
+		}
+		return nil
+	}}
+}
+
+// head keeps the beginning of what is written.
+type head struct{ bytes.Buffer }
+
+func (h *head) Write(p []byte) (int, error) {
+	h.Buffer.Write(p[:min(len(p), maxSaid-h.Len())])
+	return len(p), nil
+}
+
+// direct follows no address that a server names: the note is for the one that was set.
+var direct = http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+
+// post sends a note. Errors don't have the address, which may be a secret.
+func post(ctx context.Context, address string, n Note) error {
+	body, err := json.Marshal(n)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("its address can't be used")
+	}
+	request.Close = true
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "ralph-lsp")
+	answer, err := direct.Do(request)
+	if failed := (*url.Error)(nil); errors.As(err, &failed) {
+		err = failed.Err
+	}
+	if err != nil {
+		return err
+	}
+	answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		return errors.New("the server says " + answer.Status)
+	}
+	return nil
+}
+
+// Result is what came of a try.
+type Result struct {
+	Way string
+	Off string // why it isn't used
+	Err error
+}
+
+// Test tells a note in all ways, one after the other.
+func Test(ctx context.Context, s settings.Notify, at At, n Note) (results []Result) {
+	for _, w := range ways(s, n.Folder, at) {
+		r := Result{Way: w.Name, Off: w.Off}
+		if w.Off == "" {
+			r.Err = w.deliver(ctx, n)
+		}
+		results = append(results, r)
+	}
+	return results
+}
