@@ -47,14 +47,16 @@ func ways(s settings.Notify, folder string, at At) []way {
 		t := terminalOf(os.Getenv, at.BellOnly)
 		screen.send, shows = func(ctx context.Context, n Note) error { return write(ctx, at.Terminal, t.codes(n)) }, t.notify != ""
 	}
-	argv, why := desktop(os.Getenv)
+	var argv []string
+	why := off(s.Desktop)
 	switch {
-	case off(s.Desktop) != "":
-		why = off(s.Desktop)
+	case why != "":
 	case !at.Desktop:
 		why = "the editor shows it"
 	case screen.Off == "" && shows:
 		why = "the terminal shows it"
+	default:
+		argv, why = desktop(os.Getenv)
 	}
 	onDesktop := program("desktop", argv, folder)
 	onDesktop.Off = why
