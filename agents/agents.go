@@ -1,7 +1,3 @@
-// Package agents reads the agents that people describe in markdown files: a front matter
-// with name, description, tools and model, and a system prompt behind it. Each belongs
-// to a backend, which keeps such files in a folder of the user's and in one of a project. It
-// starts nothing and trusts nobody.
 package agents
 
 import (

@@ -1,6 +1,3 @@
-// Package backends knows the coding agents: how each is called, found and
-// ended, and runs one of them with everything that it starts. It has never
-// heard of loops, editors or state files: a run in, stream events and an Exit out.
 package backends
 
 import (

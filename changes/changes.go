@@ -1,9 +1,3 @@
-// Package changes keeps what a loop changed in its folder, whoever wrote it: an
-// edit tool, a shell, the agent's own commits. It makes snapshots with git's
-// plumbing and a private index, and takes back what iterations changed. In a
-// git repository nothing is written but objects and refs below refs/ralph;
-// anywhere else the snapshots have a repository of their own in the user's
-// state folder.
 package changes
 
 import (

@@ -1,9 +1,3 @@
-// Package config knows ralph.toml: which keys there are, what they mean, what
-// is wrong with a file, at its place, and what a folder's and a user's file
-// say together. It starts nothing.
-//
-// Keys is the one table from which checks, settings, an editor's help, the
-// schema and the documentation come.
 package config
 
 // Name is the file's name in a folder.

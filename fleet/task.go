@@ -1,7 +1,3 @@
-// Package fleet runs loops on many machines. A loop is a Record on a bus; workers take
-// one iteration of it at a time, run it as a child (ralph-lsp run --once) in a
-// checkout of its own, and put what came of it back for whoever takes the next one.
-// The package knows no engine: package natsbus has the one that there is.
 package fleet
 
 import (

@@ -1,5 +1,3 @@
-// Package hats knows which hat an agent wears next: hats hand work over to each
-// other by topics. It starts nothing and reads no file.
 package hats
 
 import (

@@ -13,4 +13,12 @@
 //
 // What only says how far something has come (a tool's output so far) isn't written: a
 // follower in this process gets the last of it.
+//
+// The Recorder makes updates of events, and the same updates go to who listens, into a file in the
+// user's state folder, and into the session file (kept.go, the loop.Session of a loop). A cursor is
+// a journal's name and an offset, so a client that listens, one that reloads, a second editor and
+// the follower of another process read the same (log.go, file.go, page.go). Pieces of a message are
+// joined before they are written, at most 50 ms. Of what only says how far a tool has come, who
+// listens gets the last. session.go makes lines of a session file when it is asked for. retell.go
+// shows a story in the terminal.
 package journal

@@ -1,7 +1,3 @@
-// Package loop is the engine: it runs an agent again and again with the same
-// prompt and decides after each run whether to go on. It speaks to agents and
-// to the state file through the interfaces below, and has never heard of
-// editors, terminals or JSON-RPC.
 package loop
 
 import (

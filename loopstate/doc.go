@@ -6,4 +6,8 @@
 // prompt. A Document is the file's text, and changes only what it is told to
 // change. A File is the file of one folder: read, written without losing what
 // someone else writes at the same time, watched, and locked.
+//
+// File.Load gives the file and the record of what a loop counts (record.go) as one State, Note
+// keeps what is ours, and Update also what is the user's. Lock says who drives the folder; a crash
+// releases it. ARCHITECTURE.md says whose the state file is, and why.
 package loopstate

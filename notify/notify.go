@@ -1,6 +1,3 @@
-// Package notify calls a user who isn't looking: a loop is over, asks, or can't go on. It
-// joins the observers of a loop, and tells what it sees in every way that its user has chosen,
-// beside the loop: nothing that fails or hangs there slows that.
 package notify
 
 import (

@@ -1,9 +1,3 @@
-// Package registry keeps what there is to know of this user's loops beside their folders:
-// a file for each in the user's state folder, where no loop's agent has to write. The
-// process that drives a loop writes its file when it begins and when it ends.
-//
-// Nothing here is believed over a loop's own state file and lock. It is there for what
-// these can't tell: how a loop ended, with what it can go on, and in which folders loops are.
 package registry
 
 import (

@@ -1,7 +1,3 @@
-// Package sandbox puts walls around what an agent starts: the world is read-only but for
-// the folder, the agent's own state and a private temporary folder, and secrets don't
-// exist. It knows no loops and no backends: a command goes in, one behind walls comes out.
-// What can't be walled isn't started.
 package sandbox
 
 import (

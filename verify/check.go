@@ -1,5 +1,3 @@
-// Package verify knows the check that a user wants a promise to pass: what runs,
-// and what its end and its output mean. It starts nothing.
 package verify
 
 import (

@@ -1,6 +1,3 @@
-// Package wire has the shapes of all that clients hear and say, the projection
-// of a loop's events to them, and the words in which people are told. It knows
-// no transport: server sends the shapes, the command line prints them.
 package wire
 
 import (

@@ -1,11 +1,3 @@
-// Package worktree makes and finds the git worktrees that loops work in: one of the
-// user's repository, on a branch of its own, beside it. It runs git's program and none
-// of the repository's hooks.
-//
-// A worktree of ours has a marker in git's own folder for it, so that it goes with it.
-// While one is made, a record beside those says what of it may be there already, and
-// its maker holds a lock on it. Who was killed meanwhile holds none: the next start
-// takes away what the record names.
 package worktree
 
 import (

@@ -1,5 +1,3 @@
-// Package desk shows an editor the loops of a fleet, and does with them what it says: it is
-// the server's Place for all that is on a bus. It knows no engine.
 package desk
 
 import (

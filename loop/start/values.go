@@ -1,6 +1,3 @@
-// Package start is what a loop is asked to do, in the words of its user: the
-// flags of the command line, and the same flags in the text that an editor's
-// command sends. It starts nothing.
 package start
 
 import (

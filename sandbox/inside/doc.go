@@ -1,6 +1,9 @@
 // Package inside is what happens behind the walls before a program starts there: this program, in
 // another role, gives up what the walls can't take, looks whether what is there is what was meant,
 // and becomes that program. Importing it is enough to play the role.
+//
+// It gives up what these can't take (system calls, limits), looks whether what is mounted is what
+// was meant, and becomes the agent.
 package inside
 
 import "strconv"
