@@ -122,7 +122,7 @@ func TestALoopInsidePi(t *testing.T) {
 		does(pi.write("made.txt", "made\n")), says("All done.\n\n<promise>DONE</promise>"),
 	}})
 	s.types("/ralph-loop Build it --comp")
-	s.notes(`--completion-promise +the loop is done when the agent says <promise>TEXT</promise>`)
+	s.notes(`--completion-promise +done when the agent promises TEXT`)
 	s.types("", "Tab")
 	s.sees("/ralph-loop Build it --completion-promise=")
 	s.types("DONE", "Enter")
@@ -216,7 +216,9 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s.types("stty sane", "Enter") // nobody gave the terminal back
 
 	s.pi("-e", extension(t))
-	s.notes(`Ralph: interrupted at 1/50`)
+	s.sees("/ralph-answer: Resume")
+	s.tells("/ralph-answer")
+	s.sees("→ Leave it")
 	s.types("", "Down", "Enter") // Resume
 	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
 	s.tells("/cancel-ralph")
