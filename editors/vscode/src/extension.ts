@@ -39,12 +39,11 @@ export function activate(context: vscode.ExtensionContext): Api | undefined {
   return undefined;
 }
 
-/** What a folder that isn't trusted has: a view that says so, and commands that lead to the trust. */
+/** What a folder that isn't trusted has: commands that lead to the trust. The view, still without a tree, says why. */
 function untrusted({ extension }: vscode.ExtensionContext): vscode.Disposable {
   const { contributes } = extension.packageJSON as { contributes: { commands: { command: string }[] } };
   const ask = () => vscode.commands.executeCommand('workbench.trust.manage');
   return vscode.Disposable.from(
-    vscode.window.createTreeView('ralph.loops', { treeDataProvider: { getChildren: () => [], getTreeItem: () => new vscode.TreeItem('') } }),
     ...contributes.commands.map(({ command }) => vscode.commands.registerCommand(command, ask)),
   );
 }
