@@ -17,7 +17,7 @@ type Answered struct {
 }
 
 // openDesk makes the desk at which the loop's agents ask.
-func (l *Loop) openDesk() *ask.Desk {
+func (l *talks) openDesk() *ask.Desk {
 	return &ask.Desk{
 		On: l.cfg.Ask, Timeout: l.cfg.AskTimeout, Mark: l.mark,
 		Reader: ask.Reader{
@@ -49,7 +49,7 @@ func (l *Loop) openDesk() *ask.Desk {
 }
 
 // showWaiting tells the observer that the loop waits for the user, or no more.
-func (l *Loop) showWaiting() {
+func (l *talks) showWaiting() {
 	var to StateChanged
 	l.change(func(p *progress) {
 		waits := p.desk.HoldsAgent()
@@ -72,10 +72,10 @@ func (l *Loop) showWaiting() {
 
 // Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
 // answer to it.
-func (l *Loop) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a) }
+func (l *talks) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a) }
 
 // Disallow takes back what an answer has allowed for as long as the loop lasts.
-func (l *Loop) Disallow(rule string) error {
+func (l *books) Disallow(rule string) error {
 	if !l.desk.Disallow(rule) {
 		return fmt.Errorf("nothing allows %s in this loop", rule)
 	}

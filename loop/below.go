@@ -66,7 +66,7 @@ func isOurs(e stream.Event) bool {
 }
 
 // tellEvent hands an event on that is about no run of the iteration's own.
-func (l *Loop) tellEvent(e stream.Event) {
+func (l *ground) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
 		l.change(func(p *progress) { p.status.Agents.Follow(e, time.Now()) })

@@ -96,7 +96,7 @@ func (t *timer) HandleLoop(e Event) {
 
 // BenchmarkHandle is what the loop itself does with a piece of text.
 func BenchmarkHandle(b *testing.B) {
-	l := bare(&Loop{obs: &timer{}})
+	l := bare(func(l *Loop) { l.obs = &timer{} })
 	var e stream.Event = stream.Text{Delta: "some words ", MessageID: "m1"}
 	b.ReportAllocs()
 	for b.Loop() {

@@ -87,7 +87,7 @@ func newReplay(t *testing.T, limit int) *replay {
 
 // take lets a process take the loop up.
 func (r *replay) take(counts loopstate.InARow, limit int) {
-	r.Loop = bare(&Loop{obs: &watcher{}, cfg: Config{Folder: r.t.TempDir()}})
+	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, Config{Folder: r.t.TempDir()} })
 	r.snapshots.circles.takeUp(r.trees)
 	r.change(func(p *progress) { p.counts.InARow, p.status.Limits.MaxUnchanged = counts, limit })
 }

@@ -13,7 +13,7 @@ import (
 const checkBookBeats = 10
 
 // commandGate runs the command.
-var commandGate = gate{verify.CommandGate, true, func(l *Loop, q *question) verify.Result {
+var commandGate = gate{verify.CommandGate, true, func(l *checks, q *question) verify.Result {
 	out := &verify.Output{}
 	result := out.Judge(l.runCheck(q.iteration, out))
 	verify.Locate(l.cfg.Folder, result.Problems)
@@ -21,7 +21,7 @@ var commandGate = gate{verify.CommandGate, true, func(l *Loop, q *question) veri
 }}
 
 // runCheck starts the command and waits until it and all that it started are gone.
-func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
+func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 	agent, err := l.start(backends.Spec{
 		Backend: backends.Program(l.cfg.Verify.Argv(), l.cfg.Folder), Dir: l.cfg.Folder,
 		Scope: l.scope, Iteration: iteration, Raw: out,
@@ -46,7 +46,7 @@ func (l *Loop) runCheck(iteration int, out *verify.Output) verify.Exit {
 
 // attendCheck waits for a running check, shows what it prints, and ends it when it
 // takes too long.
-func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, late string) {
+func (l *runs) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, late string) {
 	var shown int64
 	return l.attendGate(agent, false, func() {
 		if size := out.Size(); size != shown {
@@ -61,7 +61,7 @@ func (l *Loop) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit,
 // attendGate waits for what a gate has started. It ends that when it takes longer
 // than a check may, or if it mayn't be silent for so long, and says why; and the loop
 // when its time is up. beat is called each second.
-func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
+func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
 	began := time.Now()
@@ -111,7 +111,7 @@ func (l *Loop) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 // gateDeadlines are the moments at which what a gate has started has been silent for
 // too long, takes too long, and at which the loop's time is up. Time in which this
 // process was stopped doesn't count.
-func (l *Loop) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overtime time.Time) {
+func (l *runs) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overtime time.Time) {
 	idle, overtime = l.deadlines()
 	slow = overtime
 	if limit := l.cfg.Verify.Timeout; limit > 0 {

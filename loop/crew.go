@@ -16,7 +16,7 @@ import (
 // crew are the agents of an iteration that has steps. To whoever waits for the run, or
 // ends it, they are one agent.
 type crew struct {
-	loop  *Loop
+	loop  *runs
 	plan  plannedRun
 	again string // sets its calls apart from those of an iteration of this number before
 	done  chan struct{}
@@ -43,7 +43,7 @@ type crew struct {
 
 // runSteps runs the agents of one iteration to their end. An error means that the
 // first could not be started.
-func (l *Loop) runSteps(plan plannedRun) (report, error) {
+func (l *runs) runSteps(plan plannedRun) (report, error) {
 	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
 	if l.crewed == plan.iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
 		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)

@@ -20,7 +20,7 @@ func (a *activity) excuse() {
 
 // deadlines are the moments at which the running agent has been silent, or has
 // worked, for too long.
-func (l *Loop) deadlines() (idle, overtime time.Time) {
+func (l *runs) deadlines() (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
 	last := l.lastSign()
@@ -48,7 +48,7 @@ func (l *Loop) deadlines() (idle, overtime time.Time) {
 }
 
 // lastSign is since when the running agent is silent; of several, the one that has been for longest.
-func (l *Loop) lastSign() time.Time {
+func (l *runs) lastSign() time.Time {
 	var running Agent
 	l.look(func(p *progress) { running = p.running })
 	if c, ok := running.(*crew); ok {
@@ -90,7 +90,7 @@ func (p *progress) overtime(limit time.Duration) time.Time {
 }
 
 // overdue says which limit the run under way has worked for too long for.
-func (l *Loop) overdue(now time.Time) (why StopReason) {
+func (l *runs) overdue(now time.Time) (why StopReason) {
 	l.look(func(p *progress) {
 		if why = stopSlow; p.longest == 0 || now.Before(p.overtime(p.longest)) {
 			why = StopMaxTime

@@ -25,7 +25,7 @@ const (
 )
 
 // diagnosticsGate asks the editor that is attached for new errors.
-var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *Loop, q *question) verify.Result {
+var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *checks, q *question) verify.Result {
 	if l.cfg.Diagnose == nil {
 		return unchecked("could not be asked for: no editor is attached that tells them")
 	}
@@ -54,7 +54,7 @@ var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *Loop, q *questi
 }}
 
 // diagnose asks the editor, until the loop is to end.
-func (l *Loop) diagnose(patience time.Duration, paths []string) (verify.Diagnosis, error) {
+func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosis, error) {
 	ctx, cancel := context.WithTimeout(l.snapshots.going, patience)
 	defer cancel()
 	return l.cfg.Diagnose(ctx, paths)
@@ -105,7 +105,7 @@ func (s *snapshots) edits() (edits []verify.Edit, deleted int, err error) {
 
 // diagnoseBefore keeps what the editor knows before the loop. Of one that goes on
 // nobody can know it any more: what it has done since would count as old.
-func (l *Loop) diagnoseBefore() {
+func (l *runs) diagnoseBefore() {
 	if l.cfg.Diagnose == nil || l.cfg.Continue || !l.cfg.Verify.Has(verify.DiagnosticsGate) {
 		return
 	}

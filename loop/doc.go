@@ -12,6 +12,11 @@
 // their tools did (deeds.go). reason.go is the table of the reasons for which a loop ends: how each
 // is meant, what stays, its words and what can be done about it.
 //
+// A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
+// the loop stands, talks are between user and agents, books are what is kept, runs start agents and
+// watch them, checks find out what their work is worth, turns choose a hat, and the engine on top
+// decides. A floor knows what is below it. Only the engine knows all.
+//
 // A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
 // guard.go, reviewer.go); verify.go says what follows. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its

@@ -159,7 +159,7 @@ func (l *Loop) nextRun() (plannedRun, StopReason, error) {
 
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
-func (l *Loop) mustStop() (why StopReason, paused bool) {
+func (l *ground) mustStop() (why StopReason, paused bool) {
 	l.look(func(p *progress) {
 		switch {
 		case p.cause != "":
@@ -334,7 +334,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
 // while it started.
-func (l *Loop) setRunning(agent Agent) {
+func (l *runs) setRunning(agent Agent) {
 	var cause StopReason
 	var grace time.Duration
 	l.change(func(p *progress) {
@@ -357,7 +357,7 @@ const (
 
 // beat is called at least each beatInterval while an agent runs. It takes note
 // of a stop since the last one, and shows others what runs.
-func (l *Loop) beat(last time.Time) (now time.Time) {
+func (l *runs) beat(last time.Time) (now time.Time) {
 	l.countNested()
 	l.setOwner()
 	now = time.Now()
@@ -374,7 +374,7 @@ func (l *Loop) beat(last time.Time) (now time.Time) {
 
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
-func (l *Loop) attend(agent Agent) (backends.Exit, StopReason) {
+func (l *runs) attend(agent Agent) (backends.Exit, StopReason) {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
 	var ours StopReason // a limit that we enforced
@@ -463,7 +463,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
-func (l *Loop) causeOf(r report) (why StopReason) {
+func (l *ground) causeOf(r report) (why StopReason) {
 	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
 	if why == skipped {
 		return ""

@@ -416,7 +416,8 @@ func prepare(t *testing.T, found *loopstate.State, configure func(*Config), runs
 		configure(&cfg)
 	}
 	r := &rig{t: t, file: &memory{state: found, changes: make(chan struct{}, 1)}, agents: &agents{runs: runs}, log: &watcher{}}
-	r.Loop = &Loop{id: "ralph-test", cfg: cfg, obs: r.log, store: r.file, start: r.agents.start}
+	r.Loop = &Loop{}
+	r.id, r.cfg, r.obs, r.store, r.start = "ralph-test", cfg, r.log, r.file, r.agents.start
 	return r
 }
 
@@ -438,7 +439,9 @@ func (r *rig) over(why StopReason, runs int) End {
 }
 
 // bare is a loop that isn't begun.
-func bare(l *Loop) *Loop {
+func bare(with func(*Loop)) *Loop {
+	l := &Loop{}
+	with(l)
 	l.desk = &ask.Desk{}
 	l.held.desk = l.desk
 	l.snapshots.folder = l.cfg.Folder

@@ -115,7 +115,7 @@ func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
 
 func TestALoopWhoseFileIsGoneIsNotFailed(t *testing.T) {
 	for _, why := range []StopReason{StopFailures, StopInterrupted} {
-		l := bare(&Loop{store: &memory{}, obs: &watcher{}})
+		l := bare(func(l *Loop) { l.store, l.obs = &memory{}, &watcher{} })
 		if got := l.leaveFile(End{Reason: why}, time.Now()); got != StateEnded {
 			t.Errorf("after %s it is %s", why, got)
 		}
@@ -124,7 +124,7 @@ func TestALoopWhoseFileIsGoneIsNotFailed(t *testing.T) {
 
 func TestAnEndThatCanNotBeWrittenIsWarnedOf(t *testing.T) {
 	log := &watcher{}
-	l := bare(&Loop{store: &memory{broken: errors.New("no space")}, obs: log})
+	l := bare(func(l *Loop) { l.store, l.obs = &memory{broken: errors.New("no space")}, log })
 	if got := l.leaveFile(End{Reason: StopFailures}, time.Now()); got != StateFailed || !log.has("the state file doesn't tell how the loop ended: no space") {
 		t.Errorf("it is %s: %q", got, log.lines)
 	}
@@ -247,7 +247,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 // A limit that is raised in the moment in which it is reached counts.
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]StopReason{1: StopMaxIterations, 2: ""} {
-		l := bare(&Loop{})
+		l := bare(func(*Loop) {})
 		l.change(func(p *progress) { p.base.iterations, p.status.Limits.MaxIterations = 1, limit })
 		if why := l.still(StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)

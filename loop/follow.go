@@ -11,7 +11,7 @@ import (
 
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
-func (l *Loop) Handle(e stream.Event) {
+func (l *runs) Handle(e stream.Event) {
 	switch it := e.(type) {
 	case stream.Heard:
 		l.hasRead(it)
@@ -51,7 +51,7 @@ func (l *Loop) Handle(e stream.Event) {
 }
 
 // isEnding says whether the running agent was asked to end.
-func (l *Loop) isEnding() (ending bool) {
+func (l *ground) isEnding() (ending bool) {
 	l.look(func(p *progress) { ending = p.ending || p.cause != "" })
 	return ending
 }

@@ -15,7 +15,7 @@ type gate struct {
 	each bool // with verify.OnEach it is passed by runs that promise nothing, too
 	// ask finds out whether the work passes, for as long as that takes. It returns
 	// early when the loop is to end; then what it says doesn't count.
-	ask func(*Loop, *question) verify.Result
+	ask func(*checks, *question) verify.Result
 }
 
 // gates is the row of them, in the order of verify.Gates.
@@ -30,7 +30,7 @@ type question struct {
 
 // pass asks a gate once. ok is false when the loop is to end before that has told
 // anything.
-func (l *Loop) pass(g gate, q *question) (result verify.Result, ok bool) {
+func (l *checks) pass(g gate, q *question) (result verify.Result, ok bool) {
 	began := time.Now()
 	var isStopping bool
 	var before, after stream.Cost
@@ -97,7 +97,7 @@ func CheckCall(subject string) stream.ToolCall {
 }
 
 // verification is what is told of a gate that is asked.
-func (l *Loop) verification(g verify.Gate, state verify.State) Verify {
+func (l *runs) verification(g verify.Gate, state verify.State) Verify {
 	v := Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
 	l.look(func(p *progress) { v.Promised = p.proof.promised != "" })
 	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {

@@ -30,7 +30,7 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 	t.Cleanup(func() { gates = real })
 	gates = slices.Clone(real)
 	for i, g := range gates {
-		gates[i].ask = func(l *Loop, q *question) verify.Result {
+		gates[i].ask = func(l *checks, q *question) verify.Result {
 			*asked = append(*asked, g.name)
 			if rest := answers[g.name]; len(rest) > 0 {
 				answers[g.name] = rest[1:]

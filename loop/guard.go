@@ -23,7 +23,7 @@ type guards struct {
 }
 
 // protectGate holds a promise back when the loop changed what is protected.
-var protectGate = gate{verify.ProtectGate, false, func(l *Loop, q *question) verify.Result {
+var protectGate = gate{verify.ProtectGate, false, func(l *checks, q *question) verify.Result {
 	found, err := l.snapshots.changedGuards(l.cfg.Verify, l.cfg.CheckFile)
 	switch {
 	case err != nil:

@@ -78,7 +78,7 @@ func (c Config) worn(hat string) Config {
 
 // queueOf is how far the hats have come, as the state file says. What was published is
 // what this process knows: an agent may write to the file, too.
-func (l *Loop) queueOf(s loopstate.State) (hats.Queue, []error) {
+func (l *turns) queueOf(s loopstate.State) (hats.Queue, []error) {
 	q, problems := hats.Texts{Topics: s.Topics, Runs: s.HatRuns}.Queue()
 	q.Seen = slices.Clone(l.published)
 	return q, problems
@@ -94,7 +94,7 @@ func enterQueue(s *loopstate.State, q hats.Queue) {
 func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
 
 // nextTurn chooses the hat of the coming run in its state. ok is false when no hat is left that may run.
-func (l *Loop) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, ok bool) {
+func (l *turns) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, ok bool) {
 	ring := l.cfg.ring()
 	if ring == nil {
 		turn.Hat, _ = l.cfg.hat(l.cfg.Hat)
@@ -111,7 +111,7 @@ func (l *Loop) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, 
 }
 
 // nobodysTurn says why no hat may run; "" when one may.
-func (l *Loop) nobodysTurn() string {
+func (l *turns) nobodysTurn() string {
 	ring := l.cfg.ring()
 	if ring == nil {
 		return ""
@@ -127,7 +127,7 @@ func (l *Loop) nobodysTurn() string {
 
 // countHanded says how many of a run's topics are handed over, by what the state file
 // said last.
-func (l *Loop) countHanded(turn hats.Turn, r report) int {
+func (l *turns) countHanded(turn hats.Turn, r report) int {
 	ring := l.cfg.ring()
 	if ring == nil || r.outcome != OutcomeOK || len(r.topics) == 0 {
 		return 0
@@ -141,7 +141,7 @@ func (l *Loop) countHanded(turn hats.Turn, r report) int {
 
 // handOver takes down what a run published, and says what keeps its promise from
 // counting. In the same step it takes down what of its work is to be verified.
-func (l *Loop) handOver(turn hats.Turn, r *report) {
+func (l *turns) handOver(turn hats.Turn, r *report) {
 	ring := l.cfg.ring()
 	isWell := r.outcome == OutcomeOK
 	if ring == nil || !isWell && !r.verdict.Matched { // one that was ended at a limit may promise
@@ -193,7 +193,7 @@ func (l *Loop) handOver(turn hats.Turn, r *report) {
 }
 
 // notYet says why a hat's promise doesn't count; "" when it does.
-func (l *Loop) notYet(ring hats.Ring, turn hats.Turn, q hats.Queue) string {
+func (l *turns) notYet(ring hats.Ring, turn hats.Turn, q hats.Queue) string {
 	begin := turn.Hat.Name + " says that all is done, but "
 	if !ring.MayFinish(turn.Hat) {
 		return begin + "that hat may not finish the loop"
@@ -204,7 +204,7 @@ func (l *Loop) notYet(ring hats.Ring, turn hats.Turn, q hats.Queue) string {
 	return ""
 }
 
-func (l *Loop) warn(messages []string) {
+func (l *ground) warn(messages []string) {
 	for _, m := range messages {
 		l.emit(Warning{Message: oneLine(m)})
 	}

@@ -31,7 +31,7 @@ func BenchmarkTurn(b *testing.B) {
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
-	l := bare(&Loop{cfg: c, store: file})
+	l := bare(func(l *Loop) { l.cfg, l.store = c, file })
 	for i := 0; b.Loop(); i++ {
 		var turn hats.Turn
 		if _, err := file.Update(func(s *loopstate.State) error { turn, _, _ = l.nextTurn(s); return nil }); err != nil {

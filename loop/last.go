@@ -13,7 +13,7 @@ import (
 
 // register takes down in the user's registry that the loop runs, or how it ended and with
 // what it goes on. What another program holds is that one's to know.
-func (l *Loop) register(end *End, goesOn string) error {
+func (l *ground) register(end *End, goesOn string) error {
 	if l.cfg.Once {
 		return nil
 	}
@@ -33,7 +33,7 @@ func (l *Loop) register(end *End, goesOn string) error {
 }
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
-func (l *Loop) resumable() (s loopstate.State) {
+func (l *ground) resumable() (s loopstate.State) {
 	l.look(func(p *progress) {
 		s = p.known
 		p.enter(&s)

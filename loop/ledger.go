@@ -11,7 +11,7 @@ import (
 
 // findCost makes the cost of a loop that was cut off at least what its session has: what is spent
 // is kept once a second, and the session is written with each answer.
-func (l *Loop) findCost(s *loopstate.State) {
+func (l *books) findCost(s *loopstate.State) {
 	if s.SessionFile == "" || !s.Begun {
 		return
 	}
@@ -44,7 +44,7 @@ func (p *progress) enter(s *loopstate.State) {
 
 // save keeps what the loop has used, and what edit changes besides of what isn't the user's: the
 // state file is left alone, as its user may be at it. The caller holds fileMu.
-func (l *Loop) save(edit func(*loopstate.State)) error {
+func (l *books) save(edit func(*loopstate.State)) error {
 	_, err := l.saveBy(func(change func(*loopstate.State) error) (s loopstate.State, err error) {
 		l.look(func(p *progress) { s = p.known.With(p.known) })
 		if err = change(&s); err == nil {
@@ -56,7 +56,7 @@ func (l *Loop) save(edit func(*loopstate.State)) error {
 }
 
 // saveBy is save by one of the store's ways to update, after taking over what the user has changed.
-func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
+func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard []Guidance
 	var held loosened
 	state, err := update(func(s *loopstate.State) error {
@@ -78,12 +78,12 @@ func (l *Loop) saveBy(update func(func(*loopstate.State) error) (loopstate.State
 	return state, err
 }
 
-func (l *Loop) setUnderWay(now bool) {
+func (l *ground) setUnderWay(now bool) {
 	l.change(func(p *progress) { p.underWay = now })
 }
 
 // noteSpending has what the run under way has spent written down.
-func (l *Loop) noteSpending() {
+func (l *ground) noteSpending() {
 	select {
 	case l.spent <- struct{}{}:
 	default:
@@ -96,7 +96,7 @@ const bookInterval = time.Second
 
 // keepBooks writes down what runs spend while they do, at once when the last time
 // is long enough ago. Nobody waits for it.
-func (l *Loop) keepBooks(ctx context.Context) {
+func (l *books) keepBooks(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,7 +114,7 @@ func (l *Loop) keepBooks(ctx context.Context) {
 
 // writeSpending writes down what the run under way has spent. When it is over,
 // whatever comes next has done that.
-func (l *Loop) writeSpending() {
+func (l *books) writeSpending() {
 	defer l.tellOuter()
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()

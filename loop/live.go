@@ -57,7 +57,7 @@ func fulfils(wanted stream.Completion) func(text string) bool {
 
 // meet lets an agent that works be told what the user says meanwhile, with whatever waits
 // for it. Nothing happens with one that can't be talked to.
-func (l *Loop) meet(p *partner, agent Agent, backend backends.Backend) {
+func (l *talks) meet(p *partner, agent Agent, backend backends.Backend) {
 	t, ok := agent.(talker)
 	if !ok || backend.Prompt != backends.PromptLive {
 		return
@@ -69,7 +69,7 @@ func (l *Loop) meet(p *partner, agent Agent, backend backends.Backend) {
 }
 
 // part is meet's end: the agent is gone.
-func (l *Loop) part(p *partner) {
+func (l *talks) part(p *partner) {
 	isIt := func(other *partner) bool { return other == p }
 	l.change(func(now *progress) {
 		now.partners = slices.DeleteFunc(now.partners, isIt)
@@ -85,7 +85,7 @@ func (p *progress) isLive() bool {
 }
 
 // IsLive says whether an agent runs that can be told something now.
-func (l *Loop) IsLive() (live bool) {
+func (l *ground) IsLive() (live bool) {
 	l.look(func(p *progress) { live = p.isLive() })
 	return live
 }
@@ -128,14 +128,14 @@ func (c *conversation) indexTold(id string) int {
 
 // tellAgents hands the running agents what is queued for them. Whatever one has read, it
 // says; what none has read at the end stays in the queue, for the next run.
-func (l *Loop) tellAgents() {
+func (l *talks) tellAgents() {
 	var all []words
 	l.change(func(p *progress) { all = p.address() })
 	l.hand(all)
 }
 
 // hand hands words over, and says so once for each piece. It returns which were taken.
-func (l *Loop) hand(all []words) (taken []string) {
+func (l *talks) hand(all []words) (taken []string) {
 	for _, w := range all {
 		took := w.to.Steer(w.ID, guidanceSection([]Guidance{w.Guidance}))
 		if took {
@@ -200,7 +200,7 @@ func (p *progress) message(a *partner, text string) (isNew, goesOn bool) {
 }
 
 // hasRead tells what an agent has read of what it was told.
-func (l *Loop) hasRead(e stream.Heard) {
+func (l *talks) hasRead(e stream.Heard) {
 	var g Guidance
 	var ok bool
 	if l.change(func(p *progress) { g, ok = p.read(e.ID) }); ok {
@@ -211,13 +211,13 @@ func (l *Loop) hasRead(e stream.Heard) {
 }
 
 // saidSoFar is what the run under way was told, and what its agents have heard since.
-func (l *Loop) saidSoFar() (said []Guidance) {
+func (l *ground) saidSoFar() (said []Guidance) {
 	l.look(func(p *progress) { said = slices.Concat(p.guiding, p.heard) })
 	return said
 }
 
 // hasSaid does what follows when an agent has said something, which may be a promise.
-func (l *Loop) hasSaid(a *partner, text string) {
+func (l *talks) hasSaid(a *partner, text string) {
 	var isNew, goesOn bool
 	l.change(func(p *progress) { isNew, goesOn = p.message(a, text) })
 	if isNew {
@@ -233,7 +233,7 @@ func (l *Loop) hasSaid(a *partner, text string) {
 
 // endConversation tells what comes too late for the run that is over, and writes down what it
 // has read.
-func (l *Loop) endConversation() {
+func (l *runs) endConversation() {
 	var late []Guidance
 	var heard int
 	l.change(func(p *progress) {
@@ -311,7 +311,7 @@ func (l *Loop) Next() (iteration int, err error) {
 }
 
 // tellDelivered says that an agent was given the user's guidance.
-func (l *Loop) tellDelivered(guidance []Guidance) {
+func (l *talks) tellDelivered(guidance []Guidance) {
 	for _, g := range guidance {
 		g.State = GuidanceDelivered
 		l.emit(g)

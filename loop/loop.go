@@ -17,11 +17,8 @@ import (
 	"ralph-lsp/hats"
 	"ralph-lsp/history"
 	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/control"
 	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop/ask"
 	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
 	"ralph-lsp/stream"
 	"ralph-lsp/verify"
 )
@@ -48,46 +45,6 @@ type Agent interface {
 	StartMark() string
 }
 
-// Loop is a loop under way. All methods may be called from any goroutine.
-type Loop struct {
-	id      string
-	cfg     Config
-	dir     string // the folder, without links
-	obs     Observer
-	store   Store
-	lock    *loopstate.Lock // nil in tests
-	server  *control.Server // for other processes; nil: they can ask for nothing
-	owner   loopstate.Owner
-	scope   *backends.Scope
-	walls   *sandbox.Walls   // around all that runs; nil: none
-	refused sandbox.Refusals // by these
-	start   func(backends.Spec) (Agent, error)
-
-	// Two locks are held while the loop does something, so they are its own and not
-	// guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
-	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
-	emitMu sync.Mutex // one event at a time reaches obs and the session
-	noteMu sync.Mutex // one writes the lock's record at a time
-	tillMu sync.Mutex // one counts what loops of the agents spend, alone
-	tills  tills      // guarded by tillMu
-	outer  outer      // the same
-
-	guarded
-	activity  activity
-	snapshots snapshots
-	departure departure
-	desk      *ask.Desk   // where agents ask
-	self      *partner    // the agent of the run under way, where it is the only one
-	mark      string      // of this life of the loop's, in the ids of its questions: an answer may be to one of before
-	crewed    int         // the last iteration that had steps; the engine's
-	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
-
-	wake  chan struct{} // something above changed; 1-buffered
-	spent chan struct{} // the run under way has spent more; 1-buffered
-	done  chan struct{}
-	end   End // set before done is closed
-}
-
 // Start starts a loop, or continues the one in the folder. It returns once the
 // state file is written; the loop then runs on its own until Done. obs sees all
 // of it, which may begin before Start returns.
@@ -103,10 +60,9 @@ func Start(cfg Config, obs Observer) (*Loop, error) {
 	if err := cmp.Or(cfg.check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
-	l := &Loop{
-		id: newID(), cfg: cfg, dir: paths.Real(cfg.Folder), obs: obs, store: file,
-		start: func(spec backends.Spec) (Agent, error) { return backends.Start(spec) },
-	}
+	l := &Loop{}
+	l.id, l.cfg, l.dir, l.obs, l.store = newID(), cfg, paths.Real(cfg.Folder), obs, file
+	l.start = func(spec backends.Spec) (Agent, error) { return backends.Start(spec) }
 	host, _ := os.Hostname()
 	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
@@ -396,10 +352,10 @@ func (l *Loop) Wait() End {
 }
 
 // ID is the loop's id.
-func (l *Loop) ID() string { return l.id }
+func (l *ground) ID() string { return l.id }
 
 // Status returns a snapshot.
-func (l *Loop) Status() (now Status) {
+func (l *ground) Status() (now Status) {
 	l.look(func(p *progress) { now = p.snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == StateRunning && now.Tool == nil && now.Retry == nil {
@@ -432,7 +388,7 @@ func (l *Loop) stop(why StopReason, grace time.Duration) {
 }
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
-func (l *Loop) requestStop(why StopReason, grace time.Duration) {
+func (l *ground) requestStop(why StopReason, grace time.Duration) {
 	var running Agent
 	l.change(func(p *progress) {
 		if p.cause == "" {
@@ -450,7 +406,7 @@ func (l *Loop) requestStop(why StopReason, grace time.Duration) {
 }
 
 // poke wakes the engine to look at what changed.
-func (l *Loop) poke() {
+func (l *ground) poke() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -458,7 +414,7 @@ func (l *Loop) poke() {
 }
 
 // emit hands events of the loop's own to the observer.
-func (l *Loop) emit(events ...Event) {
+func (l *ground) emit(events ...Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	for _, e := range events {
@@ -470,7 +426,7 @@ func (l *Loop) emit(events ...Event) {
 func recordName(loopID, run string) string { return loopID + "-" + run }
 
 // recordFile opens the file for the raw output of one run, a new one each time.
-func (l *Loop) recordFile(run string) (*os.File, error) {
+func (l *ground) recordFile(run string) (*os.File, error) {
 	if l.cfg.RecordDir == "" {
 		return nil, nil
 	}

@@ -94,7 +94,7 @@ func questionsOf(owner loopstate.Owner) (all []ask.Question) {
 
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
-func (l *Loop) setOwner() {
+func (l *ground) setOwner() {
 	if l.lock == nil {
 		return
 	}

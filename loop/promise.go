@@ -30,7 +30,7 @@ func (c Config) completion(promise, prompt string, plan plannedRun) stream.Compl
 }
 
 // tellGoal says what ends the loop, when its first iteration begins.
-func (l *Loop) tellGoal() {
+func (l *ground) tellGoal() {
 	var promise string
 	var told bool
 	l.change(func(p *progress) {
@@ -52,7 +52,7 @@ func (l *Loop) tellGoal() {
 }
 
 // takeUpTold takes down that the process that began the loop has told its goal.
-func (l *Loop) takeUpTold(found loopstate.State) {
+func (l *ground) takeUpTold(found loopstate.State) {
 	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
@@ -74,7 +74,7 @@ const FromState = "state"
 
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.
-func (l *Loop) lookAtPrompt(prompt string) {
+func (l *ground) lookAtPrompt(prompt string) {
 	var promise string
 	var isNew bool
 	l.change(func(p *progress) {
@@ -99,7 +99,7 @@ func (l *Loop) lookAtPrompt(prompt string) {
 }
 
 // offer lets the user choose among promises.
-func (l *Loop) offer(promises []string) Offer {
+func (l *ground) offer(promises []string) Offer {
 	// What can't be shown as it is can't be agreed to.
 	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
 	if len(promises) == 0 {
@@ -150,7 +150,7 @@ func PromisesIn(prompt string) []string {
 }
 
 // tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
-func (l *Loop) tellTopicMisses(misses []stream.TopicMiss) {
+func (l *ground) tellTopicMisses(misses []stream.TopicMiss) {
 	for _, m := range misses {
 		if l.isNew("topic_" + m.Kind) {
 			l.emit(Warning{Message: m.Why})
@@ -175,7 +175,7 @@ func retell(v stream.Verdict, misses []stream.TopicMiss) string {
 }
 
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
-func (l *Loop) isNew(kind stream.NearKind) (isNew bool) {
+func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 	l.change(func(p *progress) {
 		if p.promises.missed == nil {
 			p.promises.missed = map[stream.NearKind]bool{}
@@ -189,7 +189,7 @@ func (l *Loop) isNew(kind stream.NearKind) (isNew bool) {
 // tellNearMiss says why a run didn't complete the loop, the first time for
 // each kind of reason. Who has set another promise than the run had to keep wants to hear
 // no more of that one.
-func (l *Loop) tellNearMiss(r report) {
+func (l *ground) tellNearMiss(r report) {
 	v := r.verdict
 	l.change(func(p *progress) { p.promises.next = retell(v, r.topicMisses) })
 	if !v.Near || r.promise != l.Status().Promise || !l.isNew(v.Kind) {

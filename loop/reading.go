@@ -36,7 +36,7 @@ func (s *snapshots) mayOnlyRead(h hats.Hat) error {
 }
 
 // undoReading undoes what a run changed that was to read only, and says what became of that.
-func (l *Loop) undoReading(plan plannedRun, changed *changes.Summary) (warnings []string) {
+func (l *runs) undoReading(plan plannedRun, changed *changes.Summary) (warnings []string) {
 	s, hat := &l.snapshots, plan.turn.Hat
 	if !hat.ReadOnly || s.store == nil {
 		return nil
@@ -82,7 +82,7 @@ func (l *Loop) undoReading(plan plannedRun, changed *changes.Summary) (warnings 
 
 // changedByTools tells the files that a run's tools may have changed from those that only
 // somebody else can have. Where nobody sees the tools, all are theirs.
-func (l *Loop) changedByTools(plan plannedRun) (theirs, others []string, err error) {
+func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err error) {
 	s := &l.snapshots
 	dry, err := s.store.Undo(s.alive, changes.Undo{Iteration: plan.iteration, DryRun: true})
 	if err != nil {

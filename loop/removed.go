@@ -14,7 +14,7 @@ const removedTold = "the state file was removed while the agent worked (git clea
 // away, with the lock beside it. At any other time it is the user who ends the loop so. Not every
 // agent tells of its tools, but who deletes the file to end the loop leaves the lock alone, and
 // who cleans the folder doesn't. The caller holds fileMu.
-func (l *Loop) bringBack() (s loopstate.State, ok bool) {
+func (l *books) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
 	l.look(func(p *progress) {
 		begun = p.status.IterationStartedAt

@@ -44,10 +44,10 @@ const (
 
 // reviewerGate has a hat look at the work. It can refute, and never approve what a
 // gate before it has refuted.
-var reviewerGate = gate{verify.ReviewerGate, false, (*Loop).review}
+var reviewerGate = gate{verify.ReviewerGate, false, (*checks).review}
 
 // review runs the reviewer once.
-func (l *Loop) review(q *question) verify.Result {
+func (l *checks) review(q *question) verify.Result {
 	reviewer := l.cfg.Reviewer
 	var isBroke bool
 	if l.look(func(p *progress) { isBroke = p.overCap() }); isBroke {
@@ -92,7 +92,7 @@ func (l *Loop) review(q *question) verify.Result {
 }
 
 // budgetOf are the arguments by which an agent stops itself when the loop's money is spent.
-func (l *Loop) budgetOf(b backends.Backend) (args []string) {
+func (l *checks) budgetOf(b backends.Backend) (args []string) {
 	l.look(func(p *progress) {
 		if limit := p.status.Limits.MaxCostUSD; b.BudgetFlag != "" && limit > 0 {
 			args = []string{b.BudgetFlag, strconv.FormatFloat(max(limit-p.base.cost.USD, 0), 'f', -1, 64)}
@@ -102,7 +102,7 @@ func (l *Loop) budgetOf(b backends.Backend) (args []string) {
 }
 
 // stopBroke ends the loop when its money is spent.
-func (l *Loop) stopBroke() {
+func (l *checks) stopBroke() {
 	var isBroke bool
 	if l.look(func(p *progress) { isBroke = p.cause == "" && p.overCap() }); isBroke {
 		l.requestStop(StopMaxCost, backends.Grace)
@@ -110,7 +110,7 @@ func (l *Loop) stopBroke() {
 }
 
 // bookReview adds what a reviewer has used to what the loop has.
-func (l *Loop) bookReview(res stream.Result) {
+func (l *checks) bookReview(res stream.Result) {
 	l.change(func(p *progress) {
 		p.current = stream.Usage{}
 		isUnknown := !res.Usage.Cost.Known && res.Lines > 0
@@ -122,7 +122,7 @@ func (l *Loop) bookReview(res stream.Result) {
 }
 
 // approvalOf is what a reviewer that was given a prompt has to say.
-func (l *Loop) approvalOf(prompt string) stream.Completion {
+func (l *checks) approvalOf(prompt string) stream.Completion {
 	c := stream.Completion{Promise: approval, Word: "\x00"} // no bare word is its approval
 	if l.cfg.Reviewer.Backend.Output == stream.FormatText {
 		c.Echo = []string{prompt}
@@ -174,7 +174,7 @@ func (s *snapshots) tellOfReviewer(name string) {
 }
 
 // reviewPrompt is what a reviewer is asked.
-func (l *Loop) reviewPrompt(q *question) string {
+func (l *checks) reviewPrompt(q *question) string {
 	var asked string
 	l.look(func(p *progress) { asked = p.known.Prompt })
 	tag := stream.Tag(approval)
@@ -229,7 +229,7 @@ func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag,
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *Loop) newReview(q *question, p *partner) *below {
+func (l *checks) newReview(q *question, p *partner) *below {
 	q.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
 	call := stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: reviewCall, Input: input}
@@ -259,7 +259,7 @@ func (l *Loop) newReview(q *question, p *partner) *below {
 }
 
 // countReview takes over what the reviewer has used so far.
-func (l *Loop) countReview(e stream.Usage) {
+func (l *checks) countReview(e stream.Usage) {
 	var warning string
 	l.change(func(p *progress) {
 		p.status.Retry = nil

@@ -18,7 +18,7 @@ type Session interface {
 }
 
 // kept has f tell the session something, alone; where there is none it isn't called.
-func (l *Loop) kept(f func(Session)) {
+func (l *ground) kept(f func(Session)) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	if s := l.cfg.Session; s != nil {
@@ -27,13 +27,13 @@ func (l *Loop) kept(f func(Session)) {
 }
 
 // openSession takes up the file that a state file names. The user may have deleted it.
-func (l *Loop) openSession(path string) (opened string) {
+func (l *ground) openSession(path string) (opened string) {
 	l.kept(func(s Session) { opened = s.Open(path, l.cfg.isHandedOn()) })
 	return opened
 }
 
 // rest is called by the agent's reader before it waits for more.
-func (l *Loop) rest() { l.kept(Session.Rest) }
+func (l *runs) rest() { l.kept(Session.Rest) }
 
 // give tells what an iteration's agent is given.
 func (l *Loop) give(plan plannedRun) {

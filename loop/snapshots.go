@@ -52,7 +52,7 @@ const (
 
 // beginSnapshots has the folder as it is before the first iteration looked at,
 // while the loop prepares that.
-func (l *Loop) beginSnapshots() {
+func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
 	options.Skip, options.Hidden = ownFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.begin(l.id, options, l.diagnoseBefore)
@@ -120,7 +120,7 @@ func (s *snapshots) lookBare() (now changes.State) {
 }
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
-func (l *Loop) snapshotBefore() {
+func (l *runs) snapshotBefore() {
 	var iterations int
 	var hat string
 	l.look(func(p *progress) { iterations, hat = p.base.iterations, hatOf(p.known) })

@@ -17,7 +17,7 @@ import (
 // file that is gone ends the loop; one that can't be read is complained about
 // once, and ends the loop only if it still can't at the next iteration. What
 // this machine is short of is no complaint about the file.
-func (l *Loop) readFile() error {
+func (l *books) readFile() error {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	state, err := l.store.Load()
@@ -53,7 +53,7 @@ func (l *Loop) readFile() error {
 }
 
 // learn takes over what the state file says. The caller holds fileMu.
-func (l *Loop) learn(s loopstate.State) {
+func (l *books) learn(s loopstate.State) {
 	problem := errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
 	var n news
 	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
@@ -101,7 +101,7 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 
 // learnGuidance makes the queue what the state file lists, hands it to the agents that can
 // be told something, and acknowledges what is new.
-func (l *Loop) learnGuidance(texts, next []string) {
+func (l *books) learnGuidance(texts, next []string) {
 	var fresh []Guidance
 	var all []words
 	l.change(func(p *progress) {
@@ -143,7 +143,7 @@ func (p *progress) newGuidance(text string) Guidance {
 
 // takeGuidance gives the pieces of guidance with these texts out of the queue.
 // The caller holds fileMu.
-func (l *Loop) takeGuidance(texts, next []string) (taken []Guidance) {
+func (l *books) takeGuidance(texts, next []string) (taken []Guidance) {
 	l.learnGuidance(texts, next)
 	l.change(func(p *progress) { taken, p.queued = p.queued, nil })
 	return taken
@@ -151,7 +151,7 @@ func (l *Loop) takeGuidance(texts, next []string) (taken []Guidance) {
 
 // edit writes to the state file what the user wants through us. A loop whose end is
 // decided takes nothing: it is ErrNotRunning once it is over.
-func (l *Loop) edit(edit func(*loopstate.State) error) error {
+func (l *books) edit(edit func(*loopstate.State) error) error {
 	l.fileMu.Lock()
 	concluded := false
 	l.look(func(p *progress) { concluded = p.concluded })
@@ -188,21 +188,21 @@ func (l *Loop) edit(edit func(*loopstate.State) error) error {
 }
 
 // own is the edit of whoever drives the loop, who is its user.
-func (l *Loop) own(q request) error { return l.edit(q.edit(caller.Who{}, caller.Who{}, l.dir)) }
+func (l *books) own(q request) error { return l.edit(q.edit(caller.Who{}, caller.Who{}, l.dir)) }
 
 // Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.own(request{Do: doPause}) }
+func (l *books) Pause() error { return l.own(request{Do: doPause}) }
 
 // Resume goes on after Pause, with new limits if the patch has some; a loop
 // that waits for a rate limit or after a failure tries again at once.
-func (l *Loop) Resume(p Patch) error { return l.own(request{Do: caller.Resume, Patch: p}) }
+func (l *books) Resume(p Patch) error { return l.own(request{Do: caller.Resume, Patch: p}) }
 
 // Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p Patch) error { return l.own(request{Do: caller.Update, Patch: p}) }
+func (l *books) Update(p Patch) error { return l.own(request{Do: caller.Update, Patch: p}) }
 
 // Steer queues guidance and returns its id; Guidance events tell when it was delivered: to
 // the running agent where it can be talked to, else, or when it is for the next run, to that.
-func (l *Loop) Steer(text string, next bool) (id string, err error) {
+func (l *books) Steer(text string, next bool) (id string, err error) {
 	err = l.own(request{Do: caller.Steer, Text: text, Next: next})
 	l.look(func(p *progress) {
 		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {

@@ -78,7 +78,7 @@ const (
 )
 
 // askTerms asks the user whether what was held may count. What was asked last is what is meant.
-func (l *Loop) askTerms(held loosened) {
+func (l *books) askTerms(held loosened) {
 	if len(held.words) == 0 {
 		return
 	}
@@ -121,7 +121,7 @@ func (p *progress) has(want Patch) bool {
 
 // Saved implements Handle: what an editor has saved counts as its user's, even while a run is
 // at work.
-func (l *Loop) Saved(s loopstate.State) error {
+func (l *books) Saved(s loopstate.State) error {
 	st := l.Status()
 	want, _, words := terms{st.Limits, st.Promise}.loosening(termsOf(s))
 	if len(words) == 0 {
@@ -135,7 +135,7 @@ func (p *progress) terms() terms { return terms{p.status.Limits, p.status.Promis
 
 // work has the engine do something during which an agent, or what it wrote, is at work. What
 // that did to the state file is looked at before it counts as over.
-func (l *Loop) work(do func()) {
+func (l *books) work(do func()) {
 	l.change(func(p *progress) { p.busy = true })
 	l.countNested() // so that they know what is left
 	do()
@@ -146,7 +146,7 @@ func (l *Loop) work(do func()) {
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written
 // over, and the user is asked. The caller holds fileMu.
-func (l *Loop) putBack(s loopstate.State) loopstate.State {
+func (l *books) putBack(s loopstate.State) loopstate.State {
 	var held loosened
 	if l.look(func(p *progress) { held = p.hold(&s) }); len(held.words) > 0 {
 		if saved, err := l.saveBy(l.store.Update, func(*loopstate.State) {}); err == nil { // else it is tried again when it is read next

@@ -49,7 +49,7 @@ type outer struct {
 }
 
 // openTill makes the till of agents that begin.
-func (l *Loop) openTill(scope *backends.Scope) {
+func (l *books) openTill(scope *backends.Scope) {
 	dir := filepath.Join(scope.TempDir, tillName)
 	if os.Mkdir(dir, 0o700) != nil {
 		return
@@ -62,7 +62,7 @@ func (l *Loop) openTill(scope *backends.Scope) {
 
 // countNested adds what loops of the agents' have spent since, and says what is left. An agent
 // might write there what it likes: it only gets less.
-func (l *Loop) countNested() {
+func (l *books) countNested() {
 	l.tillMu.Lock()
 	defer l.tillMu.Unlock()
 	more := 0.0
@@ -118,7 +118,7 @@ func (t *tills) say(left purse) {
 
 // joinOuter makes a loop that an agent starts one of the loop around it: it may spend what that
 // one has left.
-func (l *Loop) joinOuter() error {
+func (l *books) joinOuter() error {
 	temp := caller.Self().TempDir()
 	if temp == "" {
 		return nil
@@ -159,7 +159,7 @@ func (l *Loop) joinOuter() error {
 }
 
 // tellOuter says to the loop around this one what this one has spent.
-func (l *Loop) tellOuter() {
+func (l *books) tellOuter() {
 	if l.outer.file == "" {
 		return
 	}

@@ -15,7 +15,7 @@ func (c Config) isWatched() bool { return c.Attended != nil && c.Attended() }
 
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
 // where nobody looks at it, and still waits. stop ends that: the word was said.
-func (l *Loop) awaitWord(stillWaits func(*progress) bool) (stop func()) {
+func (l *talks) awaitWord(stillWaits func(*progress) bool) (stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	limit := l.cfg.Unanswered
 	if limit == 0 {

@@ -23,7 +23,7 @@ func (p *progress) bookUnknown(isUnknown bool) {
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
-func (l *Loop) minUnknownCost(iteration int) {
+func (l *books) minUnknownCost(iteration int) {
 	var now progress
 	l.look(func(p *progress) { now = *p })
 	n, limits := now.counts.UnknownCosts, now.status.Limits

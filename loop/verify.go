@@ -29,7 +29,7 @@ func takeUpProof(s loopstate.State) proof {
 }
 
 // mustVerify says whether what a run did is to be verified, and takes that down.
-func (l *Loop) mustVerify(r *report) bool {
+func (l *checks) mustVerify(r *report) bool {
 	check := l.cfg.Verify
 	isDue := r.verdict.Matched
 	switch check.When {
@@ -51,7 +51,7 @@ func (l *Loop) mustVerify(r *report) bool {
 }
 
 // verifyRun verifies what a run did, where the user wants that.
-func (l *Loop) verifyRun(r *report, iteration int) {
+func (l *checks) verifyRun(r *report, iteration int) {
 	if l.mustVerify(r) {
 		l.prove(r, iteration)
 	}
@@ -86,7 +86,7 @@ func (l *Loop) verifyFirst() (end End, ok bool) {
 // prove has the work pass the gates in their order. The first that it doesn't pass
 // decides; one that can't tell is asked again when the user wants that. What is
 // stopped is still to be verified.
-func (l *Loop) prove(r *report, iteration int) {
+func (l *checks) prove(r *report, iteration int) {
 	check := l.cfg.Verify
 	var hasPromised bool
 	l.look(func(p *progress) { hasPromised = p.proof.promised != "" })
@@ -129,7 +129,7 @@ func (l *Loop) prove(r *report, iteration int) {
 }
 
 // refute has the next run told what a gate has against the last one's work.
-func (l *Loop) refute(r *report, g gate, result verify.Result) {
+func (l *checks) refute(r *report, g gate, result verify.Result) {
 	subject := l.cfg.Verify.Subject(g.name)
 	l.change(func(p *progress) {
 		hasPromised := p.proof.promised != ""
@@ -143,7 +143,7 @@ func (l *Loop) refute(r *report, g gate, result verify.Result) {
 }
 
 // accept lets a run's promise count that nobody could verify.
-func (l *Loop) accept(r *report) {
+func (l *checks) accept(r *report) {
 	r.passed, r.guards, r.verified = true, l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
 	l.change(func(p *progress) { p.proof = proof{} })
 	l.emit(Warning{Message: "what the agent promised is accepted, although it could not be verified"})
@@ -170,7 +170,7 @@ func (g gate) refutation(subject string, hasPromised bool, r verify.Result) stri
 
 // pauseUnchecked pauses the loop until the user wants the check to be tried again,
 // or accepts what it couldn't tell. ok is false when the loop is to end.
-func (l *Loop) pauseUnchecked(why string) (accepted, ok bool) {
+func (l *checks) pauseUnchecked(why string) (accepted, ok bool) {
 	l.pauseFor(PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress) { p.proof.unchecked = why })
 	ok = l.awaitGoOn(func(p *progress) {
 		accepted = p.proof.accepted
@@ -180,7 +180,7 @@ func (l *Loop) pauseUnchecked(why string) (accepted, ok bool) {
 }
 
 // pauseFor pauses the loop for a reason that its user has to see to, and notes that.
-func (l *Loop) pauseFor(reason string, write func(*loopstate.State), note func(*progress)) {
+func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(*progress)) {
 	l.fileMu.Lock()                                                                   // else the user's word of before, or an agent's, might be read now
 	l.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
 	l.change(func(p *progress) { p.paused = true; note(p) })
@@ -190,7 +190,7 @@ func (l *Loop) pauseFor(reason string, write func(*loopstate.State), note func(*
 
 // awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
 // is to end.
-func (l *Loop) awaitGoOn(then func(*progress)) (ok bool) {
+func (l *books) awaitGoOn(then func(*progress)) (ok bool) {
 	defer l.awaitWord(func(p *progress) bool { return p.paused })()
 	for {
 		var isOver bool

@@ -109,7 +109,7 @@ func (r report) resumeOr(other, now time.Time) time.Time {
 
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
-func (l *Loop) waitAtCost(reason string, attempt int, until, now time.Time) {
+func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.look(func(p *progress) { until = p.untilLimit(until, now) })
 	l.wait(reason, attempt, until)
 	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
@@ -124,14 +124,14 @@ func (p *progress) untilLimit(until, now time.Time) time.Time {
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
-func (l *Loop) tellPacing(attempt int) {
+func (l *ground) tellPacing(attempt int) {
 	if attempt == 1 {
 		l.emit(Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", shortRun, shortRunPause.last)})
 	}
 }
 
 // wait waits until a time, or until the user wants to go on, to pause or to stop.
-func (l *Loop) wait(reason string, attempt int, until time.Time) {
+func (l *books) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
@@ -154,7 +154,7 @@ func (l *Loop) wait(reason string, attempt int, until time.Time) {
 
 // enterWait keeps until when the loop waits, and only then counts as waiting: without
 // that time it is then the user who wants to go on.
-func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
+func (l *books) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
@@ -165,7 +165,7 @@ func (l *Loop) enterWait(reason string, attempt int, until time.Time) {
 
 // enterPause writes down what the loop has used, once: it may be killed while
 // nothing happens.
-func (l *Loop) enterPause() {
+func (l *books) enterPause() {
 	if l.Status().State == StatePaused {
 		return
 	}
@@ -176,7 +176,7 @@ func (l *Loop) enterPause() {
 }
 
 // setState goes into a state and tells the observer, once.
-func (l *Loop) setState(to StateChanged, retry *RetryStatus) {
+func (l *ground) setState(to StateChanged, retry *RetryStatus) {
 	var changed bool
 	l.change(func(p *progress) {
 		changed = p.status.State != to.State || retry != nil
@@ -189,7 +189,7 @@ func (l *Loop) setState(to StateChanged, retry *RetryStatus) {
 }
 
 // showCancelling tells the observer that the loop is being ended.
-func (l *Loop) showCancelling() {
+func (l *ground) showCancelling() {
 	var why StopReason
 	l.look(func(p *progress) { why = p.cause })
 	if why != "" {

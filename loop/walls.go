@@ -8,14 +8,14 @@ import (
 )
 
 // raiseWalls raises the walls that are wanted. Without them nothing starts.
-func (l *Loop) raiseWalls() (err error) {
+func (l *runs) raiseWalls() (err error) {
 	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
 	l.walls.Tell(func(b sandbox.Breach) { l.emit(Warning{Message: b.Path + " " + b.Text}) })
 	return err
 }
 
 // openScope opens a scope for agents of this loop.
-func (l *Loop) openScope() (*backends.Scope, error) {
+func (l *runs) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
 		scope.Walls = l.walls

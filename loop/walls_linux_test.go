@@ -67,7 +67,9 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 	if err := os.Symlink(".env", filepath.Join(dir, "link")); err != nil {
 		t.Fatal(err)
 	}
-	l := &Loop{dir: dir, cfg: Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}}
+	l := bare(func(l *Loop) {
+		l.dir, l.cfg = dir, Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
+	})
 	if err := l.raiseWalls(); err != nil {
 		t.Fatal(err)
 	}

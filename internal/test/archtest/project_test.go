@@ -93,7 +93,6 @@ const (
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"changes.Store": 75,
-	"loop.Loop":     156,
 	"sandbox.Walls": 55,
 	"cmd/ralph-lsp": 7100,
 	"loop":          9200,
