@@ -17,7 +17,7 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	if err != nil {
 		return err
 	}
-	s := &Store{id: loopID, home: home, book: book{LoopID: loopID, Folder: folder, Top: folder, GitDir: gitDir, Own: true}}
+	s := storeOf(kept{id: loopID, home: home, book: book{LoopID: loopID, Folder: folder, Top: folder, GitDir: gitDir, Own: true}})
 	s.git = newGit(program, home, s.book)
 	last, err := s.git.Text(ctx, nil, "for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname) %(tree)", "refs/ralph/*/last")
 	if err != nil {

@@ -31,7 +31,7 @@ type Past struct {
 
 // Trees are those that the files had since somebody but an iteration changed them
 // last, the oldest first; none of a loop that has no snapshots yet.
-func (s *Store) Trees(ctx context.Context) ([]Past, error) {
+func (s *views) Trees(ctx context.Context) ([]Past, error) {
 	steps, err := s.steps(ctx)
 	if errors.Is(err, ErrNone) {
 		return nil, nil
@@ -52,7 +52,7 @@ func (s *Store) Trees(ctx context.Context) ([]Past, error) {
 // Shows says whether snapshots have what a tool writes to a file, whose path is
 // absolute: it is in the folder, and git doesn't ignore it. Our own files count as
 // shown.
-func (s *Store) Shows(ctx context.Context, path string) bool {
+func (s *shots) Shows(ctx context.Context, path string) bool {
 	name, err := filepath.Rel(s.book.Folder, filepath.Join(paths.Real(filepath.Dir(path)), filepath.Base(path)))
 	if err != nil || !filepath.IsLocal(name) {
 		return false
@@ -68,18 +68,18 @@ func (s *Store) Shows(ctx context.Context, path string) bool {
 }
 
 // state is how the folder is with a tree that was just looked at.
-func (s *Store) state(tree string, refs uint64) State {
+func (s *shots) state(tree string, refs uint64) State {
 	return State{Tree: tree, Aside: refs ^ s.left, Blind: s.blind}
 }
 
 // beginAside forgets what the last look at the folder has left out.
-func (s *Store) beginAside() {
+func (s *shots) beginAside() {
 	_, err := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
 	s.left, s.blind = 0, err == nil && !s.book.Own
 }
 
 // noteLeft takes note of a file that isn't in the snapshot.
-func (s *Store) noteLeft(name string) {
+func (s *shots) noteLeft(name string) {
 	t, err := traceOf(filepath.Join(s.book.Top, filepath.FromSlash(name)))
 	if err != nil || t.isDir {
 		s.blind = true
@@ -94,7 +94,7 @@ func (s *Store) noteLeft(name string) {
 const maxRefs = 4000
 
 // refsNow sums up the repository's branches, tags and what HEAD is, but for ours.
-func (s *Store) refsNow() uint64 {
+func (s *shots) refsNow() uint64 {
 	if s.book.Own {
 		return 0
 	}

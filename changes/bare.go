@@ -85,7 +85,7 @@ func (b *Bare) State() (State, error) {
 		return State{}, err
 	}
 	b.known = now
-	return State{Tree: "bare " + strconv.FormatUint(sum.sum, 36), Aside: (&Store{book: b.book}).refsNow()}, nil
+	return State{Tree: "bare " + strconv.FormatUint(sum.sum, 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
 }
 
 // read sums up what a file holds, or what its entry says of that.

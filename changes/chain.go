@@ -45,7 +45,7 @@ func (s step) subject() string {
 }
 
 // steps are the loop's snapshots, the oldest first.
-func (s *Store) steps(ctx context.Context) ([]step, error) {
+func (s *kept) steps(ctx context.Context) ([]step, error) {
 	last, err := s.tip()
 	if err != nil {
 		return nil, err

@@ -42,19 +42,33 @@ var (
 )
 
 // Store has the snapshots of one loop. It is for one goroutine at a time; other
-// processes may use the same snapshots.
-type Store struct {
-	id   string
-	home string // our own folder: index, books, lock
-	book book
-	git  git.Git
+// processes may use the same snapshots. What is its own is the way back: undo, redo
+// and what the user keeps. It stands on three floors, each with what it needs.
+type Store struct{ shots }
 
+// storeOf is a store that has seen nothing of its folder yet.
+func storeOf(k kept) *Store { return &Store{shots{views: views{k}}} }
+
+// shots take snapshots of the folder.
+type shots struct {
+	views
 	seen  stamp  // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
 
 	findPrinted func() []os.FileInfo // see Options.Printed
 	printed     printed              // as found for this snapshot
+}
+
+// views compare snapshots, and read in them.
+type views struct{ kept }
+
+// kept is where the snapshots of a loop are, and what is known of them.
+type kept struct {
+	id   string
+	home string // our own folder: index, books, lock
+	book book
+	git  git.Git
 
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.
@@ -140,7 +154,8 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
 	}
 	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile}
-	s := &Store{id: loopID, home: home, book: discover(ctx, program, b), findPrinted: o.Printed}
+	s := storeOf(kept{id: loopID, home: home, book: discover(ctx, program, b)})
+	s.findPrinted = o.Printed
 	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
 		return nil, err
 	}
@@ -197,7 +212,7 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 }
 
 // LoopID is the id of the loop whose snapshots these are.
-func (s *Store) LoopID() string { return s.id }
+func (s *kept) LoopID() string { return s.id }
 
 func open(program, home string) (*Store, error) {
 	data, err := os.ReadFile(filepath.Join(home, bookName))
@@ -211,10 +226,10 @@ func open(program, home string) (*Store, error) {
 	if !fits(b.LoopID) || b.GitDir == "" {
 		return nil, fmt.Errorf("reading %s: it is incomplete", bookName)
 	}
-	return &Store{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}, nil
+	return storeOf(kept{id: b.LoopID, home: home, book: b, git: newGit(program, home, b)}), nil
 }
 
-func (s *Store) writeBook() error {
+func (s *kept) writeBook() error {
 	data, err := json.Marshal(s.book)
 	if err == nil {
 		err = s.writeOwn(bookName, data)
@@ -226,7 +241,7 @@ func (s *Store) writeBook() error {
 }
 
 // writeOwn replaces a file of our own.
-func (s *Store) writeOwn(name string, data []byte) error {
+func (s *kept) writeOwn(name string, data []byte) error {
 	path := filepath.Join(s.home, name)
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
@@ -263,7 +278,7 @@ func discover(ctx context.Context, program string, b book) book {
 
 // useOwn makes a repository of our own. No git is needed for that, and no
 // template of the user's gets into it. Files go in and out as they are.
-func (s *Store) useOwn() error {
+func (s *kept) useOwn() error {
 	dir := filepath.Join(s.home, "git")
 	s.book.Own, s.book.Top, s.book.GitDir = true, s.book.Folder, dir
 	for _, sub := range []string{"objects", "refs", "info"} {
@@ -308,9 +323,9 @@ func ignoresCase(dir string) bool {
 
 // SaveNote keeps what its caller has to remember of the loop, for as long as there
 // are snapshots. The name is that of a file, and none of ours.
-func (s *Store) SaveNote(name string, data []byte) error { return s.writeOwn("note-"+name, data) }
+func (s *kept) SaveNote(name string, data []byte) error { return s.writeOwn("note-"+name, data) }
 
 // Note reads what was saved.
-func (s *Store) Note(name string) ([]byte, error) {
+func (s *kept) Note(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.home, "note-"+name))
 }

@@ -33,7 +33,7 @@ const Reviewed = -2
 // Latest the last snapshot.
 //
 // Errors: ErrNone, *OutsideError, *TooLargeError, and what git says.
-func (s *Store) Content(ctx context.Context, n int, path string) (Content, error) {
+func (s *views) Content(ctx context.Context, n int, path string) (Content, error) {
 	return s.read(ctx, path, func(steps []step, name string) (tree string, err error) {
 		switch n {
 		case Latest:
@@ -50,7 +50,7 @@ func (s *Store) Content(ctx context.Context, n int, path string) (Content, error
 }
 
 // ContentBefore reads a file as iteration n has found it.
-func (s *Store) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
+func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
 	return s.read(ctx, path, func(steps []step, _ string) (string, error) {
 		from, _ := ends(steps, Range{n - 1, n})
 		return from.tree, nil
@@ -59,7 +59,7 @@ func (s *Store) ContentBefore(ctx context.Context, n int, path string) (Content,
 
 // read reads a file of the tree that is chosen. How large it is is known before
 // it is read; what a filter makes of it isn't.
-func (s *Store) read(ctx context.Context, path string, treeFor func(steps []step, name string) (string, error)) (Content, error) {
+func (s *views) read(ctx context.Context, path string, treeFor func(steps []step, name string) (string, error)) (Content, error) {
 	within, err := s.within([]string{path})
 	if err == nil && len(within) == 0 {
 		err = &OutsideError{path}
@@ -101,7 +101,7 @@ func (s *Store) read(ctx context.Context, path string, treeFor func(steps []step
 // WritePatch writes what changed into a file beside the snapshots, for people to
 // read, and returns its path. head is its first line. What is behind MaxContent
 // bytes is left out, and its last line says so.
-func (s *Store) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
+func (s *views) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
 	from, to, within, err := s.ends(ctx, r, paths)
 	if err != nil {
 		return "", err
@@ -126,7 +126,7 @@ func (s *Store) WritePatch(ctx context.Context, r Range, paths []string, head st
 
 // Diff returns what changed as text for people, at most so many bytes of it. all says
 // that nothing is left out.
-func (s *Store) Diff(ctx context.Context, r Range, most int) (diff []byte, all bool, err error) {
+func (s *views) Diff(ctx context.Context, r Range, most int) (diff []byte, all bool, err error) {
 	from, to, _, err := s.ends(ctx, r, nil)
 	if err != nil {
 		return nil, false, err
@@ -141,7 +141,7 @@ type Iteration struct {
 }
 
 // Iterations are those in a range that changed something, the first one first.
-func (s *Store) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
+func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
 	within, err := s.within(paths)
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ const Latest = -1
 // none: all.
 //
 // Errors: ErrNone, *OutsideError, and what git says.
-func (s *Store) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
+func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
 	within, err := s.within(paths)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (s *Store) Files(ctx context.Context, r Range, paths []string) ([]File, err
 
 // markLast says of each file whether no iteration has changed it in the steps
 // behind the first one.
-func (s *Store) markLast(ctx context.Context, files []File, steps []step) error {
+func (s *views) markLast(ctx context.Context, files []File, steps []step) error {
 	later := map[string]entry{}
 	for _, sp := range spans(steps, func(st step) bool { return st.Kind == kindIteration }) {
 		changed, err := s.entries(ctx, sp.from.tree, sp.to.tree, nil)
@@ -100,7 +100,7 @@ func (s *Store) markLast(ctx context.Context, files []File, steps []step) error 
 }
 
 // Patch returns what changed as git writes it, also of binary files.
-func (s *Store) Patch(ctx context.Context, r Range, paths []string) ([]byte, error) {
+func (s *views) Patch(ctx context.Context, r Range, paths []string) ([]byte, error) {
 	from, to, within, err := s.ends(ctx, r, paths)
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (s *Store) Patch(ctx context.Context, r Range, paths []string) ([]byte, err
 }
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
-func (s *Store) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
+func (s *views) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
 	if within, err = s.within(paths); err != nil {
 		return "", "", nil, err
 	}
@@ -141,7 +141,7 @@ type OutsideError struct{ Path string }
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is not in the loop's folder", e.Path) }
 
 // within makes git's paths of paths in the folder.
-func (s *Store) within(paths []string) ([]string, error) {
+func (s *views) within(paths []string) ([]string, error) {
 	var within []string
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
@@ -156,7 +156,7 @@ func (s *Store) within(paths []string) ([]string, error) {
 	return within, nil
 }
 
-func (s *Store) diffArgs(how []string, from, to string, within []string) []string {
+func (s *views) diffArgs(how []string, from, to string, within []string) []string {
 	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv"}, how...)
 	if prefix := s.book.prefix(); prefix != "" {
 		args = append(args, "--relative="+prefix)
@@ -171,7 +171,7 @@ func (s *Store) diffArgs(how []string, from, to string, within []string) []strin
 }
 
 // compare lists what differs between two trees.
-func (s *Store) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
+func (s *views) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
 	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
 	if err != nil {
 		return nil, err
@@ -245,7 +245,7 @@ func (e entry) status() Status {
 }
 
 // entries are what differs between two trees, by path in the folder.
-func (s *Store) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
+func (s *views) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
 	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
 	if err != nil {
 		return nil, err

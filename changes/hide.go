@@ -9,7 +9,7 @@ import (
 
 // hide takes what agents may not read out of the index that snapshots begin with, and notes what
 // snapshots of other loops have of it: git shows it to whoever may read the repository.
-func (s *Store) hide(ctx context.Context) (notes []string, err error) {
+func (s *shots) hide(ctx context.Context) (notes []string, err error) {
 	if len(s.book.Hidden) == 0 {
 		return nil, nil
 	}
@@ -37,7 +37,7 @@ func (s *Store) hide(ctx context.Context) (notes []string, err error) {
 }
 
 // nameOf is a ref that leads to a commit, or the commit.
-func (s *Store) nameOf(ctx context.Context, commit string) string {
+func (s *kept) nameOf(ctx context.Context, commit string) string {
 	refs, err := s.git.Run(ctx, nil, "for-each-ref", "--count=1", "--contains="+commit, "--format=%(refname)", "refs/ralph/")
 	if name := strings.TrimSpace(string(refs)); err == nil && name != "" {
 		return name

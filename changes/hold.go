@@ -15,7 +15,7 @@ const lockName = "lock" // in the loop's own folder
 
 // hold waits until no other process works on the loop's snapshots, and cleans
 // up after one that was killed.
-func (s *Store) hold(ctx context.Context) (release func(), err error) {
+func (s *kept) hold(ctx context.Context) (release func(), err error) {
 	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
@@ -41,7 +41,7 @@ func (s *Store) hold(ctx context.Context) (release func(), err error) {
 
 // Await waits until no other process works on the loop's snapshots, or on its files
 // by an undo.
-func (s *Store) Await(ctx context.Context) error {
+func (s *kept) Await(ctx context.Context) error {
 	release, err := s.hold(ctx)
 	if err == nil {
 		release()
@@ -55,7 +55,7 @@ const briefly = time.Second
 
 // clearLocks removes the locks of the loop's refs that a git which was killed
 // has left: none of ours is at work. Other locks may be somebody's.
-func (s *Store) clearLocks(ctx context.Context) error {
+func (s *kept) clearLocks(ctx context.Context) error {
 	dir := filepath.Join(commonDir(s.book.GitDir), filepath.FromSlash(s.refsOf()))
 	entries, _ := os.ReadDir(dir) // there is none before the first snapshot
 	for _, entry := range entries {

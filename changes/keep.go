@@ -25,7 +25,7 @@ type mark struct {
 }
 
 // marks are what the user has kept, by path in the folder.
-func (s *Store) marks() (map[string]mark, error) {
+func (s *views) marks() (map[string]mark, error) {
 	data, err := os.ReadFile(filepath.Join(s.home, keptName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]mark{}, nil
@@ -49,7 +49,7 @@ func (s *Store) marks() (map[string]mark, error) {
 	return marks, nil
 }
 
-func (s *Store) writeMarks(marks map[string]mark) error {
+func (s *views) writeMarks(marks map[string]mark) error {
 	var b strings.Builder
 	for _, path := range slices.Sorted(maps.Keys(marks)) {
 		m := marks[path]
@@ -129,7 +129,7 @@ func indexOf(steps []step, commit string) int {
 
 // markKept says of each file whether the user has reviewed it as it is in the
 // snapshot to, or later.
-func (s *Store) markKept(files []File, steps []step, to int) error {
+func (s *views) markKept(files []File, steps []step, to int) error {
 	marks, err := s.marks()
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ const maxPlaces = 100
 // Places finds where text files changed, by path. Other changes have no place.
 //
 // Errors: those of Files.
-func (s *Store) Places(ctx context.Context, r Range, paths []string) (map[string][]Place, error) {
+func (s *views) Places(ctx context.Context, r Range, paths []string) (map[string][]Place, error) {
 	from, to, within, err := s.ends(ctx, r, paths)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ type hunk struct {
 }
 
 // hunks are what differs between two trees, by the path in the second one.
-func (s *Store) hunks(ctx context.Context, from, to string, within []string) (map[string][]hunk, error) {
+func (s *views) hunks(ctx context.Context, from, to string, within []string) (map[string][]hunk, error) {
 	out, _, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs([]string{"-p", "-U0", "-M", "--no-color", "--src-prefix=", "--dst-prefix="}, from, to, within)...)
 	if err != nil {
 		return nil, err

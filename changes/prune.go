@@ -68,7 +68,7 @@ func forget(ctx context.Context, program, home string) error {
 }
 
 // outlive leads to the refs of a worktree that is gone: its repository has them.
-func (s *Store) outlive(program string) {
+func (s *shots) outlive(program string) {
 	if _, err := os.Stat(s.book.GitDir); err == nil || filepath.Base(filepath.Dir(s.book.GitDir)) != "worktrees" {
 		return
 	}

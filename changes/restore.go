@@ -249,7 +249,7 @@ func (w *writer) announce(p *plan) error {
 }
 
 // clearWorks removes what an undo that was killed left behind.
-func (s *Store) clearWorks() {
+func (s *kept) clearWorks() {
 	entries, _ := os.ReadDir(s.home)
 	for _, entry := range entries {
 		if name := entry.Name(); strings.HasPrefix(name, exportName) || strings.HasPrefix(name, mergeName) {

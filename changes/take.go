@@ -48,13 +48,13 @@ type tip struct{ commit, tree string }
 
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
-func (s *Store) Start(ctx context.Context) (Taken, error) {
+func (s *shots) Start(ctx context.Context) (Taken, error) {
 	return s.record(ctx, step{Kind: kindBetween})
 }
 
 // Begin says that an agent begins to work in the folder, until After. A snapshot that
 // somebody else's step makes before that has what a run did which was cut off.
-func (s *Store) Begin() error {
+func (s *shots) Begin() error {
 	if err := s.writeOwn(agentName, nil); err != nil {
 		return fmt.Errorf("noting that an agent begins: %w", err)
 	}
@@ -62,11 +62,11 @@ func (s *Store) Begin() error {
 }
 
 // After makes a snapshot of the folder as iteration n has left it.
-func (s *Store) After(ctx context.Context, n int) (Taken, error) {
+func (s *shots) After(ctx context.Context, n int) (Taken, error) {
 	return s.record(ctx, step{Kind: kindIteration, Number: n})
 }
 
-func (s *Store) record(ctx context.Context, next step) (Taken, error) {
+func (s *shots) record(ctx context.Context, next step) (Taken, error) {
 	release, err := s.hold(ctx)
 	if err != nil {
 		return Taken{}, err
@@ -76,7 +76,7 @@ func (s *Store) record(ctx context.Context, next step) (Taken, error) {
 }
 
 // take makes a snapshot, which is none when nothing has changed. The lock is held.
-func (s *Store) take(ctx context.Context, next step) (taken Taken, err error) {
+func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 	last, err := s.tip()
 	if err != nil {
 		return Taken{}, err
@@ -121,7 +121,7 @@ func (s *Store) take(ctx context.Context, next step) (taken Taken, err error) {
 }
 
 // takeWithGit has git look what changed, and writes the snapshot down.
-func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
+func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
 	var submodules []string
 	if last.commit == "" {
 		next = step{Kind: kindStart}
@@ -178,7 +178,7 @@ func (s *Store) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 
 // keep makes a commit of a tree, writes it down as the last snapshot and gives it
 // its names. It returns the commit as soon as that is written down.
-func (s *Store) keep(ctx context.Context, last tip, tree string, as step) (commit string, err error) {
+func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (commit string, err error) {
 	args := []string{"commit-tree", "--no-gpg-sign"}
 	if last.commit != "" {
 		args = append(args, "-p", last.commit)
@@ -198,7 +198,7 @@ func (s *Store) keep(ctx context.Context, last tip, tree string, as step) (commi
 
 // refs are the lines that name a snapshot in the repository: git keeps what has
 // a name.
-func (s *Store) refs(commit string, of step) string {
+func (s *shots) refs(commit string, of step) string {
 	lines := fmt.Sprintf("update %s%s %s\n", s.refsOf(), "last", commit)
 	switch of.Kind {
 	case kindStart:
@@ -209,10 +209,10 @@ func (s *Store) refs(commit string, of step) string {
 	return lines
 }
 
-func (s *Store) refsOf() string { return "refs/ralph/" + s.id + "/" }
+func (s *kept) refsOf() string { return "refs/ralph/" + s.id + "/" }
 
 // tip reads which snapshot was the last one; the zero value is none.
-func (s *Store) tip() (tip, error) {
+func (s *kept) tip() (tip, error) {
 	data, err := os.ReadFile(filepath.Join(s.home, tipName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return tip{}, nil
@@ -229,7 +229,7 @@ func (s *Store) tip() (tip, error) {
 
 // seedIndex begins with what the user's index knows of the files, which git
 // then needn't read again. Sparse checkouts stay sparse. It notes the submodules.
-func (s *Store) seedIndex(ctx context.Context) (notes []string, err error) {
+func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
 	if s.book.Own {
 		return nil, nil
 	}
@@ -264,7 +264,7 @@ func (s *Store) seedIndex(ctx context.Context) (notes []string, err error) {
 }
 
 // scope has git look at the loop's folder only.
-func (s *Store) scope() []string {
+func (s *shots) scope() []string {
 	prefix := s.book.prefix()
 	if prefix == "" {
 		return nil
@@ -292,7 +292,7 @@ const (
 
 // candidates asks git twice at once: for the known files that look changed, and
 // for those that it doesn't know and doesn't ignore.
-func (s *Store) candidates(ctx context.Context) (candidates, error) {
+func (s *shots) candidates(ctx context.Context) (candidates, error) {
 	s.beginAside()
 	within := s.scope()
 	var unknown []byte
@@ -329,7 +329,7 @@ func (s *Store) candidates(ctx context.Context) (candidates, error) {
 }
 
 // choose takes a path unless it is nobody's work, too large, or no file.
-func (s *Store) choose(c *candidates, file string) {
+func (s *shots) choose(c *candidates, file string) {
 	name := strings.TrimPrefix(file, s.book.prefix())
 	if s.book.skips(name) {
 		return
@@ -368,7 +368,7 @@ func (c *candidates) isReal(top, name string) bool {
 }
 
 // updateIndex takes the files into the index. One that git can't take is left out.
-func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
+func (s *shots) updateIndex(ctx context.Context, c *candidates) error {
 	if len(c.beyond) > 0 {
 		if _, err := s.git.Run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
 			return err
@@ -392,7 +392,7 @@ func (s *Store) updateIndex(ctx context.Context, c *candidates) error {
 // many files takes longest.
 const many = 1000
 
-func (s *Store) addToIndex(ctx context.Context, paths []string) error {
+func (s *shots) addToIndex(ctx context.Context, paths []string) error {
 	if len(paths) == 0 {
 		return nil
 	}
@@ -410,7 +410,7 @@ func (s *Store) addToIndex(ctx context.Context, paths []string) error {
 const maxSifted = 20
 
 // sift takes the paths into the index but for those that git can't take alone.
-func (s *Store) sift(ctx context.Context, c *candidates, paths []string, most int) error {
+func (s *shots) sift(ctx context.Context, c *candidates, paths []string, most int) error {
 	err := s.addToIndex(ctx, paths)
 	if err == nil || ctx.Err() != nil || len(c.notes) >= most {
 		return err
@@ -428,13 +428,13 @@ func (s *Store) sift(ctx context.Context, c *candidates, paths []string, most in
 }
 
 // leaveOut notes a path that isn't taken.
-func (c *candidates) leaveOut(s *Store, path, why string) {
+func (c *candidates) leaveOut(s *shots, path, why string) {
 	s.noteLeft(path)
 	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
 }
 
 // unreadable says why git can't take a file; "" when it can.
-func (s *Store) unreadable(path string) string {
+func (s *shots) unreadable(path string) string {
 	full := filepath.Join(s.book.Top, filepath.FromSlash(path))
 	info, err := os.Lstat(full)
 	switch {

@@ -24,7 +24,7 @@ type Touched struct {
 // isn't the loop's, and a file that is again as it was found isn't changed.
 //
 // Errors: ErrNone, and what git says.
-func (s *Store) Touched(ctx context.Context) ([]Touched, error) {
+func (s *views) Touched(ctx context.Context) ([]Touched, error) {
 	steps, err := s.steps(ctx)
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (s *Store) Touched(ctx context.Context) ([]Touched, error) {
 
 // eachStep is what changed from each snapshot to the next, by path in the folder.
 // One git looks at them all.
-func (s *Store) eachStep(ctx context.Context, steps []step) ([]map[string]entry, error) {
+func (s *views) eachStep(ctx context.Context, steps []step) ([]map[string]entry, error) {
 	each := make([]map[string]entry, 0, len(steps))
 	var pairs strings.Builder
 	for i := 1; i < len(steps); i++ {
@@ -108,7 +108,7 @@ func (s *Store) eachStep(ctx context.Context, steps []step) ([]map[string]entry,
 }
 
 // Found reads a file as the loop has found it, and as it is in the last snapshot.
-func (s *Store) Found(ctx context.Context, t Touched) (before, now []byte, err error) {
+func (s *views) Found(ctx context.Context, t Touched) (before, now []byte, err error) {
 	read := func(v version) ([]byte, error) {
 		if v == (version{}) {
 			return nil, nil
