@@ -31,7 +31,7 @@ type bounds struct {
 
 // bind finds what the walls can hold runs to. What the user asks for in so many words and can't
 // have is an error.
-func (w *Walls) bind() error {
+func (w *mounts) bind() error {
 	if w.spec.MemoryMB > 0 && w.spec.MemoryMB < leastMemoryMB {
 		return &Error{cantRaise, fmt.Sprintf("memory_mb = %d is too little for anything to start", w.spec.MemoryMB), fmt.Sprintf("write %d or more below [sandbox], or 0", leastMemoryMB)}
 	}
@@ -60,7 +60,7 @@ func (w *Walls) bind() error {
 }
 
 // unbind removes what bind made.
-func (w *Walls) unbind() {
+func (w *mounts) unbind() {
 	if w.bounds.group != "" {
 		errors.Join(os.Remove(filepath.Join(w.bounds.group, "runs")), os.Remove(w.bounds.group)) // fail while something runs: whoever comes next removes them
 	}
@@ -116,7 +116,7 @@ func sweepGroups(dir string) {
 }
 
 // stages are what is done before bubblewrap starts, and behind the walls.
-func (w *Walls) stages() (outside, within inside.Stage) {
+func (w *mounts) stages() (outside, within inside.Stage) {
 	within = inside.Stage{Filter: true, Alone: os.Geteuid() == 0, Data: w.bounds.data}
 	if os.Geteuid() != 0 {
 		within.Processes = w.bounds.processes

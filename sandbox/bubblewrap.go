@@ -55,7 +55,7 @@ func Check(ctx context.Context, engine string) error {
 }
 
 // try raises the walls around a program that does nothing.
-func (w *Walls) try(ctx context.Context) error {
+func (w *mounts) try(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "ralph-walls-")
 	if err != nil {
 		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}

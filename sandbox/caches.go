@@ -14,7 +14,7 @@ import (
 
 // cacheRoot is where the folder has caches of its own, "" where there can be none. All in it
 // is its agents', so nothing in it is mounted.
-func (w *Walls) cacheRoot() string {
+func (w *plot) cacheRoot() string {
 	root := paths.Own("walls")
 	if root == "" {
 		user, err := os.UserCacheDir()
@@ -44,7 +44,7 @@ func slug(path string) string {
 }
 
 // openCaches gives the folder caches of its own.
-func (w *Walls) openCaches(p *plan, run Run) {
+func (w *mounts) openCaches(p *plan, run Run) {
 	root := w.cacheRoot()
 	if root == "" {
 		return
@@ -70,7 +70,7 @@ func (w *Walls) openCaches(p *plan, run Run) {
 }
 
 // moduleProxy lets Go take the modules that are there already from where they are.
-func (w *Walls) moduleProxy() string {
+func (w *plot) moduleProxy() string {
 	modules := filepath.Join(os.Getenv("GOPATH"), "pkg", "mod")
 	if os.Getenv("GOPATH") == "" {
 		modules = w.expand("~/go/pkg/mod")

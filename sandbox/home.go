@@ -11,7 +11,7 @@ import (
 // layout is what is there of the homes of users, which are empty behind walls, and of rooms.
 // It is found once, before anything runs.
 type layout struct {
-	*Walls
+	*plot
 	homes  []string // emptied, without links; none is in another one
 	rooms  []string // the same of what is everybody's
 	opened []Opened
@@ -31,8 +31,8 @@ const oneself = "read below [sandbox]"
 
 // lay finds what there is of homes. Only the user may have said where: to what agents could
 // have made, nothing leads.
-func (w *Walls) lay() error {
-	l := &layout{Walls: w}
+func (w *plot) lay() error {
+	l := &layout{plot: w}
 	w.there = l
 	for _, room := range rooms {
 		if room = real(room); exists(room) {
@@ -358,14 +358,11 @@ func (l *layout) fill(p *plan, run Run) error {
 
 // Openings lists what there is of homes behind walls around a folder, besides the folder.
 func (s Spec) Openings(folder string) ([]Opened, error) {
-	w := &Walls{spec: s, folder: real(folder)}
-	if dir, err := os.UserHomeDir(); err == nil {
-		w.home = real(dir)
-	}
-	if err := w.lay(); err != nil {
+	p := plotOf(s, real(folder))
+	if err := p.lay(); err != nil {
 		return nil, err
 	}
-	l := w.there
+	l := p.there
 	isIn := func(o, in Opened) bool { return o.Path != in.Path && within(o.Path, in.Path) && o.Way == in.Way }
 	found := slices.DeleteFunc(slices.Concat(l.opened, l.own), func(o Opened) bool {
 		return !l.isOfHome(o.Path) || slices.ContainsFunc(l.opened, func(in Opened) bool { return isIn(o, in) })

@@ -79,7 +79,7 @@ func (p *plan) hide(path, empty string) {
 }
 
 // arguments are bubblewrap's for a run.
-func (w *Walls) arguments(dir, program string, run Run) (*plan, error) {
+func (w *mounts) arguments(dir, program string, run Run) (*plan, error) {
 	if err := w.checkNamed(); err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func isSocket(path string) bool {
 
 // emptyRooms has nothing but memory where others' sockets and files are. All of it together, with
 // TMPDIR, is bounded.
-func (w *Walls) emptyRooms(p *plan, run Run) {
+func (w *mounts) emptyRooms(p *plan, run Run) {
 	budget, sixteenths := tempBytes(), map[string]uint64{"/run": 1, "/dev/shm": 3, "/tmp": 12}
 	if !isInTmp(run.TempDir) {
 		sixteenths["/tmp"] = 2
@@ -166,7 +166,7 @@ func isInTmp(path string) bool { return within(real(path), real("/tmp")) }
 
 // temp gives the run a TMPDIR in memory, which is bounded and goes with it. What this
 // program and the run hand each other stays shared.
-func (w *Walls) temp(p *plan, run Run) {
+func (w *mounts) temp(p *plan, run Run) {
 	if isInTmp(run.TempDir) {
 		p.add("--perms", "0700", "--dir", run.TempDir)
 	} else {
@@ -181,7 +181,7 @@ func (w *Walls) temp(p *plan, run Run) {
 }
 
 // make makes a folder to mount on where there is none, until Close.
-func (w *Walls) make(dir string) {
+func (w *mounts) make(dir string) {
 	if os.Mkdir(dir, 0o755) == nil {
 		w.making.Lock()
 		defer w.making.Unlock()
@@ -190,7 +190,7 @@ func (w *Walls) make(dir string) {
 }
 
 // guards lists what is read-only in the folder, and makes what nobody is to make.
-func (w *Walls) guards() []string {
+func (w *mounts) guards() []string {
 	for _, name := range guardedDirs {
 		if w.tools != nil { // which sees to that itself
 			break
@@ -210,7 +210,7 @@ func (w *Walls) guards() []string {
 }
 
 // matching lists what a pattern of verify's stands for in the folder.
-func (w *Walls) matching(pattern string) (paths []string) {
+func (w *plot) matching(pattern string) (paths []string) {
 	if !strings.Contains(pattern, "**") {
 		paths, _ = filepath.Glob(filepath.Join(w.folder, pattern)) // one that isn't a pattern names nothing; the configuration refuses it
 		return paths

@@ -15,7 +15,7 @@ import (
 const maxLinks = 40
 
 // fixNamed finds what Spec.Write and Spec.Hide name.
-func (w *Walls) fixNamed() error {
+func (w *plot) fixNamed() error {
 	open := append(slices.Clone(w.spec.Write), w.folder)
 	isUsers := func(link string) bool {
 		return !slices.ContainsFunc(open, func(dir string) bool { return within(filepath.Dir(link), w.expand(dir)) })
@@ -37,7 +37,7 @@ func (w *Walls) fixNamed() error {
 
 // checkNamed says whether the paths are still what they were. Those behind the walls can't move
 // one away, but one that isn't there they may make.
-func (w *Walls) checkNamed() error {
+func (w *plot) checkNamed() error {
 	for _, path := range slices.Concat(w.spec.Write, w.spec.Hide, []string{w.folder}) {
 		if now := real(path); now != path {
 			return &Error{"the sandbox can't be raised around " + w.folder, path + " leads to " + now + " now, and didn't when the loop began", "look who made that link, and remove it"}
@@ -47,7 +47,7 @@ func (w *Walls) checkNamed() error {
 }
 
 // named is a path of the configuration, with its links.
-func (w *Walls) named(path string) string {
+func (w *plot) named(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
 		path = w.home + rest
 	}
@@ -83,7 +83,7 @@ func follow(path string, isUsers func(link string) bool) (found string, links []
 
 // openNamed opens the folder and what the user names. What is in another open place can't be
 // moved away, nor can the folders above it.
-func (w *Walls) openNamed(p *plan) {
+func (w *mounts) openNamed(p *plan) {
 	open := slices.Concat(w.spec.Write, []string{w.folder})
 	slices.SortStableFunc(open, func(a, b string) int { return len(a) - len(b) })
 	for i, path := range open {
@@ -95,7 +95,7 @@ func (w *Walls) openNamed(p *plan) {
 }
 
 // hideNamed has the last word: it hides in what is open, too.
-func (w *Walls) hideNamed(p *plan, empty string) {
+func (w *mounts) hideNamed(p *plan, empty string) {
 	for _, path := range w.spec.Hide {
 		around := outermost(slices.Concat(w.spec.Write, []string{w.folder}), path)
 		if around == "" || !exists(path) {
@@ -119,12 +119,9 @@ func outermost(dirs []string, path string) (found string) {
 // HiddenIn lists what Hide names in a folder, by paths from there with slashes: nobody else is to keep it
 // where an agent reads it.
 func (s Spec) HiddenIn(folder string) (names []string) {
-	w := &Walls{spec: s, folder: real(folder)}
-	if home, err := os.UserHomeDir(); err == nil {
-		w.home = real(home)
-	}
+	p := plotOf(s, real(folder))
 	for _, path := range s.Hide {
-		if name, err := filepath.Rel(w.folder, w.expand(path)); err == nil && name != "." && filepath.IsLocal(name) {
+		if name, err := filepath.Rel(p.folder, p.expand(path)); err == nil && name != "." && filepath.IsLocal(name) {
 			names = append(names, filepath.ToSlash(name))
 		}
 	}

@@ -32,7 +32,7 @@ func obeyedNames() (names []string) {
 }
 
 // guarded lists those in the folder, whether they are there or could come. A pattern stands for what is there.
-func (w *Walls) guarded() (paths []string) {
+func (w *plot) guarded() (paths []string) {
 	for _, name := range obeyedNames() {
 		if path := filepath.Join(w.folder, name); !strings.Contains(name, "*") {
 			paths = append(paths, path)

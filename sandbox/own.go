@@ -54,7 +54,7 @@ type placed struct {
 }
 
 // openOwn puts folders of the run's in the place of those that its agent keeps.
-func (w *Walls) openOwn(p *plan, run Run) (*placed, error) {
+func (w *mounts) openOwn(p *plan, run Run) (*placed, error) {
 	owns := &placed{}
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)
@@ -144,7 +144,7 @@ func (owns *placed) settle() {
 
 // ownByVariable does the same by telling the agent where it is, for the engine that mounts
 // nothing. On a Mac logins are by the folder's name, so there it is read-only.
-func (w *Walls) ownByVariable(run Run) (owns *placed, env, read []string, err error) {
+func (w *mounts) ownByVariable(run Run) (owns *placed, env, read []string, err error) {
 	owns = &placed{}
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)

@@ -67,7 +67,7 @@ func (w *Walls) Refusals(output, dir string) []Refusal {
 }
 
 // classed tells what stays as it is from what is merely not open.
-func (w *Walls) classed(r Refusal) Refusal {
+func (w *plot) classed(r Refusal) Refusal {
 	if r.What == Write && r.Path != "" && w.mayWrite(r.Path) {
 		r.What = Guard
 	}
@@ -75,7 +75,7 @@ func (w *Walls) classed(r Refusal) Refusal {
 }
 
 // place is a path as a tool names it, from the root on and without links; "" for what is none.
-func (w *Walls) place(path, dir string) string {
+func (w *plot) place(path, dir string) string {
 	if path == "" || strings.ContainsRune(path, 0) {
 		return ""
 	}

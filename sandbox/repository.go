@@ -65,13 +65,13 @@ func at(dir, path string) string {
 }
 
 // repository is the folder's, unless it is one of the home as a whole, which is hidden.
-func (w *Walls) repository() (repository, bool) {
+func (w *plot) repository() (repository, bool) {
 	r, ok := findRepository(w.folder)
 	return r, ok && (w.home == "" || !within(w.home, filepath.Dir(r.entry)))
 }
 
 // openRepository lets git work, and keeps from it what it runs for whoever comes later.
-func (w *Walls) openRepository(p *plan) {
+func (w *mounts) openRepository(p *plan) {
 	r, ok := w.repository()
 	if !ok {
 		return
@@ -153,7 +153,7 @@ func (w *Walls) openRepository(p *plan) {
 }
 
 // leadsTo lists what the configuration of a repository leads to in the folder: hooks, and more configuration.
-func (w *Walls) leadsTo(r repository) (paths []string) {
+func (w *plot) leadsTo(r repository) (paths []string) {
 	add := func(path string) {
 		if within(path, w.folder) && path != w.folder {
 			paths = append(paths, path)
@@ -183,7 +183,7 @@ func (w *Walls) leadsTo(r repository) (paths []string) {
 }
 
 // submodules lists what git takes for their repositories in the folder, as its index has them: .git of each.
-func (w *Walls) submodules(r repository) (entries []string) {
+func (w *plot) submodules(r repository) (entries []string) {
 	if data, err := os.ReadFile(filepath.Join(r.own, "index")); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // their mode
 		return nil
 	}
@@ -213,7 +213,7 @@ func (r repository) unsettled() (paths []string) {
 }
 
 // fixGitDir keeps hooks and configuration of a git folder as they are.
-func (w *Walls) fixGitDir(p *plan, dir string) {
+func (w *mounts) fixGitDir(p *plan, dir string) {
 	w.make(filepath.Join(dir, "hooks"))
 	w.makeObeyed(dir)
 	for _, name := range []string{"hooks", "config", "config.worktree"} {
@@ -224,7 +224,7 @@ func (w *Walls) fixGitDir(p *plan, dir string) {
 }
 
 // makeObeyed makes a configuration that git would obey if it were there, so that nobody else can.
-func (w *Walls) makeObeyed(dir string) {
+func (w *mounts) makeObeyed(dir string) {
 	if data, err := os.ReadFile(filepath.Join(dir, "config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
 		if data, err = os.ReadFile(filepath.Join(dir, "../../config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) { // of a worktree
 			return

@@ -50,7 +50,7 @@ func TestTheSettingsOfSandboxRuntime(t *testing.T) {
 		{"the verification", Spec{Network: true}, true, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := &Walls{spec: tt.spec, folder: folder, home: home, tools: &tools{}}
+			w := &Walls{mounts: mounts{plot: plot{spec: tt.spec, folder: folder, home: home, tools: &tools{}}}}
 			run.IsCheck = tt.check
 			if err := w.lay(); err != nil {
 				t.Fatal(err)

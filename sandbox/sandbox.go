@@ -90,19 +90,37 @@ func (e *Error) Error() string {
 
 // Walls are raised for one folder.
 type Walls struct {
-	spec   Spec
-	folder string // without links
-	home   string // the same
+	mounts
+	told      func(Breach)
+	mayBeLeft []string // what the engine Runtime may leave in the folder
+}
+
+// mounts show a run what it may see, behind bubblewrap.
+type mounts struct {
+	plot
 	bwrap  string
-	self   string     // this program
+	bounds bounds
 	making sync.Mutex // agents of a step start at the same time
 	made   []string   // guarded by making
-	told   func(Breach)
-	bounds bounds
-	there  *layout // of homes
+}
 
-	tools     *tools   // of the engine Runtime; nil for Bubblewrap
-	mayBeLeft []string // what that may leave in the folder
+// plot is what walls are raised around, and what is open there.
+type plot struct {
+	spec   Spec
+	folder string  // without links
+	home   string  // the same; "" is unknown
+	self   string  // this program
+	there  *layout // of homes
+	tools  *tools  // of the engine Runtime; nil for Bubblewrap
+}
+
+// plotOf is the plot of a folder that is without links.
+func plotOf(spec Spec, folder string) plot {
+	p := plot{spec: spec, folder: folder}
+	if home, err := os.UserHomeDir(); err == nil {
+		p.home = real(home)
+	}
+	return p
 }
 
 // Tell has someone told of breaches, on a goroutine of the run's.
@@ -128,14 +146,11 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	if engine == Runtime && (spec.Processes > 0 || spec.MemoryMB > 0) {
 		return nil, &Error{cantRaise, "sandbox-runtime bounds neither processes nor memory", "take processes and memory_mb out of [sandbox], or what needs that engine"}
 	}
-	w := &Walls{spec: spec}
-	var err error
-	if w.folder, err = filepath.EvalSymlinks(folder); err != nil {
+	dir, err := filepath.EvalSymlinks(folder)
+	if err != nil {
 		return nil, &Error{cantRaise, err.Error(), ""}
 	}
-	if home, err := os.UserHomeDir(); err == nil {
-		w.home = real(home)
-	}
+	w := &Walls{mounts: mounts{plot: plotOf(spec, dir)}}
 	if self, err := os.Executable(); err == nil {
 		w.self = real(self)
 	}
@@ -224,7 +239,7 @@ func both(owns *placed, settle func()) func() {
 }
 
 // checkFolder refuses a folder that leaves no walls to be had, and paths that can't be opened.
-func (w *Walls) checkFolder() error {
+func (w *plot) checkFolder() error {
 	if w.home != "" && within(w.home, w.folder) || w.folder == "/" {
 		return &Error{"the sandbox can't be raised around " + w.folder, "your home folder is in it, so an agent that may write there may write everything",
 			"start the loop in a folder below it"}
@@ -243,7 +258,7 @@ func (w *Walls) checkFolder() error {
 }
 
 // makeWritable makes a folder that the user wants to be written to and that isn't there yet.
-func (w *Walls) makeWritable(path string) error {
+func (w *plot) makeWritable(path string) error {
 	if path == "/" || w.home != "" && within(w.home, path) {
 		return errors.New("your home folder is in it")
 	}
@@ -254,7 +269,7 @@ func (w *Walls) makeWritable(path string) error {
 }
 
 // mayWrite says whether something behind the walls could write a path.
-func (w *Walls) mayWrite(path string) bool {
+func (w *plot) mayWrite(path string) bool {
 	for _, open := range append([]string{w.folder}, w.spec.Write...) {
 		if within(real(path), w.expand(open)) {
 			return true
@@ -268,15 +283,12 @@ func (s Spec) Opens(folder, path string) bool {
 	if !s.IsOn() {
 		return false
 	}
-	w := &Walls{spec: s, folder: real(folder)}
-	if home, err := os.UserHomeDir(); err == nil {
-		w.home = real(home)
-	}
-	return w.mayWrite(real(path))
+	p := plotOf(s, real(folder))
+	return p.mayWrite(real(path))
 }
 
 // expand is a path of the configuration, without links.
-func (w *Walls) expand(path string) string {
+func (w *plot) expand(path string) string {
 	return real(w.named(path))
 }
 

@@ -30,7 +30,7 @@ var common = []string{
 }
 
 // hidden lists what doesn't exist behind the walls, without links.
-func (w *Walls) hidden() []string {
+func (w *plot) hidden() []string {
 	hidden := slices.Concat(secrets, w.spec.Secrets, w.spec.Hide)
 	for _, name := range []string{"token", "bus"} { // who has these has each worker run what it likes
 		if path, err := paths.Fleet(name); err == nil {
@@ -55,7 +55,7 @@ func (w *Walls) hidden() []string {
 }
 
 // environ keeps what passes of env: what everybody gets, the agent's own, and what the user names.
-func (w *Walls) environ(env []string, run Run) []string {
+func (w *plot) environ(env []string, run Run) []string {
 	names := slices.Concat(common, run.Agent.Env, w.spec.Env)
 	return slices.DeleteFunc(env, func(kv string) bool {
 		name, _, _ := strings.Cut(kv, "=")
@@ -67,6 +67,6 @@ func (w *Walls) environ(env []string, run Run) []string {
 }
 
 // isHidden says whether a path, which has no links, is kept from being seen.
-func (w *Walls) isHidden(path string) bool {
+func (w *plot) isHidden(path string) bool {
 	return w.there != nil && w.there.isClosed(path) || slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(path, hidden) })
 }

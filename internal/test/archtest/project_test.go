@@ -92,7 +92,6 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
-	"sandbox.Walls": 55,
 	"cmd/ralph-lsp": 7100,
 	"loop":          9200,
 	"server":        6000,
