@@ -1,4 +1,4 @@
-package main
+package demo
 
 import (
 	"bytes"
@@ -15,15 +15,17 @@ import (
 // and the file say so after each of its edits.
 func TestTheDemoIsTrue(t *testing.T) {
 	t.Chdir(t.TempDir())
-	write(t, demoFile, demoProgram)
+	if err := os.WriteFile(File, []byte(Program), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for run := 1; run <= 3; run++ {
-		recording, err := demoRuns.ReadFile(fmt.Sprintf("demo/%d.jsonl", run))
+		recording, err := runs.ReadFile(fmt.Sprintf("runs/%d.jsonl", run))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var calls []stream.ToolCall
 		for line := range bytes.Lines(recording) {
-			if err := playDemo(io.Discard, line, true); err != nil {
+			if err := play(io.Discard, line, true); err != nil {
 				t.Fatal(err)
 			}
 			_, err := stream.Reader{Format: stream.FormatPi, Handler: stream.HandlerFunc(func(e stream.Event) {
@@ -31,7 +33,7 @@ func TestTheDemoIsTrue(t *testing.T) {
 				case stream.ToolCall:
 					calls = append(calls, e)
 				case stream.ToolResult:
-					checkDemoResult(t, run, calls[len(calls)-1].Name, e)
+					checkResult(t, run, calls[len(calls)-1].Name, e)
 				}
 			})}.Run(bytes.NewReader(line))
 			if err != nil {
@@ -44,9 +46,9 @@ func TestTheDemoIsTrue(t *testing.T) {
 	}
 }
 
-func checkDemoResult(t *testing.T, run int, tool string, got stream.ToolResult) {
+func checkResult(t *testing.T, run int, tool string, got stream.ToolResult) {
 	t.Helper()
-	data, err := os.ReadFile(demoFile)
+	data, err := os.ReadFile(File)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +60,11 @@ func checkDemoResult(t *testing.T, run int, tool string, got stream.ToolResult) 
 		}
 	case "bash":
 		var said strings.Builder
-		failed := checkFizzBuzz(&said, program) != nil
+		wrong, err := Check(&said, program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := wrong > 0
 		if output, _, _ := strings.Cut(got.Output, "\nCommand exited"); output != said.String() || got.IsError != failed {
 			t.Errorf("run %d hears %q (failed %t), and the check says %q (failed %t)", run, output, got.IsError, said.String(), failed)
 		}
