@@ -142,13 +142,13 @@ unit: bubblewrap ## the tests that need nothing installed, under the race detect
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them.
 .PHONY: quick
 quick: bubblewrap ## the tests of what differs from main, and of who imports that, without the race detector
-	@base=$$(git merge-base HEAD origin/main 2>/dev/null || echo HEAD); \
+	@base=$$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD); \
 	changed=$$({ git diff --name-only $$base; git ls-files --others --exclude-standard; } | sed 's|/testdata/.*|/|; s|[^/]*$$||; s|^|$(CURDIR)/|; s|/$$||' | sort -u); \
 	rooms=$$(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | awk -v changed="$$changed" ' \
 		BEGIN { n = split(changed, dirs, "\n"); for (i = 1; i <= n; i++) isChanged[dirs[i]] = 1 } \
 		{ imports[$$2] = $$0; if ($$1 in isChanged) rooms[$$2] = 1 } \
 		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print p; break } } }'); \
-	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else go test -timeout 10m $$rooms | $(RESULTS); fi
+	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -timeout 10m $$rooms | $(RESULTS); fi
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
