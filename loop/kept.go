@@ -51,6 +51,23 @@ func keptTree(s history.Summary, trees []worktree.Past) (in *worktree.Past) {
 	return in
 }
 
+// Ended is how a loop that is kept ended; ok is false where nobody was left to say it. Only the one
+// that was driven last in its folder can go on.
+func (p Past) Ended() (end End, ok bool) {
+	if p.Loop == nil || p.End == nil {
+		return end, false
+	}
+	if last := lastOf(p.Folder, p.Loop.LoopID); last != nil {
+		return *last, true
+	}
+	end = EndOfRecord(*p.End)
+	end.Status = Status{
+		LoopID: p.Loop.LoopID, Folder: p.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(p.Loop.Title),
+		Iteration: end.Iterations, StartedAt: history.TimeOf(p.Loop.StartedAt), SessionFile: p.Path, GivenUp: true,
+	}
+	return end, true
+}
+
 // FindPast finds the last loop that is kept of a folder, or of a worktree that stood for it, by
 // its id, its branch, or the end of that; nil for none.
 func FindPast(folder string, h history.Options, name string) (*Past, error) {

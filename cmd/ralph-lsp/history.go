@@ -113,7 +113,8 @@ func newHistoryShow() *cobra.Command {
 		Use:   "show [FILE|LOOP]",
 		Short: "Show what happened in a loop, or in a session of pi's or claude's",
 		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id or
-its branch. Without an argument the folder's last loop is shown.`,
+its branch. Without an argument the folder's last loop is shown. With --receipt it is
+shown how it ended: why, what it cost, what verified it, what it changed, what helps.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeLoopOrFile,
 	}
@@ -121,7 +122,12 @@ its branch. Without an argument the folder's last loop is shown.`,
 	cmd.Flags().Var(&style, "output", outputUsage)
 	cli.CompleteWith(cmd, "output", styleNames...)
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
+	receipt := cmd.Flags().Bool("receipt", false, "show how the loop ended, and nothing of what happened before")
+	cmd.MarkFlagsMutuallyExclusive("receipt", "verbose")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		if *receipt {
+			return showReceipt(cmd, dir, args, style.Value == styleJSON)
+		}
 		path, err := sessionNamed(cmd, dir, args)
 		if err != nil {
 			return err
@@ -141,9 +147,19 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 			return args[0], nil
 		}
 	}
-	kept, err := sessionsOf(cmd, dir)
+	past, err := pastNamed(cmd, dir, args)
 	if err != nil {
 		return "", err
+	}
+	return past.Path, nil
+}
+
+// pastNamed finds the loop that the arguments name by its id or its branch, without any the
+// folder's last one.
+func pastNamed(cmd *cobra.Command, dir string, args []string) (loop.Past, error) {
+	kept, err := sessionsOf(cmd, dir)
+	if err != nil {
+		return loop.Past{}, err
 	}
 	if len(args) == 1 {
 		past, err := loop.FindPast(dir, kept, args[0])
@@ -151,18 +167,38 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history", args[0])
 		}
 		if err != nil {
-			return "", err
+			return loop.Past{}, err
 		}
-		return past.Path, nil
+		return *past, nil
 	}
 	last, err := loop.PastOf(dir, kept, 1, true)
+	if err == nil && len(last) == 0 {
+		err = fmt.Errorf("no loops were kept of %s; name a session file", dir)
+	}
 	if err != nil {
-		return "", err
+		return loop.Past{}, err
 	}
-	if len(last) == 0 {
-		return "", fmt.Errorf("no loops were kept of %s; name a session file", dir)
+	return last[0], nil
+}
+
+// showReceipt shows how a past loop ended.
+func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) error {
+	past, err := pastNamed(cmd, dir, args)
+	if err != nil {
+		return err
 	}
-	return last[0].Path, nil
+	end, ok := past.Ended()
+	if !ok {
+		return fmt.Errorf("the loop %s has no end yet; see ralph-lsp status", past.Loop.LoopID)
+	}
+	out := cmd.OutOrStdout()
+	if asJSON {
+		return printJSON(out, wire.ReceiptOf(end, inFolderOf(end.Status.Folder)))
+	}
+	p := paletteFor(out)
+	fmt.Fprintln(out, wrapped(p.bold("Ralph")+" "+p.cyan(plainLine(titleOf(end.Status))), lineWidth(out), 2))
+	printReceipt(out, p, end)
+	return nil
 }
 
 // printTranscript prints the updates that an editor would get, a page at a time:

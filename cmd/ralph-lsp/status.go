@@ -183,10 +183,7 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 			return
 		}
 		fmt.Fprintln(out, wrapped(begin+"; the last one was "+plainLine(titleOf(st)), width, 2))
-		for _, row := range l.Last.Rows {
-			fact(row.Label, row.Text)
-		}
-		printCommands(out, p, *st.Last)
+		printReceipt(out, p, *st.Last)
 		return
 	}
 	text := l.Text
@@ -218,6 +215,14 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 		fact("changed", wire.ChangesText(last.Changes))
 		printCommands(out, p, last)
 	}
+}
+
+// printReceipt prints how a loop ended, and the command lines that help.
+func printReceipt(out io.Writer, p palette, e loop.End) {
+	for _, row := range wire.ReceiptOf(e, "").Rows {
+		printFact(out, p, 9, row.Label, row.Text)
+	}
+	printCommands(out, p, e)
 }
 
 // printCommands prints the command lines that help after an end.
