@@ -1,4 +1,4 @@
-module ralph-lsp
+module github.com/ralph-lsp/ralph-lsp
 
 go 1.26.0
 

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Agent is one of these files.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // place makes files in a home folder and in a loop's folder, by names such as

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/backends"
 )
 
 // Orders say how an agent is to run, beside what its file says.

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 const ext = ".md"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // nobody is what an agent is told that asks when nobody can be asked.

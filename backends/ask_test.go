@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func init() {

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // PromptMode is how the prompt reaches the agent.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestArgumentLists(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestBadOutput(t *testing.T) {

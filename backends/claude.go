@@ -6,8 +6,8 @@ import (
 	"os"
 	"regexp"
 
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func init() { known(10, claude) }

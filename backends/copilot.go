@@ -3,8 +3,8 @@ package backends
 import (
 	"os"
 
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func init() { known(60, copilot) }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // NotFoundError says that no agent could be found, and what to do about it.

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
 // docs/BACKENDS.md has a line for each agent in each of its tables, and says

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // What every agent and its tools carry in their environment. It tells the agent

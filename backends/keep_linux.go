@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/backends/reaper"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // keeper starts a scope's agents, and ends what they leave: below a reaper of

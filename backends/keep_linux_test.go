@@ -20,9 +20,9 @@ import (
 
 	"github.com/creack/pty"
 
-	"ralph-lsp/backends/reaper"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // tools are what an agent starts that hides, or doesn't want to end. All of them

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Live is how an agent is talked to while it works: its standard input stays open

@@ -15,8 +15,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // The test binary plays the agents, its tools and a driver that

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 	"golang.org/x/term"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Run runs the session to its end. The agent gets a pseudo-terminal of its own

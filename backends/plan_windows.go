@@ -1,7 +1,7 @@
 package backends
 
 import (
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 
 	"errors"
 	"os"

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // probeTimeout bounds one "--version": a probe may hang. On a busy machine an agent that works

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 func TestProbeOfABrokenAgent(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // A program is asked for its version behind the walls of the loop that wants it, or not at all:

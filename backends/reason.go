@@ -4,7 +4,7 @@ import (
 	"regexp"
 	"strings"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // lineLimit is how long a reason may be, in characters.

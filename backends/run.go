@@ -13,8 +13,8 @@ import (
 	"syscall"
 	"time"
 
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestAnAgentThatEndsWell(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Scope is what the runs of one loop share: the id in their environment, a

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestAStartThatFailsSaysWhatToDo(t *testing.T) {

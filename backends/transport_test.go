@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // textOnPTY makes the agent one of those that print text on a terminal.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/backends/reaper"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // wallsAround raises walls that let the roles of tests through.

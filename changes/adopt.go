@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Adopt makes of the snapshots that a bare repository has of one loop, fetched from another

@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // State names how a folder was: the same names say that nothing is new. The zero

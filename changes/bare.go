@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Bare looks at a folder without git. It can tell whether files changed, and give none back.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // kind says what a snapshot was made after. It is the first word of its commit's

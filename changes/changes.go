@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Options say how snapshots are made.

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // takeUntilKilled changes a folder, makes snapshots and undoes them for ever. Its

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Status says what became of a file.

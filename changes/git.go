@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // ownSettings win over those of the user and of the repository, beside those of all our gits.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
 const lockName = "lock" // in the loop's own folder

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // keptName is the file of what the user has kept: "100644 oid commit\tpath\0"

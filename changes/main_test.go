@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 func TestMain(m *testing.M) {

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Prune removes the snapshots of loops that have changed nothing for as long as

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // restore makes files what they shall be. What it finds otherwise than the

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Names in a loop's own folder.

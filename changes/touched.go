@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Touched is a file that isn't as the loop has found it.

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Undo chooses what is taken back.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestACheckIsAListOrAText(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // FleetName is the name of the user's file for ralph-fleet, in the user's folder. No

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/hats"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // Type is what a key's value is.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // UserName is the file's name in the user's folder.

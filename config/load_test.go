@@ -10,9 +10,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/hats"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 // place makes a folder with a file, a user's folder with another, and says

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

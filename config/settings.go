@@ -10,11 +10,11 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"ralph-lsp/hats"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Source is where a value comes from.

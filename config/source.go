@@ -3,7 +3,7 @@ package config
 import (
 	"path/filepath"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // source is a folder's file as it was read.

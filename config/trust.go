@@ -13,10 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Opening a repository must not run its code. A folder's file that names a

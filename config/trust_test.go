@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 const demanding = `

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 func TestWallsAreOffUntilSomebodyWantsThem(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 )
 
 // SetOwn writes a text of a table into the user's file, and returns the file's path. All

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // A folder's file that isn't trusted may tighten what the user set, and loosen

@@ -3,8 +3,8 @@
 package e2e
 
 import (
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // agent is a real agent, and how a model calls its tools.

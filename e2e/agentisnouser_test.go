@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // readFile is what a file says that the agent wrote into the folder.

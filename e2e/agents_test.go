@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // TestAgentsOfFilesOnTheirBackends has a scout of pi's folder look, and a worker of

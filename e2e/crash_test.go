@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // fiveDollars is what a turn of the fake model costs with so many tokens.

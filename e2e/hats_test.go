@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // theHats are two on pi and one on claude.

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // shown is what a client ends up with when it takes all updates of a loop.

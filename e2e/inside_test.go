@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // The tests of editors/pi drive the real pi, in a terminal and by its rpc mode.

@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // said is a line of pi's rpc mode, as far as tests read it.

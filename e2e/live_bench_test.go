@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // BenchmarkLive compares runs of agents that can be talked to with those that can't be, by turns:

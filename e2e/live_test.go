@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // untilFile is a command that runs until a file is there.

@@ -8,8 +8,8 @@ import (
 	"os"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // What all tests share; set once by TestMain.

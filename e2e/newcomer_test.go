@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 // newProject is a fresh project with a test that fails.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // TestAnOverloadedProviderIsWaitedFor has agents give up on a provider that has no

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // planting is what an agent makes where the real ones look for what they run or believe, and

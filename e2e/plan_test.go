@@ -14,9 +14,9 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // shell is a shell in tmux, as somebody's terminal.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 // planter leaves behind what programs outside would run: repositories with filters and monitors of its own, and a file

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 const (

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait for a real process; reaching it fails the test.

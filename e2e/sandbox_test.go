@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 // intruder tries what walls are for, and says what it got.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // stopHook has claude go on four times instead of ending, and leaves a file behind.

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // delegate is the model's call of the tool in testdata/delegate.ts.

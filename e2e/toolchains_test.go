@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 // builds are the first runs of small projects, by the program that they need. Each says the same.

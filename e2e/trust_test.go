@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 // configures writes the folder's ralph.toml: its own program is the agent, and

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 // assaults are what an agent runs, by what they come to when they succeed.

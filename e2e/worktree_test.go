@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/test/fakemodel"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // TestThreeLoopsInThreeWorktrees has loops of pi and claude work in one repository at

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 func TestALoopThatFailedHereIsLeftToAnother(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // The errors of a Bus.

@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // checkouts are the folders of a worker: copies of repositories, and the checkouts of the

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // other is a second worker.

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // stopPatience is how long a child may take to end all that it has started.

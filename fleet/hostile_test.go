@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // entry is one of a tree that git wouldn't make.

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Of what a worker keeps: how many checkouts of loops that it doesn't run now, how much of the

@@ -3,7 +3,7 @@ package fleet
 import (
 	"testing"
 
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 func TestMain(m *testing.M) { testhome.Main(m, "NO_ROLE", nil) }

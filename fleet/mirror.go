@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // fetching is how long git may take to fetch.

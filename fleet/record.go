@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // Phase says how a loop stands on the bus.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Request is what the worker that runs a loop's iteration is asked to do with it.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // fetched is what a loop has done, in a repository of the user's that has its base.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // runs lets the loop run an iteration in which the agent does something.

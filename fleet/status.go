@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // statusIn is the status in a line that a child prints, nil where there is none.

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Submission is what a user asks for: a loop, or one for each task.

@@ -12,8 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Worker takes loops from a bus and runs an iteration of each.

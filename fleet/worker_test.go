@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each

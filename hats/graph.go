@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Problem is what is wrong with how hats wake each other.

@@ -5,7 +5,7 @@ import (
 	"hash/fnv"
 	"slices"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Queue is how far a loop with hats has come. The state file has it.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // nothing is a Handler that looks at nothing.

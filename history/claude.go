@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // claudeLine hands a line of one of claude's transcripts on; false means that

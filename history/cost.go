@@ -1,6 +1,6 @@
 package history
 
-import "ralph-lsp/stream"
+import "github.com/ralph-lsp/ralph-lsp/stream"
 
 // CostOfLoop is what a session says that a loop has cost so far, with the runs that were cut off:
 // whoever drove it may have been killed before it wrote that down elsewhere.

@@ -3,7 +3,7 @@ package history
 import (
 	"testing"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestWhatALoopHasCost(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Where the test binary writes a session until it is killed.

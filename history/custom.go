@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // custom tells an entry of ours, and shows any other by its label.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // version is that of the session format which is written.

@@ -3,7 +3,7 @@ package history
 import (
 	"encoding/json"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // The types of our own entries.

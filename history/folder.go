@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Options say where sessions are kept. The zero value means pi's own folder.

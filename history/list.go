@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Summary is a session as a list shows it.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/memtest"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // The writer remembers little of a run: a loop's session may have any length.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // mender goes through a session line by line. What it has nothing to say about

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // message is a message of pi's or claude's, as far as it matters here.

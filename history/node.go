@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // lineNode is what all kinds of lines have, for those who look at a file's

@@ -3,7 +3,7 @@ package history
 import (
 	"context"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Output returns all that a session keeps of what a tool gave in an iteration; 0 are

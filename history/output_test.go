@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // toolGives writes a turn whose tool gave an output.

@@ -8,8 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // decoder turns lines into what a Handler sees.

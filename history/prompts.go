@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Prompt is what loops were started with.

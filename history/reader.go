@@ -9,7 +9,7 @@ import (
 	"os"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Reader replays a session file: ours, pi's of any version, or a transcript of

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Record is something in a session that isn't the agent's own doing. The set

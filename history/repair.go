@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Fix is one thing in a session file that was mended, or would be.

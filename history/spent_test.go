@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What an agent used that another had work is told of a loop of the past as it was live,

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // turn collects one answer of the model with the results of its tools, until

@@ -16,8 +16,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Writer mirrors a loop into a session file. What the agent said waits for

@@ -17,9 +17,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // newTestWriter returns a writer with folders of its own.

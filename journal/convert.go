@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // converter makes lines of a journal of those of a session.

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 const suffix = ".jsonl"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // An agent outside of walls may put anything where a journal is to be.

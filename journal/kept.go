@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // kept is the session file in which a loop is kept besides its journal: its agent's

@@ -13,8 +13,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const (

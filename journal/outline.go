@@ -7,7 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // partSize is from how many bytes on a part of an iteration is followed by another.

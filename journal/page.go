@@ -8,7 +8,7 @@ import (
 	"errors"
 	"io"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const (

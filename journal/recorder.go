@@ -1,10 +1,10 @@
 package journal
 
 import (
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Start starts a loop whose story is kept; obs sees the loop besides.

@@ -3,10 +3,10 @@ package journal
 import (
 	"encoding/json"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Viewer is who is shown a session that is read back: the agent's events, where iterations

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"sync"
 
-	"ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/history"
 )
 
 // Sessions reads session files as if they were journals: those of loops whose journal is

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // TestPagesOfEachSize reads a session in pages of each size, each by somebody

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // AtWork are the tool calls that have agents work now, in the order of their beginnings.

@@ -3,8 +3,8 @@ package loop
 import (
 	"fmt"
 
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Asked says that an agent waits for an answer. Answered follows.

@@ -9,11 +9,11 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // wants is a question of claude's about a call of a tool.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // asksIn is what a run does whose agent asks about a command and waits: what it was told stands in got.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // TestBadOutputIsAFailedIteration takes what agents print, and the exit code

@@ -3,7 +3,7 @@ package loop
 import (
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // below hands on the events of a run that isn't the iteration's only one, as those of a

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // circles are how the loop knows that it turns in them: iteration after iteration

@@ -3,9 +3,9 @@ package loop
 import (
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // checkBookBeats is how many beats pass between two writes of the time that a check

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // commit commits what an iteration left uncommitted, where its worktree is to

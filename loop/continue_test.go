@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 func TestContinue(t *testing.T) {

@@ -9,12 +9,12 @@ import (
 	"os"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/control"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // request is what a process asks of a loop that another one drives: on the socket of that one,

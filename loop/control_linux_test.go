@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/control"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Whoever asks a loop whose process is suspended hears of that, and nothing is written behind its back.

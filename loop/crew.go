@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // crew are the agents of an iteration that has steps. To whoever waits for the run, or

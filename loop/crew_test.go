@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // An iteration that was cut off is begun again under its number, in the same session file.

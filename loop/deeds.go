@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // deeds are what the tools of one run did, as far as a loop needs it that may turn

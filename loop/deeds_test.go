@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // calls makes a run's events of calls: "npm test", which fails with a "!" in front.

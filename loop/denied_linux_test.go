@@ -9,14 +9,14 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/changes"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // meddler is an agent whose tool writes into the home folder and into its own state file.

@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // departure is a loop's way out of the process that drives it, into one of its own.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 const (

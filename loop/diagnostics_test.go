@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // editor answers what a loop asks for diagnostics, one answer after another; the

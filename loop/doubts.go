@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Doubts are what the user wants of a loop with this configuration and can't have, or

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {

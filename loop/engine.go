@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/hats"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // plannedRun is what one iteration's run is started with.

@@ -3,10 +3,10 @@ package loop
 import (
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Event is something that happened to the loop itself, between and around the

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // leaveFile leaves the state file as the reason for the end demands. It returns

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // failedAfter runs a loop to its failure in iteration 3, and returns what is in the file.

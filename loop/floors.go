@@ -3,12 +3,12 @@ package loop
 import (
 	"sync"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/hats"
-	"ralph-lsp/internal/control"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // A loop is built in floors. Each is a type with the state that is its alone, and stands on the

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // owned is a folder whose loop this test drives.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Handle follows the running agent: it keeps the status and the limits up to

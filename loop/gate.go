@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // gate is one of what a promise has to pass. Each stands in a file of its own.

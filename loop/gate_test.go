@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // The row has each gate, in its order.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // CheckFile is the file in the folder that may say how promises are verified.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // guarding is a loop with snapshots in a folder, whose work is verified by a script.

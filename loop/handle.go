@@ -3,9 +3,9 @@ package loop
 import (
 	"context"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Handle is a loop that runs, as whoever commands it sees it: a *Loop of this process, or the

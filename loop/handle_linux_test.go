@@ -6,11 +6,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // beginner tells which iterations have begun.

@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // HatCost is what the runs of a hat have cost, where hats hand over.

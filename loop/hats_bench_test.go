@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/hats"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // What an iteration's turn costs with 50 hats and 10,000 pending topics, with reading and

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/hats"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // team is planner, builder and reviewer, the builder on an agent of its own.

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/hats"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // rules tell an agent that it works in a loop, and how to end it. They must not

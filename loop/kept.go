@@ -3,8 +3,8 @@ package loop
 import (
 	"slices"
 
-	"ralph-lsp/history"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // Past is a loop that is kept, and the worktree where it worked.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // session is one that is kept of a loop in a folder.

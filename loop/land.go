@@ -9,13 +9,13 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // NoTreeError says that a loop to be landed wasn't found, or which there are.

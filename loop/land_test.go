@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // repository is a folder of the user's with a commit, and a tree of a loop's beside it.

@@ -5,10 +5,10 @@ import (
 	"os"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // register takes down in the user's registry that the loop runs, or how it ended and with

@@ -11,11 +11,11 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // Every end but a promise and its user's word leaves a loop that can go on.

@@ -5,8 +5,8 @@ import (
 	"math"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // findCost makes the cost of a loop that was cut off at least what its session has: what is spent

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // killed is what a process leaves behind that is killed now: its state file as it

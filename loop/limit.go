@@ -3,7 +3,7 @@ package loop
 import (
 	"fmt"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // CapError says that a loop can't be continued, as a limit is reached already.

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // talker is an agent that may be told something while it works (*backends.Process).

@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // talk is what was said to a scripted agent that can be talked to.

@@ -13,14 +13,14 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/hats"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Store is the state file (*loopstate.File).

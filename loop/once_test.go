@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // TestOneIterationAtATime hands a loop from process to process: each takes the state

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // promises is what a loop knows about promises besides its own.

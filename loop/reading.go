@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/hats"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // checkReading says which hat is to read only where nothing tells what it changes.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // reads is the team in a folder with snapshots, its planner only reading.

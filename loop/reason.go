@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // StopReason is why a loop ended.

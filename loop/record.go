@@ -1,8 +1,8 @@
 package loop
 
 import (
-	"ralph-lsp/changes"
-	"ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
 )
 
 // EndRecord is how a loop ended as the registry and its session file have it.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // removedTold is said once in a loop's life.

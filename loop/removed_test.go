@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // An agent that cleans its folder ends no loop; a user who deletes the file does.

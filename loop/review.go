@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // SnapshotsIn finds the snapshots of a loop in a folder; without a name those of

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Reviewer is the agent of the hat that Config.Verify names.

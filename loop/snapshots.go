@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // snapshots are how the loop knows what changed. What can't be known is no

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // kept lets a loop make snapshots in a folder.

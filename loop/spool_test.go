@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 )
 
 // emits is a run whose programs publish topics while it works.

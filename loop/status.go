@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // State is where a loop stands.

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // shell is an agent that is a script, and takes its prompt so.

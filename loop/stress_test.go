@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // TestManyHandsOnOneLoop lets several users do everything at once, here and in

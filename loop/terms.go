@@ -5,10 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // terms are what a loop is bound by. Whoever writes the state file may make them tighter at any

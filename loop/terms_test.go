@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // ofADollar makes a loop one of three iterations and a dollar.

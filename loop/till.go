@@ -12,11 +12,11 @@ import (
 	"syscall"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // A till is a folder in the temporary folder of a loop's agents. A loop that one of them starts

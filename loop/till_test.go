@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What a loop of the agent's spends counts while it spends, whatever else stands in the till.

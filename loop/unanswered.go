@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // isWatched says whether somebody looks at the loop who can answer: in the terminal that

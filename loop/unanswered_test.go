@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A loop that nobody looks at doesn't wait all night for a word about its promise. It can go

@@ -3,8 +3,8 @@ package loop
 import (
 	"fmt"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // isUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row

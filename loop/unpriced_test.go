@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // unpricedRun is one that works and doesn't say what that cost.

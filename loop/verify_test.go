@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // checked is one scripted run of the command that verifies.

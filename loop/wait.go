@@ -7,8 +7,8 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // growth is a pause that is doubled each time it is needed in a row.

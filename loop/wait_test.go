@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // gaps are the pauses between runs.

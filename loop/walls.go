@@ -3,8 +3,8 @@ package loop
 import (
 	"context"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // raiseWalls raises the walls that are wanted. Without them nothing starts.

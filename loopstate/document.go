@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 const (

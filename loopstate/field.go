@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // A field is one key of the front matter.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
 // removeLocked removes a locked file, then unlocks and closes it: who opened

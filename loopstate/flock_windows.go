@@ -4,7 +4,7 @@ import (
 	"errors"
 	"os"
 
-	"ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
 // removeLocked unlocks and closes a file, then removes it. An open file can't

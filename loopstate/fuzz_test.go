@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // FuzzRoundTrip writes any state and reads it back.

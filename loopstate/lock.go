@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
 func TestALockSaysWhoHasIt(t *testing.T) {

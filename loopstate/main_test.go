@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // roleVariable makes the test binary another process of a test: it names what

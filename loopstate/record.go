@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // record is a loop's file in the user's state folder, for what is ours of its state: it is written

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // spent is a loop that has spent something.

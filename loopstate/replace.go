@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // replace writes the file anew if it still has what was looked at; else done is false. That isn't

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // State is how a loop stands: what its file says, which is the user's, and what the loop counts

@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Note is what is told, as commands and webhooks get it. It has no word of a prompt, an agent

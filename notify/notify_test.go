@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // nobody is the observer behind ours.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What terminals take for a notification, with its title and its text.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 func TestTerminals(t *testing.T) {

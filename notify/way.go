@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // version is that of the files. One of a later version isn't read.

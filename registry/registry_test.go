@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // inHome gives a test a state folder, and returns that of the registry.

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 var attacks = map[string]attack{

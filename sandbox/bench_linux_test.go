@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // BenchmarkWalls measures what walls cost a start, next to the same program without them:

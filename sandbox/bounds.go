@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"ralph-lsp/sandbox/inside"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 // What all that a run starts may take together. A build doesn't reach it, a fork bomb does.

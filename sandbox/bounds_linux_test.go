@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // starts begins a hundred processes, no more, and says how many there were. They end with it.

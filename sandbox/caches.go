@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // cacheRoot is where the folder has caches of its own, "" where there can be none. All in it

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // keptBack are places of a home in which a list of secrets lacked one or another.

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // listWritable prints which parts of the machine could be written. It only asks: opening alone

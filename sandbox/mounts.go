@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // plan collects what is mounted where, each over those before it.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // The caches of a folder that goes are beside it, so that they go as well.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // An agent has a second run, and its user a second loop in the folder. What the first run makes

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // agentOf is an agent with a folder of its own, as pi and claude have one.

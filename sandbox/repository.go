@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // repository is where git keeps what belongs to a folder.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // place is a folder with a repository in a home of its own.

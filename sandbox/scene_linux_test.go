@@ -15,9 +15,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // scene is where an attack takes place.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // stageName is this program in a run's TMPDIR, for what is done inside before the run begins.

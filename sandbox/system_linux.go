@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/sandbox/inside"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 // tempShare is which part of the machine's memory what a run keeps in memory as files may take.

@@ -7,7 +7,7 @@ import (
 	"io/fs"
 	"os"
 
-	"ralph-lsp/sandbox/inside"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 func tempBytes() uint64 { return 1 << 30 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // toolchains are what people really use, with a project of each: what it says in its first

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // rooms are emptied: sockets of services, of the desktop and of other programs are there.

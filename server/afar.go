@@ -7,11 +7,11 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/journal"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // afar are the loops of other places, as the editor sees them. Without a place there are none.

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // agents are the known backends, with what is known of their installation.

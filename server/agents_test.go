@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestAgentsToChoose(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // speaks fails the test unless a command made the server tell its user something:

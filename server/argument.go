@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // with decodes a command's argument into A.

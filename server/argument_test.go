@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What is wrong with an argument is said of the key as it stands in the JSON.

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // questions are those to the user of a client without a plugin, about loops.

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 )
 
 // eagerEditor is one whose user presses Return whatever is asked.

@@ -13,13 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // asksHere starts a loop of the server's own whose agent speaks as claude does when it wants to

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A number that nothing can have measured is as good as none; one that JSON has

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // reviewer shows what loops changed, keeps it and takes it back. git runs aside

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // reviewed is a client in whose folder a loop has run that wrote a line into

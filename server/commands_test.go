@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 )
 
 // A command of the wire that is in no table would be refused as unknown.

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // goOn continues the loop that is left in a folder, with what the options change. trust is the user's word for what the files would run.

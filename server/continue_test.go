@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // othersState is a state file as other Ralph tools write it.

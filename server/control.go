@@ -8,11 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // controls are the commands about a loop that is there.

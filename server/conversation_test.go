@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 // patience bounds every wait of a test for something that must happen.

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const (

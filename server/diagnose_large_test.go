@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestAHundredThousandErrorsProveNothing(t *testing.T) {

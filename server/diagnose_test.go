@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const diagnosing = `{"experimental":{"ralph":{"version":2,"updates":true,"diagnostics":true,"trusted":true}}}`

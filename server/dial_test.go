@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // dialled is an editor that speaks to a server of this process over pipes.

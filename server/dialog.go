@@ -5,10 +5,10 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A client that opted in asks its user itself. For all others the server asks,

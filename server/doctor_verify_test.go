@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 func TestTheDoctorSaysWhatVerifies(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A look takes its time while an editor has the file open.

@@ -6,10 +6,10 @@ import (
 	"reflect"
 	"slices"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // folder is one folder that loops run in: of the workspace, or named by a start.

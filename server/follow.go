@@ -4,10 +4,10 @@ import (
 	"context"
 	"time"
 
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // followPoll is how often the journal of another process' loop is looked at.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // following is a client that has a loop's log from its notifications, and reads

@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // history lists the loops that have a session file and don't run: of a folder, and of its

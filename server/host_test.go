@@ -3,7 +3,7 @@ package server
 import (
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // An editor that is an agent itself says so with its settings.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // land brings what a loop did in its worktree to the user's branch, or discards it.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // inTree is a client in whose repository a loop has worked in a worktree of its own:

@@ -6,12 +6,12 @@ import (
 	"os"
 	"sync"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/notify"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // launcher runs loops of ours in their folders, from their start to their end.

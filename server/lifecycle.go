@@ -7,10 +7,10 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // phase is how far the connection has got.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // logRate is how many log messages a client gets in a second.

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io/fs"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // loops finds the loops in the folders of the workspace: ours, and those that

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // roleEnv names what the test binary plays when it is started as another program.

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"ralph-lsp/loop"
-	"ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
 )
 
 // managed is a loop of ours with the feed that tells the editor of it.

@@ -6,12 +6,12 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/journal"
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/documents"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/documents"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // manager answers commands. It only puts its parts together.

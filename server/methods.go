@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // methods has all that a client can ask for or tell.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestWithoutAnAgentTheErrorIsOneReadableLine(t *testing.T) {

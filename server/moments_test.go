@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What is asked in the moments in which a loop begins and ends gets an answer that is

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // left makes an interrupted loop in a folder and lets its file say why it ended.

@@ -14,16 +14,16 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // TestOneLog has a loop that goes from owner to owner: this process, whose feed

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // output writes all that a session keeps of what a tool gave into a file, for an

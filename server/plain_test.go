@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/server/feed"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What an agent or a stranger's file says reaches editors' status bars,

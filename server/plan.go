@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"os"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // plan tells how to talk with an agent before a loop is started.

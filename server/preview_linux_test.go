@@ -5,16 +5,16 @@ import (
 	"os"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // What a start would find out by writing, a dry run says without. A loop in a worktree doesn't write there.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // filesBelow lists a folder, to see that nothing was written into it.

@@ -9,12 +9,12 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/documents"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/documents"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // problemSource is who says so, as editors show it.

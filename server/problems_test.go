@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // shows waits until the editor shows these diagnostics of a file, as

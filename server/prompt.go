@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 
-	"ralph-lsp/config"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // maxPrompt is the longest prompt that is read from a file, in bytes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A URI may be spelled in several ways; what is open is open under all of them.

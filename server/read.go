@@ -9,10 +9,10 @@ import (
 	"maps"
 	"slices"
 
-	"ralph-lsp/history"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // loopLog is where a loop can be read.

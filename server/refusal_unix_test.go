@@ -9,8 +9,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // TestWhatIsNoFileIsRefusedAtOnce has things in the places of files that would

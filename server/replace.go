@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // CheckStart returns why a loop could not be started as its configuration

@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/server/documents"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/documents"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // refusedStarts are starts that can't succeed.

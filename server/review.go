@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"reflect"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // review is what is known of a folder's changes without asking git: what documents

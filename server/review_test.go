@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // lens waits until a document has a lens, and returns its command.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // CheckSandbox tells whether there are walls around the agents of a folder, and whether there

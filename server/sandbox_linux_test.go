@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Whoever wants walls gets none of less than that, and learns what is missing.

@@ -3,8 +3,8 @@ package server
 import (
 	"errors"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // saver tells loops what the editor's user has saved as their state file.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What this editor's user saves counts while an agent works; what anybody else writes there is asked about.

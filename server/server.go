@@ -11,11 +11,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/loopstate"
-	"ralph-lsp/server/client"
-	"ralph-lsp/server/documents"
-	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/documents"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 )
 
 // Keep starts the process in which the loop with an id in a folder goes on alone. trusted: the

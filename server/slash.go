@@ -3,8 +3,8 @@ package server
 import (
 	"context"
 
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // slash does what a text asks for that is a command and no start.

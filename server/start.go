@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"os"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/server/rpc"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // starter makes loops of what a user and the files choose.

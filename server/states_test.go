@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestALoopThatFailedStaysFailed(t *testing.T) {

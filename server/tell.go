@@ -7,10 +7,10 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // actionLeave is the answer to an offer that changes nothing.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const promising = "Build it, then output `<promise>DONE</promise>`."

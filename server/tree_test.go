@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // repository makes a folder with a repository in it, whose worktrees are beside it.

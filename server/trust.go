@@ -6,9 +6,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // The actions of the question whether a file in the folder is trusted.

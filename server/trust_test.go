@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // configured makes a folder with a ralph.toml.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // turns keep the commands about a folder in the order in which they came,

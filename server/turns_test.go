@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestCommandsBehindAStartFindItsLoop(t *testing.T) {

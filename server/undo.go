@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // undo takes back what iterations changed, unless an agent is at work.

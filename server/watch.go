@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // ownerPoll is how often a loop of another process, or nobody's, is looked at:

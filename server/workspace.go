@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // workspace has the folders that loops run in, by each of their names.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // The formats of claude --output-format stream-json, and amp --execute --stream-json.

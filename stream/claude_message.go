@@ -8,7 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // claudeMessage is an assistant message in the making.

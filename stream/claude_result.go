@@ -3,7 +3,7 @@ package stream
 import (
 	"cmp"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // claudeResult is the event with which claude ends a turn of the user's.

@@ -2,8 +2,8 @@ package stream
 
 import (
 	"cmp"
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"strconv"
 	"time"
 )

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // codexItem is a message, or what codex calls a tool: a command, a change of

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // joiner turns the raw strings of consecutive deltas into text. pi cuts an

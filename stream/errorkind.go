@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // Retryable says whether the same request may succeed later.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Event is one thing that an agent did or said, the same for every backend.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/memtest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
 )
 
 // keeps is what may be kept of a run's second half, in bytes: far less than one

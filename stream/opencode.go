@@ -3,8 +3,8 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
-	"ralph-lsp/internal/jsoncursor"
-	"ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"time"
 )
 

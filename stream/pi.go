@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 const FormatPi Format = "pi-stream-json" // pi --mode json, and its rpc mode

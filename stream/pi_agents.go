@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // piCall is a running tool call whose tool lists the agents that it has work, as the

@@ -1,6 +1,6 @@
 package stream
 
-import "ralph-lsp/internal/jsoncursor"
+import "github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 
 // piMessage is the part of a pi message that matters here. content is raw JSON
 // and valid only as long as its line.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // piEvent holds the fields of all the kinds of events that come seldom.

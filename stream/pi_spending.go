@@ -3,7 +3,7 @@ package stream
 import (
 	"slices"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // toolSpending is what a tool has used by itself: it may run a model, or a whole

@@ -3,7 +3,7 @@ package stream
 import (
 	"slices"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // toolStart shows a call when it is carried out: the message that asks for it may

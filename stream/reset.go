@@ -1,7 +1,7 @@
 package stream
 
 import (
-	"ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"strconv"
 	"strings"
 	"time"

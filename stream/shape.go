@@ -3,7 +3,7 @@ package stream
 import (
 	"bytes"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // shape remembers a line with a delta: the bytes before the delta, and those

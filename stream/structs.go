@@ -6,7 +6,7 @@ import (
 	"errors"
 	"time"
 
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // readEvent reads a line into a struct, for the agents whose lines are few: a

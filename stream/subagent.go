@@ -3,7 +3,7 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
-	"ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"strings"
 )
 

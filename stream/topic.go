@@ -2,7 +2,7 @@ package stream
 
 import (
 	"fmt"
-	"ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"slices"
 	"strings"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // MaxErrors is how many errors of an editor's are looked at.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // State is how far a check has come.

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

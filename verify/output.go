@@ -5,7 +5,7 @@ import (
 	"strings"
 	"sync"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

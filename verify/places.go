@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // maxSearched is how many entries of a folder are looked at for a file that was

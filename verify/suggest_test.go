@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // withPrograms makes programs the only ones that are installed.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // AnswerOf is what a person is told of a command's result, in an editor that shows

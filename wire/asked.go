@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // AskedLines are what an agent asks, for a terminal: all of the command or the diff, but for

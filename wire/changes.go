@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // ChangesParams is the argument of ralph.loop.changes: what changed between the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/changes"
 )
 
 // More files than fit into an answer come page by page, none twice.

@@ -1,12 +1,12 @@
 package wire
 
 import (
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // Version is that of our own part of the protocol (docs/PROTOCOL.md).

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // detailsOf is what there is to know of a loop besides how it stands. What isn't

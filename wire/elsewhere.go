@@ -1,8 +1,8 @@
 package wire
 
-import "ralph-lsp/loop/ask"
+import "github.com/ralph-lsp/ralph-lsp/loop/ask"
 
-import "ralph-lsp/loop"
+import "github.com/ralph-lsp/ralph-lsp/loop"
 
 // HostFleet is the host of a loop that no worker has had yet.
 const HostFleet = "fleet"

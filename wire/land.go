@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // LandParams is the argument of ralph.loop.land: what a loop did in its worktree comes

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // What is to be typed is never cut, however deep a repository lies.

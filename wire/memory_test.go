@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Calls that never get a result are bounded, and the last ones end with their run.

@@ -7,9 +7,9 @@ import (
 	"maps"
 	"slices"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Command is LSP's Command: one of ours for workspace/executeCommand.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // Who is refused is offered the same again with a word more, and no other way

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // HistoryParams is the argument of ralph.loop.history.

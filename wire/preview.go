@@ -6,16 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // DryRunResult is what a start would do.

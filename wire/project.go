@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/history"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // MaxTitle is the longest title of a tool call, in runes.

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // constants returns the string constants of a package's files whose name

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
 // exampleQuestion is a command that claude may not run unasked.

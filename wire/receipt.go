@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Receipt is how a loop ended that isn't at work any more, for who looks at it later.

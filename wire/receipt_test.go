@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 func TestAReceiptSaysWhatHelps(t *testing.T) {

@@ -3,10 +3,10 @@ package wire
 import (
 	"encoding/json"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // ReadResult is a page of a loop's log.

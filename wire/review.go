@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/changes"
 )
 
 // Review is what a document shows of a loop's changes; the zero value is nothing.

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 
-	"ralph-lsp/loop/start"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // OffersAtStart are the commands that start with what a start leaves open: the folder's own

@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/sandbox"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatAStartLeavesOpenIsOfferedWithAllThatItSays(t *testing.T) {

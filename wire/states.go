@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // stateFacts are what there is to know of a loop in one of its states.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // exampleStates has one loop in each of its states. The editors' tests walk it too.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/history"
 )
 
 // MethodStatus is the notification that carries the state of all loops.

@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
 // OnceStatus is the update that says how a loop stands, of a run for the program that

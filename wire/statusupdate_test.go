@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
 func TestAStatusUpdateIsBounded(t *testing.T) {

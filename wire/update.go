@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Update is one entry of a ralph/update notification, with the names and the

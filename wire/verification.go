@@ -3,11 +3,11 @@ package wire
 import (
 	"fmt"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Verify tells how far the check of a loop's work has come.

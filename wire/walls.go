@@ -4,8 +4,8 @@ import (
 	"regexp"
 	"strings"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // sandboxed says of a loop that there are walls around its agents.

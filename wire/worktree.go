@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // WorktreeParam is what a start says of a worktree: true, or the name of a branch; false

@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // changesMessage is that of the commit of what wasn't committed.

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // computed is where the user's branch would be.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // roles are what a process does that a test kills: it makes no home, which nobody would remove.

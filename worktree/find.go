@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // markerName is the file in git's folder for a tree that says it is ours.

@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // holdLanding keeps other landings out of a repository. What git starts meanwhile

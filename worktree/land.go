@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // How a branch lands.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // checkout is git in one work tree, in the name of its user.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // leftover is what isn't committed in a worktree.

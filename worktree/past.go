@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Fate is what became of a tree.

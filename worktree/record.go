@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // record says what of a tree may be there although it isn't whole. It is written before

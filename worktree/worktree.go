@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Tree is a worktree of ours. Paths are absolute and without links.

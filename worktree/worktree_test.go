@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // work is a folder with the user's repository in it, called app.

@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // bears makes the test binary a process with that limit of file locks, to the end of its stdin.

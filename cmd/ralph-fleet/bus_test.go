@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // user gives commands to a bus of their own.

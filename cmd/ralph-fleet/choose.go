@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // choice says which loops a command is about: those that are named, have labels, or all.

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 const deploy = "../../deploy"

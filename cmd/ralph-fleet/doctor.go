@@ -17,16 +17,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/git"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // doctor looks at a fleet from one machine.

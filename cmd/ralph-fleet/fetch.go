@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 func newFetch() *cobra.Command {

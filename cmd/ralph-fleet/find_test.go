@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // readBus is a bus of which loops are read alone.

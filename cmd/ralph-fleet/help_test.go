@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // typed runs the program as a user does, and returns what it says.

@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // logFlags say how a part that runs for long logs.

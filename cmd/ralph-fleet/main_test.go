@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 func TestMain(m *testing.M) { testhome.Main(m, "RALPH_FLEET_TEST_ROLE", nil) }

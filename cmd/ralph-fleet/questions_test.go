@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // As many questions as there may be, each about a long diff: from the line that the child prints to

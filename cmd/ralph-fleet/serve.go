@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/metrics"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/fleet/spans"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/spans"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 func newServe() *cobra.Command {

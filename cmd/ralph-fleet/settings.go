@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 // fromEnv are the keys of fleet.toml that the environment may say, too.

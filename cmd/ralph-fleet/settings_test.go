@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 func TestFlagsWinOverEnvironmentOverFile(t *testing.T) {

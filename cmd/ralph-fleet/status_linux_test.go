@@ -11,7 +11,7 @@ import (
 	"github.com/clipperhouse/displaywidth"
 	"golang.org/x/sys/unix"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // openTerminal is a terminal, and what is seen on it.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // manyLoops are loops that have ended, each later than the one before.

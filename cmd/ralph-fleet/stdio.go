@@ -10,16 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/emit"
-	"ralph-lsp/cmd/internal/keeper"
-	"ralph-lsp/config"
-	"ralph-lsp/fleet"
-	"ralph-lsp/fleet/desk"
-	"ralph-lsp/fleet/natsbus"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 
 // editor is the program as editors start it: the sidecar of ralph-lsp, with the loops of the

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // home is a user without anything; it returns the folder of their settings.

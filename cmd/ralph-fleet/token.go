@@ -12,8 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // token is the secret of the bus, "" when there is none.

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/agents"
-	"ralph-lsp/backends"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/agents"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // newAgents is about the agents that people describe in markdown files.

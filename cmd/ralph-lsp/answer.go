@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // byTerminal is who answers here.

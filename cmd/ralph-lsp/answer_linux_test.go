@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // askingClaude speaks as claude does when it wants to use a tool.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestWordsThatAnswer(t *testing.T) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // lookAgain is how often it is looked whether something is asked, or typed.

@@ -7,11 +7,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // addStartFlags adds the flags of a start to a command, and what the shell completes them with.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // user is somebody who calls the program in a folder.

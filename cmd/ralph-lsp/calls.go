@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // callLog remembers running tool calls, to say what a result belongs to.

@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // inSnapshots gives a command -C and the arguments [LOOP] [-- PATH...], and runs

@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // fullDisk takes nothing.

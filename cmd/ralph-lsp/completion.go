@@ -8,10 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // completeLoops offers the folder's loops by their ids, and those in worktrees that stood for

@@ -9,11 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for

@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // decodeFormats are the values of decode --format: the agents whose stream has

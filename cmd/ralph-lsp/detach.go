@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/keeper"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // newAttach is watch for who may also end the loop.

@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/server"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func newDoctor() *cobra.Command {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/config"
-	"ralph-lsp/server"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // tellPlan says what a start would do, as editors say it, and fails if it would be

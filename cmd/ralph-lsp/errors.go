@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // The exit codes.

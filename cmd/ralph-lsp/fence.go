@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // fence stands in front of stdout and stderr. Whoever wrote what is printed, and

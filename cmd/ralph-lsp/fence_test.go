@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // hostile moves the cursor, sets the title, hides and reorders.

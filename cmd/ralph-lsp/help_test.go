@@ -8,10 +8,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 func TestHelpIsNarrow(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 func newLand() *cobra.Command {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/loop"
-	"ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // place is the folder that a command is about, and the loop there: "" is whichever is.

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 )
 
 func main() {

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/test/memtest"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // No style remembers a run: what it has shown is gone, and what it waits for is

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // offerOfPermits is what is remembered of a user who leaves an agent without commands.

@@ -5,7 +5,7 @@ import (
 	"os"
 	"runtime"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // palette colours text; the zero value leaves it as it is.

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/verify"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // subagentBar stands before the lines of a subagent's.

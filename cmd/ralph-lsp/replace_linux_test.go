@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // runsAt runs a line of a shell at a terminal, in a folder where fake-agent is ./agent.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // newResume first asks the process that drives the loop. Only without one the loop

@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/cmd/internal/emit"
-	"ralph-lsp/cmd/internal/keeper"
-	"ralph-lsp/cmd/internal/notifytest"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/server/stdio"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/notifytest"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // execute runs the command line and returns the exit code. Whatever goes wrong

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // newSetup is the command by which a fleet's worker prepares a checkout: like an iteration

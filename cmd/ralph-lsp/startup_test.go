@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 const hello = `package main

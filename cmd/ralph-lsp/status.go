@@ -10,12 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/registry"
-	"ralph-lsp/wire"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 func newStatus() *cobra.Command {

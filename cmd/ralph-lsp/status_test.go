@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Whatever a loop waits for, the terminal says it: in its live line, in its log

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/cmd/internal/keeper"
-	"ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 
 // serveEditor serves an editor, or shows the help to a person.

@@ -9,9 +9,9 @@ import (
 
 	"golang.org/x/term"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // style shows a loop in the terminal or writes it to a pipe. Its calls come

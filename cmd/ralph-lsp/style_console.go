@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // consoleLook prints what comes, as it comes: text as the agent writes it, a line per tool

@@ -3,10 +3,10 @@ package main
 import (
 	"slices"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // told is the style for people: it says what is told of a loop, and when. Its look says

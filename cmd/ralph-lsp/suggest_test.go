@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 func TestSuggestedFlags(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/config/orchestrator"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config/orchestrator"
 )
 
 // maxNotes bounds how many lines are told about a file.

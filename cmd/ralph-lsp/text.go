@@ -8,8 +8,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // terminalWidth measures strings that may hold colour codes.

@@ -7,10 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/cmd/internal/cli"
-	"ralph-lsp/config"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // newTrust is the command that lets a folder's file count. It shows what it trusts

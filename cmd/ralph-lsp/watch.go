@@ -14,10 +14,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // newWatch is the command that shows a loop. asks: Ctrl-C asks what becomes of it.

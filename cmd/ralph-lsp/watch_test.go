@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Who watches a loop sees for how long it has run and which tool runs, as its own terminal does.

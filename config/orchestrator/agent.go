@@ -8,7 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 // custom is what a program of the user's is called, there and here.

@@ -12,8 +12,8 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
-	"ralph-lsp/config"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Note says what became of a line of the file.

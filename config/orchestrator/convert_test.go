@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 )
 
 // hat is one of the file's.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // document is the new file: tables with their keys, both in the order in which they came.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
-	"ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
 // What all tests share; set once by TestMain.

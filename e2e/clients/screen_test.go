@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // screen is a terminal in which an editor runs, as its user sees it.

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // asksOn submits a loop whose agent asks before it pushes, to a worker, and waits for the question.

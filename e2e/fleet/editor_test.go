@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // editor is an editor that has the world's repository open, beside a folder of its own.

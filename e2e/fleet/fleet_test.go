@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 func TestAWorkerThatIsKilledLosesOneIteration(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // Whatever ends a setup, nothing that it has started is left, not even a tool that is deaf

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/certtest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/certtest"
 )
 
 func TestTLS(t *testing.T) {

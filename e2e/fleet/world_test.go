@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds what a test waits for; only a hang reaches it.

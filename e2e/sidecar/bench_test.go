@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 // rounds is how often what is compared is measured in turn; the median of the

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 // patience bounds every wait: only what hangs takes longer.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 // maxMemory bounds the sidecar's resident memory during a flood, in KiB.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // kept is a loop that outlives its editor, with the mark that all its processes bear.

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/agents"
-	"ralph-lsp/internal/test/proctest"
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // roleEnv names what the test binary plays instead of testing.

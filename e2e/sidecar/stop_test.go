@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // times is how often in a row each way to end is tried.

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/journal"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // fakeBus has what a desk needs of a bus. Channels that it has given end when it is cut.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Do implements elsewhere.Place.

@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/server/elsewhere"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Options say where a desk's bus is.

@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/ask"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestHowALoopStands(t *testing.T) {

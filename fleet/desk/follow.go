@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 )
 
 const (

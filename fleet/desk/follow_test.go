@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 func TestOfTheLoopsLookedAtTheLastOnesAreKept(t *testing.T) {

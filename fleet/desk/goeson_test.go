@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A loop that has ended at a limit can go on with a higher one, as those of this machine.

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"sync"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // transcript is the log of a loop: what each attempt that counts has said, a file of the bus

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // originOf is the open folder whose repository a loop works on; "" for none.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // repoAt is a repository with one file and one commit, which is returned.

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/journal"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // fillPatience is how long a reader waits for what a loop has said before.

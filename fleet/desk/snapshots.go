@@ -10,10 +10,10 @@ import (
 	"strconv"
 	"sync"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/git"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // snapshots are what loops changed: those of their last checkpoints, fetched into a

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/fleet"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestWhichOpenFolderALoopIsOf(t *testing.T) {

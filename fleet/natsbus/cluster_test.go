@@ -13,8 +13,8 @@ import (
 
 	"github.com/nats-io/nats-server/v2/server"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/test/certtest"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/certtest"
 )
 
 func TestWhoMaySpeakToTheBus(t *testing.T) {

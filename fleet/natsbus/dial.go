@@ -9,8 +9,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"ralph-lsp/fleet"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // retention is how long what a loop said live is kept when nobody takes it away.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // A bus with TLS and a token is looked at from inside, whatever its certificate says.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // hear reads so many lines of what a loop says; -1 is up to the end.

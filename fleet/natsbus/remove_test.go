@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 func TestALoopIsRemovedOnlyAsItWas(t *testing.T) {

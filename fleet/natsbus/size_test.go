@@ -10,7 +10,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // full is a record that has as much of everything as it can.

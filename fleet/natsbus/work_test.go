@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // TestTheFirstOfAnyPriority waits for a loop while none is there: whichever comes is taken, and what

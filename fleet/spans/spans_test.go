@@ -18,7 +18,7 @@ import (
 	pb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // receiver is a collector that keeps what it is told.

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 )
 
 // look finds out by what nobody can put off. The mark stays whatever a process does, and is

@@ -11,8 +11,8 @@ import (
 	"syscall"
 	"testing"
 
-	"ralph-lsp/backends/reaper"
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // asks makes the test binary a program that asks for something, away one that detaches itself first.

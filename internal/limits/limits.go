@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Limits bound a loop. 0 is no limit.

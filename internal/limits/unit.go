@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Unit is what a limit counts.

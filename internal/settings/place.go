@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // place is where a setting is in Said, whatever its type.

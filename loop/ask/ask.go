@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // The kinds of questions.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Call is a question on its way to the user.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/diff"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // shownWrites is a loop in a folder, and what its user is shown when claude asks to write a file there.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // A rule says what the user has allowed for as long as a loop lasts:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 func commandInput(command string) json.RawMessage {

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Reader makes of what an agent asks what its user is to read.

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Agent is what a start says of the agent.

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // saidIn is what a state file says. Only what asks more, or shows less, counts: anybody may have written it.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // askStart resolves a start.

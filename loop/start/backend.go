@@ -7,10 +7,10 @@ import (
 	"maps"
 	"slices"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Detect finds the agent for a start that names none.

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // checkBrought refuses a start whose agents would run what the folder brings along, before

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Check is what a start says of how promises are verified.

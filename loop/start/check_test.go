@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhoSaysHowALoopIsVerified(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // FlagError says in one line what is wrong with a flag of the set: an unknown

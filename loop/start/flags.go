@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A start's flags stand once: those of settings and limits in the tables there, and here those of what is chosen together.

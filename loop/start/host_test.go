@@ -3,7 +3,7 @@ package start
 import (
 	"testing"
 
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 // A loop that is started inside an agent runs that agent with the session's model,

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 func TestParseLanding(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // AddLimits adds the flags that bound a loop to a set, with the defaults of a new loop.

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 func TestEachLimitHasAFlagAndASource(t *testing.T) {

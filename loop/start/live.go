@@ -3,10 +3,10 @@ package start
 import (
 	"context"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
-	"ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // talk lets the agents be talked to that can be, where that is wanted. The error says which

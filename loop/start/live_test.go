@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // installPi puts a pi into PATH that can be talked to.

@@ -4,9 +4,9 @@ import (
 	"slices"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/loop"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 func TestHowAnAgentIsLetRunCommands(t *testing.T) {

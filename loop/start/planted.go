@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // tighten makes the limits of a state file no looser than the user's, but for

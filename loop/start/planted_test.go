@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {

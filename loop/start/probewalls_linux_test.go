@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/test/walltest"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Who looks for an agent runs no program of the folder outside the walls of the loop.

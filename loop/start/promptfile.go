@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Template is the prompt file that a folder begins with.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 func TestAPromptIsReadAsItsEditorSavedIt(t *testing.T) {

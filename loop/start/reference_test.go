@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the tables of keys in docs")

@@ -7,14 +7,14 @@ import (
 	"slices"
 	"strings"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/changes"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/caller"
-	"ralph-lsp/internal/limits"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // Options are what a start says, or an editor's settings. What is empty or nil

@@ -7,10 +7,10 @@ import (
 	"os"
 	"slices"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/hats"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // maxInstructions bounds what a hat's file may tell an agent, in bytes.

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 const ringFile = `

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // durationPattern is what limits.ParseSpan takes: what time.ParseDuration does,

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"unicode"
 
-	"ralph-lsp/agents"
-	"ralph-lsp/config"
-	"ralph-lsp/hats"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/agents"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Team are the agents of markdown files that a start names.

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/agents"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/agents"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // teamPlace makes a folder with files and a home of the user's: scout is the user's on

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"time"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/history"
-	"ralph-lsp/loop"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/verify"
-	"ralph-lsp/worktree"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // Tree says whether a loop works in a git worktree of its own.

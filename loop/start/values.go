@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // ValueError says why a flag's value can't be taken, and what can.

@@ -3,10 +3,10 @@ package start
 import (
 	"context"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/loop"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // wall puts up the walls that the start or the files want.

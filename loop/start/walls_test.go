@@ -3,11 +3,11 @@ package start
 import (
 	"testing"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/settings"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 const walled = "[sandbox]\nmode = \"workspace\"\nhide = [\"~/keys\"]\n"

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Editor is the client as the rest of the room sees it. None but Send and

@@ -11,7 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 )
 
 // update writes the golden files anew.

@@ -7,9 +7,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/agents"
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/agents"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
 // completion returns what can be written at a position; never nil.

@@ -9,8 +9,8 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"ralph-lsp/internal/test/testhome"
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // TestDiagnostics has documents with what is to be said about them; « and »

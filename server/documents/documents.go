@@ -14,11 +14,11 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"ralph-lsp/config"
-	"ralph-lsp/internal/paths"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/server/client"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // docEnv is what documents know of the rest.

@@ -3,9 +3,9 @@ package documents
 import (
 	"strings"
 
-	"ralph-lsp/config"
-	"ralph-lsp/loopstate"
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // stateKeys are the keys of the state file, for an editor's help.

@@ -7,9 +7,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // keyFile is a kind of file that has keys and values, for hover and completion.

@@ -6,9 +6,9 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/loop/start"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // codeLens answers textDocument/codeLens.

@@ -3,7 +3,7 @@ package documents
 import (
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // reviewLenses show what the loop of a prompt or of a state file changed.

@@ -7,7 +7,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // A loop's changes are shown at its prompt and its state file, not elsewhere.

@@ -5,9 +5,9 @@ package elsewhere
 import (
 	"context"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/journal"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Place has loops that aren't of this machine. No method but Do, Snapshots, Check and Run may block.

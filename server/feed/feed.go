@@ -6,11 +6,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // An agent prints as fast as it can and the editor never reads: the memory has

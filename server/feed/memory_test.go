@@ -8,12 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/internal/test/memtest"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // deafEditor takes everything at once and remembers nothing, but how far it is.

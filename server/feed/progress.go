@@ -7,9 +7,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // The methods of work done progress that the server calls.

@@ -10,13 +10,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/changes"
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/loop"
-	"ralph-lsp/server/client"
-	"ralph-lsp/stream"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 var progressClient = client.Info{WorkDoneProgress: true}

@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // silence finds out that an agent has given no sign for long, which is no event.

@@ -7,9 +7,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/loop"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A silent agent is told of once, and that it speaks again, whatever time passes.

@@ -3,8 +3,8 @@ package feed
 import (
 	"reflect"
 
-	"ralph-lsp/server/client"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // statusFeed tells an editor that opted in how its loops stand. There is one

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ralph-lsp/internal/test/clienttest"
-	"ralph-lsp/server/client"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 func TestStatusOfLoops(t *testing.T) {

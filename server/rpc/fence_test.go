@@ -17,8 +17,8 @@ import (
 	"go.lsp.dev/jsonrpc2"
 	"go.lsp.dev/protocol"
 
-	"ralph-lsp/internal/test/lsptest"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Each of these tests shows first what jsonrpc2 does by itself, so that it

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 )
 
 func say(messages ...string) string {

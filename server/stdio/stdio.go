@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"ralph-lsp/server"
-	"ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 )
 
 // Sidecar is the program as editors start it: without a command.

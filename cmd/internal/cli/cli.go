@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // Annotations of commands.

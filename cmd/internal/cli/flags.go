@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"ralph-lsp/internal/tell"
-	"ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
 // helpAll is the flag of a command whose help is short.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What the demo's agent is recorded to have seen is what it would see: the check

@@ -18,14 +18,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"ralph-lsp/backends"
-	"ralph-lsp/config"
-	"ralph-lsp/internal/filelock"
-	"ralph-lsp/journal"
-	"ralph-lsp/loop"
-	"ralph-lsp/loop/start"
-	"ralph-lsp/notify"
-	"ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (

@@ -58,7 +58,7 @@ func BuildRalph(dir string) (string, error) { return Build(dir, "ralph-lsp") }
 // Build builds one of this project's programs into a folder and returns its path.
 func Build(dir, name string) (string, error) {
 	program := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "ralph-lsp/cmd/"+name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/ralph-lsp/ralph-lsp/cmd/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
 // Sandbox is a place where an agent runs that reaches nothing but a fake model:

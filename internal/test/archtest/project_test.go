@@ -11,7 +11,7 @@ import (
 // picture is ARCHITECTURE.md's: an arrow leads from a package to what it may
 // know.
 var picture = Rules{
-	Module: "ralph-lsp",
+	Module: "github.com/ralph-lsp/ralph-lsp",
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
 		"internal/control":        {},

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"ralph-lsp/server/client"
-	"ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Full is a client that wants all.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // Main is the TestMain of a package whose test binary plays roles as well, as an

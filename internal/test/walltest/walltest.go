@@ -7,7 +7,7 @@ import (
 	"sync"
 	"testing"
 
-	"ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Required is the variable with which no test may do without walls, as in make test.

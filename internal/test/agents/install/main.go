@@ -9,7 +9,7 @@ import (
 	"os"
 	"os/signal"
 
-	"ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
 
 func TestServeNamesTheScriptThatIsWrong(t *testing.T) {
