@@ -11,6 +11,9 @@
 // one message are joined before they are written, and a reader joins those that follow each
 // other, up to wire.MaxText. A line that isn't whole is told to nobody; who writes on removes it.
 //
+// A file that has grown too large is replaced by one that has its newer half, and of the rest
+// where iterations began and ended (trim.go). Offsets count on, so cursors stay.
+//
 // What only says how far something has come (a tool's output so far) isn't written: a
 // follower in this process gets the last of it.
 //

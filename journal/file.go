@@ -47,7 +47,7 @@ var errInUse = errors.New("another process writes it")
 const patience = 2 * time.Second
 
 // openToWrite opens the journal of a loop behind its last whole line, or makes it.
-func openToWrite(loopID string, keep bool) (file *os.File, h header, first, size int64, err error) {
+func openToWrite(loopID string, keep bool) (at *placed, h header, first, size int64, err error) {
 	dir, err := folder()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
@@ -62,7 +62,8 @@ func openToWrite(loopID string, keep bool) (file *os.File, h header, first, size
 		return nil, h, 0, 0, err
 	}
 	path := filepath.Join(dir, fileOf(loopID))
-	if file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE); errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
+	file, err := paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
+	if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
 		if err = os.Remove(path); err == nil {
 			file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
 		}
@@ -76,10 +77,10 @@ func openToWrite(loopID string, keep bool) (file *os.File, h header, first, size
 		return nil, h, 0, 0, err
 	}
 	prune(dir, time.Now())
-	return file, h, first, size, nil
+	return place(file, h), h, first + h.dropped(), size + h.dropped(), nil
 }
 
-// takeUp makes a file one that is written to from size on.
+// takeUp makes a file one that is written to from size on, without what is dropped.
 func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -93,7 +94,7 @@ func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	case isOne:
 		size, err = wholeLines(file)
 	default: // new, or torn in its first line
-		h = header{Version: version, Name: newName()}
+		h = header{Version: 1, Name: newName()}
 	}
 	h.Keep = 0
 	if keep {
@@ -186,7 +187,7 @@ func (r *Reader) source() (source, *os.File, error) {
 		file.Close()
 		return source{}, nil, err
 	}
-	return source{ReaderAt: file, name: h.Name, first: first, end: size}, file, nil
+	return source{ReaderAt: place(file, h), name: h.Name, dropped: h.dropped(), first: h.dropped() + first, end: h.dropped() + size}, file, nil
 }
 
 // Read returns what comes behind a cursor. Complete is for the caller to say.
@@ -219,7 +220,7 @@ func (r *Reader) End() (string, error) {
 	}
 	defer file.Close()
 	end, err := wholeLines(file)
-	return cursor{s.name, max(end, s.first)}.String(), err
+	return cursor{s.name, max(s.dropped+end, s.first)}.String(), err
 }
 
 // Size is how many bytes the file has, 0 for none: another one may be worth a look.

@@ -31,13 +31,15 @@ const (
 type Log struct {
 	mu        sync.Mutex
 	name      string
-	file      *os.File // nil: before it is opened, where it can't be, and when it is closed
-	path      string   // of the file, "" without one
-	keep      bool     // the file stays when the loop ends
-	first     int64    // where the lines begin
-	begun     int64    // where this process began to tell
-	onDisk    int64    // what is before is in the file
-	from      int64    // the offset of lines.out; above onDisk where some couldn't be kept
+	file      *placed // nil: before it is opened, where it can't be, and when it is closed
+	path      string  // of the file, "" without one
+	keep      bool    // the file stays when the loop ends
+	first     int64   // where the lines begin
+	limit     int64   // from which size on half of them is dropped; 0: maxJournal
+	triedAt   int64   // how far it was written when that failed
+	begun     int64   // where this process began to tell
+	onDisk    int64   // what is before is in the file
+	from      int64   // the offset of lines.out; above onDisk where some couldn't be kept
 	lines     lines
 	broken    error // why nothing is written any more
 	told      bool  // of it
@@ -144,6 +146,7 @@ func (l *Log) write() {
 		if err == nil {
 			l.onDisk = l.end()
 			l.from, l.lines.out = l.onDisk, l.lines.out[:0]
+			l.trim()
 			return
 		}
 		l.broken = fmt.Errorf("the loop's journal is not complete: %w", err)
@@ -223,7 +226,7 @@ func (l *Log) close() {
 	switch {
 	case l.file == nil:
 	case l.keep && l.broken == nil && len(l.followers) > 0: // they may lag
-		_ = filelock.Unlock(l.file)
+		_ = filelock.Unlock(l.file.File)
 	case l.keep && l.broken == nil:
 		l.letGo()
 	case !l.keep && os.Remove(l.path) != nil: // where an open file can't be removed
@@ -234,7 +237,7 @@ func (l *Log) close() {
 
 // letGo closes the file. The caller holds mu.
 func (l *Log) letGo() {
-	_ = filelock.Unlock(l.file)
+	_ = filelock.Unlock(l.file.File)
 	l.file.Close()
 	l.file = nil
 }
@@ -312,13 +315,16 @@ func (l *Log) source() (s source, over bool, done func(), err error) {
 // reading reads a log: what the file has from there, and the rest from memory.
 type reading struct {
 	log  *Log
-	file *os.File
+	file *placed
 	own  bool // the file is the reader's, not the log's
 }
 
-func (r *reading) open() (err error) {
-	r.file, err = openToRead(r.log.path)
-	r.own = err == nil
+func (r *reading) open() error {
+	file, err := openToRead(r.log.path)
+	if err == nil {
+		h, _, _ := readHeader(file)
+		r.file, r.own = place(file, h), true
+	}
 	return err
 }
 
@@ -337,7 +343,7 @@ func (r *reading) ReadAt(p []byte, off int64) (n int, err error) {
 	case off < onDisk && r.file != nil:
 		p = p[:min(int64(len(p)), onDisk-off)]
 		n, err = r.file.ReadAt(p, off)
-		if errors.Is(err, os.ErrClosed) && !r.own { // the loop has ended meanwhile
+		if errors.Is(err, os.ErrClosed) && !r.own { // the loop has ended meanwhile, or another file is in its place
 			if err = r.open(); err == nil {
 				n, err = r.file.ReadAt(p, off)
 			}
@@ -416,6 +422,9 @@ func (f *Follower) Next(ctx context.Context, o Options) (page Page, after string
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.at, f.cursor = at, page.Cursor
+	if page.Reset { // it lagged behind what is kept
+		after = ""
+	}
 	if page.More || len(page.Items) > 0 && l.end() > at {
 		return page, after, nil
 	}
