@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(50, amp) }
@@ -19,7 +19,7 @@ var amp = Backend{
 	May:       "may do what its own settings allow",
 	Prompt:    PromptStdin,
 	ArgPrompt: "--execute",
-	Output:    stream.FormatAmp,
+	Output:    decode.FormatAmp,
 	Transport: TransportPipes,
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{

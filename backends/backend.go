@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // PromptMode is how the prompt reaches the agent.
@@ -50,7 +50,7 @@ type Backend struct {
 	// options: EndOfOptions in front of it, the flag that takes it as
 	// FLAG=PROMPT, or "" where the agent knows neither.
 	ArgPrompt string
-	Output    stream.Format
+	Output    decode.Format
 	Transport Transport
 	Live      *Live // how it can be talked to while it works; nil: it can't
 
@@ -120,7 +120,7 @@ func known(place int, b Backend) {
 
 // Custom describes a program of the user's own. The prompt is its only
 // contract: it goes in by mode, and format says how to read what comes out.
-func Custom(command string, args []string, mode PromptMode, format stream.Format) Backend {
+func Custom(command string, args []string, mode PromptMode, format decode.Format) Backend {
 	return Backend{
 		Name:      "custom",
 		May:       "may do whatever it does by itself: ralph-lsp doesn't know it",

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func TestArgumentLists(t *testing.T) {
@@ -34,7 +34,7 @@ func TestArgumentLists(t *testing.T) {
 		{"copilot", copilot, nil, nil, "--output-format json --stream on --no-ask-user --no-auto-update --allow-tool=write"},
 		{"copilot with tools", copilot, nil, []string{"--allow-all-tools"}, "--output-format json --stream on --no-ask-user --no-auto-update --allow-all-tools"},
 		{"opencode", opencode, nil, []string{"--auto"}, "run --format json --thinking --auto"},
-		{"custom", Custom("x", []string{"--headless"}, PromptStdin, stream.FormatText), nil, []string{"more"}, "--headless more"},
+		{"custom", Custom("x", []string{"--headless"}, PromptStdin, decode.FormatText), nil, []string{"more"}, "--headless more"},
 	} {
 		if got := strings.Join(tt.backend.Argv(tt.ours, tt.user), " "); got != tt.want {
 			t.Errorf("%s:\n got %s\nwant %s", tt.name, got, tt.want)
@@ -58,7 +58,7 @@ func TestPermissionsInWords(t *testing.T) {
 		{codex, "-s read-only", "codex may only read", true},
 		{codex, "--full-auto", "codex may do what --full-auto allows", true},
 		{gemini, "--yolo", "gemini asks nothing and may run any command", true},
-		{Custom("x", nil, PromptStdin, stream.FormatText), "--yolo", "custom may do whatever it does by itself: ralph-lsp doesn't know it", false},
+		{Custom("x", nil, PromptStdin, decode.FormatText), "--yolo", "custom may do whatever it does by itself: ralph-lsp doesn't know it", false},
 	} {
 		if got, own := tt.backend.Permissions(strings.Fields(tt.user)); got != tt.want || own != tt.own {
 			t.Errorf("%s %s: %q, %v, want %q", tt.backend.Name, tt.user, got, own, tt.want)
@@ -80,7 +80,7 @@ func TestPermissionsInWords(t *testing.T) {
 
 func TestGivenBackendPiWhenRalphResolvesTheBackendThenItsCommandArgsAndOutputFormat(t *testing.T) {
 	b, err := Lookup("pi")
-	if err != nil || b.Command != "pi" || b.Output != stream.FormatPi {
+	if err != nil || b.Command != "pi" || b.Output != decode.FormatPi {
 		t.Errorf("%+v, %v", b, err)
 	}
 	if want := []string{"-p", "--mode", "json", "--no-session"}; !slices.Equal(b.Args, want) {
@@ -141,11 +141,11 @@ func TestNoBackendMayDoEverythingByDefault(t *testing.T) {
 
 func TestTextBackendsAreOnATerminal(t *testing.T) {
 	for _, b := range builtin {
-		if (b.Transport == TransportPTY) != (b.Output == stream.FormatText) {
+		if (b.Transport == TransportPTY) != (b.Output == decode.FormatText) {
 			t.Errorf("%s: %s on %s", b.Name, b.Output, b.Transport)
 		}
 	}
-	if b := Custom("x", nil, PromptStdin, stream.FormatText); b.Transport != TransportPipes {
+	if b := Custom("x", nil, PromptStdin, decode.FormatText); b.Transport != TransportPipes {
 		t.Errorf("a program of the user's is on %s", b.Transport)
 	}
 }

@@ -4,21 +4,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func TestBadOutput(t *testing.T) {
 	for _, tt := range []struct {
 		role   string
-		format stream.Format
+		format decode.Format
 		want   string
 	}{
-		{"prints nothing", stream.FormatText, "the agent printed nothing"},
-		{"prints nothing", stream.FormatPi, "the agent printed nothing"},
-		{"prints binary", stream.FormatText, "the agent printed binary data instead of text"},
-		{"prints binary", stream.FormatPi, "the agent's output isn't pi-stream-json"},
-		{"closes its output", stream.FormatText, "the agent closed its output and didn't exit within 50ms"},
-		{"closes its output", stream.FormatPi, "the agent closed its output and didn't exit within 50ms"},
+		{"prints nothing", decode.FormatText, "the agent printed nothing"},
+		{"prints nothing", decode.FormatPi, "the agent printed nothing"},
+		{"prints binary", decode.FormatText, "the agent printed binary data instead of text"},
+		{"prints binary", decode.FormatPi, "the agent's output isn't pi-stream-json"},
+		{"closes its output", decode.FormatText, "the agent closed its output and didn't exit within 50ms"},
+		{"closes its output", decode.FormatPi, "the agent closed its output and didn't exit within 50ms"},
 	} {
 		t.Run(tt.role+" as "+string(tt.format), func(t *testing.T) {
 			if tt.role == "closes its output" {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(10, claude) }
@@ -31,7 +32,7 @@ var claude = Backend{
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
-	Output:            stream.FormatClaude,
+	Output:            decode.FormatClaude,
 	Transport:         TransportPipes,
 	Live:              &claudeLive,
 	ModelFlag:         "--model",

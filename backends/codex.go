@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(40, codex) }
@@ -29,7 +29,7 @@ var codex = Backend{
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
-	Output:            stream.FormatCodex,
+	Output:            decode.FormatCodex,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--sandbox", "read-only"},

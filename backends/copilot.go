@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(60, copilot) }
@@ -24,7 +24,7 @@ var copilot = Backend{
 	InteractivePrompt: "--interactive",
 	Prompt:            PromptStdin,
 	ArgPrompt:         "--prompt",
-	Output:            stream.FormatCopilot,
+	Output:            decode.FormatCopilot,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SlashCommands:     true,

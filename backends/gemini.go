@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(30, gemini) }
@@ -26,7 +26,7 @@ var gemini = Backend{
 	InteractivePrompt: "--prompt-interactive",
 	Prompt:            PromptStdin,
 	ArgPrompt:         "--prompt",
-	Output:            stream.FormatGemini,
+	Output:            decode.FormatGemini,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--approval-mode", "default"},

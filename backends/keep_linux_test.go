@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // tools are what an agent starts that hides, or doesn't want to end. All of them
@@ -142,7 +143,7 @@ func init() {
 				panic(err)
 			}
 		}
-		p, err := Start(Spec{Backend: fake(stream.FormatPi), Scope: scope, Dir: filepath.Dir(os.Getenv("FILE")), Iteration: 1,
+		p, err := Start(Spec{Backend: fake(decode.FormatPi), Scope: scope, Dir: filepath.Dir(os.Getenv("FILE")), Iteration: 1,
 			Env: withRole("worker"),
 			Handler: stream.HandlerFunc(func(e stream.Event) {
 				message, ok := e.(stream.MessageEnd)

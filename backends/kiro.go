@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(20, kiro) }
@@ -25,7 +25,7 @@ var kiro = Backend{
 	InteractivePrompt: Positional,
 	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
-	Output:            stream.FormatText,
+	Output:            decode.FormatText,
 	Transport:         TransportPTY,
 	ModelFlag:         "--model",
 	SlashCommands:     true,

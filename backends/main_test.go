@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // The test binary plays the agents, its tools and a driver that
@@ -233,7 +234,7 @@ func spawn(role string, env []string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func fake(format stream.Format) Backend { return Custom(os.Args[0], nil, PromptStdin, format) }
+func fake(format decode.Format) Backend { return Custom(os.Args[0], nil, PromptStdin, format) }
 
 // withRole is this process's environment for a child that plays role.
 func withRole(role string) []string {
@@ -268,7 +269,7 @@ func startRole(t *testing.T, role string, edit ...func(*Spec)) (*Process, <-chan
 	t.Helper()
 	texts := make(chan string, 100)
 	spec := Spec{
-		Backend: fake(stream.FormatPi), Prompt: "do it", Dir: t.TempDir(), Env: withRole(role),
+		Backend: fake(decode.FormatPi), Prompt: "do it", Dir: t.TempDir(), Env: withRole(role),
 		Scope: newScope(t), Iteration: 7,
 		Handler: stream.HandlerFunc(func(e stream.Event) {
 			if message, ok := e.(stream.MessageEnd); ok {

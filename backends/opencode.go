@@ -4,7 +4,7 @@ import (
 	"os"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(70, opencode) }
@@ -19,7 +19,7 @@ var opencode = Backend{
 	May:               "may change files and run commands in the folder, unless its own settings say otherwise",
 	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
-	Output:            stream.FormatOpencode,
+	Output:            decode.FormatOpencode,
 	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func init() { known(80, pi) }
@@ -19,7 +20,7 @@ var pi = Backend{
 	InteractivePrompt: Positional,
 	May:               everything,
 	Prompt:            PromptStdin,
-	Output:            stream.FormatPi,
+	Output:            decode.FormatPi,
 	Transport:         TransportPipes,
 	Live:              &piLive,
 	ModelFlag:         "--model",

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // probeTimeout bounds one "--version": a probe may hang. On a busy machine an agent that works
@@ -122,7 +122,7 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	}
 	defer scope.Close()
 	scope.Walls = walls
-	asked := Custom(path, b.VersionArgs, PromptStdin, stream.FormatText)
+	asked := Custom(path, b.VersionArgs, PromptStdin, decode.FormatText)
 	asked.Name, asked.Env, asked.Kept, asked.Inside = b.Name, b.Env, b.Kept, b.Inside
 	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 const (
@@ -242,7 +243,7 @@ func (p *Process) pump() {
 	if p.live() != nil {
 		handler = p
 	}
-	reader := stream.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
+	reader := decode.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
 		if done != wasDone {
 			wasDone = done
 			select { // only the newest matters

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func TestAnAgentThatEndsWell(t *testing.T) {
@@ -84,7 +84,7 @@ func TestAPromptIsNoOptionOfItsAgent(t *testing.T) {
 		"pi": "\n-x", "claude": "-- \n-x", "codex": "-- \n-x", "kiro": "-- \n-x", "opencode": "-- \n-x",
 		"amp": "--execute=\n-x", "copilot": "--prompt=\n-x", "gemini": "--prompt=\n-x",
 	}
-	for _, b := range append(slices.Clone(builtin), Custom("x", nil, PromptArg, stream.FormatText)) {
+	for _, b := range append(slices.Clone(builtin), Custom("x", nil, PromptArg, decode.FormatText)) {
 		b.Prompt = PromptArg
 		for _, prompt := range []string{"-x", "--settings={}", "@/etc/passwd", "/clear"} {
 			args, stdin, err := Spec{Backend: b, Prompt: prompt}.placePrompt()
@@ -188,7 +188,7 @@ func TestAProgramThatCannotRun(t *testing.T) {
 	if err := os.WriteFile(file, []byte("not a program"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Start(Spec{Backend: Custom(file, nil, PromptStdin, stream.FormatText), Scope: newScope(t), Dir: t.TempDir()})
+	_, err := Start(Spec{Backend: Custom(file, nil, PromptStdin, decode.FormatText), Scope: newScope(t), Dir: t.TempDir()})
 	if err == nil || !strings.Contains(err.Error(), "starting custom") {
 		t.Errorf("got %v", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func TestAStartThatFailsSaysWhatToDo(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAStartThatFailsSaysWhatToDo(t *testing.T) {
 			if err := os.WriteFile(file, []byte(tt.content), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			spec := Spec{Backend: Custom(file, nil, PromptStdin, stream.FormatText), Scope: newScope(t), Dir: t.TempDir()}
+			spec := Spec{Backend: Custom(file, nil, PromptStdin, decode.FormatText), Scope: newScope(t), Dir: t.TempDir()}
 			if tt.edit != nil {
 				tt.edit(&spec)
 			}

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // textOnPTY makes the agent one of those that print text on a terminal.
 func textOnPTY(s *Spec) {
-	s.Backend = Custom(s.Backend.Command, nil, PromptStdin, stream.FormatText)
+	s.Backend = Custom(s.Backend.Command, nil, PromptStdin, decode.FormatText)
 	s.Backend.Transport = TransportPTY
 }
 
@@ -41,7 +42,7 @@ func TestTextFromATerminal(t *testing.T) {
 	if exit.Stderr != "spent 3 credits" || exit.ReadErr != nil || exit.Code != 0 {
 		t.Errorf("stderr %q, reading %v, code %d", exit.Stderr, exit.ReadErr, exit.Code)
 	}
-	if v := (stream.Completion{}).Judge(exit.Result); !v.Matched {
+	if v := (promises.Completion{}).Judge(exit.Result); !v.Matched {
 		t.Errorf("not complete: %+v", v)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -85,9 +86,9 @@ const (
 
 // formats are what a program can print, the default first.
 func formats() []string {
-	names := []string{string(stream.FormatText)}
-	for _, f := range stream.Formats() {
-		if f != stream.FormatText {
+	names := []string{string(decode.FormatText)}
+	for _, f := range decode.Formats() {
+		if f != decode.FormatText {
 			names = append(names, string(f))
 		}
 	}
@@ -123,7 +124,7 @@ var keys = table(slices.Concat([]Key{
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: stream.CheckPromise,
+	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: promises.CheckPromise,
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 }, settingKeys("completion"), []Key{
 	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic,

@@ -49,32 +49,32 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 func (d *decoder) event(event string, payload []byte) bool {
 	switch event {
 	case eventLoopStart:
-		return decode(payload, func(r LoopStart) {
+		return payloadOf(payload, func(r LoopStart) {
 			d.endCalls()
 			d.Session = stream.SessionStart{Backend: r.Backend}
 			d.h.HandleRecord(r)
 		})
 	case eventLoopEnd:
-		return decode(payload, func(r LoopEnd) { d.h.HandleRecord(r) })
+		return payloadOf(payload, func(r LoopEnd) { d.h.HandleRecord(r) })
 	case eventToolCall:
 		return d.noteCall(payload)
 	case eventToolResult:
-		return decode(payload, func(p resultPayload) {
+		return payloadOf(payload, func(p resultPayload) {
 			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID, Spent: p.Spent.of()})
 		})
 	case eventMessage:
-		return decode(payload, func(p messagePayload) { d.subagent(p) })
+		return payloadOf(payload, func(p messagePayload) { d.subagent(p) })
 	case eventThinking:
-		return decode(payload, func(p messagePayload) { d.h.Handle(stream.Thinking{Delta: p.Text, MessageID: p.MessageID}) })
+		return payloadOf(payload, func(p messagePayload) { d.h.Handle(stream.Thinking{Delta: p.Text, MessageID: p.MessageID}) })
 	case eventDiscard:
-		return decode(payload, func(p messagePayload) {
+		return payloadOf(payload, func(p messagePayload) {
 			if p.ParentToolCallID == "" {
 				d.Message, d.Told = "", 0
 			}
 			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID, Discarded: true})
 		})
 	case eventCallback:
-		return decode(payload, d.callback)
+		return payloadOf(payload, d.callback)
 	}
 	d.note(event, string(payload))
 	return true
@@ -94,8 +94,8 @@ func (d *decoder) update(u Update) {
 	d.h.HandleRecord(u)
 }
 
-// decode hands a payload on if it is one.
-func decode[P any](payload []byte, use func(P)) bool {
+// payloadOf hands a payload on if it is one.
+func payloadOf[P any](payload []byte, use func(P)) bool {
 	var p P
 	if json.Unmarshal(payload, &p) != nil {
 		return false

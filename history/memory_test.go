@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // The writer remembers little of a run: a loop's session may have any length.
 func TestAWriterRemembersLittle(t *testing.T) {
-	formats := map[string]stream.Format{"claude": stream.FormatClaude, "pi": stream.FormatPi, "codex": stream.FormatCodex, "gemini": stream.FormatGemini}
+	formats := map[string]decode.Format{"claude": decode.FormatClaude, "pi": decode.FormatPi, "codex": decode.FormatCodex, "gemini": decode.FormatGemini}
 	for _, name := range memtest.Names() {
 		agent, _, _ := strings.Cut(name, " ")
 		if formats[agent] == "" || strings.HasSuffix(name, "one message") { // of text up to 4 MiB wait to be written
@@ -26,7 +26,7 @@ func TestAWriterRemembersLittle(t *testing.T) {
 			}
 			w.HandleRecord(begins(1))
 			grown := memtest.Growth(16*maxRunning, memtest.Streams[name], func(r io.Reader) {
-				if _, err := (stream.Reader{Format: formats[agent], Handler: w}).Run(r); err != nil {
+				if _, err := (decode.Reader{Format: formats[agent], Handler: w}).Run(r); err != nil {
 					t.Error(err)
 				}
 			})

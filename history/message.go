@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // message is a message of pi's or claude's, as far as it matters here.
@@ -59,13 +60,13 @@ func readMessage(c *jsoncursor.Cursor) *message {
 		case "usage":
 			m.usage = readUsage(c)
 		case "details":
-			m.listed = stream.ReadListedUsage(c, readUsage)
+			m.listed = decode.ReadListedUsage(c, readUsage)
 		case "toolCallId":
 			m.toolCallID = c.Text()
 		case "isError":
 			m.isError = c.Bool()
 		case "spent":
-			decode(c.Raw(), func(s spent) { m.spent = s.of() })
+			payloadOf(c.Raw(), func(s spent) { m.spent = s.of() })
 		case "customType":
 			m.customType = c.Text()
 		case "display":
@@ -181,7 +182,7 @@ func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
 
 // toolUsage is what a tool has used by itself. It isn't part of the conversation.
 func (m *message) toolUsage() stream.Usage {
-	nested := stream.NestedUsage{Own: m.usage, Listed: m.listed}
+	nested := decode.NestedUsage{Own: m.usage, Listed: m.listed}
 	return nested.Usage()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -55,7 +56,7 @@ func TestGoingOnAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mirrored, _ := mirror(t, stream.FormatClaude, "../testdata/claude/subagent.jsonl")
+	mirrored, _ := mirror(t, decode.FormatClaude, "../testdata/claude/subagent.jsonl")
 	for _, path := range append(paths, mirrored, "../testdata/pi-sessions/pi-sess.jsonl") {
 		whole, _ := replay(t, path)
 		var pages log

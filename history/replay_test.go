@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // log is a Handler that keeps what it sees.
@@ -55,7 +56,7 @@ func replay(t testing.TB, path string) (*log, Stats) {
 
 // mirror writes a recorded stream as a loop of one iteration and returns its
 // session and what was seen live.
-func mirror(t testing.TB, format stream.Format, recording string) (path string, live *log) {
+func mirror(t testing.TB, format decode.Format, recording string) (path string, live *log) {
 	t.Helper()
 	w, err := NewWriter(Options{Folder: t.TempDir()}, t.TempDir())
 	if err != nil {
@@ -71,7 +72,7 @@ func mirror(t testing.TB, format stream.Format, recording string) (path string, 
 	}
 	defer f.Close()
 	handler := stream.HandlerFunc(func(e stream.Event) { w.Handle(e); live.Handle(e) })
-	result, err := stream.Reader{Format: format, Handler: handler}.Run(f)
+	result, err := decode.Reader{Format: format, Handler: handler}.Run(f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,8 +150,8 @@ func viewOf(l *log) view {
 // TestReloadShowsWhatWasLive mirrors every recording of a real agent and wants
 // the reload to come to the same as the live view.
 func TestReloadShowsWhatWasLive(t *testing.T) {
-	for folder, format := range map[string]stream.Format{
-		"pi": stream.FormatPi, "pi-old": stream.FormatPi, "pi-rpc": stream.FormatPi, "claude": stream.FormatClaude,
+	for folder, format := range map[string]decode.Format{
+		"pi": decode.FormatPi, "pi-old": decode.FormatPi, "pi-rpc": decode.FormatPi, "claude": decode.FormatClaude,
 	} {
 		recordings, err := filepath.Glob("../testdata/" + folder + "/*.jsonl")
 		if err != nil || len(recordings) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // newTestWriter returns a writer with folders of its own.
@@ -79,7 +80,7 @@ func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 }
 
 func TestEachEntryFollowsTheOneBefore(t *testing.T) {
-	path, _ := mirror(t, stream.FormatPi, "../testdata/pi/multi-turn-cost.jsonl")
+	path, _ := mirror(t, decode.FormatPi, "../testdata/pi/multi-turn-cost.jsonl")
 	last := ""
 	for i, line := range strings.Split(strings.TrimSpace(read(t, path)), "\n")[1:] {
 		n := readNode([]byte(line))
@@ -95,7 +96,7 @@ func TestWhatIsMirroredNeedsNoRepair(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	formats := map[string]stream.Format{"pi": stream.FormatPi, "pi-old": stream.FormatPi, "pi-rpc": stream.FormatPi, "claude": stream.FormatClaude}
+	formats := map[string]decode.Format{"pi": decode.FormatPi, "pi-old": decode.FormatPi, "pi-rpc": decode.FormatPi, "claude": decode.FormatClaude}
 	for _, recording := range recordings {
 		format, ok := formats[filepath.Base(filepath.Dir(recording))]
 		if !ok {

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -167,7 +168,7 @@ func echoes(t *testing.T) loop.Config {
 		Folder: t.TempDir(), Prompt: "Build it\nnow", Quiet: true, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
-	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", stream.FormatPi
+	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", decode.FormatPi
 	cfg.Limits.MaxIterations, cfg.Limits.MaxUnchanged = 2, 0
 	return cfg
 }

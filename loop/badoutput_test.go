@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // TestBadOutputIsAFailedIteration takes what agents print, and the exit code
@@ -14,23 +15,23 @@ import (
 func TestBadOutputIsAFailedIteration(t *testing.T) {
 	for _, tt := range []struct {
 		name, output string
-		format       stream.Format
+		format       decode.Format
 		want         string
 	}{
-		{"nothing", "", stream.FormatText, "the agent printed nothing"},
-		{"nothing as a stream", "", stream.FormatClaude, "the agent printed nothing"},
-		{"binary", "\x7fELF\x00\x01\x02\n\xff\xfe\x00LOOP_COMPLETE", stream.FormatText, "the agent printed binary data instead of text"},
-		{"text as a stream", "Hello, I am an agent.\nLOOP_COMPLETE\n", stream.FormatPi, "the agent's output isn't pi-stream-json"},
+		{"nothing", "", decode.FormatText, "the agent printed nothing"},
+		{"nothing as a stream", "", decode.FormatClaude, "the agent printed nothing"},
+		{"binary", "\x7fELF\x00\x01\x02\n\xff\xfe\x00LOOP_COMPLETE", decode.FormatText, "the agent printed binary data instead of text"},
+		{"text as a stream", "Hello, I am an agent.\nLOOP_COMPLETE\n", decode.FormatPi, "the agent's output isn't pi-stream-json"},
 		{"half a stream", `{"type":"thread.started","thread_id":"t"}` + "\n" +
 			`{"type":"item.completed","item":{"id":"i","type":"agent_message","text":"LOOP_COMPLETE"}}` + "\n",
-			stream.FormatCodex, "the stream ended before the agent was done"},
+			decode.FormatCodex, "the stream ended before the agent was done"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			result, err := stream.Reader{Format: tt.format}.Run(strings.NewReader(tt.output))
+			result, err := decode.Reader{Format: tt.format}.Run(strings.NewReader(tt.output))
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := assess(backends.Exit{Result: result, Duration: time.Minute}, "", stream.Completion{}, time.Now())
+			r := assess(backends.Exit{Result: result, Duration: time.Minute}, "", promises.Completion{}, time.Now())
 			if r.outcome != OutcomeError || r.problem != tt.want || r.verdict.Matched || r.neverBegan {
 				t.Errorf("outcome %s, problem %q, matched %t, start failure %t", r.outcome, r.problem, r.verdict.Matched, r.neverBegan)
 			}

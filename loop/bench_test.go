@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // BenchmarkIterationGap measures what the loop adds between one agent's exit
@@ -62,7 +63,7 @@ func BenchmarkIterationGap(b *testing.B) {
 			l, err := Start(Config{
 				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
 				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
-				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, stream.FormatPi),
+				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
 			}, w)
 			if err != nil {
 				b.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // circles are how the loop knows that it turns in them: iteration after iteration
@@ -213,7 +214,7 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 		p.refutation = now.proof.refutation
 	}
 	p.waited, c.stuck = now.deeds.waited, now.deeds.stuckText()
-	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == stream.FormatText { // nobody sees its tools
+	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
 		p.waited = r.exit.Duration >= longWork
 	}
 	p.waited = p.waited || r.handed > 0 && c.isFirst(plan.turn.Hat.Name) // who hands over waits for others

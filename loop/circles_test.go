@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -350,7 +351,7 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 func TestALongRunOfATextAgentMayWait(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
 		r := newReplay(t, 5)
-		r.cfg.Backend.Output = stream.FormatText
+		r.cfg.Backend.Output = decode.FormatText
 		r.snapshots.circles.find(changes.State{Tree: "A"}, 0)
 		r.snapshots.found = r.snapshots.circles.now
 		r.noteProgress(plannedRun{iteration: 1}, report{outcome: OutcomeOK, exit: backends.Exit{Duration: took}})

@@ -8,6 +8,7 @@ import (
 	"unicode"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -40,7 +41,7 @@ const (
 // in it. It is "" when there are no words.
 func CommitMessage(words string) string {
 	var lines []string
-	for line := range strings.Lines(stream.WithoutPromises(stream.Plain(words))) {
+	for line := range strings.Lines(promises.WithoutPromises(stream.Plain(words))) {
 		lines = append(lines, strings.TrimRightFunc(line, unicode.IsSpace))
 	}
 	text := strings.TrimSpace(strings.Join(lines, "\n"))

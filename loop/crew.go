@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // crew are the agents of an iteration that has steps. To whoever waits for the run, or
@@ -60,7 +61,7 @@ func (l *runs) runSteps(plan plannedRun) (report, error) {
 	if cause == "" && c.broke && c.failed == nil && !c.whole {
 		cause = StopMaxCost
 	}
-	var completion stream.Completion
+	var completion promises.Completion
 	if c.whole {
 		completion = c.last[0].completion()
 	}
@@ -71,7 +72,7 @@ func (l *runs) runSteps(plan plannedRun) (report, error) {
 	}
 	switch {
 	case !c.whole:
-		r.verdict = stream.Verdict{}
+		r.verdict = promises.Verdict{}
 	case len(c.last) > 1:
 		r.verdict = c.agreed(r.outcome)
 	default:
@@ -85,9 +86,9 @@ func (l *runs) runSteps(plan plannedRun) (report, error) {
 }
 
 // agreed is what the agents of a last step promise together: what each of them does.
-func (c *crew) agreed(outcome Outcome) stream.Verdict {
+func (c *crew) agreed(outcome Outcome) promises.Verdict {
 	var yes, no []string
-	var verdict stream.Verdict
+	var verdict promises.Verdict
 	for _, m := range c.last {
 		v := m.completion().Judge(m.exit.Result)
 		if v.Matched {
@@ -102,7 +103,7 @@ func (c *crew) agreed(outcome Outcome) stream.Verdict {
 	if len(yes) > 0 && len(no) > 0 {
 		c.loop.warn([]string{fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done", strings.Join(yes, ", "), strings.Join(no, ", "))})
 	}
-	return stream.Verdict{}
+	return promises.Verdict{}
 }
 
 // work runs the steps, one after the other.

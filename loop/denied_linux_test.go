@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // meddler is an agent whose tool writes into the home folder and into its own state file.
@@ -44,7 +44,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	bounds.MaxIterations = 2
 	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Quiet: true,
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
-		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, stream.FormatClaude)}, log)
+		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	log := &watcher{}
 	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace}, Changes: changes.Options{Keep: time.Hour},
-		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, stream.FormatText)}, log)
+		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, decode.FormatText)}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {
-	tells := backends.Backend{Name: "pi", Output: stream.FormatPi}
-	silent := backends.Backend{Name: "/opt/bin/mine", Output: stream.FormatText}
+	tells := backends.Backend{Name: "pi", Output: decode.FormatPi}
+	silent := backends.Backend{Name: "/opt/bin/mine", Output: decode.FormatText}
 	for name, tt := range map[string]struct {
 		change func(*Config)
 		want   string
@@ -25,7 +25,7 @@ func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {
 		"no cost, and no cap":          {func(c *Config) { c.Backend, c.Limits.MaxCostUSD = silent, 0 }, ""},
 		"a step without cost":          {func(c *Config) { c.Steps = []Step{{{Backend: tells}, {Backend: silent}}} }, "mine doesn't tell what a run costs, so the cost cap can't be enforced"},
 		"a reviewer without cost": {func(c *Config) {
-			c.Verify, c.Reviewer, c.Backend = verify.Check{Reviewer: "critic"}, Reviewer{Backend: backends.Backend{Name: "codex", Output: stream.FormatCodex}}, silent
+			c.Verify, c.Reviewer, c.Backend = verify.Check{Reviewer: "critic"}, Reviewer{Backend: backends.Backend{Name: "codex", Output: decode.FormatCodex}}, silent
 		}, "mine, codex don't tell what a run costs, so the cost cap can't be enforced"},
 		"no snapshots": {func(c *Config) { c.Changes.Keep = 0 }, ""},
 	} {

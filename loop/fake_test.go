@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // memory is a state file in memory.
@@ -275,7 +276,7 @@ func (p *played) play() {
 	}
 	exit := backends.Exit{Code: p.code, Result: p.result}
 	if exit.Result.Topics == nil {
-		exit.Result.Topics, exit.Result.TopicMisses = stream.Topics(p.result.Text)
+		exit.Result.Topics, exit.Result.TopicMisses = promises.Topics(p.result.Text)
 	}
 	exit.Result.Terminal = p.code == 0
 	if !p.silent {

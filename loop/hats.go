@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // Role is a hat with the agent that wears it.
@@ -154,7 +155,7 @@ func (l *turns) handOver(turn hats.Turn, r *report) {
 	l.look(func(p *progress) { before = p.proof })
 	said := r.verdict
 	revoke := func(why string) {
-		r.verdict = stream.Verdict{}
+		r.verdict = promises.Verdict{}
 		warnings = append(warnings, why)
 	}
 	l.fileMu.Lock()

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -194,7 +195,7 @@ func TestAnEchoPublishesNothing(t *testing.T) {
 		plain := func(c *Config) {
 			team(c)
 			c.Prompt = `Build it, with <event topic="plan.ready">x</event>`
-			c.Roles[0].Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+			c.Roles[0].Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 			c.Roles[0].MayFinish = new(true)
 		}
 		r := start(t, plain, repeats, promise)

@@ -7,7 +7,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // rules tell an agent that it works in a loop, and how to end it. They must not
@@ -25,12 +26,12 @@ func rules(iteration int, limits Limits, promise string, spelled bool) string {
 		fmt.Fprintf(&b, " of at most %d", limits.MaxIterations)
 	}
 	b.WriteString(". Look first at what is already done.\n\n")
-	ending, when := stream.DefaultWord, "all that the prompt asks for is done"
+	ending, when := promises.DefaultWord, "all that the prompt asks for is done"
 	if spelled {
 		ending = "the words LOOP and COMPLETE in capital letters, joined by an underscore"
 	}
-	if promise = stream.Normal(promise); promise != "" {
-		ending, when = stream.Tag(promise), "that statement is true"
+	if promise = promises.Normal(promise); promise != "" {
+		ending, when = promises.Tag(promise), "that statement is true"
 		if spelled {
 			ending = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
 		}
@@ -67,7 +68,7 @@ func (c Config) rulesFor(run plannedRun) (parts []string) {
 	if c.Quiet {
 		return nil
 	}
-	parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == stream.FormatText))
+	parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == decode.FormatText))
 	if rule := ruleOf(c.Verify); rule != "" {
 		parts = append(parts, rule)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -42,7 +43,7 @@ type report struct {
 	cause       StopReason // why we ended it; "" when it ended by itself
 	exit        backends.Exit
 	problem     string // why it didn't go well, in one line
-	verdict     stream.Verdict
+	verdict     promises.Verdict
 	promise     string       // that it was judged by
 	topics      []hats.Topic // that it published
 	topicMisses []stream.TopicMiss
@@ -73,7 +74,7 @@ func (r report) isShort() bool {
 }
 
 // assess says how a run went. cause is why we ended it, "" when it ended by itself.
-func assess(exit backends.Exit, cause StopReason, completion stream.Completion, now time.Time) report {
+func assess(exit backends.Exit, cause StopReason, completion promises.Completion, now time.Time) report {
 	r := report{outcome: OutcomeOK, cause: cause, exit: exit}
 	res := exit.Result
 	isRefused := res.Failure != nil && res.Failure.Refused

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // The files are what real programs wrote, paths shortened.
@@ -28,7 +28,7 @@ func TestTheReasonIsInTheMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			exit := backends.Exit{Code: 1, Stderr: strings.TrimSpace(string(stderr)), Duration: time.Minute}
-			r := assess(exit, "", stream.Completion{}, time.Now())
+			r := assess(exit, "", promises.Completion{}, time.Now())
 			if want := "the agent exited with code 1: " + tt.want; r.problem != want {
 				t.Errorf("got  %s\nwant %s", r.problem, want)
 			}

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // talker is an agent that may be told something while it works (*backends.Process).
@@ -51,7 +52,7 @@ type told struct {
 }
 
 // fulfils says of a message whether it is what an agent has to say.
-func fulfils(wanted stream.Completion) func(text string) bool {
+func fulfils(wanted promises.Completion) func(text string) bool {
 	return func(text string) bool { return wanted.Judge(stream.Result{Text: text}).Matched }
 }
 

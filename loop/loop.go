@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -128,7 +129,7 @@ func (c *Config) findReviewer() (err error) {
 
 // checkPromise says why a text can't be a completion promise.
 func checkPromise(promise string) error {
-	if why := stream.CheckPromise(promise); why != "" {
+	if why := promises.CheckPromise(promise); why != "" {
 		return errors.New("the completion promise " + why)
 	}
 	return nil

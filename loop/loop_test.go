@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func TestUntilThePromise(t *testing.T) {
@@ -318,7 +319,7 @@ func TestABudgetThatCannotBeKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, func(c *Config) {
 			c.Limits.MaxCostUSD = 1
-			c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+			c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 		}, says("<promise>DONE</promise>"))
 		r.over(StopPromise, 1)
 		if !r.log.has("cost cap can't be enforced") {

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // What ends or fails loses nothing that the user has said.
@@ -175,7 +176,7 @@ func TestTokensAndTimeGoOn(t *testing.T) {
 func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	folder := t.TempDir()
-	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 	cfg := Config{Folder: folder, Prompt: "Do it", Backend: agent, History: history.Options{Off: true}}
 	if _, err := Start(cfg, &watcher{}); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // member is one agent of a crew.
@@ -117,7 +118,7 @@ func (m *member) touch() {
 }
 
 // completion is what the agent has to say to end the loop.
-func (m *member) completion() stream.Completion {
+func (m *member) completion() promises.Completion {
 	l := m.crew.loop
 	cfg := l.cfg
 	cfg.Backend = m.worker.Backend

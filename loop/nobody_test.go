@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -45,7 +46,7 @@ func TestAnAgentWithoutALoginEndsTheLoop(t *testing.T) {
 		}
 		var got StopReason
 		for _, exit := range tt.runs {
-			r := assess(exit, "", stream.Completion{}, time.Now())
+			r := assess(exit, "", promises.Completion{}, time.Now())
 			counts.add(r)
 			got = decide(r, "", counts, spent{}, verify.Check{}, limits)
 		}

@@ -86,7 +86,7 @@ type progress struct {
 	broughtBack bool   // that it was removed
 	partUnknown bool   // of what the run under way costs, as agents of it don't tell
 	unpriced    int    // runs in a row of unknown cost for which the loop pauses
-	promises    promises
+	promises    promiseNotes
 	warned      float64 // the cost cap that is nearly reached
 }
 

@@ -8,11 +8,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// promises is what a loop knows about promises besides its own.
-type promises struct {
+// promiseNotes is what a loop knows about promises besides its own.
+type promiseNotes struct {
 	goalTold bool
 	prompt   string                   // the one that was looked at last, with the loop's promise
 	told     string                   // what was said about it
@@ -21,9 +23,9 @@ type promises struct {
 }
 
 // completion is what ends the loop after a run that was given a prompt.
-func (c Config) completion(promise, prompt string, plan plannedRun) stream.Completion {
-	done := stream.Completion{Promise: promise}
-	if c.Backend.Output == stream.FormatText { // all that it prints is its message
+func (c Config) completion(promise, prompt string, plan plannedRun) promises.Completion {
+	done := promises.Completion{Promise: promise}
+	if c.Backend.Output == decode.FormatText { // all that it prints is its message
 		done.Echo = []string{prompt, plan.prompt}
 	}
 	return done
@@ -115,12 +117,12 @@ const maxOffers = 3
 // the loop's, and which; "" when it doesn't.
 func strayPromises(prompt, promise string) (why string, others []string) {
 	said := PromisesIn(prompt)
-	if len(said) == 0 || slices.Contains(said, stream.Normal(promise)) || slices.Equal(said, []string{stream.DefaultWord}) {
+	if len(said) == 0 || slices.Contains(said, promises.Normal(promise)) || slices.Equal(said, []string{promises.DefaultWord}) {
 		return "", nil
 	}
 	tags := make([]string, 0, maxOffers)
 	for _, other := range said[:min(len(said), maxOffers)] {
-		tags = append(tags, oneLine(stream.Tag(other)))
+		tags = append(tags, oneLine(promises.Tag(other)))
 	}
 	named := strings.Join(tags, ", ")
 	if more := len(said) - len(tags); more > 0 {
@@ -128,7 +130,7 @@ func strayPromises(prompt, promise string) (why string, others []string) {
 	}
 	switch {
 	case promise != "":
-		why = fmt.Sprintf("the prompt speaks of %s, but this loop waits for %s", named, oneLine(stream.Tag(promise)))
+		why = fmt.Sprintf("the prompt speaks of %s, but this loop waits for %s", named, oneLine(promises.Tag(promise)))
 	case len(said) > 1:
 		why = fmt.Sprintf("the prompt has several promises (%s), so none of them ends this loop", named)
 	default:
@@ -146,7 +148,7 @@ func StrayPromises(prompt, promise string) string {
 
 // PromisesIn returns the promises in a prompt that a loop can have, each once.
 func PromisesIn(prompt string) []string {
-	return slices.DeleteFunc(stream.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
+	return slices.DeleteFunc(promises.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
 }
 
 // tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
@@ -161,10 +163,10 @@ func (l *ground) tellTopicMisses(misses []stream.TopicMiss) {
 // retell tells the next run how to write what the last one wrote in a way that doesn't count: a
 // loop whose agent is done, and isn't believed, costs its user an iteration each time. It has no
 // promise in it that somebody could repeat.
-func retell(v stream.Verdict, misses []stream.TopicMiss) string {
+func retell(v promises.Verdict, misses []stream.TopicMiss) string {
 	var said []string
 	switch v.Kind {
-	case stream.NearSentence, stream.NearCode, stream.NearQuote, stream.NearComment, stream.NearList, stream.NearDetails, stream.NearWord:
+	case promises.NearSentence, promises.NearCode, promises.NearQuote, promises.NearComment, promises.NearList, promises.NearDetails, promises.NearWord:
 		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
 			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
 	}
@@ -196,7 +198,7 @@ func (l *ground) tellNearMiss(r report) {
 		return
 	}
 	miss := NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}
-	if v.Kind == stream.NearUnset && checkPromise(v.Found) == nil {
+	if v.Kind == promises.NearUnset && checkPromise(v.Found) == nil {
 		miss.Offer = l.offer([]string{v.Found})
 	}
 	l.emit(miss)

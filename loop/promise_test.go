@@ -10,6 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 func TestAPromiseThatNobodySet(t *testing.T) {
@@ -33,7 +35,7 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 		time.Sleep(time.Second)
 		promise := "DONE"
 		r.Update(Patch{Promise: &promise})
-		miss := stream.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
+		miss := promises.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
 		if r.tellNearMiss(report{verdict: miss}); r.log.count("near miss") != 0 {
 			t.Error("a near miss of a promise that counts by now was told")
 		}
@@ -163,13 +165,13 @@ func TestStrayPromises(t *testing.T) {
 func TestEachRunIsToldHowToFinish(t *testing.T) {
 	for _, tt := range []struct {
 		name, promise string
-		format        stream.Format
+		format        decode.Format
 		want, not     string
 	}{
-		{"a promise", "ALL \n DONE", stream.FormatPi, "output <promise>ALL DONE</promise>, on a line of its own, when and only when that statement is true and", "LOOP_COMPLETE"},
-		{"no promise", "", stream.FormatPi, "output LOOP_COMPLETE, on a line of its own, when and only when all that the prompt asks for is done and", "<promise>"},
-		{"a promise as text", "DONE", stream.FormatText, `the statement "DONE" between an opening and a closing XML tag of the name promise`, "<promise>"},
-		{"no promise as text", "", stream.FormatText, "the words LOOP and COMPLETE in capital letters, joined by an underscore", "LOOP_COMPLETE"},
+		{"a promise", "ALL \n DONE", decode.FormatPi, "output <promise>ALL DONE</promise>, on a line of its own, when and only when that statement is true and", "LOOP_COMPLETE"},
+		{"no promise", "", decode.FormatPi, "output LOOP_COMPLETE, on a line of its own, when and only when all that the prompt asks for is done and", "<promise>"},
+		{"a promise as text", "DONE", decode.FormatText, `the statement "DONE" between an opening and a closing XML tag of the name promise`, "<promise>"},
+		{"no promise as text", "", decode.FormatText, "the words LOOP and COMPLETE in capital letters, joined by an underscore", "LOOP_COMPLETE"},
 	} {
 		cfg := Config{Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, tt.format)}
 		plan := plannedRun{iteration: 1, prompt: "Build it", promise: tt.promise}
@@ -190,7 +192,7 @@ func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
 			var r *rig
 			echo := says("")
 			r = start(t, func(c *Config) {
-				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, stream.FormatText)
+				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 				c.Prompt, c.Quiet, c.Limits.MaxIterations = prompt, quiet, 2
 				told, _ := c.brief(plannedRun{iteration: 1, prompt: prompt, promise: "DONE", limits: c.Limits})
 				echo.result.Text = "$ cat\n  " + strings.ReplaceAll(told, "\n", "\n  ") + "\n"
@@ -214,7 +216,7 @@ func FuzzInstructions(f *testing.F) {
 		if checkPromise(promise) != nil {
 			return
 		}
-		c := stream.Completion{Promise: promise}
+		c := promises.Completion{Promise: promise}
 		for _, spelled := range []bool{false, true} {
 			told := rules(iteration, Limits{}, promise, spelled)
 			for _, echo := range []string{told, told[:max(0, min(cut, len(told)))], "Build it\n\n" + told + "\n", "> " + told} {
@@ -223,9 +225,9 @@ func FuzzInstructions(f *testing.F) {
 				}
 			}
 		}
-		ending := stream.DefaultWord
+		ending := promises.DefaultWord
 		if collapsed := strings.Join(strings.Fields(promise), " "); collapsed != "" {
-			ending = stream.Tag(collapsed)
+			ending = promises.Tag(collapsed)
 		}
 		if v := c.Judge(stream.Result{Text: "All done\n" + ending}); !v.Matched {
 			t.Errorf("%q doesn't end the loop: %+v", ending, v)

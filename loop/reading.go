@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // checkReading says which hat is to read only where nothing tells what it changes.
@@ -93,7 +93,7 @@ func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err err
 		files = append(files, r.Path)
 	}
 	agent := l.cfg.worn(plan.turn.Hat.Name).Backend
-	if agent.Output == stream.FormatText {
+	if agent.Output == decode.FormatText {
 		return files, nil, nil
 	}
 	var begun time.Time

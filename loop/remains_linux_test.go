@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // leftover is an agent that works, in a folder with the record of an owner that
@@ -25,7 +25,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	}
 	t.Cleanup(func() { scope.Close() })
 	agent, err = backends.Start(backends.Spec{
-		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, stream.FormatText),
+		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText),
 		Dir:     folder, Scope: scope,
 	})
 	if err != nil {
@@ -58,7 +58,7 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
 			l, err := Start(Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Quiet: true,
-				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, stream.FormatText)}, &timer{})
+				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, &timer{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +99,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
-		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, stream.FormatText)}, &timer{})
+		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if err != nil {
 		t.Fatal(err)
 	}

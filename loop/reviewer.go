@@ -12,6 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -122,9 +124,9 @@ func (l *checks) bookReview(res stream.Result) {
 }
 
 // approvalOf is what a reviewer that was given a prompt has to say.
-func (l *checks) approvalOf(prompt string) stream.Completion {
-	c := stream.Completion{Promise: approval, Word: "\x00"} // no bare word is its approval
-	if l.cfg.Reviewer.Backend.Output == stream.FormatText {
+func (l *checks) approvalOf(prompt string) promises.Completion {
+	c := promises.Completion{Promise: approval, Word: "\x00"} // no bare word is its approval
+	if l.cfg.Reviewer.Backend.Output == decode.FormatText {
 		c.Echo = []string{prompt}
 	}
 	return c
@@ -132,7 +134,7 @@ func (l *checks) approvalOf(prompt string) stream.Completion {
 
 // judgeReview says what a reviewer's end means. late is why it was ended, "" when it
 // ended by itself.
-func judgeReview(exit backends.Exit, late string, wanted stream.Completion, now time.Time) verify.Result {
+func judgeReview(exit backends.Exit, late string, wanted promises.Completion, now time.Time) verify.Result {
 	r := assess(exit, "", wanted, now)
 	text := strings.TrimSpace(stream.Plain(exit.Result.Text))
 	switch {
@@ -177,8 +179,8 @@ func (s *snapshots) tellOfReviewer(name string) {
 func (l *checks) reviewPrompt(q *question) string {
 	var asked string
 	l.look(func(p *progress) { asked = p.known.Prompt })
-	tag := stream.Tag(approval)
-	if l.cfg.Reviewer.Backend.Output == stream.FormatText { // it may print this
+	tag := promises.Tag(approval)
+	if l.cfg.Reviewer.Backend.Output == decode.FormatText { // it may print this
 		tag = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", approval)
 	}
 	var b strings.Builder

@@ -16,11 +16,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // shell is an agent that is a script, and takes its prompt so.
 func shell(name, script string, how backends.PromptMode) Worker {
-	return Worker{Agent: name, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, stream.FormatText)}
+	return Worker{Agent: name, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, decode.FormatText)}
 }
 
 // whenDone calls a function when the call with that id has its result.

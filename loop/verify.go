@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -71,7 +71,7 @@ func (l *Loop) verifyFirst() (end End, ok bool) {
 	if !now.proof.checking {
 		return end, false
 	}
-	r := report{checked: true, verdict: stream.Verdict{Promise: now.proof.promised}}
+	r := report{checked: true, verdict: promises.Verdict{Promise: now.proof.promised}}
 	if now.proof.accepted {
 		l.accept(&r)
 	} else {

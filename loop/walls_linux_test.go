@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // A loop that wants walls starts nothing without them, and touches nothing.
@@ -24,7 +25,7 @@ func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
-		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, stream.FormatText)}, &timer{})
+		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if refused := (*sandbox.Error)(nil); !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
 	}
@@ -41,7 +42,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	t.Setenv("HOME", home)
 	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
-		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, stream.FormatText)}, &timer{})
+		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if err != nil {
 		t.Fatal(err)
 	}

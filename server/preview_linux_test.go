@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -26,7 +26,7 @@ func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
 	proctest.Obedient(t, func() {
 		plan := func() Plan {
 			return Plan{Sources: start.Sources{"backend": config.FromStart}, Config: loop.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
-				Backend: backends.Custom(os.Args[0], nil, backends.PromptStdin, stream.FormatText)}}
+				Backend: backends.Custom(os.Args[0], nil, backends.PromptStdin, decode.FormatText)}}
 		}
 		for _, replace := range []bool{false, true} {
 			p := plan()

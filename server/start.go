@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -41,7 +42,7 @@ func patchOf(p wire.LimitParams) (loop.Patch, error) {
 }
 
 func checkPromise(promise string) error {
-	if why := stream.CheckPromise(promise); why != "" {
+	if why := promises.CheckPromise(promise); why != "" {
 		return invalidKey("completionPromise", "the completion promise %s", why)
 	}
 	return nil

@@ -154,6 +154,21 @@ type Usage struct {
 	ContextSize int64  `json:"contextSize,omitempty"`
 }
 
+// Counts says whether u counts anything.
+func (u Usage) Counts() bool { return u.Tokens != (Tokens{}) || u.Cost.USD > 0 }
+
+// Plus adds what was used after u.
+func (u Usage) Plus(v Usage) Usage {
+	u.Tokens, u.Cost = u.Tokens.Plus(v.Tokens), u.Cost.Plus(v.Cost)
+	if v.Context > 0 {
+		u.Context = v.Context
+	}
+	return u
+}
+
+// Spent is u as that of agents that a tool call had work.
+func (u Usage) Spent() Spent { return Spent{Cost: u.Cost, Tokens: u.Tokens.Total()} }
+
 // ErrorKind sorts failures by what a driver can do about them.
 type ErrorKind string
 
@@ -218,6 +233,16 @@ type Topic struct {
 	Target  string `json:"target,omitempty"`
 	Payload string `json:"payload"`
 }
+
+// TopicMiss is a topic that an agent seems to have meant to publish, and why it didn't:
+// one sentence. Kind is the same for misses of the same kind.
+type TopicMiss struct {
+	Kind NearKind `json:"kind"`
+	Why  string   `json:"why"`
+}
+
+// NearKind sorts near misses by what was wrong with them.
+type NearKind string
 
 // Denied says that the agent's own permission rules refused a tool call. It
 // comes once for each.

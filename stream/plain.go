@@ -220,8 +220,13 @@ func Line(s string, most int) string {
 		s = strings.ToValidUTF8(s[:16*most], "")
 	}
 	s = strings.Join(strings.Fields(Plain(s)), " ")
-	if utf8.RuneCountInString(s) <= most {
+	return truncate(s, most)
+}
+
+// truncate cuts s to at most limit runes, the last of which is then an ellipsis.
+func truncate(s string, limit int) string {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	return string([]rune(s)[:most-1]) + "…"
+	return string([]rune(s)[:limit-1]) + "…"
 }

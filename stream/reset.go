@@ -1,11 +1,12 @@
 package stream
 
 import (
-	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // the zones in error messages must be known on every machine
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // stale is how long ago a reset time may have been when the error was written.

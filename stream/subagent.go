@@ -3,8 +3,9 @@ package stream
 import (
 	"cmp"
 	"encoding/json"
-	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
 // Subagent says who a tool call has work, and at what.
@@ -86,4 +87,21 @@ func agentsOf(several []delegation) string {
 		}
 	}
 	return strings.Join(names, ", ")
+}
+
+// maxDetail is the length to which the detail of a denial is cut, in runes.
+const maxDetail = 200
+
+// Detail says in one value what a call is about: its command or path, else its
+// whole input, cut to 200 characters.
+func (c ToolCall) Detail() string {
+	in := jsoncursor.New(c.Input)
+	detail := ""
+	for o := in.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "command", "file_path", "filePath", "notebook_path", "path", "url":
+			detail = cmp.Or(detail, in.Text())
+		}
+	}
+	return truncate(cmp.Or(detail, string(c.Input)), maxDetail)
 }

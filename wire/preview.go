@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -252,7 +253,7 @@ func (p preview) promise() string {
 	case p.cfg.Verify.When == verify.OnUntil:
 		return "none is needed"
 	}
-	return "none: the agent ends with the line " + stream.DefaultWord
+	return "none: the agent ends with the line " + promises.DefaultWord
 }
 
 func (p preview) verified() string {

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -86,9 +87,9 @@ func VerifyClass(e loop.Verify) Class {
 
 // GoalText says what ends a loop, and who says so.
 func GoalText(e loop.Goal) string {
-	says := "the agent says " + sentence(stream.Tag(e.Promise))
+	says := "the agent says " + sentence(promises.Tag(e.Promise))
 	if e.Promise == "" {
-		says = "the agent says " + stream.DefaultWord + " (no promise is set)"
+		says = "the agent says " + promises.DefaultWord + " (no promise is set)"
 	}
 	if from := SourceText[config.Source(e.From)]; from != "" {
 		says += " (from " + from + ")"

@@ -15,15 +15,16 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // decodeFormats are the values of decode --format: the agents whose stream has
 // a structure, by name, and text.
-func decodeFormats() (names []string, formats map[string]stream.Format) {
-	formats = map[string]stream.Format{"text": stream.FormatText}
+func decodeFormats() (names []string, formats map[string]decode.Format) {
+	formats = map[string]decode.Format{"text": decode.FormatText}
 	for _, name := range backends.Names() {
-		if b, err := backends.Lookup(name); err == nil && b.Output != stream.FormatText {
+		if b, err := backends.Lookup(name); err == nil && b.Output != decode.FormatText {
 			names, formats[name] = append(names, name), b.Output
 		}
 	}
@@ -52,7 +53,7 @@ The last line sums it up.`,
 				return err
 			}
 			defer in.Close()
-			return decode(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
+			return decodeTo(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "the `AGENT` whose stream it is: "+strings.Join(names, ", "))
@@ -86,9 +87,9 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 	return os.Open(args[0])
 }
 
-// decode prints a stream's updates as they are read, so that its length
+// decodeTo prints a stream's updates as they are read, so that its length
 // doesn't matter.
-func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary bool) error {
+func decodeTo(in io.Reader, out io.Writer, format decode.Format, verbose, summary bool) error {
 	buffered := bufio.NewWriterSize(verbatim(out), 64<<10)
 	lines := newJSONLines(buffered)
 	const iteration = 1 // a recording is one run
@@ -105,7 +106,7 @@ func decode(in io.Reader, out io.Writer, format stream.Format, verbose, summary 
 			}
 		})
 	}
-	result, err := stream.Reader{Format: format, Handler: show}.Run(in)
+	result, err := decode.Reader{Format: format, Handler: show}.Run(in)
 	if err != nil {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
 			err = path // the reader speaks of an agent

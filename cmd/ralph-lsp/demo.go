@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 func newDemo() *cobra.Command {
@@ -98,7 +98,7 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 	if fast {
 		args = append(args, "--fast")
 	}
-	agent := backends.Custom(self, args, backends.PromptStdin, stream.FormatPi)
+	agent := backends.Custom(self, args, backends.PromptStdin, decode.FormatPi)
 	agent.Name = "demo"
 	bounds := limits.Default()
 	bounds.MaxIterations = 5 // three are needed

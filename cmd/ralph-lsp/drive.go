@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // shown is what the flags say about how a loop is shown.
@@ -38,7 +38,7 @@ func drive(cfg loop.Config, stdout, stderr io.Writer, how shown, begun func(l *l
 	out := checked(stdout)
 	screen := describe(stdout, stderr, how.verbose)
 	screen.out, screen.folder, screen.answers, screen.statuses = out, cfg.Folder, how.answers, how.once
-	screen.verbatim = cfg.Backend.Output == stream.FormatText
+	screen.verbatim = cfg.Backend.Output == decode.FormatText
 	q := newQueue(func(clock func() time.Time) style {
 		screen.now = clock
 		return newStyle(how.style.Value, screen)

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // No style remembers a run: what it has shown is gone, and what it waits for is
@@ -24,21 +24,21 @@ func TestStylesRememberLittle(t *testing.T) {
 			}
 			t.Run(name+"/"+of, func(t *testing.T) {
 				agent, _, _ := strings.Cut(of, " ")
-				format := stream.FormatText
+				format := decode.FormatText
 				if b, err := backends.Lookup(agent); err == nil {
 					format = b.Output
 				}
 				s := newStyle(name, styleConfig{
-					out: io.Discard, notes: io.Discard, width: func() int { return 80 }, now: time.Now, verbatim: format == stream.FormatText,
+					out: io.Discard, notes: io.Discard, width: func() int { return 80 }, now: time.Now, verbatim: format == decode.FormatText,
 				})
 				defer s.Close()
 				s.HandleLoop(loop.IterationStart{Iteration: 1, StartedAt: time.Now()})
 				lines := 8192
-				if format == stream.FormatText { // half of them are more than the end of a text that is kept
+				if format == decode.FormatText { // half of them are more than the end of a text that is kept
 					lines = 24_000
 				}
 				grown := memtest.Growth(lines, memtest.Streams[of], func(r io.Reader) {
-					if _, err := (stream.Reader{Format: format, Handler: s}).Run(r); err != nil {
+					if _, err := (decode.Reader{Format: format, Handler: s}).Run(r); err != nil {
 						t.Error(err)
 					}
 				})

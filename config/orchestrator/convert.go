@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // Note says what became of a line of the file.
@@ -57,7 +57,7 @@ func Convert(data []byte, builtin []string) (Result, error) {
 		}
 	}
 	c.takeAgent()
-	if promise := c.said["event_loop.completion_promise"]; promise.text != "" && promise.text != stream.DefaultWord {
+	if promise := c.said["event_loop.completion_promise"]; promise.text != "" && promise.text != promises.DefaultWord {
 		promise.path = "completion_promise"
 		if c.set("completion", "promise", quote(promise.text), promise) {
 			c.note(promise, "means: the agent's last message has <promise>%s</promise> on a line of its own", promise.text)

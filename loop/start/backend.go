@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // Detect finds the agent for a start that names none.
@@ -117,7 +117,7 @@ func (c chooser) lookup(ctx context.Context, name string) (b backends.Backend, a
 	case err == nil:
 		b.Command = cmp.Or(own.Command, b.Command)
 		b.Prompt = cmp.Or(backends.PromptMode(own.Prompt), b.Prompt)
-		b.Output = cmp.Or(stream.Format(own.Output), b.Output)
+		b.Output = cmp.Or(decode.Format(own.Output), b.Output)
 		b.InteractiveArgs = slices.Concat(b.InteractiveArgs, own.InteractiveArgs)
 		if own.Settings == config.SettingsUser {
 			b.Hooks.Off = nil
@@ -145,7 +145,7 @@ func (c chooser) unknown(name string) error {
 // custom describes a program of the user's own.
 func custom(command string, args []string, prompt, output string) backends.Backend {
 	mode := backends.PromptMode(cmp.Or(prompt, string(backends.PromptStdin)))
-	b := backends.Custom(command, args, mode, stream.Format(cmp.Or(output, string(stream.FormatText))))
+	b := backends.Custom(command, args, mode, decode.Format(cmp.Or(output, string(decode.FormatText))))
 	b.Name, b.InteractivePrompt = command, backends.Positional
 	return b
 }

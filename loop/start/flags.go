@@ -12,7 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // A start's flags stand once: those of settings and limits in the tables there, and here those of what is chosen together.
@@ -129,7 +129,7 @@ const OwnCheckout = "each loop works in a checkout of its own; say what it begin
 
 // formats are the ways in which a program of the user's own may speak.
 func formats() (names []string) {
-	for _, format := range stream.Formats() {
+	for _, format := range decode.Formats() {
 		names = append(names, string(format))
 	}
 	return names

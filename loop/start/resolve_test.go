@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // settings reads a ralph.toml that is trusted.
@@ -54,7 +54,7 @@ var piArgs = []string{"-p", "--mode", "json", "--no-session"}
 // "--no-session"], and OutputFormat::PiStreamJson."
 func TestGivenBackendPiWhenRalphResolvesTheBackendThenItHasCommandArgsAndFormat(t *testing.T) {
 	cfg, sources := resolve(t, Resolver{Settings: settingsOf(t, `backend = "pi"`)})
-	if b := cfg.Backend; b.Name != "pi" || b.Command != "pi" || b.Output != stream.FormatPi {
+	if b := cfg.Backend; b.Name != "pi" || b.Command != "pi" || b.Output != decode.FormatPi {
 		t.Errorf("got %+v", b)
 	}
 	if got := cfg.Backend.Argv(nil, cfg.Args); !slices.Equal(got, piArgs) {
@@ -220,12 +220,12 @@ prompt = "arg"
 `)
 	cfg, _ := resolve(t, Resolver{Settings: s})
 	b := cfg.Backend
-	if b.Name != "mine" || b.Command != "my-agent" || b.Prompt != backends.PromptFile || b.Output != stream.FormatClaude ||
+	if b.Name != "mine" || b.Command != "my-agent" || b.Prompt != backends.PromptFile || b.Output != decode.FormatClaude ||
 		!slices.Equal(b.Argv(nil, cfg.Args), []string{"--headless"}) || !slices.Equal(b.InteractiveArgs, []string{"--tui"}) {
 		t.Errorf("got %+v", b)
 	}
 	cfg, _ = resolve(t, Resolver{Settings: s, Start: Options{Agent: Agent{Name: "pi"}}})
-	if b := cfg.Backend; !strings.HasSuffix(b.Command, filepath.FromSlash("/bin/pi")) || !filepath.IsAbs(b.Command) || b.Prompt != backends.PromptArg || b.Output != stream.FormatPi {
+	if b := cfg.Backend; !strings.HasSuffix(b.Command, filepath.FromSlash("/bin/pi")) || !filepath.IsAbs(b.Command) || b.Prompt != backends.PromptArg || b.Output != decode.FormatPi {
 		t.Errorf("got %+v", b)
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
 // durationPattern is what limits.ParseSpan takes: what time.ParseDuration does,
@@ -105,7 +105,7 @@ func valueSchema(key config.Key) *schema {
 	s := &schema{Type: "string", Enum: slices.Clone(key.Values)}
 	switch {
 	case slices.Equal(key.Path, []string{"completion", "promise"}):
-		s.MaxLength = stream.MaxPromise
+		s.MaxLength = promises.MaxPromise
 	case key.Values == nil:
 		s.MinLength = 1
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -187,7 +188,7 @@ func limitFindings(text string, front loopstate.Front, s loopstate.State) []find
 		l, _ := front.Line(key)
 		found = append(found, finding{l.ValueStart, l.ValueEnd, severity, message, fixes})
 	}
-	if why := stream.CheckPromise(s.CompletionPromise); why != "" {
+	if why := promises.CheckPromise(s.CompletionPromise); why != "" {
 		add("completion_promise", protocol.DiagnosticSeverityError, "completion_promise "+why)
 	}
 	l := s.Limits()

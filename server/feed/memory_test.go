@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -61,7 +61,7 @@ func TestAFeedRemembersLittle(t *testing.T) {
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
 			rest := func() { ed.await(f.Log()) }
 			grown := memtest.GrowthAtRest(240_000, memtest.Streams[name], rest, func(r io.Reader) {
-				if _, err := (stream.Reader{Format: stream.FormatClaude, Handler: f}).Run(r); err != nil {
+				if _, err := (decode.Reader{Format: decode.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // What the demo's agent is recorded to have seen is what it would see: the check
@@ -28,7 +29,7 @@ func TestTheDemoIsTrue(t *testing.T) {
 			if err := play(io.Discard, line, true); err != nil {
 				t.Fatal(err)
 			}
-			_, err := stream.Reader{Format: stream.FormatPi, Handler: stream.HandlerFunc(func(e stream.Event) {
+			_, err := decode.Reader{Format: decode.FormatPi, Handler: stream.HandlerFunc(func(e stream.Event) {
 				switch e := e.(type) {
 				case stream.ToolCall:
 					calls = append(calls, e)

@@ -1,0 +1,67 @@
+package decode
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Format names what an agent writes to its standard output.
+type Format string
+
+// formats has what is known of each format. The file of its decoder adds it.
+var formats = map[Format]format{}
+
+type format struct {
+	decoder func() Decoder
+	cost    bool // it tells what a run cost
+}
+
+// Formats lists the formats in alphabetical order.
+func Formats() []Format { return slices.Sorted(maps.Keys(formats)) }
+
+// Valid says whether f is one of the formats.
+func (f Format) Valid() bool { return formats[f].decoder != nil }
+
+// HasCost says whether streams in format f tell what a run cost.
+func (f Format) HasCost() bool { return formats[f].cost }
+
+// ErrMalformed is what Decode returns for a line that isn't what its format
+// promises. Nothing was emitted for it, and the next line is decoded as usual.
+var ErrMalformed = errors.New("malformed line")
+
+// Decoder turns the lines of one run into events. It is for one run and one
+// goroutine.
+type Decoder interface {
+	// Decode emits the events of one line, which comes without its ending. It
+	// returns ErrMalformed and emits nothing for a broken line; blank lines and
+	// unknown events are ignored.
+	Decode(line []byte, emit func(stream.Event)) error
+	// Close emits what was held back until the end of the stream.
+	Close(emit func(stream.Event))
+	// Done says whether the agent has said that all is done. It may take that
+	// back by starting to work again.
+	Done() bool
+}
+
+// NewDecoder returns a decoder for one run's output in format f.
+func NewDecoder(f Format) (Decoder, error) {
+	if f.Valid() {
+		return formats[f].decoder(), nil
+	}
+	return nil, fmt.Errorf("unknown output format %q", f)
+}
+
+// lastFailure is the one that was emitted last. Agents repeat theirs at the end
+// of a message, of a turn and of the run; each is told once.
+type lastFailure string
+
+func (f *lastFailure) tell(e stream.Error, emit func(stream.Event)) {
+	if e.Message != string(*f) {
+		*f = lastFailure(e.Message)
+		emit(e)
+	}
+}

@@ -1,0 +1,370 @@
+package decode
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+const FormatPi Format = "pi-stream-json" // pi --mode json, and its rpc mode
+
+func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDecoder{} }, cost: true} }
+
+// piDecoder reads what pi writes in its json and rpc modes.
+//
+//	stream  = [session] run*
+//	run     = try (auto_retry_start try)* agent_settled
+//	try     = agent_start turn+ agent_end
+//	turn    = turn_start message* tool* message(toolResult)* turn_end
+//	message = message_start message_update* message_end
+//	tool    = tool_execution_start tool_execution_update* tool_execution_end
+//
+// Only the assistant's message has updates, and only that counts as an answer:
+// the others are the prompt and the results of tools. The tools of a turn run side
+// by side. auto_retry_end stands in the try that went well, or where pi gives up.
+// Compactions and entries of the session may stand between any two of these, and
+// in rpc mode responses do, too. A line without a meaning here is skipped.
+//
+// agent_settled ends the run. Before 0.80.4 there was none, and before that not
+// always an agent_end: see Close. Up to 0.83 every message_update repeated the
+// whole message twice, since then it is a delta and the usage so far; both are read
+// in the same way, up to the delta.
+type piDecoder struct {
+	session   stream.SessionStart
+	messages  int     // assistant messages so far, for their IDs
+	open      *piLive // the assistant message that is being written
+	spare     piLive  // what open points to, kept for its buffers
+	ended     bool    // this turn's message_end was seen
+	failure   lastFailure
+	total     stream.Usage        // of all turns that have ended, with their tools, and of compactions
+	call      stream.Usage        // the model call of the turn in progress; it counts when its message has ended
+	tools     []toolSpending      // of the turn in progress
+	following []*piCall           // those that run and have agents work
+	told      stream.Usage        // what was emitted last
+	shape     shape               // of the last delta's line
+	shapeKind []byte              // the type of its delta
+	arena     arena               // of the deltas
+	steering  stream.Recent[bool] // what was told while it worked
+	accepted  bool                // the prompt was
+	begun     bool                // an agent has begun to work
+	done      bool                // see Done
+	resting   bool                // done, if the stream ends here
+}
+
+// piLive is what has been shown of a message before its message_end.
+type piLive struct {
+	id        string
+	text      joiner
+	thinking  joiner
+	shown     tail // the text
+	thought   bool // there was thinking
+	nextBlock bool // the next delta opens another text block
+}
+
+func (d *piDecoder) Done() bool { return d.done }
+
+// Close makes up for pi before 0.80.4, which has no closing event: its last
+// word is an agent_end or, earlier still, a turn_end. A turn that was cut off has
+// been paid for; what it is known to have cost counts.
+func (d *piDecoder) Close(emit func(stream.Event)) {
+	d.flush(emit)
+	d.settle()
+	d.tell(emit)
+	d.done = d.done || d.resting
+}
+
+func (d *piDecoder) Decode(line []byte, emit func(stream.Event)) error {
+	if delta, ok := d.shape.delta(line); ok {
+		d.show(d.shapeKind, delta, emit)
+		return nil
+	}
+	kind, err := lineType(line)
+	if err != nil {
+		return err
+	}
+	switch string(kind) {
+	case "message_update":
+		return d.update(line, emit)
+	case "message_start":
+		return d.messageStart(line, emit)
+	case "message_end":
+		return d.messageEnd(line, emit)
+	case "turn_end":
+		return d.turnEnd(line, emit)
+	case "tool_execution_start":
+		return d.toolStart(line, emit)
+	case "tool_execution_update":
+		return d.toolUpdate(line, emit)
+	case "tool_execution_end":
+		return d.toolEnd(line, emit)
+	case "agent_end":
+		return d.agentEnd(line)
+	}
+	return d.seldom(string(kind), line, emit)
+}
+
+// update shows a delta. It stops reading right behind it, because the line may
+// go on with snapshots of the message that are longer than all the rest.
+func (d *piDecoder) update(line []byte, emit func(stream.Event)) error {
+	var ev piUpdate
+	c := jsoncursor.New(line)
+	for top := c.Object(); top.Next(); {
+		switch string(top.Key) {
+		case "usage":
+			ev.usage = readPiUsage(c)
+		case "assistantMessageEvent":
+			if !readPiUpdate(c, &ev) {
+				continue
+			}
+			if isPiDelta(ev.kind) {
+				d.shape.learn(line, ev.start, ev.end, c.Pos())
+				d.shapeKind = append(d.shapeKind[:0], ev.kind...)
+			}
+			d.show(ev.kind, ev.delta, emit)
+			d.spend(ev.usage)
+			return nil
+		}
+	}
+	if !c.Done() {
+		return ErrMalformed
+	}
+	if string(ev.kind) == "error" { // today's pi says it with its message_end only
+		d.failure.tell(piError(ev.reason, ev.reason), emit)
+	}
+	return nil
+}
+
+// piUpdate is the assistantMessageEvent of a message_update.
+type piUpdate struct {
+	kind, delta []byte
+	start, end  int // where delta stands, with its quotes
+	reason      string
+	usage       stream.Usage // of the message so far, where it stands before the event
+}
+
+// readPiUpdate reads an assistantMessageEvent. enough says that it was left in the
+// middle, because the rest doesn't matter.
+func readPiUpdate(c *jsoncursor.Cursor, ev *piUpdate) (enough bool) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "type":
+			ev.kind = c.RawText()
+		case "delta":
+			ev.start = c.Pos()
+			ev.delta = c.RawText()
+			ev.end = c.Pos()
+		case "reason":
+			ev.reason = c.Text()
+		}
+		if ev.kind != nil && (ev.delta != nil || !isPiDelta(ev.kind)) && string(ev.kind) != "error" {
+			return true
+		}
+	}
+	return false
+}
+
+// spend keeps what the model call in progress has used so far: the last word that
+// says something. Deltas of the same shape as the one before say the same about it,
+// and aren't asked.
+func (d *piDecoder) spend(u stream.Usage) {
+	if u.Counts() || !d.call.Counts() {
+		d.call = u
+	}
+}
+
+func isPiDelta(kind []byte) bool {
+	return string(kind) == "text_delta" || string(kind) == "thinking_delta"
+}
+
+// show emits what a message_update adds to the live view.
+func (d *piDecoder) show(kind, delta []byte, emit func(stream.Event)) {
+	switch string(kind) {
+	case "text_delta":
+		m := d.message()
+		d.emitText(m.text.join(&d.arena, delta), emit)
+	case "thinking_delta":
+		m := d.message()
+		d.emitThinking(m.thinking.join(&d.arena, delta), emit)
+	case "text_start":
+		m := d.message()
+		m.nextBlock = !m.shown.empty()
+	case "text_end", "thinking_end":
+		d.flush(emit)
+	}
+}
+
+// message returns the open message, after opening one if there is none.
+func (d *piDecoder) message() *piLive {
+	if d.open == nil {
+		if d.ended { // the turn before has no end
+			d.settle()
+		}
+		d.messages++
+		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: tail{d.spare.shown.text[:0]}}
+		d.open = &d.spare
+	}
+	return d.open
+}
+
+func (d *piDecoder) emitText(text string, emit func(stream.Event)) {
+	if text == "" {
+		return
+	}
+	m := d.open
+	if m.nextBlock {
+		m.nextBlock = false
+		text = "\n" + text
+	}
+	m.shown.add(text)
+	emit(stream.Text{Delta: text, MessageID: m.id})
+}
+
+func (d *piDecoder) emitThinking(text string, emit func(stream.Event)) {
+	if text == "" {
+		return
+	}
+	d.open.thought = true
+	emit(stream.Thinking{Delta: text, MessageID: d.open.id})
+}
+
+// flush shows what the deltas have held back.
+func (d *piDecoder) flush(emit func(stream.Event)) {
+	if d.open != nil {
+		d.emitText(d.open.text.flush(), emit)
+		d.emitThinking(d.open.thinking.flush(), emit)
+	}
+}
+
+func (d *piDecoder) messageStart(line []byte, emit func(stream.Event)) error {
+	m, err := piMessageOf(line)
+	if err != nil || m.role != "assistant" {
+		return err
+	}
+	d.done, d.resting = false, false
+	d.atWork(m, emit)
+	d.discard(emit)
+	d.message()
+	d.spend(m.usage)
+	return nil
+}
+
+func (d *piDecoder) messageEnd(line []byte, emit func(stream.Event)) error {
+	m, err := piMessageOf(line)
+	if err == nil && m.role == "toolResult" {
+		d.toolSpent(m.toolCallID, m.nested.Usage(), emit)
+	}
+	if err == nil && m.role == "user" {
+		d.heard(contentText(m.content), emit)
+	}
+	if err != nil || m.role != "assistant" {
+		return err
+	}
+	d.atWork(m, emit)
+	d.finish(m, emit)
+	d.spend(m.usage)
+	d.ended = true
+	if !m.failed() { // else its turn ends with it
+		d.tell(emit)
+	}
+	return nil
+}
+
+// heard tells that a text was read that was said while the agent worked; the prompt wasn't.
+func (d *piDecoder) heard(text string, emit func(stream.Event)) {
+	if _, told := d.steering.Get(textKey(text)); told { // and maybe more than once
+		emit(stream.Heard{Text: text})
+	}
+}
+
+// textKey stands for a text that may be long.
+func textKey(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return string(sum[:])
+}
+
+// atWork says which model writes, when that is news.
+func (d *piDecoder) atWork(m piMessage, emit func(stream.Event)) {
+	s := d.session
+	s.Backend = "pi"
+	if m.provider != "" {
+		s.Provider = m.provider
+	}
+	if m.model != "" {
+		s.Model = m.model
+	}
+	if s != d.session {
+		d.session = s
+		emit(s)
+	}
+}
+
+// discard takes back a message that was shown and never came to its end.
+func (d *piDecoder) discard(emit func(stream.Event)) {
+	if m := d.open; m != nil && (!m.shown.empty() || m.thought) {
+		emit(stream.MessageEnd{MessageID: m.id, Discarded: true})
+	}
+	d.open = nil
+}
+
+// finish closes the open message with its authoritative text, or takes it back.
+func (d *piDecoder) finish(m piMessage, emit func(stream.Event)) {
+	live := d.message()
+	d.flush(emit)
+	if m.failed() {
+		d.discard(emit)
+		d.failure.tell(piError(m.stopReason, m.errorMessage), emit)
+		return
+	}
+	text := contentText(m.content)
+	if live.shown.empty() {
+		d.emitText(text, emit)
+	}
+	emit(stream.MessageEnd{MessageID: live.id, Text: text})
+	d.open = nil
+}
+
+// turnEnd counts what the turn has used. In recordings without message_end it
+// closes the message too.
+func (d *piDecoder) turnEnd(line []byte, emit func(stream.Event)) error {
+	m, err := piMessageOf(line)
+	if err != nil {
+		return err
+	}
+	d.atWork(m, emit)
+	switch {
+	case d.ended:
+	case contentText(m.content) != "" || m.failed():
+		d.finish(m, emit)
+	case d.open != nil:
+		d.flush(emit)
+		emit(stream.MessageEnd{MessageID: d.open.id, Text: d.open.shown.String()})
+		d.open = nil
+	}
+	d.spend(m.usage)
+	d.resting = m.stopReason == "stop" || m.stopReason == "length"
+	end := stream.TurnEnd{StopReason: m.stopReason, Usage: d.call}
+	if m.failed() {
+		end.Error = piError(m.stopReason, m.errorMessage).Message
+	} else {
+		d.failure = ""
+	}
+	emit(end)
+	d.settle()
+	d.tell(emit)
+	return nil
+}
+
+// piError says what a failed message's stopReason and errorMessage mean.
+func piError(stopReason, message string) stream.Error {
+	if message == "" {
+		message = "the model request failed"
+	}
+	e := stream.ClassifyError(0, message, time.Now())
+	if stopReason == "aborted" {
+		e.Kind, e.Retryable = stream.KindAborted, false
+	}
+	return e
+}

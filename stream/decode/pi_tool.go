@@ -1,0 +1,107 @@
+package decode
+
+import (
+	"slices"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// toolStart shows a call when it is carried out: the message that asks for it may
+// still fail.
+func (d *piDecoder) toolStart(line []byte, emit func(stream.Event)) error {
+	var call stream.ToolCall
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "toolCallId":
+			call.ID = c.Text()
+		case "toolName":
+			call.Name = c.Text()
+		case "args":
+			call.Input = compactJSON(c.Raw())
+		}
+	}
+	if !c.Done() {
+		return ErrMalformed
+	}
+	emit(call)
+	if _, ok := call.Subagent(); ok {
+		d.follow(call)
+	}
+	return nil
+}
+
+// toolUpdate emits the output so far. The first update of a tool is empty.
+func (d *piDecoder) toolUpdate(line []byte, emit func(stream.Event)) error {
+	var p stream.ToolProgress
+	var nested NestedUsage
+	var details []byte
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "toolCallId":
+			p.ID = c.Text()
+		case "partialResult":
+			p.Output, nested, details = readResult(c)
+		}
+	}
+	if !c.Done() {
+		return ErrMalformed
+	}
+	if p.Output != "" {
+		emit(p)
+	}
+	if call := d.followed(p.ID); call != nil {
+		call.list(details, emit)
+	}
+	d.toolSpent(p.ID, nested.Usage(), emit)
+	return nil
+}
+
+// toolEnd takes the result from here. The message that follows only repeats it
+// for the model, but has the last word about what the tool has spent.
+func (d *piDecoder) toolEnd(line []byte, emit func(stream.Event)) error {
+	var r stream.ToolResult
+	var nested NestedUsage
+	var details []byte
+	c := jsoncursor.New(line)
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "toolCallId":
+			r.ID = c.Text()
+		case "result":
+			r.Output, nested, details = readResult(c)
+		case "isError":
+			r.IsError = c.Bool()
+		}
+	}
+	if !c.Done() {
+		return ErrMalformed
+	}
+	if call := d.followed(r.ID); call != nil {
+		call.list(details, emit)
+		call.end(r.IsError, emit)
+		d.following = slices.DeleteFunc(d.following, func(c *piCall) bool { return c == call })
+		r.Spent = nested.Usage().Spent()
+	}
+	emit(r)
+	d.toolSpent(r.ID, nested.Usage(), emit)
+	return nil
+}
+
+// readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
+func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage, details []byte) {
+	for o := c.Object(); o.Next(); {
+		switch string(o.Key) {
+		case "content":
+			text = contentText(c.Raw())
+		case "details":
+			details = c.Raw()
+			nested.read(o.Key, jsoncursor.New(details))
+		default:
+			nested.read(o.Key, c)
+		}
+	}
+	return text, nested, details
+}

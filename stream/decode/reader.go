@@ -1,0 +1,164 @@
+package decode
+
+import (
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Reader reads one run's output and passes its events on. Promises are found
+// later, in the Result; topics become events right behind their message.
+type Reader struct {
+	Format  Format
+	Handler stream.Handler  // may be nil
+	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
+	Join    bool            // deltas of a message that one Read has brought are handed on as one
+	Rest    func()          // called before each Read: all that came before is handed on; may be nil
+	Log     *slog.Logger    // gets malformed lines, shortened, at debug level; may be nil
+}
+
+// Run reads r to its end. The error says that it couldn't; the Result then holds
+// what came until there. A Complete event with the Result is emitted in every
+// case.
+func (rd Reader) Run(r io.Reader) (stream.Result, error) {
+	start := time.Now()
+	run := readerRun{Reader: rd}
+	err := run.read(r)
+	result := run.result(err)
+	result.Duration = time.Since(start)
+	run.emit(stream.Complete{Result: result})
+	return result, err
+}
+
+// readerRun is the state of a Reader during a run.
+type readerRun struct {
+	Reader
+	decoder                   Decoder
+	joined                    joined
+	summary                   Summary
+	lines, malformed, skipped int
+	cutOff                    bool
+	broken                    bool // the last line is the beginning of an event
+	done                      bool // before the stream's end meant anything
+	understood                bool // there was an event
+}
+
+func (run *readerRun) read(r io.Reader) (err error) {
+	if run.decoder, err = NewDecoder(run.Format); err != nil {
+		return err
+	}
+	emit := run.emit                 // made once, not for each line
+	if run.Join || run.Rest != nil { // what is in memory need not be copied
+		r = beforeRead{r, run.rest}
+	}
+	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
+		run.line(line, cut, emit)
+		return nil
+	})
+	run.done = run.decoder.Done()
+	run.decoder.Close(emit)
+	if err != nil {
+		return fmt.Errorf("reading the agent's output: %w", err)
+	}
+	return nil
+}
+
+func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
+	if cut && strings.TrimSpace(stream.Plain(string(line))) == "" {
+		return // a terminal sequence behind the last line is no line
+	}
+	run.lines++
+	run.cutOff = cut && run.Format != FormatText
+	err := run.decoder.Decode(line, emit)
+	run.broken = run.cutOff && err != nil && strings.HasPrefix(strings.TrimSpace(string(line)), "{")
+	if err != nil {
+		run.malformed++
+		if run.Log != nil {
+			run.Log.Debug("skipped a line of the agent's output", "error", err, "line", shortened(line))
+		}
+	}
+	if run.OnLine != nil {
+		run.OnLine(run.decoder.Done())
+	}
+}
+
+// shortened returns the beginning of a line for the log.
+func shortened(line []byte) string {
+	const max = 200
+	if len(line) > max {
+		return stream.Plain(string(line[:max])) + "…"
+	}
+	return stream.Plain(string(line))
+}
+
+// emit takes the decoder's next event.
+func (run *readerRun) emit(e stream.Event) {
+	run.understood = true
+	if !run.Join {
+		run.pass(e)
+		return
+	}
+	if run.joined.add(e) {
+		return
+	}
+	run.handOn()
+	if !run.joined.add(e) {
+		run.pass(e)
+	}
+}
+
+// rest sees to it that nothing that was read waits for what comes next.
+func (run *readerRun) rest() {
+	run.handOn()
+	if run.Rest != nil {
+		run.Rest()
+	}
+}
+
+// handOn passes the deltas on that were joined so far.
+func (run *readerRun) handOn() {
+	if e := run.joined.take(); e != nil {
+		run.pass(e)
+	}
+}
+
+// pass hands an event on.
+func (run *readerRun) pass(e stream.Event) {
+	run.summary.Add(e)
+	if run.Handler == nil {
+		return
+	}
+	run.Handler.Handle(e)
+}
+
+// result adds to the summary how the stream ended. readErr is why it couldn't
+// be read to its end, or nil.
+func (run *readerRun) result(readErr error) stream.Result {
+	result := run.summary.Result()
+	result.Lines = run.lines + run.skipped
+	result.SkippedLines = run.malformed + run.skipped
+	result.CutOff = run.cutOff
+	result.Terminal = run.decoder != nil && run.decoder.Done()
+	if run.broken { // what ends in the middle of an event doesn't say by its end that all is done
+		result.Terminal = run.done
+	}
+	switch {
+	case result.Terminal || result.Failure != nil:
+	case readErr != nil:
+		result.Failure = &stream.Error{Message: readErr.Error()}
+	case result.Lines == 0:
+		result.Failure = &stream.Error{Message: "the agent printed nothing"}
+	case run.Format == FormatText:
+	case !run.understood && result.SkippedLines > 0:
+		result.Failure = &stream.Error{Message: fmt.Sprintf("the agent's output isn't %s", run.Format)}
+	case run.broken:
+		result.Failure = &stream.Error{Message: "the stream was cut off in the middle of an event", Kind: stream.KindServer, Retryable: true}
+	default:
+		result.Failure = &stream.Error{Message: "the stream ended before the agent was done"}
+	}
+	return result
+}

@@ -1,0 +1,41 @@
+package decode
+
+import (
+	"bytes"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
+)
+
+// shape remembers a line with a delta: the bytes before the delta, and those
+// behind it that were read. Thousands of lines in a row have the same shape,
+// and a line that has it means the same with another delta, so that it needn't
+// be parsed.
+type shape struct {
+	before, after []byte
+}
+
+// maxShape bounds what is remembered; lines with snapshots before the delta
+// never look the same anyway.
+const maxShape = 4 << 10
+
+// learn takes the shape of a line whose delta is the string at line[start:end],
+// quotes included, and which was read up to stop. The byte there belongs to it:
+// without it a line that goes on with "null0" would look like one with "null".
+func (s *shape) learn(line []byte, start, end, stop int) {
+	s.before = s.before[:0]
+	if stop == len(line) || start+stop-end > maxShape {
+		return
+	}
+	s.before = append(s.before, line[:start]...)
+	s.after = append(s.after[:0], line[end:stop+1]...)
+}
+
+// delta returns the contents of the delta of a line that has the shape.
+func (s *shape) delta(line []byte) (delta []byte, ok bool) {
+	if len(s.before) == 0 || !bytes.HasPrefix(line, s.before) {
+		return nil, false
+	}
+	c := jsoncursor.At(line, len(s.before))
+	delta = c.RawText()
+	return delta, delta != nil && bytes.HasPrefix(line[c.Pos():], s.after)
+}

@@ -1,0 +1,191 @@
+package promises
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+const (
+	blockOpen  = "<event"
+	blockClose = "</event>"
+)
+
+var (
+	attribute = lazy.Regexp(`([\w-]+)=(?:"([^"]*)"|'([^']*)')`)
+	// meant is an attribute that somebody meant to write.
+	meant = lazy.Regexp(`(?i)\btopic(\s*=\s*)["'“]?([^\s"'”>]*)`)
+)
+
+// The kinds of misses that only topics have.
+const (
+	NearBlank  stream.NearKind = "blank_in_tag"
+	NearQuotes stream.NearKind = "no_quotes_in_tag"
+)
+
+// block is a mention of a topic: <event topic="..." target="...">payload</event>.
+type block struct {
+	topic stream.Topic
+	miss  stream.NearKind // why it is none anywhere; NearNone
+}
+
+// Topics returns what a message publishes, in its order, and the first miss of each
+// kind. It counts where a promise does (Completion.Judge). Blocks without a topic are none.
+func Topics(text string) (topics []stream.Topic, misses []stream.TopicMiss) {
+	text = plainLines(text)
+	found, blocks := findBlocks(text)
+	if len(found) == 0 {
+		return nil, nil
+	}
+	settle(text, found, endBeforeTags(text))
+	for i, b := range blocks {
+		kind := b.miss
+		if kind == NearNone && found[i].place != stands {
+			kind = placeSentences[found[i].place].kind
+		}
+		switch {
+		case b.topic.Topic == "":
+		case kind == NearNone:
+			topics = append(topics, b.topic)
+		case !slices.ContainsFunc(misses, func(m stream.TopicMiss) bool { return m.Kind == kind }):
+			misses = append(misses, stream.TopicMiss{Kind: kind, Why: missText(kind, found[i].place, b.topic.Topic)})
+		}
+	}
+	return topics, misses
+}
+
+// missText says why a topic isn't published.
+func missText(kind stream.NearKind, at place, topic string) string {
+	const form = `<event topic="%s">`
+	good := fmt.Sprintf(form, shown(topic))
+	switch kind {
+	case NearTagCase:
+		return "The agent wrote an event tag in capital letters, so it publishes nothing; it has to be " + good + "."
+	case NearOpen:
+		return "The agent opened " + good + " and never closed it, so it publishes nothing; it ends with " + blockClose + "."
+	case NearBlank:
+		return "The agent wrote blanks beside the = of an event tag, so it publishes nothing; it has to be " + good + "."
+	case NearQuotes:
+		return "The agent left out the quotes in an event tag, so it publishes nothing; it has to be " + good + "."
+	}
+	return fmt.Sprintf(placeSentences[at].why, good) + " So it publishes nothing."
+}
+
+// findBlocks returns the event blocks of a text in their order, also those that are none for
+// how they are written. What is in a block is none.
+func findBlocks(text string) (found []mention, blocks []block) {
+	for at := 0; ; {
+		start := indexFold(text[at:], blockOpen)
+		if start < 0 {
+			return found, blocks
+		}
+		start += at
+		at = start + len(blockOpen)
+		if at < len(text) && !strings.ContainsRune(" \t\n/>", rune(text[at])) {
+			continue
+		}
+		closing := strings.IndexByte(text[at:], '>')
+		if closing < 0 {
+			return found, blocks
+		}
+		head, isEmpty := strings.CutSuffix(text[at:at+closing], "/")
+		at += closing + 1
+		b := headOf(head)
+		if text[start:start+len(blockOpen)] != blockOpen {
+			b.miss = NearTagCase
+		}
+		end := at
+		if !isEmpty {
+			i := indexFold(text[at:], blockClose)
+			if next := nextTopic(text[at:]); i < 0 || next >= 0 && next < i {
+				b.miss = NearOpen
+			} else {
+				b.topic.Payload = strings.TrimSpace(text[at : at+i])
+				end = at + i + len(blockClose)
+			}
+		}
+		at = end
+		found, blocks = append(found, mention{start: start, end: end}), append(blocks, b)
+	}
+}
+
+// headOf reads the attributes of a block.
+func headOf(head string) (b block) {
+	for _, a := range attribute().FindAllStringSubmatch(head, -1) {
+		switch a[1] {
+		case "topic":
+			b.topic.Topic = a[2] + a[3]
+		case "target":
+			b.topic.Target = a[2] + a[3]
+		}
+	}
+	if b.topic.Topic != "" {
+		return b
+	}
+	if m := meant().FindStringSubmatch(head); m != nil && m[2] != "" {
+		b.topic.Topic = m[2]
+		switch {
+		case m[1] != "=":
+			b.miss = NearBlank
+		case strings.Contains(head, "topic"):
+			b.miss = NearQuotes
+		default:
+			b.miss = NearTagCase
+		}
+	}
+	return b
+}
+
+// nextTopic is where the next block begins that has a topic; -1: nowhere.
+func nextTopic(text string) int { return strings.Index(text, blockOpen+" topic=") }
+
+// indexFold is strings.Index for a tag in letters of any case.
+func indexFold(text, tag string) int {
+	for at := 0; ; at++ {
+		i := strings.IndexByte(text[at:], '<')
+		if i < 0 || len(text)-at-i < len(tag) {
+			return -1
+		}
+		if at += i; strings.EqualFold(text[at:at+len(tag)], tag) {
+			return at
+		}
+	}
+}
+
+// endBeforeTags is where a text ends but for decoration, promises and the word.
+func endBeforeTags(text string) int {
+	for {
+		text = strings.TrimRightFunc(text, isTail)
+		open := strings.LastIndex(text, tagOpen)
+		switch {
+		case strings.HasSuffix(text, tagClose) && open >= 0:
+			text = text[:open]
+		case strings.HasSuffix(text, DefaultWord):
+			text = text[:len(text)-len(DefaultWord)]
+		default:
+			return len(text)
+		}
+	}
+}
+
+// saidNothing stands for a block where only the promise is looked for: it decorates, and what
+// is before it is over.
+const saidNothing = "⯀"
+
+// withoutTopics returns a text without its event blocks.
+func withoutTopics(text string) string {
+	found, blocks := findBlocks(text)
+	var rest strings.Builder
+	at := 0
+	for i, m := range found {
+		if blocks[i].miss == NearOpen {
+			continue
+		}
+		rest.WriteString(text[at:m.start] + saidNothing)
+		at = m.end
+	}
+	return rest.String() + text[at:]
+}
