@@ -72,6 +72,12 @@ func (s *shots) state(tree string, refs uint64) State {
 	return State{Tree: tree, Aside: refs ^ s.left, Blind: s.blind}
 }
 
+// IsWhole says whether the last snapshot has all files of the repository's work tree as they were,
+// but for those that are nobody's work and those that git ignores.
+func (s *shots) IsWhole() bool {
+	return !s.book.Own && s.book.prefix() == "" && len(s.book.Hidden) == 0 && s.left == 0 && !s.blind
+}
+
 // beginAside forgets what the last look at the folder has left out.
 func (s *shots) beginAside() {
 	_, err := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))

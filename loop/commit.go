@@ -20,7 +20,11 @@ func (s *snapshots) commit(iteration int, title, words string) {
 		return
 	}
 	message := cmp.Or(CommitMessage(words), CommitMessage(fmt.Sprintf("Iteration %d: %s", iteration, title)))
-	_, err := tree.Commit(s.alive, message, ownFilesIn(tree))
+	var snapshot string
+	if s.store != nil && s.store.IsWhole() {
+		snapshot = s.now.Tree
+	}
+	_, err := tree.Commit(s.alive, message, snapshot, ownFilesIn(tree))
 	if err == nil || s.alive.Err() != nil {
 		return
 	}

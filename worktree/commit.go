@@ -1,55 +1,103 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// Commit commits what isn't committed in a tree on its branch, in the user's name. It
-// returns how many files that were: 0 when there was nothing to commit. Paths that begin
-// as one of skip are nobody's work. Nothing is signed: nobody is there to unlock a key.
+// Commit commits what isn't committed in a tree on its branch, in the user's name, and says
+// whether there was any. snapshot is a tree of git's that has all files as they are; with "" git
+// looks at them. Paths that begin as one of skip are nobody's work. Nothing is signed: nobody is
+// there to unlock a key.
 //
 // Errors: *Refused, and what git or the system says.
-func (t Tree) Commit(ctx context.Context, message string, skip []string) (files int, err error) {
+func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []string) (isMade bool, err error) {
 	own, err := openCheckout(t.Path)
 	if err != nil {
-		return 0, err
+		return false, err
 	}
-	if what, _, err := inTheMiddle(ctx, own); err != nil || what != "" {
-		if err == nil {
-			err = refuse(ReasonUnderWay, what+" is under way in "+t.Path, "finish it")
-		}
-		return 0, err
+	own.git.Settings = append(own.git.Settings, "user.useConfigOnly=true")
+	if what := underWayIn(t.Path); what != "" {
+		return false, refuse(ReasonUnderWay, what+" is under way in "+t.Path, "finish it")
 	}
-	branch, err := own.line(ctx, "symbolic-ref", "--quiet", "HEAD")
-	if err != nil || branch != "refs/heads/"+t.Branch {
-		return 0, refuse(ReasonStrayed, "the agent has left the loop's branch "+t.Branch, "switch back to it")
+	branch := "refs/heads/" + t.Branch
+	if at, err := own.line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || at != branch {
+		return false, refuse(ReasonStrayed, "the agent has left the loop's branch "+t.Branch, "switch back to it")
+	}
+	heads, err := own.line(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	head, was, _ := strings.Cut(heads, "\n")
+	if err != nil || was == snapshot {
+		return false, err
 	}
 	scratch := filepath.Join(t.Admin, "ralph-index") // goes with the tree, even after a kill
 	defer os.Remove(scratch)
-	left, err := lookForLeftover(ctx, own, scratch, skip)
-	if err != nil || len(left.paths) == 0 {
-		return 0, err
+	at, isStaged, err := own.stageSnapshot(ctx, scratch, snapshot, skip)
+	tree := snapshot
+	if err == nil && !isStaged {
+		var left leftover
+		left, err = lookForLeftover(ctx, own, scratch, skip)
+		tree = left.tree
 	}
-	if err := knowsWho(ctx, own); err != nil {
-		return 0, err
+	if err != nil || tree == was {
+		return false, err
 	}
-	head, err := own.line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	made, err := new(landing).commitAs(ctx, own, tree, message, head)
 	if err != nil {
-		return 0, err
-	}
-	l := landing{}
-	made, err := l.commitAs(ctx, own, left.tree, message, head)
-	if err != nil {
-		return 0, err
+		return false, cmp.Or(knowsWho(ctx, own), err)
 	}
 	if _, err := own.run(ctx, "", "update-ref", "-m", "commit: by ralph-lsp", branch, made, head); err != nil {
-		return 0, err
+		return false, err
+	}
+	if isStaged && at.install() {
+		return true, nil
 	}
 	if _, err := own.run(ctx, "", "reset", "--quiet"); err != nil {
-		return len(left.paths), fmt.Errorf("committed, but git's index is as it was: %w", err)
+		return true, fmt.Errorf("committed, but git's index is as it was: %w", err)
 	}
-	return len(left.paths), nil
+	return true, nil
+}
+
+// stageSnapshot takes into a copy of the index what a snapshot has otherwise. It isn't staged where
+// the two differ by what no snapshot knows: a file that git ignores and somebody added, one that it
+// was told to forget, a conflict, a submodule.
+func (g checkout) stageSnapshot(ctx context.Context, scratch, snapshot string, skip []string) (at index, isStaged bool, err error) {
+	if snapshot == "" {
+		return at, false, nil
+	}
+	if at, err = copyIndex(g, scratch); err != nil || at.copied == nil {
+		return at, false, err
+	}
+	words, err := at.list(ctx, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=none", snapshot)
+	var paths, unknown []string
+	for ; len(words) > 1; words = words[2:] { // ":100644 000000 oid oid A", "path"
+		path, isExtra := words[1], strings.HasSuffix(words[0], "A")
+		isOdd := strings.HasSuffix(words[0], "U") || strings.Contains(words[0], "160000")
+		isOwn := slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+		if isOdd || isOwn || isExtra && exists(filepath.Join(g.git.Dir, path)) {
+			return at, false, nil
+		}
+		if paths = append(paths, path); strings.HasSuffix(words[0], "D") {
+			unknown = append(unknown, path)
+		}
+	}
+	if err == nil && len(unknown) > 0 { // the agent may have had git forget one, and ignore it
+		asks := at.with("GIT_LITERAL_PATHSPECS=0") // it refuses them
+		_, err = asks.run(ctx, strings.Join(unknown, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
+		if err == nil {
+			return at, false, nil
+		} else if git.ExitCode(err) == 1 {
+			err = nil
+		}
+	}
+	if err == nil {
+		err = at.stage(ctx, paths)
+	}
+	return at, err == nil, err
 }

@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -145,6 +146,9 @@ func linkOf(dir string) string {
 	}
 	return paths.Real(from(dir, path))
 }
+
+// gitDirOf is git's folder for a work tree.
+func gitDirOf(top string) string { return cmp.Or(linkOf(top), filepath.Join(top, ".git")) }
 
 // backOf is the file .git of the tree that git has a folder for, "" when that is unknown.
 func backOf(admin string) string {

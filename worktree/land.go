@@ -170,40 +170,32 @@ var underWay = [][2]string{
 	{"BISECT_LOG", "a bisect"},
 }
 
-// inTheMiddle says what is under way in a work tree, and where; "" for nothing.
-func inTheMiddle(ctx context.Context, g checkout) (what, gitDir string, err error) {
-	gitDir, err = g.line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return "", "", err
-	}
+// underWayIn says what is under way in a work tree; "" for nothing.
+func underWayIn(top string) (what string) {
 	for _, sign := range underWay {
-		if exists(filepath.Join(gitDir, sign[0])) {
-			return sign[1], gitDir, nil
+		if exists(filepath.Join(gitDirOf(top), sign[0])) {
+			return sign[1]
 		}
 	}
-	return "", gitDir, nil
+	return ""
 }
 
 // lookAtUser finds the user's branch, and what is in the way there.
 func (l *landing) lookAtUser(ctx context.Context) error {
 	there := "git -C " + tell.ShellWord(l.tree.Repo)
-	what, gitDir, err := inTheMiddle(ctx, l.user)
-	if err != nil {
-		return err
-	}
 	if bare, err := l.user.line(ctx, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
 		return refuse(ReasonDetached, l.tree.Repo+" has no work tree to land in", "merge "+l.tree.Branch+" where you have one")
 	}
 	branch, err := l.user.line(ctx, "symbolic-ref", "--quiet", "HEAD")
 	switch {
-	case what != "":
-		return refuse(ReasonUnderWay, what+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
+	case underWayIn(l.tree.Repo) != "":
+		return refuse(ReasonUnderWay, underWayIn(l.tree.Repo)+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
 	case err != nil:
 		return refuse(ReasonDetached, l.tree.Repo+" is on no branch (a detached HEAD)", there+" switch BRANCH, then land again")
 	case branch == "refs/heads/"+l.tree.Branch:
 		return refuse(ReasonDetached, l.tree.Repo+" is on the loop's own branch "+l.tree.Branch, there+" switch BRANCH, then land again")
 	}
-	if lock := filepath.Join(gitDir, "index.lock"); exists(lock) {
+	if lock := filepath.Join(gitDirOf(l.tree.Repo), "index.lock"); exists(lock) {
 		return refuse(ReasonLocked, "another git is at work in "+l.tree.Repo+", or one was killed there: "+lock+" is in the way",
 			"when none is at work, remove that file and land again")
 	}
@@ -227,12 +219,8 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	if !exists(filepath.Join(l.tree.Path, ".git")) {
 		return nil // it was removed by hand; the branch is what there is
 	}
-	what, _, err := inTheMiddle(ctx, l.own)
-	if err != nil {
-		return fmt.Errorf("looking at the worktree %s: %w", l.tree.Path, err)
-	}
 	there := "git -C " + tell.ShellWord(l.tree.Path)
-	if what != "" {
+	if what := underWayIn(l.tree.Path); what != "" {
 		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path, "finish it ("+there+" status says how), then land again")
 	}
 	branch, err := l.own.line(ctx, "symbolic-ref", "--quiet", "HEAD")

@@ -19,18 +19,18 @@ type leftover struct {
 	other []string // repositories within, which no commit can keep
 }
 
-// index is git with an index of our own.
-type index struct{ checkout }
+// index is git with an index of our own, a copy.
+type index struct {
+	checkout
+	path, from string
+	copied     os.FileInfo // the original then; nil: there was none
+}
 
 // copyIndex copies the index of a work tree, so that git needn't read all files
 // again.
-func copyIndex(ctx context.Context, g checkout, to string) (index, error) {
-	gitDir, err := g.line(ctx, "rev-parse", "--absolute-git-dir")
-	if err != nil {
-		return index{}, err
-	}
-	from := filepath.Join(gitDir, "index")
-	own := index{g.with("GIT_INDEX_FILE=" + to)}
+func copyIndex(g checkout, to string) (index, error) {
+	from := filepath.Join(gitDirOf(g.git.Dir), "index")
+	own := index{checkout: g.with("GIT_INDEX_FILE=" + to), path: to, from: from}
 	os.Remove(to) // which may be a link of an agent's
 	info, err := os.Lstat(from)
 	if os.IsNotExist(err) {
@@ -53,11 +53,32 @@ func copyIndex(ctx context.Context, g checkout, to string) (index, error) {
 	if err != nil {
 		return own, fmt.Errorf("copying the index: %w", err)
 	}
-	_, err = own.run(ctx, "", "update-index", "-q", "--refresh")
+	own.copied = info
+	return own, nil
+}
+
+// freshIndex is a copy that knows which files changed only their times.
+func freshIndex(ctx context.Context, g checkout, to string) (index, error) {
+	own, err := copyIndex(g, to)
+	if err == nil {
+		_, err = own.run(ctx, "", "update-index", "-q", "--refresh")
+	}
 	if git.ExitCode(err) == 1 { // some files have changed
 		err = nil
 	}
 	return own, err
+}
+
+// install makes the copy the work tree's index, unless git has written that since or does so now.
+func (at index) install() bool {
+	lock, err := os.OpenFile(at.from+".lock", os.O_CREATE|os.O_EXCL, 0o666) // as git locks it
+	if err != nil {
+		return false
+	}
+	lock.Close()
+	defer os.Remove(at.from + ".lock")
+	now, err := os.Lstat(at.from)
+	return err == nil && os.SameFile(now, at.copied) && now.ModTime().Equal(at.copied.ModTime()) && os.Rename(at.path, at.from) == nil
 }
 
 // stage takes files as they are into an index.
@@ -73,7 +94,7 @@ func (g checkout) stage(ctx context.Context, paths []string) error {
 // changes nothing there.
 func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []string) (leftover, error) {
 	var found leftover
-	at, err := copyIndex(ctx, own, scratch)
+	at, err := freshIndex(ctx, own, scratch)
 	if err != nil {
 		return found, err
 	}
@@ -115,7 +136,7 @@ func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []s
 
 // trialIndex is a copy of the user's.
 func (l *landing) trialIndex(ctx context.Context) (index, error) {
-	return copyIndex(ctx, l.user, l.scratch("trial"))
+	return freshIndex(ctx, l.user, l.scratch("trial"))
 }
 
 // compareUser compares the user's work tree with what is to land: which of the

@@ -107,5 +107,5 @@ func (w *work) commitWith(name string) {
 	w.writeTo(tree.Path, "c", "c\n")
 	os.Remove(filepath.Join(tree.Admin, name))
 	w.link("home/new", filepath.Join("worktrees", filepath.Base(tree.Admin), name))
-	_, _ = tree.Commit(context.Background(), "work", nil)
+	_, _ = tree.Commit(context.Background(), "work", "", nil)
 }
