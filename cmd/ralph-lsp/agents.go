@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -53,41 +54,41 @@ func newAgentsList() *cobra.Command {
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and one per problem of a file")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out, files, set := cmd.OutOrStdout(), config.FilesOf(dir, backends.Names()), agents.Read(dir)
-		p := paletteFor(out)
+		p := terminal.PaletteFor(out)
 		if len(set.Agents) == 0 && !*asJSON {
 			fmt.Fprintln(out, "there are no agents; describe one in .pi/agents/NAME.md or .claude/agents/NAME.md, here or in your home folder")
 		}
 		for _, a := range set.Agents {
 			needsTrust := needsTrust(files, a)
 			if *asJSON {
-				if err := printJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust}); err != nil {
+				if err := terminal.WriteJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust}); err != nil {
 					return err
 				}
 				continue
 			}
 			mark := ""
 			if needsTrust {
-				mark = p.yellow(" (needs your trust)")
+				mark = p.Yellow(" (needs your trust)")
 			}
-			fmt.Fprintln(out, p.bold(plainLine(a.Name))+" "+p.dim(plainLine(a.Backend+start.Facts(a)))+mark)
+			fmt.Fprintln(out, p.Bold(terminal.Line(a.Name))+" "+p.Dim(terminal.Line(a.Backend+start.Facts(a)))+mark)
 			for _, line := range []string{a.Description, a.File} {
 				if line != "" {
-					fmt.Fprintln(out, "  "+plainLine(line))
+					fmt.Fprintln(out, "  "+terminal.Line(line))
 				}
 			}
 		}
 		for _, wrong := range set.Problems {
 			if *asJSON {
-				if err := printJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning}); err != nil {
+				if err := terminal.WriteJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning}); err != nil {
 					return err
 				}
 				continue
 			}
-			sign := p.red("✗ ")
+			sign := p.Red("✗ ")
 			if wrong.IsWarning {
-				sign = p.yellow("! ")
+				sign = p.Yellow("! ")
 			}
-			fmt.Fprintln(out, sign+plainLine(wrong.String()))
+			fmt.Fprintln(out, sign+terminal.Line(wrong.String()))
 		}
 		return nil
 	})
@@ -133,7 +134,7 @@ func agentsHere(cmd *cobra.Command, named string) (names []cobra.Completion) {
 			continue
 		}
 		seen = append(seen, a.Name)
-		about := plainLine(a.Description)
+		about := terminal.Line(a.Description)
 		if needsTrust(files, a) {
 			about = strings.TrimSpace("(needs your trust) " + about)
 		}

@@ -8,13 +8,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// byTerminal is who answers here.
-const byTerminal = "terminal"
 
 func newAnswer() *cobra.Command {
 	var takeBack string
@@ -48,7 +45,7 @@ only where more than one question is open.`,
 		}
 		if len(args) == 0 {
 			for _, q := range st.Questions {
-				for _, line := range append(wire.AskedLines(q, 0, ""), howToAnswer(q, dir)) {
+				for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, dir)) {
 					fmt.Fprintln(cmd.OutOrStdout(), line)
 				}
 			}
@@ -57,7 +54,7 @@ only where more than one question is open.`,
 			}
 			return nil
 		}
-		q, a, err := wire.ReadAnswer(st.Questions, args, "ralph-lsp answer", byTerminal)
+		q, a, err := wire.ReadAnswer(st.Questions, args, "ralph-lsp answer", terminal.ByTerminal)
 		if err == nil {
 			err = at.loop().Answer(q.ID, a)
 		}
@@ -69,28 +66,4 @@ only where more than one question is open.`,
 	})
 	cmd.Flags().StringVar(&takeBack, "take-back", "", "withdraw the `RULE` of an earlier answer; status shows the rules")
 	return cmd
-}
-
-// maxAskLines is how many lines of a question are shown while a loop runs.
-const maxAskLines = 40
-
-// askLines are what an agent asks, as far as there is room for while a loop runs.
-func askLines(q ask.Question) []string { return wire.AskedLines(q, maxAskLines, "ralph-lsp answer") }
-
-// howToAnswer is the command line that answers.
-func howToAnswer(q ask.Question, folder string) string {
-	return fmt.Sprintf("  answer: ralph-lsp answer -C %s %s ... (%s)", shellWord(folder), plainLine(q.ID), wire.AnswersTo(q))
-}
-
-// ask tells a user of a question, and how to answer: right here, or in another terminal. A loop
-// of the past has no folder, and nobody answers.
-func (c styleConfig) ask(q ask.Question) []string {
-	lines := askLines(q)
-	switch {
-	case c.folder == "":
-		return lines
-	case c.answers:
-		return append(lines, "  "+wire.AnswersTo(q)+"?")
-	}
-	return append(lines, howToAnswer(q, c.folder))
 }

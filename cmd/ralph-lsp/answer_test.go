@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -37,7 +38,7 @@ func TestWordsThatAnswer(t *testing.T) {
 		{[]ask.Question{permission, input}, "q4abc x", "q4abc value x"},
 		{nil, "deny", "no such question is open"},
 	} {
-		q, a, err := wire.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", byTerminal)
+		q, a, err := wire.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", terminal.ByTerminal)
 		got := q.ID + " " + a.Kind + " " + a.Text
 		if err != nil {
 			got = err.Error()
@@ -45,29 +46,5 @@ func TestWordsThatAnswer(t *testing.T) {
 		if err == nil && got != c.want || err != nil && !strings.HasPrefix(got, c.want) {
 			t.Errorf("%q: %s", c.words, got)
 		}
-	}
-}
-
-// A user sees all of the command, and the safe answer first.
-func TestAQuestionAtTheTerminal(t *testing.T) {
-	q := ask.Question{ID: "q1abc", Kind: ask.Permission, Agent: "scout", Title: "Bash echo a …", Detail: "echo a\necho b\n\x1b[2J", Rule: "Bash(git push:*)"}
-	got := strings.Join(styleConfig{folder: "/w/a b", answers: true}.ask(q), "\n")
-	for _, want := range []string{"scout asks: Bash echo a …", "  echo a\n  echo b\n", "deny [words for the agent], once, loop (Bash(git push:*))?"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("it doesn't say %q:\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "\x1b") {
-		t.Errorf("%q", got)
-	}
-	if got := (styleConfig{folder: "/w/a b"}).ask(q); !strings.Contains(got[len(got)-1], "ralph-lsp answer -C '/w/a b' q1abc ...") {
-		t.Errorf("%q", got)
-	}
-	if got := (styleConfig{}).ask(q); strings.Contains(strings.Join(got, "\n"), "once") {
-		t.Errorf("a question of the past wants an answer: %q", got)
-	}
-	q.Detail = strings.Repeat("x\n", 100)
-	if got := (styleConfig{}).ask(q); len(got) > maxAskLines+3 || !strings.Contains(got[len(got)-1], "60 more lines, see ralph-lsp answer") {
-		t.Errorf("%d lines, %q", len(got), got[len(got)-1])
 	}
 }

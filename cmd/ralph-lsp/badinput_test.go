@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // user is somebody who calls the program in a folder.
@@ -123,7 +126,7 @@ func TestBadInput(t *testing.T) {
 			code, stdout, stderr := u.calls(tt.args...)
 			line, one := strings.CutSuffix(stderr, "\n")
 			line, ours := strings.CutPrefix(line, "ralph-lsp: ")
-			if code != exitFailed || stdout != "" || !one || !ours || strings.Contains(line, "\n") {
+			if code != terminal.ExitFailed || stdout != "" || !one || !ours || strings.Contains(line, "\n") {
 				t.Errorf("exit code %d, stdout %q, stderr %q; want one line", code, stdout, stderr)
 			}
 			if !regexp.MustCompile(tt.want).MatchString(line) {
@@ -183,7 +186,7 @@ func TestLockOfADeadProcessIsTakenOver(t *testing.T) {
 	u := newUser(t)
 	write(t, filepath.Join(filepath.Dir(loopstate.Name), "ralph-loop.local.lock"), `{"pid":1,"host":"here","loopId":"ralph-dead"}`)
 	code, stdout, stderr := u.calls("status")
-	if code != exitDone || !strings.HasPrefix(stdout, "no loop in ") {
+	if code != terminal.ExitDone || !strings.HasPrefix(stdout, "no loop in ") {
 		t.Errorf("exit code %d, %q, %q", code, stdout, stderr)
 	}
 }
@@ -217,5 +220,36 @@ func TestGivenPrompt(t *testing.T) {
 		if got, err := readPrompt(nil, name, strings.NewReader(stdin)); err == nil || !strings.HasPrefix(err.Error(), name+":2: column 1 has the byte 0xFF") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
+	}
+}
+
+func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
+	u := newUser(t)
+	dir := filepath.Join(u.folder, "x\x1b[2J\u202ey\u009bz")
+	write(t, filepath.Join(dir, "ralph.toml"), "[backends.mine]\ncommand = \"./\u202e\u200bevil\"\n")
+	write(t, filepath.Join(dir, "bad", "ralph.toml"), "\"a\u202eb\" = 3\nbackend = \"x\u202e\u009by\"\n")
+	write(t, filepath.Join(dir, "left", ".pi/ralph-loop.local.md"), "---\nactive: true\niteration: 1\nbackend: \"p\\e[31m\u202ei\"\ncompletion_promise: \"\u202eX\u200b\"\nmax_iterations: 3\n---\n\nDo it\n")
+	for _, args := range [][]string{
+		{"status"}, {"status", "--json"}, {"cancel"}, {"pause"}, {"resume"}, {"steer", "x"}, {"doctor"}, {"doctor", "--json"}, {"history", "list"}, {"history", "list", "--json"},
+		{"history", "show"}, {"history", "show", "no\u202esuch"}, {"history", "repair", "no\u202esuch"}, {"run", "Do it"}, {"run", "--prompt-file", "no\u202e\x1b[1m"},
+		{"run", "--backend", "\u202e\x1b[1m", "x"}, {"run", "--hat", "\u202e\x1b[1m", "x"}, {"run", "--\u202e\x1b[1m"}, {"run", "--continue"}, {"trust"}, {"trust", "--forget"}, {"plan"},
+	} {
+		for _, sub := range []string{"", "bad", "left", "no\u202ewhere"} {
+			code, out, errs := u.calls(append(slices.Clone(args), "-C", filepath.Join(dir, sub))...)
+			for _, text := range []string{out, errs} {
+				if stream.Plain(text) != text || strings.ContainsFunc(text, func(r rune) bool { return r != '\n' && stream.IsHidden(r) }) {
+					t.Errorf("%q in %q (%d): %q", args, sub, code, text)
+				}
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil {
+		t.Error("it ran")
+	}
+}
+
+func TestABareCRIsSeenInAPatch(t *testing.T) {
+	if got := bareCR.Replace("-a\rb\r\n+a\rB\r"); got != "-a^Mb\r\n+a^MB^M" {
+		t.Errorf("%q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -19,7 +20,7 @@ import (
 func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if named := namedBefore(cmd, args); len(named) > 1 {
-			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), shellWord(named[1]))
+			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), terminal.ShellWord(named[1]))
 		}
 		return nil
 	}
@@ -95,7 +96,7 @@ named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		if asPatch {
 			patch, err := s.Patch(contextOf(cmd), r, paths)
 			if err == nil {
-				_, err = raw(out).Write(forReaders(out, patch))
+				_, err = terminal.Raw(out).Write(forReaders(out, patch))
 			}
 			return err
 		}
@@ -113,7 +114,7 @@ var bareCR = strings.NewReplacer("\r\n", "\r\n", "\r", "^M")
 
 // forReaders is a patch as it can be read, where out is a terminal.
 func forReaders(out io.Writer, patch []byte) []byte {
-	if _, terminal := isTerminal(out); !terminal {
+	if _, ok := terminal.Is(out); !ok {
 		return patch
 	}
 	return []byte(bareCR.Replace(string(patch)))
@@ -124,19 +125,19 @@ func printChanges(out io.Writer, files []changes.File, asJSON bool) error {
 	if asJSON {
 		for _, f := range files {
 			f.Path, f.From = wire.PathText(f.Path), wire.PathText(f.From)
-			if err := printJSON(out, f); err != nil {
+			if err := terminal.WriteJSON(out, f); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	p := paletteFor(out)
+	p := terminal.PaletteFor(out)
 	for _, f := range files {
-		name := plainLine(f.Path)
+		name := terminal.Line(f.Path)
 		if f.From != "" {
-			name = plainLine(f.From) + " -> " + name
+			name = terminal.Line(f.From) + " -> " + name
 		}
-		counts := p.green(fmt.Sprintf("+%d", f.Added)) + " " + p.red(fmt.Sprintf("-%d", f.Removed))
+		counts := p.Green(fmt.Sprintf("+%d", f.Added)) + " " + p.Red(fmt.Sprintf("-%d", f.Removed))
 		switch {
 		case f.Binary:
 			counts = "binary"
@@ -223,7 +224,7 @@ func pauseFirst(dir string, err error) error {
 	if _, ok := errors.AsType[*loop.AtWorkError](err); !ok {
 		return err
 	}
-	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, inFolderOf(dir))
+	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, terminal.InFolderOf(dir))
 }
 
 // undoneJSON is what undo and redo print for programs.
@@ -237,23 +238,23 @@ type undoneJSON struct {
 func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) error {
 	if asJSON {
 		result := undoneJSON{append([]string{}, done.Paths...), append([]string{}, done.Merged...), append([]changes.Refusal{}, done.Refused...)}
-		if err := printJSON(out, result); err != nil {
+		if err := terminal.WriteJSON(out, result); err != nil {
 			return err
 		}
 	} else {
-		p := paletteFor(out)
+		p := terminal.PaletteFor(out)
 		for _, path := range done.Paths {
-			fmt.Fprintf(out, "%s: %s\n", verb, plainLine(path))
+			fmt.Fprintf(out, "%s: %s\n", verb, terminal.Line(path))
 		}
 		for _, path := range done.Merged {
-			fmt.Fprintf(out, "%s %s\n", p.yellow("merged with markers:"), plainLine(path))
+			fmt.Fprintf(out, "%s %s\n", p.Yellow("merged with markers:"), terminal.Line(path))
 		}
 		mergeable := 0
 		for _, r := range done.Refused {
 			if r.CanMerge {
 				mergeable++
 			}
-			fmt.Fprintf(out, "%s %s: %s\n", p.yellow("left as it is:"), plainLine(r.Path), plainLine(r.Reason))
+			fmt.Fprintf(out, "%s %s: %s\n", p.Yellow("left as it is:"), terminal.Line(r.Path), terminal.Line(r.Reason))
 		}
 		if mergeable > 0 {
 			fmt.Fprintln(out, "the same with --merge writes both sides, between conflict markers")
@@ -273,7 +274,7 @@ func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) e
 		open = append(open, tell.Counted(n, "file")+" left alone")
 	}
 	if len(open) > 0 {
-		return &exitError{exitFailed, strings.Join(open, ", ")}
+		return &exitError{terminal.ExitFailed, strings.Join(open, ", ")}
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -28,7 +29,7 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 	for _, args := range idle {
 		var errs bytes.Buffer
 		code := execute(args, strings.NewReader(""), fullDisk{syscall.ENOSPC}, &errs)
-		if want := "ralph-lsp: writing the output: no space left on device\n"; code != exitFailed || errs.String() != want {
+		if want := "ralph-lsp: writing the output: no space left on device\n"; code != terminal.ExitFailed || errs.String() != want {
 			t.Errorf("%q: exit code %d, %q, want 1 and %q", args, code, errs.String(), want)
 		}
 	}
@@ -40,20 +41,20 @@ func TestAFailureOutweighsLostOutput(t *testing.T) {
 	write(t, loopstate.Name, brokenState)
 	var errs bytes.Buffer
 	code := execute([]string{"doctor"}, strings.NewReader(""), fullDisk{syscall.ENOSPC}, &errs)
-	if code != exitFailed || !strings.Contains(errs.String(), "found, marked") {
+	if code != terminal.ExitFailed || !strings.Contains(errs.String(), "found, marked") {
 		t.Errorf("exit code %d, %q", code, errs.String())
 	}
 }
 
 // A reader that has seen enough doesn't change how a loop ended.
 func TestAReaderThatHasSeenEnough(t *testing.T) {
-	out := checked(fullDisk{syscall.EPIPE})
+	out := terminal.Checked(fullDisk{syscall.EPIPE})
 	out.Write([]byte("text"))
-	cancelled := &exitError{code: exitCancelled}
-	if err := out.judge(cancelled); err != cancelled {
+	cancelled := &exitError{code: terminal.ExitCancelled}
+	if err := judge(out, cancelled); err != cancelled {
 		t.Errorf("a cancelled loop: %v", err)
 	}
-	if err := out.judge(nil); err == nil {
+	if err := judge(out, nil); err == nil {
 		t.Error("a command that is done: no error")
 	}
 }

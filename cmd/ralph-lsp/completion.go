@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -30,7 +31,7 @@ func completeLoops(cmd *cobra.Command, args []string, _ string) (names []cobra.C
 				name = p.Tree.Branch
 				branches[name] = true
 			}
-			names = append(names, cobra.CompletionWithDesc(name, plainLine(p.Loop.Title)))
+			names = append(names, cobra.CompletionWithDesc(name, terminal.Line(p.Loop.Title)))
 		}
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

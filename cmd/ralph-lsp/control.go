@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -32,7 +33,7 @@ func ofDriver(use, short, long string, ask func(at place) (said string, err erro
 
 func newPause() *cobra.Command {
 	return ofDriver("pause", "Pause the loop after this iteration", "", func(at place) (string, error) {
-		return "the loop pauses after this iteration; " + goOn, orLeft(at.dir, at.loop().Pause())
+		return "the loop pauses after this iteration; " + terminal.GoOn, orLeft(at.dir, at.loop().Pause())
 	})
 }
 
@@ -74,7 +75,7 @@ func cancelLoop(cmd *cobra.Command, at place) error {
 	iteration, err := loop.CancelFolder(ctx, dir, at.id)
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
-		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", plainLine(dir))
+		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", terminal.Line(dir))
 		return nil
 	case errors.Is(err, context.DeadlineExceeded):
 		return notLetGo(dir)
@@ -93,7 +94,7 @@ func cancelLoop(cmd *cobra.Command, at place) error {
 
 // notLetGo says that a loop's owner takes longer than we wait.
 func notLetGo(folder string) error {
-	return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", folder, patience, inFolderOf(folder))
+	return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", folder, patience, terminal.InFolderOf(folder))
 }
 
 // newSteer only queues the text in the state file, so that the user can still change it there
@@ -158,5 +159,5 @@ func nowBoundedBy(folder string) string {
 	if err != nil {
 		return ""
 	}
-	return ": " + now.Limits.Line(plainLine(now.Promise))
+	return ": " + now.Limits.Line(terminal.Line(now.Promise))
 }

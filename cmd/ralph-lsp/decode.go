@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -90,8 +91,8 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 // decodeTo prints a stream's updates as they are read, so that its length
 // doesn't matter.
 func decodeTo(in io.Reader, out io.Writer, format decode.Format, verbose, summary bool) error {
-	buffered := bufio.NewWriterSize(verbatim(out), 64<<10)
-	lines := newJSONLines(buffered)
+	buffered := bufio.NewWriterSize(terminal.Verbatim(out), 64<<10)
+	lines := terminal.NewJSONLines(buffered)
 	const iteration = 1 // a recording is one run
 	var projector wire.Projector
 	var failed error
@@ -102,7 +103,7 @@ func decodeTo(in io.Reader, out io.Writer, format decode.Format, verbose, summar
 				return
 			}
 			if u := projector.Event(e); u != nil {
-				failed = lines.write(u, stamp{Iteration: iteration})
+				failed = lines.Write(u, terminal.Stamp{Iteration: iteration})
 			}
 		})
 	}
@@ -114,7 +115,7 @@ func decodeTo(in io.Reader, out io.Writer, format decode.Format, verbose, summar
 		return fmt.Errorf("decoding the stream: %w", err)
 	}
 	if failed == nil {
-		failed = lines.write(wire.ResultOf(result), stamp{})
+		failed = lines.Write(wire.ResultOf(result), terminal.Stamp{})
 	}
 	if failed == nil {
 		failed = buffered.Flush()

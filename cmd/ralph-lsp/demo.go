@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/demo"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -49,7 +50,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	talk, aside := stdout, stdout
 	switch how.style.Value { // json and quiet say nothing of their own
-	case styleQuiet, styleJSON:
+	case terminal.Quiet, terminal.JSON:
 		talk, aside = io.Discard, stderr
 	}
 	defer func() {
@@ -67,7 +68,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	if err != nil {
 		return err
 	}
-	look := describe(stdout, stderr, false)
+	look := terminal.ConfigOf(stdout, stderr, false)
 	introduce(talk, look)
 	end, err := drive(cfg, stdout, stderr, how, func(*loop.Loop, <-chan struct{}) {})
 	if err != nil {
@@ -76,13 +77,13 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	if err := outcome(end); err != nil {
 		return err
 	}
-	return farewell(talk, look.palette, program, keep)
+	return farewell(talk, look.Palette, program, keep)
 }
 
 // introduce says what is about to be seen.
-func introduce(out io.Writer, look styleConfig) {
+func introduce(out io.Writer, look terminal.Config) {
 	text := fmt.Sprintf("**%s** fails its check. A scripted agent mends it, one mistake per run. The prompt, the same each time:\n\n> %s", demo.File, demo.Prompt)
-	for _, line := range newMarkdown(look.palette).render(text, min(look.width()-1, maxRule)) {
+	for _, line := range terminal.NewMarkdown(look.Palette).Render(text, min(look.Width()-1, terminal.MaxRule)) {
 		fmt.Fprintln(out, line)
 	}
 	fmt.Fprintln(out)
@@ -109,7 +110,7 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 }
 
 // farewell says what the loop did, and what to try next.
-func farewell(out io.Writer, p palette, program string, keep bool) error {
+func farewell(out io.Writer, p terminal.Palette, program string, keep bool) error {
 	after, err := os.ReadFile(program)
 	if err != nil {
 		return fmt.Errorf("reading what the demo made: %w", err)
@@ -118,14 +119,14 @@ func farewell(out io.Writer, p palette, program string, keep bool) error {
 	before, now := strings.Split(demo.Program, "\n"), strings.Split(string(after), "\n")
 	for i := range min(len(before), len(now)) { // its lines are changed in place
 		if before[i] != now[i] {
-			fmt.Fprintf(out, "  %s\n  %s\n", p.red("- "+before[i]), p.green("+ "+now[i]))
+			fmt.Fprintf(out, "  %s\n  %s\n", p.Red("- "+before[i]), p.Green("+ "+now[i]))
 		}
 	}
 	if !keep {
 		fmt.Fprintln(out, "The temporary folder is gone again (--keep leaves it).")
 	}
 	fmt.Fprintf(out, "\nNow with a real agent, in a folder of yours:\n  %s\n  %s\n",
-		p.bold("ralph-lsp doctor"), p.bold(`ralph-lsp run "Make the tests pass" --completion-promise DONE --max-cost 5`))
+		p.Bold("ralph-lsp doctor"), p.Bold(`ralph-lsp run "Make the tests pass" --completion-promise DONE --max-cost 5`))
 	return nil
 }
 
@@ -141,7 +142,7 @@ func newDemoAgent() *cobra.Command {
 			if _, err := io.Copy(io.Discard, cmd.InOrStdin()); err != nil {
 				return fmt.Errorf("reading the prompt: %w", err)
 			}
-			return demo.Play(verbatim(cmd.OutOrStdout()), os.Getenv(backends.EnvIteration), fast)
+			return demo.Play(terminal.Verbatim(cmd.OutOrStdout()), os.Getenv(backends.EnvIteration), fast)
 		},
 	}
 	cmd.Flags().BoolVar(&fast, "fast", false, "don't pause for the reader")
@@ -161,7 +162,7 @@ func newDemoCheck() *cobra.Command {
 			}
 			wrong, err := demo.Check(cmd.OutOrStdout(), string(source))
 			if err == nil && wrong > 0 {
-				err = &exitError{code: exitFailed}
+				err = &exitError{code: terminal.ExitFailed}
 			}
 			return err
 		},

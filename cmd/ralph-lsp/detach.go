@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -21,7 +22,7 @@ func newAttach() *cobra.Command {
 // detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
 func detached(cmd *cobra.Command, cfg loop.Config, begun func(id string)) error {
 	end, err := keeper.Launch(cfg, begun, func(warning string) {
-		fmt.Fprintln(cmd.ErrOrStderr(), wrapped("warning: "+plainLine(warning), lineWidth(cmd.ErrOrStderr()), 2))
+		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
 	})
 	switch {
 	case err != nil:
@@ -29,7 +30,7 @@ func detached(cmd *cobra.Command, cfg loop.Config, begun func(id string)) error 
 	case end.Reason != loop.StopDetached:
 		return outcome(end)
 	case end.Error != "":
-		return &exitError{exitFailed, end.Error + "; " + goOn + inFolderOf(cfg.Folder)}
+		return &exitError{terminal.ExitFailed, end.Error + "; " + terminal.GoOn + terminal.InFolderOf(cfg.Folder)}
 	}
 	fmt.Fprintln(cmd.OutOrStdout(), end.Status.LoopID)
 	return nil

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/server"
@@ -29,9 +30,9 @@ func newDoctor() *cobra.Command {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
-			return printJSON(out, wire.DoctorResult{Checks: checks})
+			return terminal.WriteJSON(out, wire.DoctorResult{Checks: checks})
 		}
-		return printChecks(out, paletteFor(out), checks, *all)
+		return printChecks(out, terminal.PaletteFor(out), checks, *all)
 	})
 	return cmd
 }
@@ -44,12 +45,12 @@ func examine(cmd *cobra.Command, dir string) []wire.Check {
 
 func checkTerminal(out io.Writer) wire.Check {
 	c := wire.Check{ID: "terminal", OK: true, Message: "the output isn't a terminal: plain text"}
-	if f, ok := isTerminal(out); ok {
+	if f, ok := terminal.Is(out); ok {
 		colour := "colour"
-		if !paletteFor(out).on {
+		if !terminal.PaletteFor(out).On {
 			colour = "no colour"
 		}
-		c.Message = fmt.Sprintf("a terminal of %d columns, %s (TERM=%s)", widthOf(f)(), colour, os.Getenv("TERM"))
+		c.Message = fmt.Sprintf("a terminal of %d columns, %s (TERM=%s)", terminal.WidthOf(f)(), colour, os.Getenv("TERM"))
 	}
 	return c
 }
@@ -61,31 +62,31 @@ func isMinor(c wire.Check, hasAgent bool) bool {
 	return isDefault || hasAgent && strings.HasPrefix(c.ID, "backend.") && strings.HasSuffix(c.Message, " is not installed")
 }
 
-func printChecks(out io.Writer, p palette, checks []wire.Check, all bool) error {
-	problems, hidden, width := 0, 0, lineWidth(out)
+func printChecks(out io.Writer, p terminal.Palette, checks []wire.Check, all bool) error {
+	problems, hidden, width := 0, 0, terminal.LineWidth(out)
 	hasAgent := slices.ContainsFunc(checks, func(c wire.Check) bool { return c.ID == "backend" && c.OK })
 	for _, c := range checks {
-		mark := p.green("✓")
+		mark := p.Green("✓")
 		switch {
 		case !all && isMinor(c, hasAgent):
 			hidden++
 			continue
 		case !c.OK && c.Optional:
-			mark = p.yellow("–")
+			mark = p.Yellow("–")
 		case !c.OK:
-			mark = p.red("✗")
+			mark = p.Red("✗")
 			problems++
 		}
-		fmt.Fprintln(out, wrapped(mark+" "+plainLine(c.Message), width, 2))
+		fmt.Fprintln(out, terminal.Wrapped(mark+" "+terminal.Line(c.Message), width, 2))
 		if !c.OK && c.Fix != "" {
-			fmt.Fprintln(out, wrapped("  "+p.dim(plainLine(c.Fix)), width, 2))
+			fmt.Fprintln(out, terminal.Wrapped("  "+p.Dim(terminal.Line(c.Fix)), width, 2))
 		}
 	}
 	if hidden > 0 {
-		fmt.Fprintln(out, wrapped(p.dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
 	}
 	if problems > 0 {
-		return &exitError{code: exitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
+		return &exitError{code: terminal.ExitFailed, message: tell.Counted(problems, "problem") + " found, marked ✗ above; a loop can't run until that is mended"}
 	}
 	return nil
 }

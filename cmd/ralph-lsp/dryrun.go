@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -16,34 +17,34 @@ import (
 // refused.
 func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
 	out := cmd.OutOrStdout()
-	p := paletteFor(out)
+	p := terminal.PaletteFor(out)
 	preview, err := plan.Preview(contextOf(cmd), func(string) []wire.Command { return nil })
 	switch {
 	case err != nil:
 		return err
-	case l.shown.style.Value == styleJSON:
-		err = printJSON(out, preview)
+	case l.shown.style.Value == terminal.JSON:
+		err = terminal.WriteJSON(out, preview)
 	default:
-		width := lineWidth(out)
-		fmt.Fprintln(out, wrapped(p.bold("Ralph")+" would run "+p.cyan(plainLine(preview.Text)), width, 2))
+		width := terminal.LineWidth(out)
+		fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" would run "+p.Cyan(terminal.Line(preview.Text)), width, 2))
 		for _, row := range preview.Details {
-			printFact(out, p, len("permissions"), row.Label, row.Text)
+			terminal.PrintFact(out, p, len("permissions"), row.Label, row.Text)
 		}
 		for _, warning := range preview.Warnings {
-			fmt.Fprintln(out, wrapped(p.yellow("! ")+plainLine(warning), width, 2))
+			fmt.Fprintln(out, terminal.Wrapped(p.Yellow("! ")+terminal.Line(warning), width, 2))
 		}
 		for _, why := range plan.Met {
 			text := explain(why)
 			if untrusted := (*config.UntrustedError)(nil); errors.As(why, &untrusted) {
 				text = untrusted.Error() // a line for each thing that it wants
 			}
-			for line := range strings.SplitSeq(p.red("✗ ")+text, "\n") {
-				fmt.Fprintln(out, wrapped(line, width, 4))
+			for line := range strings.SplitSeq(p.Red("✗ ")+text, "\n") {
+				fmt.Fprintln(out, terminal.Wrapped(line, width, 4))
 			}
 		}
 	}
 	if err == nil && len(plan.Met) > 0 {
-		return &exitError{exitFailed, "this start would be refused"}
+		return &exitError{terminal.ExitFailed, "this start would be refused"}
 	}
 	return err
 }

@@ -3,20 +3,16 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-)
-
-// The exit codes.
-const (
-	exitDone      = 0
-	exitFailed    = 1
-	exitCapped    = 2
-	exitGoesOn    = 3 // of a loop that was to run once
-	exitCancelled = 130
 )
 
 // exitError ends the program with a code, and a message unless it was said already.
@@ -52,11 +48,37 @@ func explain(err error) string {
 	case errors.Is(err, loop.ErrNotRunning):
 		message += "; start one with ralph-lsp run"
 	case errors.As(err, &running):
-		in := inFolderOf(running.Folder)
+		in := terminal.InFolderOf(running.Folder)
 		message += fmt.Sprintf(" with ralph-lsp cancel%[1]s, or start with run --replace; watch it with ralph-lsp status%[1]s", in)
 	case errors.As(err, &interrupted):
-		in := inFolderOf(filepath.Dir(filepath.Dir(interrupted.Path)))
+		in := terminal.InFolderOf(filepath.Dir(filepath.Dir(interrupted.Path)))
 		message += fmt.Sprintf(" (ralph-lsp resume%[1]s, ralph-lsp cancel%[1]s, or run --replace)", in)
 	}
-	return plainLine(message)
+	return terminal.Line(message)
+}
+
+// judge returns how a command ended that returned err. A failure that has
+// another cause, or says so itself, stays the command's; so does a loop's end
+// when nobody reads any more.
+func judge(o *terminal.Output, err error) error {
+	reason := o.Failure()
+	var exit *exitError
+	isExit := errors.As(err, &exit)
+	switch {
+	case reason == nil,
+		isExit && (exit.message != "" || errors.Is(reason, syscall.EPIPE)),
+		err != nil && !isExit && !errors.Is(err, reason):
+		return err
+	}
+	if path := (*fs.PathError)(nil); errors.As(reason, &path) {
+		reason = path.Err
+	}
+	return fmt.Errorf("writing the output: %w", reason)
+}
+
+// isAttended says whether somebody sits at the terminal that a command runs in.
+func isAttended(cmd *cobra.Command) bool {
+	_, answers := terminal.Is(cmd.InOrStdin())
+	_, shows := terminal.Is(cmd.OutOrStdout())
+	return answers && shows
 }

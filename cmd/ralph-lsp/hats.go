@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -51,7 +52,7 @@ func drawable(cmd *cobra.Command, dir string) (config.Settings, error) {
 	settings, err := files.Load()
 	untrusted := (*config.UntrustedError)(nil)
 	if isLink := func() bool { return strings.HasPrefix(untrusted.Wants[0], untrusted.File+" -> ") }; errors.As(err, &untrusted) && !isLink() {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: the hats of %s count when you trust it: ralph-lsp trust%s\n", config.Name, inFolderOf(dir))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: the hats of %s count when you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(dir))
 		files.Trusted = true
 		settings, err = files.Load()
 	}
@@ -64,7 +65,7 @@ func ringError(cmd *cobra.Command, ring hats.Ring) error {
 		if p.Fatal {
 			return errors.New(p.String())
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: "+plainLine(p.String()))
+		fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: "+terminal.Line(p.String()))
 	}
 	return nil
 }

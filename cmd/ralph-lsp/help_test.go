@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -19,11 +20,11 @@ func TestHelpIsNarrow(t *testing.T) {
 	var look func(path []string, cmd *cobra.Command)
 	look = func(path []string, cmd *cobra.Command) {
 		code, stdout, stderr := u.calls(append([]string{"help"}, path...)...)
-		if code != exitDone || stdout == "" || stderr != "" {
+		if code != terminal.ExitDone || stdout == "" || stderr != "" {
 			t.Errorf("help %q: exit code %d, %q, %q", path, code, stdout, stderr)
 		}
 		for line := range strings.Lines(stdout) {
-			if n := cells(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
+			if n := terminal.Cells(strings.TrimRight(line, "\n")); n > tell.HelpWidth {
 				t.Errorf("help %q: a line of %d cells: %s", path, n, line)
 			}
 		}
@@ -43,7 +44,7 @@ func TestTheHelpOfAStartBeginsShort(t *testing.T) {
 	u := newUser(t)
 	_, brief, _ := u.calls("run", "--help")
 	for line := range strings.Lines(brief) {
-		if cells(strings.TrimRight(line, "\n")) > 80 {
+		if terminal.Cells(strings.TrimRight(line, "\n")) > 80 {
 			t.Errorf("a line is wider than 80 columns: %s", line)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -54,13 +55,13 @@ func newHistoryList() *cobra.Command {
 		}
 		out := cmd.OutOrStdout()
 		if len(sessions) == 0 && !*asJSON {
-			fmt.Fprintf(out, "no loops were kept of %s\n", plainLine(dir))
+			fmt.Fprintf(out, "no loops were kept of %s\n", terminal.Line(dir))
 		}
 		for _, s := range sessions {
 			if *asJSON {
-				err = printJSON(out, wire.PastIn(s))
+				err = terminal.WriteJSON(out, wire.PastIn(s))
 			} else {
-				err = printPast(out, paletteFor(out), s)
+				err = printPast(out, terminal.PaletteFor(out), s)
 			}
 			if err != nil {
 				return err
@@ -76,7 +77,7 @@ func newHistoryList() *cobra.Command {
 func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
 	kept, untrusted, err := keptOf(dir)
 	if untrusted != nil && slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, "history.folder = ") }) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: history.folder in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, inFolderOf(dir))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: history.folder in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(dir))
 	}
 	return kept, err
 }
@@ -92,10 +93,10 @@ func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError,
 }
 
 // printPast prints two lines of a session: what came of it, and where it is.
-func printPast(out io.Writer, p palette, s loop.Past) error {
+func printPast(out io.Writer, p terminal.Palette, s loop.Past) error {
 	title, outcome, fate := "a session of pi's", "", ""
 	if s.Loop != nil {
-		title = plainLine(s.Loop.Title)
+		title = terminal.Line(s.Loop.Title)
 		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
 		if s.End != nil {
 			outcome = wire.PastOf(s.Summary).Text
@@ -104,7 +105,7 @@ func printPast(out io.Writer, p palette, s loop.Past) error {
 	if s.Tree != nil {
 		fate = wire.FateText(*s.Tree)
 	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.bold(title), outcome, fate), p.dim(plainLine(s.Path)))
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(terminal.Line(s.Path)))
 	return err
 }
 
@@ -118,21 +119,21 @@ shown how it ended: why, what it cost, what verified it, what it changed, what h
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeLoopOrFile,
 	}
-	style := start.Choice{Of: styleNames}
-	cmd.Flags().Var(&style, "output", outputUsage)
-	cli.CompleteWith(cmd, "output", styleNames...)
+	style := start.Choice{Of: terminal.Styles}
+	cmd.Flags().Var(&style, "output", terminal.StyleUsage)
+	cli.CompleteWith(cmd, "output", terminal.Styles...)
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
 	receipt := cmd.Flags().Bool("receipt", false, "show how the loop ended, and nothing of what happened before")
 	cmd.MarkFlagsMutuallyExclusive("receipt", "verbose")
 	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if *receipt {
-			return showReceipt(cmd, dir, args, style.Value == styleJSON)
+			return showReceipt(cmd, dir, args, style.Value == terminal.JSON)
 		}
 		path, err := sessionNamed(cmd, dir, args)
 		if err != nil {
 			return err
 		}
-		if style.Value == styleJSON {
+		if style.Value == terminal.JSON {
 			return printTranscript(cmd, path, *verbose)
 		}
 		return showSession(cmd, path, style.Value, *verbose)
@@ -193,11 +194,11 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {
-		return printJSON(out, wire.ReceiptOf(end, inFolderOf(end.Status.Folder)))
+		return terminal.WriteJSON(out, wire.ReceiptOf(end, terminal.InFolderOf(end.Status.Folder)))
 	}
-	p := paletteFor(out)
-	fmt.Fprintln(out, wrapped(p.bold("Ralph")+" "+p.cyan(plainLine(titleOf(end.Status))), lineWidth(out), 2))
-	printReceipt(out, p, end)
+	p := terminal.PaletteFor(out)
+	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(titleOf(end.Status))), terminal.LineWidth(out), 2))
+	terminal.PrintReceipt(out, p, end)
 	return nil
 }
 
@@ -211,39 +212,13 @@ func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
 			return sessionError(err)
 		}
 		for _, u := range page.Updates(false) {
-			if _, err := fmt.Fprintf(verbatim(cmd.OutOrStdout()), "%s\n", escapeHidden(u)); err != nil {
+			if _, err := fmt.Fprintf(terminal.Verbatim(cmd.OutOrStdout()), "%s\n", terminal.EscapeHidden(u)); err != nil {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}
 		if cursor = page.Cursor; !page.More {
 			return nil
 		}
-	}
-}
-
-// sessionViewer shows a session in a style for loops.
-type sessionViewer struct{ style }
-
-// HandleRecord shows what isn't the agent's.
-func (v sessionViewer) HandleRecord(r history.Record) { journal.Retell(r, v) }
-
-// Note shows what others have said.
-func (v sessionViewer) Note(text string) { v.style.Note(plainLine(text)) }
-
-// Told shows what the loop told, in the words in which it did.
-func (v sessionViewer) Told(u journal.Told) {
-	p, line := palette{}, func(string) {}
-	switch s := v.style.(type) {
-	case *jsonStyle:
-		s.write(wire.Raw(u.JSON))
-	case *told:
-		p, line = s.cfg.palette, func(text string) { s.note(text) }
-	}
-	if u.Text != "" {
-		line(p.class(u.Class, plainLine(u.Text)))
-	}
-	for _, text := range excerpt(u.Output, errorLines) {
-		line(p.class(u.Class, "  "+fit(text, consoleTitle)))
 	}
 }
 
@@ -264,9 +239,9 @@ func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
 		return sessionError(err)
 	}
 	defer r.Close()
-	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
-	screen.now = func() time.Time { return timeIn(r) }
-	viewer := sessionViewer{newStyle(name, screen)}
+	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
+	screen.Now = func() time.Time { return timeIn(r) }
+	viewer := terminal.Viewer{Style: terminal.New(name, screen)}
 	for r.Next(viewer) {
 	}
 	viewer.Close()
@@ -319,17 +294,17 @@ func repairSession(out io.Writer, path string, dryRun bool) error {
 	case err != nil:
 		return err
 	case len(fixes) == 0:
-		fmt.Fprintf(out, "%s is in order\n", plainLine(path))
+		fmt.Fprintf(out, "%s is in order\n", terminal.Line(path))
 		return nil
 	}
 	// What was mended is told in the file's words, which may hold anything.
 	for _, f := range fixes {
-		fmt.Fprintln(out, plainLine(fmt.Sprint(f)))
+		fmt.Fprintln(out, terminal.Line(fmt.Sprint(f)))
 	}
 	if dryRun {
 		fmt.Fprintf(out, "%s would be made; nothing was changed\n", tell.Counted(len(fixes), "repair"))
-		return &exitError{code: exitFailed}
+		return &exitError{code: terminal.ExitFailed}
 	}
-	fmt.Fprintf(out, "%s made; the file as it was is %s\n", tell.Counted(len(fixes), "repair"), plainLine(filepath.Base(backup)))
+	fmt.Fprintf(out, "%s made; the file as it was is %s\n", tell.Counted(len(fixes), "repair"), terminal.Line(filepath.Base(backup)))
 	return nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -54,7 +55,7 @@ are told which lines have no counterpart, or mean something else here.`,
 		err = writeNew(cmd, dir, []newFile{{config.Name, settings}, {"PROMPT.md", []byte(start.Template)}})
 		if err == nil && there != nil && *preset != plainPreset {
 			err = trustOurs(dir, settings)
-			fmt.Fprintf(cmd.OutOrStdout(), "next: say in PROMPT.md what is to be done; ralph-lsp hats%s draws the hats of %s, which is trusted as it is now\n", inFolderOf(dir), config.Name)
+			fmt.Fprintf(cmd.OutOrStdout(), "next: say in PROMPT.md what is to be done; ralph-lsp hats%s draws the hats of %s, which is trusted as it is now\n", terminal.InFolderOf(dir), config.Name)
 		}
 		return err
 	})
@@ -76,7 +77,7 @@ func trustOurs(dir string, written []byte) error {
 }
 
 func nextWithHats(dir string) string {
-	return fmt.Sprintf("next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, inFolderOf(dir))
+	return fmt.Sprintf("next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
 }
 
 func presetNames() []string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -110,26 +111,26 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 	}
 	said := wire.LandRefused(p, refused)
 	if asJSON {
-		if err := printJSON(cmd.OutOrStdout(), said); err != nil {
+		if err := terminal.WriteJSON(cmd.OutOrStdout(), said); err != nil {
 			return err
 		}
-		return &exitError{exitFailed, said.Text}
+		return &exitError{terminal.ExitFailed, said.Text}
 	}
 	out := cmd.ErrOrStderr()
 	for _, f := range said.Refused {
-		fmt.Fprintln(out, paletteFor(out).yellow("in the way: ")+plainLine(f.Text))
+		fmt.Fprintln(out, terminal.PaletteFor(out).Yellow("in the way: ")+terminal.Line(f.Text))
 	}
 	for _, next := range refused.Fix {
-		fmt.Fprintln(out, "to go on: "+plainLine(next))
+		fmt.Fprintln(out, "to go on: "+terminal.Line(next))
 	}
-	return &exitError{exitFailed, wire.NothingLanded + refused.Text}
+	return &exitError{terminal.ExitFailed, wire.NothingLanded + refused.Text}
 }
 
 func printLanding(out io.Writer, r wire.LandResult, asJSON bool) error {
 	if asJSON {
-		return printJSON(out, r)
+		return terminal.WriteJSON(out, r)
 	}
-	_, err := fmt.Fprintln(out, plainLine(r.Text))
+	_, err := fmt.Fprintln(out, terminal.Line(r.Text))
 	return err
 }
 

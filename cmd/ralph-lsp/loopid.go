@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
@@ -40,7 +41,7 @@ func placeOf(folder func() (string, error), args []string) (at place, rest []str
 		return at, args, err
 	}
 	if last, _ := registry.Last(e.Folder); last.LoopID != e.LoopID {
-		return at, nil, fmt.Errorf("the loop %s is over, and %s has another one by now: %s", e.LoopID, plainLine(e.Folder), plainLine(last.LoopID))
+		return at, nil, fmt.Errorf("the loop %s is over, and %s has another one by now: %s", e.LoopID, terminal.Line(e.Folder), terminal.Line(last.LoopID))
 	}
 	at = place{id: e.LoopID}
 	at.dir, err = resolveFolder(e.Folder)
@@ -60,7 +61,7 @@ func oneLoop(cmd *cobra.Command, args []string) error {
 	if _, ok := named(args); ok {
 		args = args[1:]
 	} else if len(args) == 1 && strings.HasPrefix(args[0], "ralph-") {
-		return fmt.Errorf("no loop %s is known; ralph-lsp status --all lists them", plainLine(args[0]))
+		return fmt.Errorf("no loop %s is known; ralph-lsp status --all lists them", terminal.Line(args[0]))
 	}
 	return cli.NoArguments(cmd, args)
 }
@@ -69,7 +70,7 @@ func oneLoop(cmd *cobra.Command, args []string) error {
 func completeIDs(_ *cobra.Command, args []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		for _, e := range registry.All() {
-			ids = append(ids, cobra.CompletionWithDesc(plainLine(e.LoopID), plainLine(e.Title)))
+			ids = append(ids, cobra.CompletionWithDesc(terminal.Line(e.LoopID), terminal.Line(e.Title)))
 		}
 	}
 	return ids, cobra.ShellCompDirectiveNoFileComp

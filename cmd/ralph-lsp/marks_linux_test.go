@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 func TestUTF8Locale(t *testing.T) {
@@ -24,7 +26,7 @@ func TestUTF8Locale(t *testing.T) {
 		t.Setenv("LC_ALL", tt.all)
 		t.Setenv("LC_CTYPE", tt.ctype)
 		t.Setenv("LANG", tt.lang)
-		if got := utf8Locale(); got != tt.want {
+		if got := terminal.UTF8Locale(); got != tt.want {
 			t.Errorf("%+v: %v", tt, got)
 		}
 	}

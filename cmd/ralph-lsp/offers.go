@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -16,14 +17,14 @@ import (
 const offerOfPermits = "commands"
 
 // errNothingStarted ends a start whose user left at a question.
-var errNothingStarted = &exitError{exitFailed, "nothing was started"}
+var errNothingStarted = &exitError{terminal.ExitFailed, "nothing was started"}
 
 // offer asks a user at a terminal what a start leaves open: whether the agent may run
 // commands, and whether the folder's own check verifies its promise. Enter takes what is
 // right as a rule. Where nobody can answer, nothing is added. changed says that the
 // start says more now.
 func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg loop.Config) (changed bool, err error) {
-	if !r.Attended || l.once.wanted || l.shown.style.Value == styleJSON {
+	if !r.Attended || l.once.wanted || l.shown.style.Value == terminal.JSON {
 		return false, nil
 	}
 	files := r.Settings.Files
@@ -40,7 +41,7 @@ func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg loop.Config
 		}
 	}
 	if s := cfg.Suggested; s.Command != "" {
-		question := fmt.Sprintf("There is %s here. Is the loop done only when %q passes, too? [Y/n] ", plainLine(s.File), s.Command)
+		question := fmt.Sprintf("There is %s here. Is the loop done only when %q passes, too? [Y/n] ", terminal.Line(s.File), s.Command)
 		switch answer, asked := prompt(cmd, question); {
 		case asked && answer == leaves:
 			return false, errNothingStarted
@@ -84,7 +85,7 @@ func choosePermit(cmd *cobra.Command, agent string, permits []start.Permit) (*st
 func howToPermit(cmd *cobra.Command, cfg loop.Config) string {
 	text := ""
 	for _, p := range start.Permits(contextOf(cmd), cfg) {
-		text += fmt.Sprintf("; to let it %s: ralph-lsp resume%s %s", p.Title, inFolderOf(cfg.Folder), p.Flags(cfg.Args...))
+		text += fmt.Sprintf("; to let it %s: ralph-lsp resume%s %s", p.Title, terminal.InFolderOf(cfg.Folder), p.Flags(cfg.Args...))
 	}
 	return text
 }

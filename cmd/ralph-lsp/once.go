@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 // once are the flags of a run that does one iteration for a program that holds the loop.
@@ -81,7 +83,7 @@ func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {
 const looking = 500 * time.Millisecond
 
 // lookOften has what is new of the loop's status written until it is over.
-func lookOften(q *queue, over <-chan struct{}) {
+func lookOften(q *terminal.Queue, over <-chan struct{}) {
 	ticks := time.NewTicker(looking)
 	defer ticks.Stop()
 	for {

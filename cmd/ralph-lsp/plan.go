@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -35,8 +36,8 @@ give one, to plan before a loop runs. The exit code is the agent's.`,
 // plan runs a session in the terminal. Its scope ends whatever the agent leaves
 // running, as after an iteration.
 func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) error {
-	in, isIn := isTerminal(cmd.InOrStdin())
-	out, isOut := isTerminal(cmd.OutOrStdout())
+	in, isIn := terminal.Is(cmd.InOrStdin())
+	out, isOut := terminal.Is(cmd.OutOrStdout())
 	if !isIn || !isOut {
 		return errors.New("plan needs a terminal for the agent's interface; a loop that runs by itself starts with ralph-lsp run")
 	}
@@ -54,7 +55,7 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 		return err
 	}
 	defer walls.Close()
-	walls.Tell(func(b sandbox.Breach) { fmt.Fprintln(cmd.ErrOrStderr(), plainLine(b.Path+" "+b.Text)) })
+	walls.Tell(func(b sandbox.Breach) { fmt.Fprintln(cmd.ErrOrStderr(), terminal.Line(b.Path+" "+b.Text)) })
 	scope, err := backends.OpenScope("ralph-plan-" + strings.ToLower(rand.Text()[:12]))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -27,7 +28,7 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 	}
 	if file != "" {
 		if len(words) > 0 {
-			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, plainLine(prompt))
+			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, terminal.Line(prompt))
 		}
 		data, err := readAll(file, stdin)
 		if err != nil {
@@ -85,7 +86,7 @@ func loadSettings(cmd *cobra.Command, folder string) (files config.Files, settin
 // badConfig keeps the lines of a list of problems.
 func badConfig(err error) error {
 	if errors.As(err, new(*config.InvalidError)) {
-		return &exitError{exitFailed, err.Error()}
+		return &exitError{terminal.ExitFailed, err.Error()}
 	}
 	return err
 }

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -32,9 +30,9 @@ func startOrReplace(cmd *cobra.Command, cfg loop.Config, replace bool, start fun
 		case !asked:
 			return err
 		case !yes && errors.As(err, new(*loop.AlreadyRunningError)):
-			return &exitError{exitFailed, "nothing was started; the loop that is there runs on"}
+			return &exitError{terminal.ExitFailed, "nothing was started; the loop that is there runs on"}
 		case !yes:
-			return &exitError{exitFailed, "nothing was started; the loop that is there goes on with ralph-lsp resume" + inFolderOf(cfg.Folder)}
+			return &exitError{terminal.ExitFailed, "nothing was started; the loop that is there goes on with ralph-lsp resume" + terminal.InFolderOf(cfg.Folder)}
 		}
 	}
 	if _, _, err := server.CheckStart(cfg); err != nil {
@@ -90,8 +88,8 @@ const leaves = "q"
 
 // prompt asks a question at a terminal, and returns the answer in small letters.
 func prompt(cmd *cobra.Command, question string) (answer string, asked bool) {
-	_, shows := isTerminal(cmd.ErrOrStderr())
-	_, answers := isTerminal(cmd.InOrStdin())
+	_, shows := terminal.Is(cmd.ErrOrStderr())
+	_, answers := terminal.Is(cmd.InOrStdin())
 	if !shows || !answers {
 		return "", false
 	}
@@ -118,15 +116,3 @@ func readLine(in io.Reader) (line string, whole bool) {
 		read = append(read, b[0])
 	}
 }
-
-// inFolderOf is what a command needs to be about a folder: " -C DIR", or "" in
-// the folder itself.
-func inFolderOf(folder string) string {
-	if here, err := os.Getwd(); err == nil && paths.Real(folder) == paths.Real(here) {
-		return ""
-	}
-	return " -C " + shellWord(folder)
-}
-
-// shellWord is a word as a shell takes it.
-func shellWord(word string) string { return tell.ShellWord(plainLine(word)) }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -65,7 +66,7 @@ func TestAStartAsksAboutTheLoopThatFailed(t *testing.T) {
 	term := runsAt(t, runsNew)
 	term.await(asksLeft)
 	term.types("\n")
-	if said := term.await("<ended 1>"); !strings.HasSuffix(plainLine(said), "nothing was started; the loop that is there goes on with ralph-lsp resume") {
+	if said := term.await("<ended 1>"); !strings.HasSuffix(terminal.Line(said), "nothing was started; the loop that is there goes on with ralph-lsp resume") {
 		t.Errorf("got %q", said)
 	}
 	term = runsAt(t, runsNew)

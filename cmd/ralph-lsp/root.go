@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/notifytest"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
@@ -28,28 +29,28 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := checked(newFence(stdout))
-	errs := newFence(stderr)
+	out := terminal.Checked(terminal.NewFence(stdout))
+	errs := terminal.NewFence(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
 	if slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }) { // an editor names none, and waits
 		addCommands(root)
 	}
-	err := out.judge(root.Execute())
+	err := judge(out, root.Execute())
 	var exit *exitError
 	switch {
 	case err == nil:
-		return exitDone
+		return terminal.ExitDone
 	case errors.As(err, &exit):
 		if exit.message != "" {
 			for line := range strings.SplitSeq("ralph-lsp: "+stream.Plain(exit.message), "\n") {
-				fmt.Fprintln(errs, wrapped(line, lineWidth(errs), 4))
+				fmt.Fprintln(errs, terminal.Wrapped(line, terminal.LineWidth(errs), 4))
 			}
 		}
 		return exit.code
 	}
-	fmt.Fprintln(errs, wrapped("ralph-lsp: "+explain(err), lineWidth(errs), 2))
-	return exitFailed
+	fmt.Fprintln(errs, terminal.Wrapped("ralph-lsp: "+explain(err), terminal.LineWidth(errs), 2))
+	return terminal.ExitFailed
 }
 
 func newRoot() *cobra.Command {

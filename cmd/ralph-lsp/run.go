@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -219,14 +220,14 @@ func (l *loopFlags) resume(cmd *cobra.Command) error {
 // how to install it. The error is for people.
 func (l *loopFlags) tellMissing(cmd *cobra.Command, err error) error {
 	var missing *backends.NotFoundError
-	if l.shown.style.Value != styleJSON || !errors.As(err, &missing) {
+	if l.shown.style.Value != terminal.JSON || !errors.As(err, &missing) {
 		return err
 	}
 	update := wire.MissingAgentUpdate{
 		ErrorUpdate:  wire.ErrorUpdate{SessionUpdate: wire.KindError, Message: missing.Error(), Kind: wire.ReasonBackendNotFound},
 		MissingAgent: wire.MissingOf(missing),
 	}
-	return errors.Join(err, newJSONLines(cmd.OutOrStdout()).write(update, stamp{Time: time.Now().UTC()}))
+	return errors.Join(err, terminal.NewJSONLines(cmd.OutOrStdout()).Write(update, terminal.Stamp{Time: time.Now().UTC()}))
 }
 
 // resolver makes a loop's configuration of the flags and the files.
@@ -255,7 +256,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	}
 	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
 	cfg.Attended = func() bool { return isAttended(cmd) }
-	cfg.Changes.Printed = printedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	cfg.Changes.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	if !l.once.wanted {
 		cfg.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
 	}
@@ -273,7 +274,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 	l.shown.answers = isAttended(cmd) && !l.once.wanted
 	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
-		unseen.message += "; " + goOn
+		unseen.message += "; " + terminal.GoOn
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -35,7 +36,7 @@ it stands here, and what agents behind walls see of your home.`,
 		if len(args) == 1 {
 			result, err := server.SetSandbox(contextOf(cmd), files, args[0])
 			if err == nil {
-				fmt.Fprintln(cmd.OutOrStdout(), plainLine(result.Text))
+				fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(result.Text))
 			}
 			return err
 		}
@@ -44,7 +45,7 @@ it stands here, and what agents behind walls see of your home.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, paletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
+		if err := printChecks(out, terminal.PaletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)
@@ -75,7 +76,7 @@ func printOpenings(out io.Writer, spec sandbox.Spec, dir string) error {
 	slices.Sort(kinds)
 	fmt.Fprintln(out, "\nOf your home, an agent behind walls sees this folder, its own settings, and")
 	for _, kind := range kinds {
-		fmt.Fprintln(out, "  "+plainLine(kind+": "+strings.Join(of[kind], ", ")))
+		fmt.Fprintln(out, "  "+terminal.Line(kind+": "+strings.Join(of[kind], ", ")))
 	}
 	_, err = fmt.Fprintln(out, `More: read = ["~/lib"] below [sandbox] in `+"your configuration")
 	return err

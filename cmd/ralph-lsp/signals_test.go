@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 // calls records what signals do to a loop.
@@ -82,10 +84,10 @@ func (b *brokenPipe) Write([]byte) (int, error) {
 func TestBrokenOutputInterruptsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := &brokenPipe{}
-		out := checked(pipe)
+		out := terminal.Checked(pipe)
 		done := make(chan struct{})
 		l := calls{make(chan string, 8)}
-		answerSignals(make(chan os.Signal), out.broken, done, l, func(string) {})
+		answerSignals(make(chan os.Signal), out.Broken, done, l, func(string) {})
 		for range 3 {
 			if _, err := out.Write([]byte("text")); err == nil || err.Error() != "broken pipe" {
 				t.Errorf("Write: %v", err)

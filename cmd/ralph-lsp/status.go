@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -56,8 +56,8 @@ can go on or ended in the last week; other commands take their ids.`,
 			return err
 		}
 		for _, tree := range done {
-			branch := plainLine(tree.Branch)
-			fmt.Fprintln(out, wrapped("no loop works in "+plainLine(tree.Folder)+" any more: ralph-lsp land "+branch+" lands "+branch, lineWidth(out), 2))
+			branch := terminal.Line(tree.Branch)
+			fmt.Fprintln(out, terminal.Wrapped("no loop works in "+terminal.Line(tree.Folder)+" any more: ralph-lsp land "+branch+" lands "+branch, terminal.LineWidth(out), 2))
 		}
 		return nil
 	}
@@ -100,14 +100,14 @@ func show(out io.Writer, asJSON bool, loops ...seen) error {
 	for i, s := range loops {
 		switch {
 		case asJSON: // never ours: it is another process's
-			if err := printJSON(out, wire.StatusOf(s.status, false)); err != nil {
+			if err := terminal.WriteJSON(out, wire.StatusOf(s.status, false)); err != nil {
 				return err
 			}
 			continue
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		printStatus(out, paletteFor(out), s.status, s.owner, s.owned, time.Now())
+		printStatus(out, terminal.PaletteFor(out), s.status, s.owner, s.owned, time.Now())
 	}
 	return nil
 }
@@ -131,11 +131,11 @@ func printAll(out io.Writer, asJSON bool) error {
 	if len(loops) == 0 {
 		fmt.Fprintln(out, "no loop runs or has ended in the last week; start one with ralph-lsp run")
 	}
-	p := paletteFor(out)
+	p := terminal.PaletteFor(out)
 	for _, s := range loops {
 		id, text := s.status.LoopID, wire.StandText(s.status, time.Now())
-		fmt.Fprintln(out, wrapped(p.bold(plainLine(id))+"  "+plainLine(text), lineWidth(out), 4))
-		fmt.Fprintln(out, wrapped(p.dim("    "+plainLine(wire.JoinFacts(s.status.Folder, titleOf(s.status)))), lineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.status.Folder, titleOf(s.status)))), terminal.LineWidth(out), 4))
 	}
 	return nil
 }
@@ -166,31 +166,27 @@ func loopsInTrees(dir string) (loops []seen, done []worktree.Tree) {
 	return loops, done
 }
 
-// printJSON prints a value in one line. What agents and files wrote stays readable:
-// nothing is escaped for HTML, and all that could change a terminal is.
-func printJSON(out io.Writer, v any) error { return newJSONLines(out).write(v, stamp{}) }
-
 // printStatus says where a loop stands, a fact per line, in the wire's words: one that is
 // over with its receipt. What was spent is read from the state file.
-func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
+func printStatus(out io.Writer, p terminal.Palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
 	l := wire.StatusOf(st, false)
-	width := lineWidth(out)
-	fact := func(name, value string) { printFact(out, p, 9, name, value) }
+	width := terminal.LineWidth(out)
+	fact := func(name, value string) { terminal.PrintFact(out, p, 9, name, value) }
 	if st.State == wire.StateIdle {
-		begin := "no loop in " + plainLine(st.Folder)
+		begin := "no loop in " + terminal.Line(st.Folder)
 		if l.Last == nil {
-			fmt.Fprintln(out, wrapped(begin+"; start one with ralph-lsp run", width, 2))
+			fmt.Fprintln(out, terminal.Wrapped(begin+"; start one with ralph-lsp run", width, 2))
 			return
 		}
-		fmt.Fprintln(out, wrapped(begin+"; the last one was "+plainLine(titleOf(st)), width, 2))
-		printReceipt(out, p, *st.Last)
+		fmt.Fprintln(out, terminal.Wrapped(begin+"; the last one was "+terminal.Line(titleOf(st)), width, 2))
+		terminal.PrintReceipt(out, p, *st.Last)
 		return
 	}
 	text := l.Text
 	if l.Live {
 		text = wire.Line(st, nil, now)
 	}
-	fmt.Fprintln(out, wrapped(p.bold("Ralph")+" "+p.cyan(plainLine(text)), width, 2))
+	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(text)), width, 2))
 	fact("folder", st.Folder)
 	fact("loop", st.LoopID)
 	fact("now", wire.NowText(st, now))
@@ -208,35 +204,12 @@ func printStatus(out io.Writer, p palette, st loop.Status, owner loopstate.Owner
 	}
 	switch {
 	case wire.IsLeft(l):
-		fmt.Fprintln(out, wrapped("no process drives it; "+goOn+inFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+inFolderOf(st.Folder), width, 2))
+		fmt.Fprintln(out, terminal.Wrapped("no process drives it; "+terminal.GoOn+terminal.InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+terminal.InFolderOf(st.Folder), width, 2))
 	case st.Last != nil:
 		last := *st.Last
 		last.Status = st
 		fact("changed", wire.ChangesText(last.Changes))
-		printCommands(out, p, last)
-	}
-}
-
-// printReceipt prints how a loop ended, and the command lines that help.
-func printReceipt(out io.Writer, p palette, e loop.End) {
-	for _, row := range wire.ReceiptOf(e, "").Rows {
-		printFact(out, p, 9, row.Label, row.Text)
-	}
-	printCommands(out, p, e)
-}
-
-// printCommands prints the command lines that help after an end.
-func printCommands(out io.Writer, p palette, e loop.End) {
-	for _, c := range wire.CommandsAfter(e, inFolderOf(e.Status.Folder)) {
-		fmt.Fprintln(out, wrapped("  "+plainLine(c.Line)+p.dim("  "+c.Text), lineWidth(out), 4))
-	}
-}
-
-// printFact prints a row of a table whose names have a width; one without a value is none.
-func printFact(out io.Writer, p palette, width int, name, value string) {
-	if value != "" {
-		line := fmt.Sprintf("  %s %s", p.dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), plainLine(value))
-		fmt.Fprintln(out, wrapped(line, lineWidth(out), 2+width+1))
+		terminal.PrintCommands(out, p, last)
 	}
 }
 

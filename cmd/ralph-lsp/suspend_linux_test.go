@@ -33,7 +33,7 @@ fg; echo "<ended $?>"
 	term.await("ready\r\n") // not while it is started: a child that is stopped before its exec holds us up
 	term.await("Ralph 1/1")
 	term.types("\x1a")
-	if before := term.await("<stopped>"); !strings.Contains(before, clearLive+showCursor) {
+	if before := term.await("<stopped>"); !strings.Contains(before, "\r\x1b[J\x1b[?25h") {
 		t.Errorf("the terminal isn't given back: %q", before)
 	}
 	term.types("\n")
@@ -43,7 +43,7 @@ fg; echo "<ended $?>"
 		t.Errorf("in the background it does more than to print: %q", behind)
 	}
 	term.types("\n")
-	term.await(hideCursor)
+	term.await("\x1b[?25l")
 	term.await("Ralph 1/1")
 	term.types("\x03")
 	term.await("<ended 130>")

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/config/orchestrator"
 )
@@ -27,7 +28,7 @@ func takeOver(cmd *cobra.Command, dir, name string) error {
 	}
 	result, err := orchestrator.Convert(data, backends.Names())
 	if bad := (*orchestrator.Error)(nil); errors.As(err, &bad) {
-		return &exitError{exitFailed, plainLine(atLine(name, bad.Line) + " " + bad.Message)}
+		return &exitError{terminal.ExitFailed, terminal.Line(atLine(name, bad.Line) + " " + bad.Message)}
 	}
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func takeOver(cmd *cobra.Command, dir, name string) error {
 	out := cmd.OutOrStdout()
 	if result.Prompt != "" {
 		if err := writeNew(cmd, dir, []newFile{{"PROMPT.md", []byte(result.Prompt)}}); err != nil {
-			fmt.Fprintf(out, "the prompt of %s isn't taken over: %s\n", plainLine(name), plainLine(err.Error()))
+			fmt.Fprintf(out, "the prompt of %s isn't taken over: %s\n", terminal.Line(name), terminal.Line(err.Error()))
 		}
 	}
 	for i, n := range result.Notes {
@@ -46,17 +47,17 @@ func takeOver(cmd *cobra.Command, dir, name string) error {
 			fmt.Fprintf(out, "... and %d more like these\n", len(result.Notes)-i)
 			break
 		}
-		fmt.Fprintln(out, plainLine(atLine(name, n.Line)+" "+n.Text))
+		fmt.Fprintln(out, terminal.Line(atLine(name, n.Line)+" "+n.Text))
 	}
 	for _, p := range config.Check(result.Settings, backends.Names()) {
-		fmt.Fprintln(out, plainLine(atLine(config.Name, p.Line)+" "+p.Message))
+		fmt.Fprintln(out, terminal.Line(atLine(config.Name, p.Line)+" "+p.Message))
 	}
 	prompt := result.PromptFile
 	if !filepath.IsAbs(prompt) {
 		prompt = filepath.Join(dir, prompt)
 	}
 	if _, err := os.Stat(prompt); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(out, "there is no %s yet: write there what is to be done\n", plainLine(result.PromptFile))
+		fmt.Fprintf(out, "there is no %s yet: write there what is to be done\n", terminal.Line(result.PromptFile))
 	}
 	if config.DrawHats(result.Settings, backends.Names()) != "" {
 		fmt.Fprint(out, nextWithHats(dir))
@@ -76,11 +77,11 @@ func readForeign(name string) ([]byte, error) {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", plainLine(name))
+		return nil, fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", terminal.Line(name))
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular(): // opening a pipe could wait without end
-		return nil, fmt.Errorf("%s isn't a regular file; name the ralph.yml that is to be taken over", plainLine(name))
+		return nil, fmt.Errorf("%s isn't a regular file; name the ralph.yml that is to be taken over", terminal.Line(name))
 	}
 	file, err := os.Open(name)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -27,16 +28,16 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg loop.Config, tree start.
 	stop()
 	switch {
 	case err != nil && interrupted:
-		return &exitError{exitCancelled, err.Error()}
+		return &exitError{terminal.ExitCancelled, err.Error()}
 	case err != nil:
 		return err
 	}
-	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n", plainLine(cfg.Folder), plainLine(made.Branch), inFolderOf(cfg.Folder))
+	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n", terminal.Line(cfg.Folder), terminal.Line(made.Branch), terminal.InFolderOf(cfg.Folder))
 	began := false
 	err = l.drive(cmd, cfg, config.FilesOf(cfg.Folder, backends.Names()), func() { began = true })
 	if !began {
 		return errors.Join(err, made.Drop())
 	}
-	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch, with --discard it goes\n", shellWord(made.Branch))
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch, with --discard it goes\n", terminal.ShellWord(made.Branch))
 	return err
 }

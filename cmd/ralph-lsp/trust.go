@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -37,7 +38,7 @@ again. A program in the folder that the file names stays trusted even if it chan
 			if known {
 				said = config.Name + " and agents of %s are no longer trusted, in any version\n"
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), said, plainLine(dir))
+			fmt.Fprintf(cmd.OutOrStdout(), said, terminal.Line(dir))
 			return nil
 		}
 		settings, err := files.Load()
@@ -53,7 +54,7 @@ again. A program in the folder that the file names stays trusted even if it chan
 				continue
 			}
 			known = false
-			what := plainLine(untrusted.File) + " is trusted now; it says"
+			what := terminal.Line(untrusted.File) + " is trusted now; it says"
 			if untrusted.Agents {
 				what = "the folder's files for agents are trusted now"
 			}
@@ -81,9 +82,9 @@ func withTrust(cmd *cobra.Command, do func() error) error {
 	says := untrusted.Error() + "\n"
 	switch yes, asked := confirm(cmd, says+"Trust it, as it is now?"); {
 	case !asked:
-		return &exitError{exitFailed, says + howToTrust(untrusted)}
+		return &exitError{terminal.ExitFailed, says + howToTrust(untrusted)}
 	case !yes:
-		return &exitError{exitFailed, "not trusted; nothing was started"}
+		return &exitError{terminal.ExitFailed, "not trusted; nothing was started"}
 	}
 	if err := untrusted.Remember(); err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -53,7 +54,7 @@ const watchPoll = 250 * time.Millisecond
 
 // watcher shows the session file of a loop, and what is added to it.
 type watcher struct {
-	sessionViewer
+	terminal.Viewer
 	dir    string
 	asks   bool        // Ctrl-C asks what becomes of the loop
 	asking atomic.Bool // it does so now
@@ -190,18 +191,18 @@ func (b *beginnings) HandleRecord(r history.Record) {
 func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	caught, stop := catchSignals()
 	defer stop()
-	out := checked(cmd.OutOrStdout())
-	screen := describe(cmd.OutOrStdout(), cmd.OutOrStdout(), how.verbose) // what users said belongs to it
-	if screen.out = out; how.style.Value == styleJSON {
-		screen.notes = cmd.ErrOrStderr()
+	out := terminal.Checked(cmd.OutOrStdout())
+	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), how.verbose) // what users said belongs to it
+	if screen.Out = out; how.style.Value == terminal.JSON {
+		screen.Notes = cmd.ErrOrStderr()
 	}
-	screen.now = func() time.Time { return timeIn(w.reader) }
-	w.sessionViewer = sessionViewer{newStyle(how.style.Value, screen)}
+	screen.Now = func() time.Time { return timeIn(w.reader) }
+	w.Viewer = terminal.Viewer{Style: terminal.New(how.style.Value, screen)}
 	ctx, leave := context.WithCancel(contextOf(cmd))
 	defer leave()
 	result := make(chan error, 1)
 	go func() { result <- w.follow(ctx) }()
-	if err, isOver := w.attend(cmd, result, caught, out.broken); isOver {
+	if err, isOver := w.attend(cmd, result, caught, out.Broken); isOver {
 		return err
 	}
 	leave()
@@ -209,7 +210,7 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	case <-result:
 	case <-time.After(time.Second): // the terminal takes nothing
 	}
-	return &exitError{code: exitCancelled}
+	return &exitError{code: terminal.ExitCancelled}
 }
 
 // attend waits for the end of the loop (isOver), or of the watching.
@@ -303,7 +304,7 @@ func (w *watcher) read() error {
 // Handle shows what the agent does.
 func (w *watcher) Handle(e stream.Event) {
 	w.work.event(e)
-	w.sessionViewer.Handle(e)
+	w.Viewer.Handle(e)
 }
 
 // HandleRecord shows what isn't the agent's, and notes the end.
@@ -319,5 +320,5 @@ func (w *watcher) HandleRecord(r history.Record) {
 	case history.LoopEnd:
 		w.end = new(loop.EndOfRecord(r))
 	}
-	w.sessionViewer.HandleRecord(r)
+	w.Viewer.HandleRecord(r)
 }

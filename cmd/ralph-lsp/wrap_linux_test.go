@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 // In a narrow terminal lines break between words.
@@ -24,7 +26,7 @@ func TestLinesBreakBetweenWords(t *testing.T) {
 		text := term.await("<ended")
 		long := 0
 		for line := range strings.SplitSeq(text, "\r\n") {
-			if words := strings.Fields(line); cells(line) > 44 && len(words) > 0 && !strings.Contains(line, "\x1b") && cells(words[len(words)-1]) < 40 {
+			if words := strings.Fields(line); terminal.Cells(line) > 44 && len(words) > 0 && !strings.Contains(line, "\x1b") && terminal.Cells(words[len(words)-1]) < 40 {
 				t.Errorf("%s: a line is wider than the terminal: %q", command, line)
 			}
 			if strings.HasPrefix(line, "  ") {
@@ -51,7 +53,7 @@ func TestWrapped(t *testing.T) {
 		{"see /a/very/long/path/name here", 10, 2, "see\n  /a/very/long/path/name\n  here"},
 		{"\x1b[1mbold\x1b[0m and 漢字漢字 wide", 14, 2, "\x1b[1mbold\x1b[0m and\n  漢字漢字\n  wide"},
 	} {
-		if got := wrapped(tt.line, tt.width, tt.indent); got != tt.want {
+		if got := terminal.Wrapped(tt.line, tt.width, tt.indent); got != tt.want {
 			t.Errorf("%q in %d: %q, want %q", tt.line, tt.width, got, tt.want)
 		}
 	}

@@ -19,6 +19,7 @@ var picture = Rules{
 		"cmd/internal/cli":        {"internal/tell", "loop/start"},
 		"cmd/internal/keeper":     {"notify", "journal", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
 		"cmd/internal/demo":       {"stream", "stream/decode"},
+		"cmd/internal/terminal":   {"backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "internal/paths", "internal/tell"},
 		"cmd/internal/notifytest": {"cmd/internal/cli", "config", "notify", "wire", "internal/tell"},
 		"cmd/internal/emit":       {"cmd/internal/cli", "backends", "hats", "stream"},
 		"internal/filelock":       {},
@@ -60,7 +61,7 @@ var picture = Rules{
 		"server/elsewhere":         {"changes", "journal", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
 		"server":                   {"notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "agents", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
-		"cmd/ralph-lsp":            {"loop/ask", "registry", "internal/caller", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/notifytest", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "verify", "server", "server/stdio", "journal", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
+		"cmd/ralph-lsp":            {"loop/ask", "registry", "internal/caller", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/notifytest", "cmd/internal/terminal", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/stdio", "journal", "wire", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "config/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet":                    {"loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/desk":               {"loop/ask", "fleet", "changes", "journal", "loop", "server/elsewhere", "stream", "wire", "internal/git", "internal/tell"},
 		"fleet/natsbus":            {"fleet", "internal/tell"},
@@ -95,7 +96,7 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
-	"cmd/ralph-lsp": 7100,
+	"cmd/ralph-lsp": 4300,
 	"loop":          9200,
 	"server":        6000,
 	"wire":          5000,

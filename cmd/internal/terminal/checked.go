@@ -1,0 +1,69 @@
+package terminal
+
+import (
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// Output is stdout until a write fails, as it does when the program it is
+// piped to has ended or a disk is full. Then it takes nothing more, and says so:
+// commands print without looking, and none may lose what it printed and count as
+// done. A loop is to be ended in order, not killed by a signal in mid-run.
+type Output struct {
+	io.Writer
+	Broken chan struct{} // closed at the first failure
+	once   sync.Once
+	err    error // the failure; read it after broken
+}
+
+// Checked returns the output that checks to, which may be it.
+func Checked(to io.Writer) *Output {
+	if o, ok := to.(*Output); ok {
+		return o
+	}
+	return &Output{Writer: to, Broken: make(chan struct{})}
+}
+
+func (o *Output) Write(p []byte) (int, error) {
+	if err := o.Failure(); err != nil {
+		return 0, err
+	}
+	n, err := o.Writer.Write(p)
+	if err != nil {
+		o.once.Do(func() {
+			o.err = err
+			close(o.Broken)
+		})
+	}
+	return n, err
+}
+
+// failure is why not all could be written, nil if all was.
+func (o *Output) Failure() error {
+	select {
+	case <-o.Broken:
+		return o.err
+	default:
+		return nil
+	}
+}
+
+// Unwrapped is what a stream is without our check and fence.
+func Unwrapped(stream any) any {
+	if o, ok := stream.(*Output); ok {
+		stream = o.Writer
+	}
+	if f, ok := stream.(*Fence); ok {
+		return f.To
+	}
+	return stream
+}
+
+// Is says whether a reader or a writer is a terminal, and which.
+func Is(stream any) (*os.File, bool) {
+	f, ok := Unwrapped(stream).(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}

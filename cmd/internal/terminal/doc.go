@@ -1,0 +1,17 @@
+// Package terminal is what the programs show to who sits at a terminal, or print into a pipe.
+//
+// A Style is a loop.Observer that draws what it is told; New chooses one (style.go). For people
+// there is one, told (style_told.go): it knows what is said of a loop and when. How that looks is
+// its look's, of which there are two: console prints as things come, pretty renders markdown and
+// keeps a live line below (style_console.go, style_pretty.go, liveline.go). For programs jsonStyle
+// writes the updates of the wire. A Queue stands between a loop and a style, so that no terminal
+// makes an agent wait. A Viewer shows with a style what was written down.
+//
+// All that is printed passes two writers that stand in front of stdout: Output remembers that a
+// write has failed, and Fence lets nothing through that a terminal obeys but our own codes. The
+// rest is what both need: text that is cut and wrapped by cells (text.go), colours (palette.go),
+// markdown (markdown.go, tables.go, blocks.go), questions that are answered where the loop runs
+// (question.go, answerhere.go), and job control, so that nothing is drawn over another program
+// (suspend_unix.go). Sentences that the editors say too are wire's; those that name command lines
+// are in phrases.go.
+package terminal

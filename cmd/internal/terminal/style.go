@@ -1,0 +1,129 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// Style shows a loop in the terminal or writes it to a pipe. Its calls come
+// from one goroutine, and may block: a queue stands in front of it.
+type Style interface {
+	loop.Observer
+	// Live begins the live view, where the style has one.
+	Live(status func() loop.Status)
+	// Note is said by this program, not by the loop.
+	Note(text string)
+	// Close ends the live view and restores the terminal.
+	Close()
+}
+
+// The output styles.
+const (
+	Pretty  = "pretty"
+	Console = "console"
+	Quiet   = "quiet"
+	JSON    = "json"
+)
+
+// Styles in the order of the help.
+var Styles = []string{Pretty, Console, Quiet, JSON}
+
+// StyleUsage is the help of the flag that chooses one.
+var StyleUsage = "the `STYLE`: " + strings.Join(Styles, ", ") + "; pretty is the default on a terminal, else console"
+
+// Config is what the styles have in common.
+type Config struct {
+	Out      io.Writer // what is shown
+	Notes    io.Writer // notes, where out is for programs
+	Palette  Palette
+	Width    func() int // of the terminal, in cells
+	terminal bool       // out is one: a live line can be drawn
+	job      job        // of the terminal's shell
+	thinking bool       // show the model's reasoning
+	Verbatim bool       // the agent's text is no markdown, and comes in whole lines
+	Now      func() time.Time
+	Folder   string // of the loop that runs; "" where it is over
+	Answers  bool   // what its agents ask is answered here
+	Statuses bool   // a program is told how the loop stands, too
+}
+
+// New builds the style called name; "" chooses by where the output goes.
+func New(name string, cfg Config) Style {
+	if name == "" {
+		name = Console
+		if cfg.terminal {
+			name = Pretty
+		}
+	}
+	switch name {
+	case Pretty:
+		return newPretty(cfg)
+	case Quiet:
+		return &quietStyle{cfg: cfg}
+	case JSON:
+		return newJSONStyle(cfg)
+	}
+	return newConsole(cfg)
+}
+
+// defaultWidth is assumed where there is no terminal to ask.
+const defaultWidth = 80
+
+// WidthOf asks the terminal for its width each time: windows are resized.
+func WidthOf(f *os.File) func() int {
+	return func() int {
+		width, _, err := term.GetSize(int(f.Fd()))
+		if err != nil || width <= 0 {
+			return defaultWidth
+		}
+		return width
+	}
+}
+
+// ConfigOf configures a style for where stdout and stderr go.
+func ConfigOf(stdout, stderr io.Writer, thinking bool) Config {
+	cfg := Config{Out: stdout, Notes: stderr, Palette: PaletteFor(stdout), thinking: thinking, Width: func() int { return defaultWidth }, Now: time.Now}
+	if f, ok := Is(stdout); ok {
+		cfg.Width = WidthOf(f)
+		cfg.terminal = !isDumb()
+		cfg.job = job{f}
+	}
+	return cfg
+}
+
+// quietStyle shows only how the loop ended.
+type quietStyle struct {
+	cfg Config
+	mute
+}
+
+func (s *quietStyle) HandleLoop(e loop.Event) {
+	switch e := e.(type) {
+	case loop.Asked:
+		for _, line := range s.cfg.ask(e.Question) {
+			fmt.Fprintln(s.cfg.Notes, line)
+		}
+	case loop.End:
+		fmt.Fprintln(s.cfg.Out, wire.EndLine(e))
+	}
+}
+
+func (s *quietStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
+
+// mute is a style that says nothing, for styles to build on.
+type mute struct{}
+
+func (mute) Handle(stream.Event)     {}
+func (mute) HandleLoop(loop.Event)   {}
+func (mute) Live(func() loop.Status) {}
+func (mute) Note(string)             {}
+func (mute) Close()                  {}

@@ -1,0 +1,164 @@
+package terminal
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// JSONLines writes updates as one JSON object per line.
+type JSONLines struct {
+	out  io.Writer
+	line bytes.Buffer
+	enc  *json.Encoder
+}
+
+func NewJSONLines(out io.Writer) *JSONLines {
+	w := &JSONLines{out: Verbatim(out)}
+	w.enc = json.NewEncoder(&w.line)
+	w.enc.SetEscapeHTML(false) // <promise> stays readable
+	return w
+}
+
+// Stamp says where an update belongs.
+type Stamp struct {
+	LoopID    string    `json:"loopId,omitempty"`
+	Iteration int       `json:"iteration,omitempty"`
+	Time      time.Time `json:"time,omitzero"`
+}
+
+// Write writes an update, or another value, with its stamp in one piece.
+func (w *JSONLines) Write(u any, at Stamp) error {
+	if _, ok := u.(wire.Iteration); ok {
+		at.Iteration = 0 // it has its own
+	}
+	w.line.Reset()
+	if err := w.enc.Encode(u); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	update := w.line.Len() - len("}\n")
+	if err := w.enc.Encode(at); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	line := w.line.Bytes()
+	// {"sessionUpdate":...}\n{"loopId":...}\n becomes one object.
+	tail := line[update+len("}\n"):]
+	if len(tail) > len("{}\n") {
+		line[update] = ','
+		line = append(line[:update+1], tail[1:]...)
+	} else {
+		line = line[:update+len("}\n")]
+	}
+	_, err := w.out.Write(EscapeHidden(line))
+	return err
+}
+
+// EscapeHidden writes the characters of a line of JSON that nobody sees, and
+// those that a terminal obeys, as \uXXXX. Whoever parses it reads the same.
+func EscapeHidden(line []byte) []byte {
+	if stream.IsPlainASCII(line) {
+		return line
+	}
+	var out []byte // nil as long as there is none
+	for at, r := range string(line) {
+		isHidden := stream.IsHidden(r)
+		if isHidden && out == nil {
+			out = append(out, line[:at]...)
+		}
+		switch {
+		case isHidden && r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		case isHidden:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		case out != nil:
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	if out == nil {
+		return line
+	}
+	return out
+}
+
+// jsonStyle writes a loop as the updates that an editor would get.
+type jsonStyle struct {
+	cfg       Config
+	lines     *JSONLines
+	projector wire.Projector
+	stamp     Stamp
+	told      bool // how a question is answered
+	status    func() loop.Status
+	latest    []byte // status that was written
+	mute
+}
+
+func newJSONStyle(cfg Config) *jsonStyle {
+	return &jsonStyle{cfg: cfg, lines: NewJSONLines(cfg.Out)}
+}
+
+func (s *jsonStyle) Live(status func() loop.Status) {
+	s.stamp.LoopID, s.status = status().LoopID, status
+}
+
+func (s *jsonStyle) Handle(e stream.Event) {
+	if _, thinking := e.(stream.Thinking); thinking && !s.cfg.thinking {
+		return
+	}
+	s.write(s.projector.Event(e))
+}
+
+func (s *jsonStyle) HandleLoop(e loop.Event) {
+	if start, ok := e.(loop.IterationStart); ok {
+		s.stamp.Iteration = start.Iteration
+	}
+	if q, ok := e.(loop.Asked); ok && s.cfg.Folder != "" && !s.told {
+		s.told = true
+		s.Note("an agent asks; " + strings.TrimSpace(HowToAnswer(q.Question, s.cfg.Folder)))
+	}
+	for _, u := range s.projector.Unfinished(e) {
+		s.write(u)
+	}
+	s.write(s.projector.Loop(e))
+	switch e.(type) {
+	case loop.Asked, loop.Answered, loop.StateChanged, loop.IterationStart:
+		s.Look()
+	}
+}
+
+// Look writes how the loop stands, if that is new.
+func (s *jsonStyle) Look() {
+	if !s.cfg.Statuses || s.status == nil {
+		return
+	}
+	u := wire.StatusUpdateOf(s.status())
+	now, err := json.Marshal(u)
+	if err == nil && !bytes.Equal(now, s.latest) {
+		s.latest = now
+		s.write(u)
+	}
+}
+
+func (s *jsonStyle) write(u wire.Update) {
+	if u == nil {
+		return
+	}
+	s.stamp.Time = s.cfg.Now().UTC().Truncate(time.Millisecond)
+	// The writer remembers its own failure; an update always encodes.
+	_ = s.lines.Write(u, s.stamp)
+}
+
+func (s *jsonStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
+
+// WriteJSON prints a value in one line. What agents and files wrote stays readable:
+// nothing is escaped for HTML, and all that could change a terminal is.
+func WriteJSON(out io.Writer, v any) error { return NewJSONLines(out).Write(v, Stamp{}) }

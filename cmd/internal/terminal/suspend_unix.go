@@ -1,0 +1,87 @@
+//go:build unix
+
+package terminal
+
+import (
+	"os"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	hideLimit = 200 * time.Millisecond // for a terminal that takes nothing
+	stopLimit = 500 * time.Millisecond // for a stop to reach this process
+)
+
+// job is this process as a job of the shell's on a terminal. The zero value
+// isn't one: it is always in the foreground.
+type job struct{ tty *os.File }
+
+// foreground says whether the terminal is ours to draw on, and not the shell's
+// or another job's. A terminal that can't be asked is.
+func (j job) foreground() bool {
+	if j.tty == nil {
+		return true
+	}
+	group, err := unix.IoctlGetInt(int(j.tty.Fd()), unix.TIOCGPGRP)
+	return err != nil || group == unix.Getpgrp()
+}
+
+// watch calls hide before Ctrl-Z stops this process, and show when it goes on,
+// until stop is called.
+func (j job) watch(hide, show func()) (stop func()) {
+	if j.tty == nil || signal.Ignored(unix.SIGTSTP) {
+		return func() {}
+	}
+	asked, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(asked, unix.SIGTSTP)
+	go func() {
+		for {
+			select {
+			case <-asked:
+				suspend(hide, show)
+			case <-done:
+				signal.Stop(asked)
+				return
+			}
+		}
+	}()
+	return func() { close(done) }
+}
+
+// goesOn tells when this process goes on that its shell had stopped, until stop is called.
+func goesOn() (told <-chan os.Signal, stop func()) {
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	return continued, func() { signal.Stop(continued) }
+}
+
+// suspend stops this process until its shell continues it. The stop's signal is
+// not the one that was caught: Go ignores that from then on. This one too stops
+// nobody whom no shell could continue, as SIGSTOP would.
+func suspend(hide, show func()) {
+	hidden := make(chan struct{})
+	go func() {
+		defer close(hidden)
+		hide()
+	}()
+	select {
+	case <-hidden:
+	case <-time.After(hideLimit):
+	}
+	continued := make(chan os.Signal, 1)
+	signal.Notify(continued, unix.SIGCONT)
+	defer signal.Stop(continued)
+	if err := unix.Kill(unix.Getpid(), unix.SIGTTOU); err == nil {
+		select {
+		case <-continued:
+		case <-time.After(stopLimit):
+		}
+	}
+	go func() {
+		<-hidden
+		show()
+	}()
+}

@@ -1,0 +1,100 @@
+package terminal
+
+import (
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/clipperhouse/displaywidth"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// terminalWidth measures strings that may hold colour codes.
+var terminalWidth = displaywidth.Options{ControlSequences: true}
+
+// Cells is the number of terminal cells that s takes.
+func Cells(s string) int { return terminalWidth.String(s) }
+
+// fit cuts s to at most width cells, with an ellipsis where it was longer.
+func fit(s string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return terminalWidth.TruncateString(s, width, ellipsis())
+}
+
+// Wrapped breaks a line between its words so that none of the parts is wider than width,
+// where a terminal would break it anywhere; the later ones are indented. A word that is
+// too wide stays whole: it may be a path that is to be copied. A width of 0 is none.
+func Wrapped(s string, width, indent int) string {
+	if width <= 0 || Cells(s) <= width {
+		return s
+	}
+	if indent > width/2 {
+		indent = 2
+	}
+	var b strings.Builder
+	rest := strings.TrimLeft(s, " ")
+	used := len(s) - len(rest)
+	b.WriteString(s[:used])
+	for i, word := range strings.Split(rest, " ") {
+		switch n := Cells(word); {
+		case i == 0:
+			used += n
+		case used+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			used = indent + n
+		default:
+			b.WriteByte(' ')
+			used += 1 + n
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// LineWidth is how wide lines may be: the terminal's width, 0 where there is none.
+func LineWidth(out io.Writer) int {
+	if f, ok := Is(out); ok {
+		return WidthOf(f)()
+	}
+	return 0
+}
+
+// Line is agent text as one line that is safe to print.
+func Line(s string) string {
+	return strings.Join(strings.Fields(stream.Plain(s)), " ")
+}
+
+// linesOf are the lines of an agent's text, safe to print, without blank ones around it.
+func linesOf(s string) []string {
+	var lines []string
+	last := 0
+	for line := range strings.Lines(stream.Plain(s)) {
+		if line = strings.TrimRight(line, " \t\r\n"); line == "" && last == 0 {
+			continue
+		}
+		if lines = append(lines, strings.ReplaceAll(line, "\t", "    ")); line != "" {
+			last = len(lines)
+		}
+	}
+	return lines[:last]
+}
+
+// excerpt is the beginning and the end of an agent's text in n lines at most, with
+// one between them for what is left out.
+func excerpt(s string, n int) []string {
+	lines := linesOf(s)
+	if len(lines) <= n {
+		return lines
+	}
+	first, last := n/2, (n-1)/2
+	rest := len(lines) - first - last
+	return slices.Concat(lines[:first], []string{tell.LeftOut(rest, 0)}, lines[len(lines)-last:])
+}
+
+// clock writes how long something has lasted so far; it changes once a second.
+func clock(d time.Duration) string { return tell.Elapsed(d.Truncate(time.Second)) }
