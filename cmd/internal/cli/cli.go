@@ -21,8 +21,7 @@ const (
 
 // Overview gives a root its general help, and all commands a width.
 func Overview(root *cobra.Command, text string) {
-	cobra.AddTemplateFunc("flagHelp", flagHelp)
-	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(), "Flags:\n{{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}", "{{flagHelp .}}", 1))
+	root.SetUsageFunc(usage)
 	root.SetFlagErrorFunc(FlagError)
 	root.DisableSuggestions = true // those of UnknownCommand fit on the line of the error
 	root.Args = UnknownCommand
@@ -39,6 +38,38 @@ func Overview(root *cobra.Command, text string) {
 		}
 		general(cmd, args)
 	})
+}
+
+// usage shows how to use a command: cobra's, but for the flags. Nobody here gives cobra a template:
+// a program that has templates in it keeps all methods of all its types.
+func usage(cmd *cobra.Command) error {
+	var b strings.Builder
+	b.WriteString("Usage:")
+	if cmd.Runnable() {
+		b.WriteString("\n  " + cmd.UseLine())
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\n  " + cmd.CommandPath() + " [command]")
+	}
+	if cmd.HasExample() {
+		b.WriteString("\n\nExamples:\n" + cmd.Example)
+	}
+	if cmd.HasAvailableSubCommands() {
+		b.WriteString("\n\nAvailable Commands:")
+		for _, c := range cmd.Commands() {
+			if c.IsAvailableCommand() || c.Name() == "help" {
+				fmt.Fprintf(&b, "\n  %-*s %s", c.NamePadding(), c.Name(), c.Short)
+			}
+		}
+	}
+	if cmd.HasAvailableLocalFlags() {
+		b.WriteString("\n\n" + flagHelp(cmd))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n\nUse %q for more information about a command.", cmd.CommandPath()+" [command] --help")
+	}
+	_, err := fmt.Fprintln(cmd.OutOrStderr(), b.String())
+	return err
 }
 
 // UnknownCommand refuses words that are none of cmd's commands, with those

@@ -25,8 +25,15 @@ func VersionOf(release string) string {
 // Versioned gives a root its version, as a flag and as a command. Editors know a program by
 // what either prints.
 func Versioned(root *cobra.Command, version string) {
-	root.Version = version
-	root.SetVersionTemplate(root.Name() + " {{.Version}}\n")
+	asked := root.Flags().BoolP("version", "v", false, "version for "+root.Name()) // cobra's own says another line
+	run := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *asked {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), root.Name(), version)
+			return err
+		}
+		return run(cmd, args)
+	}
 	root.AddCommand(&cobra.Command{
 		Use:   "version",
 		Short: "Print the version",

@@ -13,7 +13,7 @@ import (
 // Editors look for the program's name and its version as the first two words.
 func TestBothWaysToAskForTheVersionBeginAlike(t *testing.T) {
 	for _, ask := range []string{"version", "--version"} {
-		root := &cobra.Command{Use: "ralph-fleet", Run: func(*cobra.Command, []string) {}}
+		root := &cobra.Command{Use: "ralph-fleet", RunE: func(*cobra.Command, []string) error { return nil }}
 		cli.Versioned(root, "1.2.3")
 		var out bytes.Buffer
 		root.SetOut(&out)

@@ -6,11 +6,13 @@ import (
 	"bytes"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
-	"text/template"
 	"time"
 )
 
@@ -100,20 +102,26 @@ func (e event) edit() error {
 // numbers is how far the program has to count.
 const numbers = 15
 
+// branch is a branch of a program. text/template would understand all of it, but a program that
+// has it in it keeps all methods of all its types, a tenth of ours.
+var branch = regexp.MustCompile(`if divides (\d+) \.}}(\w*)`)
+
 // Check prints which numbers a program gets wrong, and says how many.
 func Check(out io.Writer, source string) (wrong int, err error) {
-	divides := func(d, n int) bool { return n%d == 0 }
-	program, err := template.New("fizzbuzz").Funcs(template.FuncMap{"divides": divides}).Parse(source)
-	if err != nil {
-		return 0, fmt.Errorf("parsing the program: %w", err)
+	if !strings.Contains(source, "{{.}}") {
+		return 0, errors.New("parsing the program: it never says a number")
 	}
+	branches := branch.FindAllStringSubmatch(source, -1)
 	for n := 1; n <= numbers; n++ {
-		var got strings.Builder
-		if err := program.Execute(&got, n); err != nil {
-			return 0, fmt.Errorf("running the program: %w", err)
+		got := strconv.Itoa(n)
+		for _, b := range branches {
+			if by, err := strconv.Atoi(b[1]); err == nil && by > 0 && n%by == 0 {
+				got = b[2]
+				break
+			}
 		}
-		if want := fizzBuzz(n); strings.TrimSpace(got.String()) != want {
-			fmt.Fprintf(out, "%d: want %s, got %s\n", n, want, strings.TrimSpace(got.String()))
+		if want := fizzBuzz(n); got != want {
+			fmt.Fprintf(out, "%d: want %s, got %s\n", n, want, got)
 			wrong++
 		}
 	}
