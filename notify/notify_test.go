@@ -198,8 +198,8 @@ func TestWebhookThatFails(t *testing.T) {
 	gone := httptest.NewServer(nil)
 	gone.Close()
 	for _, tt := range []struct{ url, want string }{
-		{moved.URL, "webhook didn't notify you: the server says 307 Temporary Redirect"},
-		{gone.URL, "webhook didn't notify you: dial tcp"},
+		{moved.URL, "webhook didn't notify you: the server says 307"},
+		{gone.URL, "webhook didn't notify you: curl (exit code 7) curl: (7) Failed to connect"},
 	} {
 		tl, s := teller(t, settings.Notify{Webhook: tt.url + "/" + secret}, At{})
 		tl.HandleLoop(endOf(loop.StopPromise))
