@@ -159,32 +159,15 @@ func (d *decoder) subagent(p messagePayload) {
 	d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, Text: p.Text, ParentToolCallID: p.ParentToolCallID})
 }
 
-// callback tells an answer that came after its tool call: as a subagent's word,
-// and as the tool's result, if that is still open.
+// callback tells what an agent says behind its tool call, as others write it: it is a
+// subagent's word, or is told to the agent unasked.
 func (d *decoder) callback(p callbackPayload) {
-	call := p.ToolCallID
-	if p.ParentToolCallID != "" {
-		d.subagent(messagePayload{p.MessageID, p.Result, p.ParentToolCallID})
-		call = p.ParentToolCallID
-		if _, open := d.Calls[call]; !open {
-			return
-		}
-	}
-	if call == "" {
-		call = d.Asked[p.MessageID]
-	}
-	if _, open := d.Calls[p.MessageID]; call == "" && open {
-		call = p.MessageID
-	}
 	switch {
-	case call == "" && p.FromAgentID != "": // it tells the agent something unasked
+	case p.ParentToolCallID != "":
+		d.subagent(messagePayload{p.MessageID, p.Result, p.ParentToolCallID})
+	case p.FromAgentID != "":
 		d.h.HandleRecord(Input{Kind: InputAgent, Text: p.Result, ID: p.MessageID, FromAgentID: p.FromAgentID, FromSessionID: p.FromSessionID})
-		return
-	case call == "":
+	default:
 		d.note(eventCallback, p.Result)
-		return
 	}
-	delete(d.Asked, p.MessageID)
-	delete(d.Calls, call)
-	d.h.Handle(stream.ToolResult{ID: call, Output: p.Result, IsError: p.IsError})
 }

@@ -180,15 +180,6 @@ func (t totalUsage) usage() stream.Usage {
 	return stream.Usage{Tokens: t.Tokens, Cost: CostOf(t.CostUSD), Context: t.Context, ContextSize: t.ContextSize}
 }
 
-// spend adds a turn's usage to a run's. Writer and reader count alike.
-func spend(run *stream.Usage, turn stream.Usage) {
-	run.Tokens = run.Tokens.Plus(turn.Tokens)
-	run.Cost = run.Cost.Plus(turn.Cost)
-	if turn.Context > 0 {
-		run.Context = turn.Context
-	}
-}
-
 func textBlock(text string) block { return block{Type: "text", Text: &text} }
 
 func callBlock(c stream.ToolCall) block {

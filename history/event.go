@@ -22,7 +22,7 @@ const (
 	eventMessage    = "agent_message" // of a subagent
 	eventThinking   = "thinking"
 	eventDiscard    = "discard"
-	eventCallback   = "agent_callback"
+	eventCallback   = "agent_callback" // of other writers
 )
 
 // callPayload says that a tool began to run, and what was said just before. It
@@ -82,15 +82,11 @@ type messagePayload struct {
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
 }
 
-// callbackPayload is an answer that came after its tool call had ended. With a
-// ParentToolCallID it is a message of ours, else it resolves the tool call, which
-// other writers name by ToolCallID or by the MessageID in the tool's result.
+// callbackPayload is what an agent said behind its tool call, in files of other writers.
 type callbackPayload struct {
-	MessageID        string `json:"messageId,omitempty"`
-	ToolCallID       string `json:"toolCallId,omitempty"`
-	ParentToolCallID string `json:"parentToolCallId,omitempty"`
-	FromAgentID      string `json:"fromAgentId,omitempty"`
-	FromSessionID    string `json:"fromSessionId,omitempty"`
+	MessageID        string `json:"messageId"`
+	ParentToolCallID string `json:"parentToolCallId"`
+	FromAgentID      string `json:"fromAgentId"`
+	FromSessionID    string `json:"fromSessionId"`
 	Result           string `json:"result"`
-	IsError          bool   `json:"isError,omitempty"`
 }

@@ -2,7 +2,6 @@ package history
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -229,21 +228,8 @@ func (d *decoder) call(c stream.ToolCall, noted bool) {
 	d.h.Handle(c)
 }
 
-// messageID is the id of a message in a tool's result, under which the tool
-// will be called back.
-var messageID = regexp.MustCompile(`"messageId"\s*:\s*"([^"]+)"`)
-
 func (d *decoder) result(r stream.ToolResult) {
 	delete(d.Calls, r.ID)
-	const shortest = `"messageId":""`
-	if len(r.Output) < 1000 && len(r.Output) > len(shortest) {
-		if found := messageID.FindStringSubmatch(r.Output); found != nil {
-			if d.Asked == nil {
-				d.Asked = map[string]string{}
-			}
-			d.Asked[found[1]] = r.ID
-		}
-	}
 	d.h.Handle(r)
 }
 
@@ -252,9 +238,7 @@ func (d *decoder) use(u stream.Usage) {
 	if u == (stream.Usage{}) {
 		return
 	}
-	run := d.Run
-	spend(&run, u)
-	d.setRun(run)
+	d.setRun(d.Run.Plus(u))
 }
 
 func (d *decoder) setRun(run stream.Usage) {

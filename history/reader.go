@@ -43,12 +43,11 @@ type Cursor struct {
 type state struct {
 	Format  format
 	Session stream.SessionStart
-	Dir     string            // in which its agent works
-	Run     stream.Usage      // of the iteration
-	Calls   map[string]bool   // without a result; true: its message hasn't come yet
-	Asked   map[string]string // calls that are to be called back, by message id
-	Message string            // of which text was told with its calls
-	Told    int               // how much of it, in bytes
+	Dir     string          // in which its agent works
+	Run     stream.Usage    // of the iteration
+	Calls   map[string]bool // without a result; true: its message hasn't come yet
+	Message string          // of which text was told with its calls
+	Told    int             // how much of it, in bytes
 }
 
 // format is the kind of a session file.
@@ -94,7 +93,7 @@ func (r *Reader) Cursor() Cursor { return Cursor{Offset: r.lines.offset, State: 
 func (r *Reader) Offset() int64 { return r.lines.offset }
 
 func (s state) clone() state {
-	s.Calls, s.Asked = maps.Clone(s.Calls), maps.Clone(s.Asked)
+	s.Calls = maps.Clone(s.Calls)
 	return s
 }
 

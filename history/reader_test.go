@@ -186,27 +186,20 @@ func TestCommandsOfTheUserFailByTheirExitCode(t *testing.T) {
 	}
 }
 
-// TestCallbacks reads what the seed's writers write: an agent was asked, and
-// answered later.
-func TestCallbacks(t *testing.T) {
+// Entries of other writers: an interruption ends a call, and what calls the agent back is hidden.
+func TestOthersEvents(t *testing.T) {
 	event := func(data string) string {
 		return `{"type":"custom","id":"ffffffff","parentId":null,"timestamp":"2026-11-20T11:25:50.304Z","customType":"assistant.event","data":` + data + "}\n"
 	}
-	asked := strings.Replace(gets, `"a.txt"`, `"{\"status\":\"started\",\"messageId\":\"msg-7\"}"`, 1)
 	hidden := `{"type":"custom_message","id":"gggggggg","parentId":null,"timestamp":"2026-11-20T11:25:50.304Z","customType":"assistant.input","content":"the answer","display":false,"details":{"kind":"callback","fromAgentId":"reviewer"}}` + "\n"
-	for name, tt := range map[string]struct{ lines, call, result string }{
-		"by message":  {asked + "\n" + event(`{"chatEventType":"agent_callback","payload":{"messageId":"msg-7","fromAgentId":"reviewer","fromSessionId":"s","result":"the answer"}}`), "t1", "the answer"},
-		"by call":     {event(`{"chatEventType":"agent_callback","payload":{"toolCallId":"t1","result":"the answer"},"turnId":"1"}`), "t1", "the answer"},
-		"interrupted": {event(`{"chatEventType":"interrupt","payload":{"reason":"user"}}`) + event(`{"chatEventType":"tool_result","payload":{"toolCallId":"t1","result":"interrupted","isError":true}}`), "t1", "interrupted"},
-	} {
-		seen, stats := replay(t, sessionFile(t, head+"\n"+asks+"\n"+calls+"\n"+tt.lines+hidden))
-		if got := viewOf(seen).Results[tt.call]; !strings.HasPrefix(got, tt.result) || stats.Skipped > 0 {
-			t.Errorf("%s: the tool's result is %q", name, got)
-		}
-		input, ok := seen.records[len(seen.records)-1].(Input)
-		if !ok || input.Kind != InputCallback || input.FromAgentID != "reviewer" {
-			t.Errorf("%s: the callback's input came as %+v", name, seen.records)
-		}
+	interrupted := event(`{"chatEventType":"interrupt","payload":{"reason":"user"}}`) + event(`{"chatEventType":"tool_result","payload":{"toolCallId":"t1","result":"interrupted","isError":true}}`)
+	seen, stats := replay(t, sessionFile(t, head+"\n"+asks+"\n"+calls+"\n"+interrupted+hidden))
+	if got := viewOf(seen).Results["t1"]; !strings.HasPrefix(got, "interrupted") || stats.Skipped > 0 {
+		t.Errorf("the tool's result is %q", got)
+	}
+	input, ok := seen.records[len(seen.records)-1].(Input)
+	if !ok || input.Kind != InputCallback || input.FromAgentID != "reviewer" {
+		t.Errorf("the callback's input came as %+v", seen.records)
 	}
 }
 

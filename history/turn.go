@@ -143,12 +143,14 @@ func (w *Writer) think(e stream.Thinking) {
 // endMessage takes over a message's authoritative text.
 func (w *Writer) endMessage(e stream.MessageEnd) {
 	switch {
+	case e.Discarded: // written also where nothing is in the file: somebody may have seen it live
+		w.event(eventDiscard, messagePayload{MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID})
+		if e.ParentToolCallID == "" {
+			w.turn.text, w.turn.told = nil, 0
+			w.turn.thinking.Reset()
+		}
 	case e.ParentToolCallID != "":
-		w.subagentMessage(e)
-	case e.Discarded:
-		w.discard(e)
-		w.turn.text, w.turn.told = nil, 0
-		w.turn.thinking.Reset()
+		w.event(eventMessage, messagePayload{e.MessageID, e.Text, e.ParentToolCallID})
 	default:
 		t := w.message(e.MessageID)
 		t.ended = true
@@ -156,27 +158,6 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 		if !t.split && shown != strings.TrimSpace(e.Text) { // else the white space stays as it was shown
 			t.text = []byte(e.Text)
 		}
-	}
-}
-
-// discard writes that a message is taken back, also one of which nothing is in
-// the file: somebody may have seen it live.
-func (w *Writer) discard(e stream.MessageEnd) {
-	w.event(eventDiscard, messagePayload{MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID})
-}
-
-// subagentMessage writes what a subagent said; one that speaks after its tool
-// call has ended is calling back.
-func (w *Writer) subagentMessage(e stream.MessageEnd) {
-	switch {
-	case e.Discarded:
-		w.discard(e)
-	case w.isAnswered(e.ParentToolCallID):
-		w.event(eventCallback, callbackPayload{
-			MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID, FromAgentID: e.ParentToolCallID, Result: e.Text,
-		})
-	default:
-		w.event(eventMessage, messagePayload{e.MessageID, e.Text, e.ParentToolCallID})
 	}
 }
 
@@ -206,11 +187,6 @@ func (w *Writer) call(e stream.ToolCall) {
 // the run: an agent that never tells results has no end of them.
 const maxRunning = 1024
 
-func (w *Writer) isAnswered(call string) bool {
-	_, ok := w.answered.Get(call)
-	return ok
-}
-
 // tellThoughts writes what the agent thought. It isn't part of the message: to
 // another model it would look like something that was said.
 func (w *Writer) tellThoughts() {
@@ -227,16 +203,13 @@ func (w *Writer) result(e stream.ToolResult) {
 	isIt := func(c stream.ToolCall) bool { return c.ID == e.ID }
 	known := slices.ContainsFunc(w.running, isIt)
 	w.running = slices.DeleteFunc(w.running, isIt)
-	if e.ParentToolCallID == "" {
-		w.answered.Put(e.ID, true)
-		if slices.ContainsFunc(w.turn.calls, isIt) {
-			w.turn.results = append(w.turn.results, e)
-			w.turn.size += len(e.Output)
-			if len(w.turn.results) == len(w.turn.calls) {
-				w.breakTurn()
-			}
-			return
+	if e.ParentToolCallID == "" && slices.ContainsFunc(w.turn.calls, isIt) {
+		w.turn.results = append(w.turn.results, e)
+		w.turn.size += len(e.Output)
+		if len(w.turn.results) == len(w.turn.calls) {
+			w.breakTurn()
 		}
+		return
 	}
 	w.event(eventToolResult, resultPayload{
 		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID, Spent: spentOf(e.Spent),
@@ -295,7 +268,7 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 		m.Content = append(m.Content, callBlock(c))
 	}
 	w.appendMessage(t.messageID, m)
-	spend(&w.run, end.Usage)
+	w.run = w.run.Plus(end.Usage)
 	for _, r := range t.results {
 		i := slices.IndexFunc(t.calls, func(c stream.ToolCall) bool { return c.ID == r.ID })
 		w.appendMessage("", toolResultMessage{
@@ -340,7 +313,6 @@ func (w *Writer) endRun(interrupted bool) {
 		})
 	}
 	w.turn, w.running = turn{}, nil
-	w.answered = stream.Recent[bool]{}
 }
 
 // InterruptedText is the result of a tool that was stopped.

@@ -45,8 +45,7 @@ type Writer struct {
 	due       stream.Usage // what the agent says that it is, where that isn't written yet
 	inTurn    bool         // a turn is under way, whose end will say what it has used
 	turn      turn
-	running   []stream.ToolCall   // without a result yet
-	answered  stream.Recent[bool] // calls with one, by id
+	running   []stream.ToolCall // without a result yet
 }
 
 // NewWriter prepares a new session file for a loop in cwd. It returns nil, and
