@@ -31,9 +31,10 @@ type Config struct {
 	// Roles are the hats that a run may wear. Where one of them listens to topics, they
 	// hand over to each other; else Hat is worn by all runs.
 	Roles []Role
-	// Steps are what each iteration consists of, where it is more than one run of Backend.
-	// They and hats that hand over exclude each other.
-	Steps []Step
+	// Steps are what each iteration consists of, where it is more than one run of Backend: in
+	// each, one role or up to MaxWorkers that work side by side. They and hats that hand over
+	// exclude each other.
+	Steps [][]Role
 	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.
 	AtOnce int
 	// Agents says which agents of files do the work: Steps, or the one whose role is Hat.
@@ -67,8 +68,10 @@ type Config struct {
 	// SetUp says that commands will prepare the folder before the loop begins: they may
 	// bring what isn't there yet.
 	SetUp bool
-	// Reviewer is the agent of the hat that Verify names.
-	Reviewer Reviewer
+	// Reviewer is the hat that Verify names, and ReviewerMark that of the one from the loop's
+	// start, "" for this one's own.
+	Reviewer     Role
+	ReviewerMark string
 	// OfferWalls has the user told, when the loop begins, that there could be walls.
 	OfferWalls bool
 	// CheckFile is the file in the folder that may say how to verify.
@@ -109,26 +112,10 @@ type Config struct {
 	Warnings []string
 }
 
-// Step is a part of an iteration: one worker, or up to MaxWorkers that work side by side.
-type Step []Worker
-
 // Agents says which agents of files do the work.
 type Agents struct {
 	Flags string   // that name them as on a command line, so that the loop can be continued with them; "" when files do
 	About []string // what each is, step by step; only shown
-}
-
-// Worker is one agent of a step.
-type Worker struct {
-	Agent string // its name, "scout"
-	// Task is what it is asked. {prompt} in it is the loop's prompt, {previous} what the step
-	// before came to; nothing in what they stand for is taken for one of them again.
-	Task    string
-	Backend backends.Backend
-	Args    []string // the agent's own (model, tools), then the user's
-	// Instructions are the agent's system prompt; they go beside the loop's rules.
-	Instructions string
-	ReadOnly     bool // it is told to change nothing; Args enforce that where the backend can
 }
 
 // Limits bound a loop.

@@ -116,12 +116,12 @@ func (c *crew) work() {
 		if !c.mayGoOn() {
 			break
 		}
-		if step.isReadOnly() && !isLooked {
+		if onlyReads(step) && !isLooked {
 			l.snapshots.afterStep(c.plan.iteration)
 		}
 		places := l.cfg.places(n)
 		c.runStep(step, places, previous)
-		if isLooked = step.isReadOnly(); isLooked && c.mayGoOn() {
+		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
 			l.snapshots.tellOfReaders(places, c.plan.iteration)
 		}
 		var texts []string
@@ -142,7 +142,7 @@ func (c *crew) mayGoOn() bool {
 }
 
 // runStep runs the agents of a step to their end.
-func (c *crew) runStep(step Step, places []place, previous string) {
+func (c *crew) runStep(step []Role, places []place, previous string) {
 	members := make([]*member, len(step))
 	for k, w := range step {
 		members[k] = c.member(w, places[k], previous)
@@ -172,7 +172,7 @@ func (c *crew) runStep(step Step, places []place, previous string) {
 }
 
 // member prepares an agent.
-func (c *crew) member(w Worker, at place, previous string) *member {
+func (c *crew) member(w Role, at place, previous string) *member {
 	l := c.loop
 	m := &member{crew: c, worker: w, place: at, plan: c.plan, scope: l.scope}
 	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)

@@ -159,7 +159,7 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 		approves := says("<promise>APPROVED</promise>")
 		r = prepare(t, nil, func(c *Config) {
 			c.Verify = verify.Check{Reviewer: "critic"}
-			c.Reviewer = Reviewer{Backend: c.Backend}
+			c.Reviewer = Role{Backend: c.Backend}
 			c.Reviewer.Backend.Prompt = backends.PromptLive
 		}, says("<promise>DONE</promise>"), review, says("<promise>DONE</promise>"), approves)
 		if err := r.begin(); err != nil {

@@ -20,9 +20,9 @@
 // A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
 // guard.go, reviewer.go); verify.go says what follows. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
-// own, shown below a call with its name (below.go). hats.go tells agents their roles and takes down
-// what they publish. live.go hands the user's words to the running agent, and back to the next run
-// what came too late.
+// own, shown below a call with its name (below.go). Whoever works besides the loop's own agent is a
+// Role (role.go); hats.go tells agents theirs, and takes down what they publish. live.go hands the
+// user's words to the running agent, and back to the next run what came too late.
 //
 // A Handle is a loop as whoever commands it sees it, here or in another process, which is asked on
 // its socket (control.go); the lock's record tells what that one does and asks right now. detach.go

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Doubts are what the user wants of a loop with this configuration and can't have, or
@@ -35,27 +35,17 @@ func (c Config) Doubts() (doubts []string) {
 
 // uncounted are the agents of the loop of which it is known that they don't tell what they cost.
 func (c Config) uncounted() (names []string) {
-	add := func(name string, tells bool) {
-		name = filepath.Base(name)
-		if !tells && !slices.Contains(names, name) {
+	add := func(b backends.Backend) {
+		name := filepath.Base(b.Name)
+		if !b.Output.HasCost() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	if len(c.Steps) == 0 && !c.HandsOver() {
-		add(c.Backend.Name, c.Backend.Output.HasCost())
+		add(c.Backend)
 	}
-	if c.HandsOver() {
-		for _, r := range c.Roles {
-			add(r.Backend.Name, r.Backend.Output.HasCost())
-		}
-	}
-	for _, step := range c.Steps {
-		for _, w := range step {
-			add(w.Backend.Name, w.Backend.Output.HasCost())
-		}
-	}
-	if c.Verify.Has(verify.ReviewerGate) {
-		add(c.Reviewer.Backend.Name, c.Reviewer.Backend.Output.HasCost())
+	for _, r := range c.Others() {
+		add(r.Backend)
 	}
 	return names
 }

@@ -23,9 +23,9 @@ func TestWhatAStartCannotHoldIsToldBeforeIt(t *testing.T) {
 		"a check that setup brings":    {func(c *Config) { c.Verify, c.SetUp = verify.Check{Shell: "./check"}, true }, ""},
 		"no cost":                      {func(c *Config) { c.Backend = silent }, "mine doesn't tell what a run costs, so the cost cap can't be enforced"},
 		"no cost, and no cap":          {func(c *Config) { c.Backend, c.Limits.MaxCostUSD = silent, 0 }, ""},
-		"a step without cost":          {func(c *Config) { c.Steps = []Step{{{Backend: tells}, {Backend: silent}}} }, "mine doesn't tell what a run costs, so the cost cap can't be enforced"},
+		"a step without cost":          {func(c *Config) { c.Steps = [][]Role{{{Backend: tells}, {Backend: silent}}} }, "mine doesn't tell what a run costs, so the cost cap can't be enforced"},
 		"a reviewer without cost": {func(c *Config) {
-			c.Verify, c.Reviewer, c.Backend = verify.Check{Reviewer: "critic"}, Reviewer{Backend: backends.Backend{Name: "codex", Output: decode.FormatCodex}}, silent
+			c.Verify, c.Reviewer, c.Backend = verify.Check{Reviewer: "critic"}, Role{Backend: backends.Backend{Name: "codex", Output: decode.FormatCodex}}, silent
 		}, "mine, codex don't tell what a run costs, so the cost cap can't be enforced"},
 		"no snapshots": {func(c *Config) { c.Changes.Keep = 0 }, ""},
 	} {

@@ -80,7 +80,7 @@ func TestAllThatALoopStartsIsBehindItsWalls(t *testing.T) {
 			c.Roles = []Role{hat("planner", hats.Start, `echo '<event topic="plan.ready">go</event>'`), hat("builder", "plan.ready", says)}
 		}, "planner walled\nbuilder walled\n"},
 		"steps": {func(c *Config) {
-			c.Steps = []Step{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)}, {shell("worker", feels("worker", says), backends.PromptStdin)}}
+			c.Steps = [][]Role{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)}, {shell("worker", feels("worker", says), backends.PromptStdin)}}
 		}, "scout walled\nworker walled\n"},
 		"a verification": {func(c *Config) {
 			c.Verify = verify.Check{Shell: feels("check", "true"), When: verify.OnPromise, MaxFailures: 1}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -15,13 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
-
-// Role is a hat with the agent that wears it.
-type Role struct {
-	hats.Hat
-	Backend backends.Backend
-	Args    []string
-}
 
 // ring is the hats of a loop that hand over; nil where none do.
 func (c Config) ring() hats.Ring {
@@ -35,47 +27,8 @@ func (c Config) ring() hats.Ring {
 	return ring
 }
 
-// findAgents says which agent isn't installed that a run may need.
-func (c Config) findAgents() error {
-	if len(c.Steps) > 0 {
-		return c.findWorkers()
-	}
-	if _, err := c.Backend.Find(); err != nil {
-		return err
-	}
-	for _, r := range c.Roles {
-		if _, err := r.Backend.Find(); err != nil {
-			return fmt.Errorf("the hat %s: %w", r.Name, err)
-		}
-	}
-	return nil
-}
-
-// hat returns the hat of a name.
-func (c Config) hat(name string) (hats.Hat, bool) {
-	for _, r := range c.Roles {
-		if r.Name == name {
-			return r.Hat, true
-		}
-	}
-	return hats.Hat{}, false
-}
-
 // HandsOver says whether the loop's hats hand work over to each other.
 func (c Config) HandsOver() bool { return c.ring() != nil }
-
-// worn is the configuration of a run under a hat.
-func (c Config) worn(hat string) Config {
-	for _, r := range c.Roles {
-		if r.Name == hat {
-			if r.Backend.Name != c.Backend.Name { // another agent has other models
-				c.Model = ""
-			}
-			c.Backend, c.Args, c.Hat = r.Backend, r.Args, hat
-		}
-	}
-	return c
-}
 
 // queueOf is how far the hats have come, as the state file says. What was published is
 // what this process knows: an agent may write to the file, too.
@@ -98,7 +51,8 @@ func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
 func (l *turns) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, ok bool) {
 	ring := l.cfg.ring()
 	if ring == nil {
-		turn.Hat, _ = l.cfg.hat(l.cfg.Hat)
+		own, _ := l.cfg.role(l.cfg.Hat)
+		turn.Hat = own.Hat
 		return turn, nil, true
 	}
 	q, problems := l.queueOf(*s)

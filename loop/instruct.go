@@ -123,8 +123,8 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 		turn, _, _ = ring.Next(&queue)
 		c = c.worn(turn.Hat.Name)
 	} else {
-		turn.Hat, _ = c.hat(c.Hat)
-		c = c.worn(c.Hat)
+		own, _ := c.role(c.Hat)
+		turn.Hat, c = own.Hat, c.worn(c.Hat)
 	}
 	first := plannedRun{
 		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
@@ -133,7 +133,7 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	if len(c.Steps) > 0 {
 		w, at := c.Steps[0][0], c.places(0)[0]
 		first.prompt = w.taskOf(at, c.Prompt, "")
-		c.Backend, c.Args = w.Backend, w.Args
+		c = c.as(w)
 		brief = func(run plannedRun) (string, []string) { return c.briefOf(w, at, run) }
 	}
 	program, err := c.Backend.Find()

@@ -14,7 +14,7 @@ import (
 type member struct {
 	below
 	crew   *crew
-	worker Worker
+	worker Role
 	place  place
 	plan   plannedRun
 	prompt string // what it is given, with all that it is told besides
@@ -120,9 +120,7 @@ func (m *member) touch() {
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
 	l := m.crew.loop
-	cfg := l.cfg
-	cfg.Backend = m.worker.Backend
-	return cfg.completion(l.Status().Promise, m.prompt, m.plan)
+	return l.cfg.as(m.worker).completion(l.Status().Promise, m.prompt, m.plan)
 }
 
 // leave ends what the agent had for itself alone.

@@ -17,24 +17,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// Reviewer is the agent of the hat that Config.Verify names.
-type Reviewer struct {
-	Backend backends.Backend
-	Args    []string // the hat's own, behind the backend's
-	// Instructions are what the hat says to look at besides.
-	Instructions string
-	// Mark is that of the reviewer from the loop's start, "" for this one's own.
-	Mark string
-}
-
-// OwnMark tells a reviewer from another one: what is run for it. Whether it can be talked to
-// doesn't count.
-func (r Reviewer) OwnMark() string {
-	b := r.Backend.Silent()
-	mark, _ := json.Marshal([]any{b.Name, b.Command, b.Args, b.Prompt, b.Output, r.Args, r.Instructions}) // texts can always be encoded
-	return string(mark)
-}
-
 // approval is what a reviewer promises that has nothing against the work.
 const approval = "APPROVED"
 
@@ -56,7 +38,7 @@ func (l *checks) review(q *question) verify.Result {
 		l.requestStop(StopMaxCost, backends.Grace)
 		return unchecked("was not asked: the loop has no money left")
 	}
-	if reviewer.Mark != "" && reviewer.Mark != reviewer.OwnMark() {
+	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
 	l.snapshots.take()

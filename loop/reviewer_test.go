@@ -214,7 +214,7 @@ func TestAnotherReviewerIsNone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{passes}, func(c *Config) {
 			critic(c)
-			c.Reviewer.Mark = c.Reviewer.OwnMark()
+			c.ReviewerMark = c.Reviewer.Mark()
 			c.Reviewer.Args = []string{"--model", "meek"}
 		}, promise, approves)
 		time.Sleep(time.Minute)

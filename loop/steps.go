@@ -33,18 +33,6 @@ func (c Config) checkSteps() error {
 	return nil
 }
 
-// findWorkers says which agent of a step isn't installed.
-func (c Config) findWorkers() error {
-	for i, step := range c.Steps {
-		for _, w := range step {
-			if _, err := w.Backend.Find(); err != nil {
-				return fmt.Errorf("step %d (%s): %w", i+1, w.Agent, err)
-			}
-		}
-	}
-	return nil
-}
-
 // place says which of an iteration's agents one is.
 type place struct {
 	step, of int    // from 1
@@ -68,8 +56,8 @@ func (c Config) places(n int) []place {
 	step := c.Steps[n]
 	all := make([]place, len(step))
 	for k, w := range step {
-		isIt := func(other Worker) bool { return other.Agent == w.Agent }
-		name := stream.Line(w.Agent, lineLimit)
+		isIt := func(other Role) bool { return other.Name == w.Name }
+		name := stream.Line(w.Name, lineLimit)
 		if slices.ContainsFunc(step[:k], isIt) || slices.ContainsFunc(step[k+1:], isIt) {
 			same := 1
 			for _, other := range step[:k] {
@@ -91,7 +79,7 @@ const (
 )
 
 // taskOf is what an agent is asked, after what was put into it.
-func (w Worker) taskOf(at place, prompt, previous string) string {
+func (w Role) taskOf(at place, prompt, previous string) string {
 	task := w.Task
 	switch {
 	case task == "" && at.step == 1:
@@ -104,7 +92,7 @@ func (w Worker) taskOf(at place, prompt, previous string) string {
 
 // callOf is the call under which an agent's work is shown. What the step before came to stands
 // right above and isn't shown again, nor is a task that has nothing else.
-func (w Worker) callOf(at place, id, prompt string) stream.ToolCall {
+func (w Role) callOf(at place, id, prompt string) stream.ToolCall {
 	shown := stream.Plain(w.taskOf(at, prompt, "…"))
 	if w.Task == "" && at.step > 1 || strings.TrimSpace(shown) == "…" {
 		shown = ""
@@ -122,11 +110,8 @@ func (w Worker) callOf(at place, id, prompt string) stream.ToolCall {
 }
 
 // briefOf is what an agent of a step is started with, see brief. run has its task as the prompt.
-func (c Config) briefOf(w Worker, at place, run plannedRun) (prompt string, args []string) {
-	if w.Backend.Name != c.Backend.Name { // another agent has other models
-		c.Model = ""
-	}
-	c.Backend, c.Args = w.Backend, w.Args
+func (c Config) briefOf(w Role, at place, run plannedRun) (prompt string, args []string) {
+	c = c.as(w)
 	if at.step > 1 && !at.isLast() { // the first and the last speak for all
 		run.guidance, run.refutation, run.missed = nil, "", ""
 	}
@@ -169,9 +154,9 @@ func joinSteps(places []place, texts []string) string {
 	return b.String()
 }
 
-// isReadOnly says whether nobody of a step may change a file.
-func (s Step) isReadOnly() bool {
-	return !slices.ContainsFunc(s, func(w Worker) bool { return !w.ReadOnly })
+// onlyReads says whether nobody of a step may change a file.
+func onlyReads(step []Role) bool {
+	return !slices.ContainsFunc(step, func(w Role) bool { return !w.ReadOnly })
 }
 
 // afterStep says how much the last step changed. That is the iteration's all the same.

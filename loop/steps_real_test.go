@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -20,8 +21,8 @@ import (
 )
 
 // shell is an agent that is a script, and takes its prompt so.
-func shell(name, script string, how backends.PromptMode) Worker {
-	return Worker{Agent: name, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, decode.FormatText)}
+func shell(name, script string, how backends.PromptMode) Role {
+	return Role{Hat: hats.Hat{Name: name}, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, decode.FormatText)}
 }
 
 // whenDone calls a function when the call with that id has its result.
@@ -38,7 +39,7 @@ func (w *whenDone) Handle(e stream.Event) {
 	}
 }
 
-func realSteps(t *testing.T, folder string, steps ...Step) Config {
+func realSteps(t *testing.T, folder string, steps ...[]Role) Config {
 	c := Config{
 		Folder: folder, Prompt: "Count", Steps: steps, Backend: steps[0][0].Backend, Quiet: true,
 		History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(),
@@ -52,7 +53,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	count.Task = "{previous}"
 	large := shell("writer", "cat >/dev/null; head -c 1000000 /dev/zero | tr '\\0' 'a'", backends.PromptStdin)
 	var w watcher
-	l, err := Start(realSteps(t, t.TempDir(), Step{large}, Step{count}), &w)
+	l, err := Start(realSteps(t, t.TempDir(), []Role{large}, []Role{count}), &w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +62,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	}
 	// An agent that takes its prompt as an argument can't be given that.
 	argument := shell("arguer", "echo $#", backends.PromptArg)
-	if l, err = Start(realSteps(t, t.TempDir(), Step{large}, Step{argument}), &w); err != nil {
+	if l, err = Start(realSteps(t, t.TempDir(), []Role{large}, []Role{argument}), &w); err != nil {
 		t.Fatal(err)
 	}
 	if end := l.Wait(); !strings.HasPrefix(end.Error, "step 2 of 2 (arguer): starting ") || !strings.Contains(end.Error, "is too long for an argument") {
@@ -99,7 +100,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 			}
 		}()
 	}}
-	l, err := Start(realSteps(t, folder, Step{quick, waits}), w)
+	l, err := Start(realSteps(t, folder, []Role{quick, waits}), w)
 	if err != nil {
 		t.Fatal(err)
 	}

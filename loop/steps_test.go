@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -82,10 +83,10 @@ func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure fu
 	r := prepare(t, found, func(c *Config) {
 		c.Continue = found != nil
 		for _, names := range steps {
-			var step Step
+			var step []Role
 			for _, name := range strings.Fields(names) {
 				agent := strings.TrimLeft(name, "-")
-				step = append(step, Worker{Agent: agent, Backend: c.Backend, Args: []string{"--agent", agent}, ReadOnly: agent != name})
+				step = append(step, Role{Hat: hats.Hat{Name: agent, ReadOnly: agent != name}, Backend: c.Backend, Args: []string{"--agent", agent}})
 			}
 			c.Steps = append(c.Steps, step)
 		}
@@ -466,17 +467,17 @@ func TestEachRunOfAStepIsRecordedByItself(t *testing.T) {
 }
 
 func TestWhatKeepsStepsFromBeginning(t *testing.T) {
-	step := Step{{Agent: "a"}}
+	step := []Role{{Hat: hats.Hat{Name: "a"}}}
 	for name, tt := range map[string]struct {
 		configure func(*Config)
 		want      string
 	}{
-		"nobody":   {func(c *Config) { c.Steps = []Step{step, {}} }, "step 2 has 0 agents"},
-		"too many": {func(c *Config) { c.Steps = []Step{make(Step, 9)} }, "step 1 has 9 agents: a step has 1 to 8"},
+		"nobody":   {func(c *Config) { c.Steps = [][]Role{step, {}} }, "step 2 has 0 agents"},
+		"too many": {func(c *Config) { c.Steps = [][]Role{make([]Role, 9)} }, "step 1 has 9 agents: a step has 1 to 8"},
 		"not there": {func(c *Config) {
-			c.Steps = []Step{{{Agent: "a", Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
+			c.Steps = [][]Role{{{Hat: hats.Hat{Name: "a"}, Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
 		}, "step 1 (a): "},
-		"hats as well": {func(c *Config) { c.Steps = []Step{step}; team(c) }, "exclude each other"},
+		"hats as well": {func(c *Config) { c.Steps = [][]Role{step}; team(c) }, "exclude each other"},
 	} {
 		c := prepare(t, nil, tt.configure).cfg
 		if err := c.check(); err == nil || !strings.Contains(err.Error(), tt.want) {

@@ -146,8 +146,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		add("Permissions", may)
 		add("Hooks", p.hooks())
 		add("Walls", p.from(WallsText(cfg.Sandbox), "sandbox"))
-		p.addHats(add)
-		p.addWorkers(add)
+		p.addRoles(add)
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
 		add("Live", p.from("it can be told something while it works", "live"))
@@ -169,36 +168,24 @@ func (p preview) rows(agent string, argv []string) []Detail {
 	return rows
 }
 
-// addHats says which hats hand over to each other, on which agents, and what agents
-// besides the loop's own may do.
-func (p preview) addHats(add func(label, text string)) {
+// addRoles says which hats hand over to each other, on which agents, and what agents
+// besides the loop's own may do that do its work.
+func (p preview) addRoles(add func(label, text string)) {
 	cfg := p.cfg
-	if !cfg.HandsOver() {
-		return
+	roles := slices.Concat(cfg.Steps...)
+	if cfg.HandsOver() {
+		var names []string
+		for _, r := range cfg.Roles {
+			names = append(names, OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
+		}
+		add("Hats", strings.Join(names, ", "))
+		roles = cfg.Roles
 	}
-	var names []string
 	told := map[string]bool{cfg.Backend.Name: true}
-	for _, r := range cfg.Roles {
-		names = append(names, OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
-	}
-	add("Hats", strings.Join(names, ", "))
-	for _, r := range cfg.Roles {
+	for _, r := range roles {
 		if may, _ := r.Backend.Permissions(r.Args); !told[r.Backend.Name] {
 			told[r.Backend.Name] = true
 			add("Permissions of "+OneLine(r.Name), sentence(may))
-		}
-	}
-}
-
-// addWorkers says what agents of steps may do that aren't the loop's own backend.
-func (p preview) addWorkers(add func(label, text string)) {
-	told := map[string]bool{p.cfg.Backend.Name: true}
-	for _, step := range p.cfg.Steps {
-		for _, w := range step {
-			if may, _ := w.Backend.Permissions(w.Args); !told[w.Backend.Name] {
-				told[w.Backend.Name] = true
-				add("Permissions of "+OneLine(w.Agent), sentence(may))
-			}
 		}
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // saidIn is what a state file says. Only what asks more, or shows less, counts: anybody may have written it.
@@ -63,16 +62,8 @@ func (r Resolver) letAsk(ctx context.Context, cfg *loop.Config) (err error) {
 	if !cfg.HandsOver() { // else its hats do all
 		asking(&cfg.Backend, cfg.Args, "")
 	}
-	for i, role := range cfg.Roles {
-		asking(&cfg.Roles[i].Backend, role.Args, "the hat "+role.Name)
-	}
-	for _, step := range cfg.Steps {
-		for k, w := range step {
-			asking(&step[k].Backend, w.Args, "the agent "+w.Agent)
-		}
-	}
-	if cfg.Verify.Has(verify.ReviewerGate) {
-		asking(&cfg.Reviewer.Backend, cfg.Reviewer.Args, "the reviewer "+cfg.Verify.Reviewer)
+	for who, role := range cfg.Others() {
+		asking(&role.Backend, role.Args, who)
 	}
 	return err
 }

@@ -24,15 +24,9 @@ func checkBrought(cfg loop.Config, files config.Files) error {
 		}
 	}
 	look(cfg.Backend, cfg.Args)
-	for _, r := range cfg.Roles {
-		look(r.Backend, r.Args)
+	for _, role := range cfg.Others() {
+		look(role.Backend, role.Args)
 	}
-	for _, step := range cfg.Steps {
-		for _, w := range step {
-			look(w.Backend, w.Args)
-		}
-	}
-	look(cfg.Reviewer.Backend, cfg.Reviewer.Args)
 	return files.CheckAgents(all)
 }
 

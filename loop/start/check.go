@@ -2,12 +2,9 @@ package start
 
 import (
 	"cmp"
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -58,21 +55,6 @@ func (r Resolver) gateSources(check verify.Check, to Sources) {
 			to[GateSource(g)] = r.Settings.Source("verify." + string(g))
 		}
 	}
-}
-
-// Reviewer is the agent of the hat that a check names; the zero value for none.
-//
-// Errors: *UnknownHatError, and those of its backend.
-func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Reviewer, error) {
-	if !check.Has(verify.ReviewerGate) {
-		return loop.Reviewer{}, nil
-	}
-	agent, err := r.chooser().wear(ctx, check.Reviewer, "")
-	if err != nil {
-		return loop.Reviewer{}, fmt.Errorf("the reviewer: %w", err)
-	}
-	text, err := instructionsOf(r.Settings.Hats[check.Reviewer])
-	return loop.Reviewer{Backend: agent.backend, Args: agent.args, Instructions: text}, err
 }
 
 // check is how the promises of a loop are verified, and who says so.

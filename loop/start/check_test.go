@@ -115,8 +115,8 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		}
 		for range 2 { // who goes on twice makes it no other
 			cfg := goOn()
-			if (cfg.Reviewer.Mark == cfg.Reviewer.OwnMark()) != tt.same {
-				t.Errorf("%s: %q", tt.file, cfg.Reviewer.Mark)
+			if (cfg.ReviewerMark == cfg.Reviewer.Mark()) != tt.same {
+				t.Errorf("%s: %q", tt.file, cfg.ReviewerMark)
 			}
 			Remember(files, cfg, "ralph-1")
 		}

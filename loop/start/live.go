@@ -6,7 +6,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // talk lets the agents be talked to that can be, where that is wanted. The error says which
@@ -20,16 +19,8 @@ func (r Resolver) talk(ctx context.Context, cfg *loop.Config) error {
 		return nil
 	}
 	cfg.Backend = cfg.Backend.Talking(ctx, cfg.Args)
-	for i := range cfg.Roles {
-		cfg.Roles[i].Backend = cfg.Roles[i].Backend.Talking(ctx, cfg.Roles[i].Args)
-	}
-	for _, step := range cfg.Steps {
-		for k, w := range step {
-			step[k].Backend = w.Backend.Talking(ctx, w.Args)
-		}
-	}
-	if cfg.Verify.Has(verify.ReviewerGate) {
-		cfg.Reviewer.Backend = cfg.Reviewer.Backend.Talking(ctx, cfg.Reviewer.Args)
+	for _, role := range cfg.Others() {
+		role.Backend = role.Backend.Talking(ctx, role.Args)
 	}
 	if live == settings.On && cfg.Backend.Prompt != backends.PromptLive {
 		cfg.Warnings = append(cfg.Warnings, cfg.Backend.Name+" can't be told anything while it works (see docs/BACKENDS.md); the next run is told")

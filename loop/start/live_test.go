@@ -68,9 +68,9 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := loop.Config{Backend: pi, Steps: []loop.Step{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: loop.Reviewer{Backend: pi}}
+	cfg := loop.Config{Backend: pi, Steps: [][]loop.Role{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: loop.Role{Backend: pi}}
 	cfg.Verify.Reviewer = "critic"
-	mark := cfg.Reviewer.OwnMark()
+	mark := cfg.Reviewer.Mark()
 	Resolver{Attended: true}.talk(t.Context(), &cfg)
 	for i, want := range [][]bool{{true}, {true, false}} {
 		for k, w := range cfg.Steps[i] {
@@ -79,8 +79,8 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 			}
 		}
 	}
-	if cfg.Reviewer.Backend.Prompt != backends.PromptLive || cfg.Reviewer.OwnMark() != mark {
-		t.Errorf("the reviewer: %s, %s", cfg.Reviewer.Backend.Prompt, cfg.Reviewer.OwnMark())
+	if cfg.Reviewer.Backend.Prompt != backends.PromptLive || cfg.Reviewer.Mark() != mark {
+		t.Errorf("the reviewer: %s, %s", cfg.Reviewer.Backend.Prompt, cfg.Reviewer.Mark())
 	}
 }
 

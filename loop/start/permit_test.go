@@ -41,7 +41,7 @@ func TestHowAnAgentIsLetRunCommands(t *testing.T) {
 	asking := agent("claude")
 	asking.Ask = true
 	inSteps := agent("claude")
-	inSteps.Steps = []loop.Step{nil}
+	inSteps.Steps = [][]loop.Role{nil}
 	for _, cfg := range []loop.Config{agent("pi"), asking, inSteps, agent("claude", "--permission-mode", "plan"), agent("claude", "--allowedTools=Bash(go *)"), agent("claude", "--dangerously-skip-permissions")} {
 		if got := flags(cfg); got != nil {
 			t.Errorf("%s %q: %q", cfg.Backend.Name, cfg.Args, got)

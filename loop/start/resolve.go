@@ -92,7 +92,7 @@ func (r Resolver) resolve(ctx context.Context) (loop.Config, Sources, error) {
 	if err := checkArguments(own); err != nil {
 		return cfg, sources, err
 	}
-	team, err := r.crew(ctx, func(chosen) []string { return own })
+	team, err := r.fileAgents(ctx, func(chosen) []string { return own })
 	if err != nil {
 		return cfg, sources, err
 	}
@@ -303,7 +303,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (lo
 	if cfg.Reviewer, err = r.Reviewer(ctx, cfg.Verify); err != nil {
 		return cfg, err
 	}
-	cfg.Reviewer.Mark = mark
+	cfg.ReviewerMark = mark
 	if err := checkArguments(named.Args); err != nil {
 		return cfg, err
 	}
@@ -377,7 +377,7 @@ func Remember(files config.Files, cfg loop.Config, loopID string) {
 	if cfg.OfferWalls {
 		files.RememberOffer(offerOfWalls)
 	}
-	files.RememberCheck(loopID, cfg.Verify, cmp.Or(cfg.Reviewer.Mark, cfg.Reviewer.OwnMark()))
+	files.RememberCheck(loopID, cfg.Verify, cmp.Or(cfg.ReviewerMark, cfg.Reviewer.Mark()))
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // maxInstructions bounds what a hat's file may tell an agent, in bytes.
@@ -31,15 +32,38 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 	return r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
 }
 
-// roles are the hats that hand work over to each other, each with its agent, or the
-// one that a start chose. A hat that names no backend wears base.
+// role is a hat on its agent. own are arguments of the user's, behind the agent's.
+func role(h config.Hat, on chosen, own ...string) (made loop.Role, err error) {
+	if h.Instructions, err = instructionsOf(h); err != nil {
+		return made, err
+	}
+	return loop.Role{Hat: h.Hat, Backend: on.backend, Args: onlyReading(h.Hat, on.backend, slices.Concat(on.args, own))}, nil
+}
+
+// Reviewer is the hat that a check names; the zero value for none.
+//
+// Errors: *UnknownHatError, and those of its backend.
+func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Role, error) {
+	if !check.Has(verify.ReviewerGate) {
+		return loop.Role{}, nil
+	}
+	agent, err := r.chooser().wear(ctx, check.Reviewer, "")
+	if err != nil {
+		return loop.Role{}, fmt.Errorf("the reviewer: %w", err)
+	}
+	hat := r.Settings.Hats[check.Reviewer]
+	hat.ReadOnly = false // what it may run to review, its arguments say
+	return role(hat, agent)
+}
+
+// roles are the hats that hand work over to each other, or the one that a start chose. A hat
+// that names no backend wears base.
 func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
-	if own, ok := r.Settings.Hats[base.hat]; ok {
-		own.Triggers = nil // it was called by its name
-		text, err := instructionsOf(own)
-		own.Instructions = text
-		args := slices.Concat(base.args, r.Editor.Agent.Args, r.Start.Agent.Args)
-		return []loop.Role{{Hat: own.Hat, Backend: base.backend, Args: onlyReading(own.Hat, base.backend, args)}}, err
+	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
+	if hat, ok := r.Settings.Hats[base.hat]; ok {
+		hat.Triggers = nil // it was called by its name
+		alone, err := role(hat, base, own...)
+		return []loop.Role{alone}, err
 	}
 	ring := r.Settings.Ring()
 	if !ring.HandsOver() {
@@ -52,23 +76,19 @@ func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
 	}
 	roles := make([]loop.Role, len(ring))
 	for i, h := range ring {
-		own := r.Settings.Hats[h.Name]
-		agent := base
-		if own.Backend != "" || own.Command != "" {
-			var err error
+		hat, agent, args := r.Settings.Hats[h.Name], base, own
+		var err error
+		if hat.Backend != "" || hat.Command != "" {
 			if agent, err = r.chooser().wear(ctx, h.Name, ""); err != nil {
 				return nil, fmt.Errorf("the hat %s: %w", h.Name, err)
 			}
 		}
-		var err error
-		if h.Instructions, err = instructionsOf(own); err != nil {
+		if agent.backend.Name != base.backend.Name { // arguments are an agent's, not a hat's
+			args = nil
+		}
+		if roles[i], err = role(hat, agent, args...); err != nil {
 			return nil, err
 		}
-		roles[i] = loop.Role{Hat: h, Backend: agent.backend, Args: agent.args}
-		if agent.backend.Name == base.backend.Name { // arguments are an agent's, not a hat's
-			roles[i].Args = slices.Concat(agent.args, r.Editor.Agent.Args, r.Start.Agent.Args)
-		}
-		roles[i].Args = onlyReading(h, agent.backend, roles[i].Args)
 	}
 	return roles, nil
 }

@@ -109,9 +109,9 @@ func nonEmpty(text string) []string {
 	return []string{text}
 }
 
-// crew is what a loop's configuration has of agents of files.
-type crew struct {
-	steps    []loop.Step
+// fileAgents is what a loop's configuration has of agents of files.
+type fileAgents struct {
+	steps    [][]loop.Role
 	roles    []loop.Role   // instead of steps, of one that does all by itself
 	base     chosen        // the agent of the one who has the last word
 	from     config.Source // who named them
@@ -121,19 +121,19 @@ type crew struct {
 }
 
 // isSet says whether files do the work at all.
-func (c crew) isSet() bool { return c.base.backend.Name != "" }
+func (c fileAgents) isSet() bool { return c.base.backend.Name != "" }
 
-// member is an agent of a file at its place.
-type member struct {
+// fileAgent is an agent of a file at its place.
+type fileAgent struct {
 	agents.Agent
 	chosen
 	said     config.StepAgent
 	readOnly bool
 }
 
-// crew reads the agents that the start names, or else the files' steps. own are the user's
+// fileAgents reads the agents that the start names, or else the files' steps. own are the user's
 // arguments for the agent who has the last word.
-func (r Resolver) crew(ctx context.Context, own func(last chosen) []string) (c crew, err error) {
+func (r Resolver) fileAgents(ctx context.Context, own func(last chosen) []string) (c fileAgents, err error) {
 	start := r.Start.Agent
 	plan, from := []config.Step(nil), config.FromStart
 	c.shown.Flags = r.Start.Team.Flags(start.Name)
@@ -143,31 +143,31 @@ func (r Resolver) crew(ctx context.Context, own func(last chosen) []string) (c c
 		plan, from = r.Settings.Steps, r.Settings.Source("iteration.steps")
 	}
 	if err != nil || len(plan) == 0 {
-		return crew{}, err
+		return fileAgents{}, err
 	}
 	c.from = from
 	set := agents.Read(r.Settings.Files.Folder)
-	members := make([][]member, len(plan))
+	members := make([][]fileAgent, len(plan))
 	for i, step := range plan {
 		if len(step) > loop.MaxWorkers {
-			return crew{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), loop.MaxWorkers)
+			return fileAgents{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), loop.MaxWorkers)
 		}
 		for _, said := range step {
-			m, err := r.member(ctx, set, said, from, &c)
+			m, err := r.fileAgent(ctx, set, said, from, &c)
 			if err != nil {
-				return crew{}, err
+				return fileAgents{}, err
 			}
 			m.readOnly = len(step) > 1 && !said.Write
 			members[i] = append(members[i], m)
 		}
 	}
 	c.base = members[len(members)-1][0].chosen
-	return c, r.man(&c, members, own(c.base))
+	return c, r.steps(&c, members, own(c.base))
 }
 
-// member finds an agent, and what it runs on: what the start names, else what its file
+// fileAgent finds an agent, and what it runs on: what the start names, else what its file
 // is for.
-func (r Resolver) member(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *crew) (m member, err error) {
+func (r Resolver) fileAgent(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *fileAgents) (m fileAgent, err error) {
 	start := r.Start.Agent
 	m.said = said
 	a, hidden, err := set.Find(said.Agent, start.Name)
@@ -197,17 +197,17 @@ func (r Resolver) member(ctx context.Context, set agents.Set, said config.StepAg
 	return m, nil
 }
 
-func (c *crew) warn(format string, args ...any) {
+func (c *fileAgents) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}
 }
 
-// man puts the agents in their places. own are the user's arguments, which are for the
+// steps makes roles of the agents. own are the user's arguments, which are for the
 // agents of the last one's backend: others have other arguments.
-func (r Resolver) man(c *crew, members [][]member, own []string) error {
+func (r Resolver) steps(c *fileAgents, members [][]fileAgent, own []string) error {
 	for i, step := range members {
-		var workers loop.Step
+		var side []loop.Role
 		for _, m := range step {
 			isBases := m.backend.Name == c.base.backend.Name
 			args, err := m.Args(m.backend, agents.Orders{ReadOnly: m.readOnly, NoModel: isBases && r.Start.Agent.Model != ""})
@@ -218,22 +218,20 @@ func (r Resolver) man(c *crew, members [][]member, own []string) error {
 			if isBases {
 				args = append(args, own...)
 			}
-			workers = append(workers, loop.Worker{
-				Agent: m.Name, Task: m.said.Task, Backend: m.backend, Args: args, Instructions: m.Instructions, ReadOnly: m.readOnly,
-			})
+			hat := hats.Hat{Name: m.Name, Description: m.Description, Instructions: m.Instructions, ReadOnly: m.readOnly}
+			side = append(side, loop.Role{Hat: hat, Task: m.said.Task, Backend: m.backend, Args: args})
 			c.shown.About = append(c.shown.About, r.about(m, i+1, len(members)))
 		}
-		c.steps = append(c.steps, workers)
+		c.steps = append(c.steps, side)
 	}
-	if w := c.steps[0][0]; len(c.steps) == 1 && len(c.steps[0]) == 1 && w.Task == "" {
-		role := hats.Hat{Name: w.Agent, Description: members[0][0].Description, Instructions: w.Instructions}
-		c.steps, c.roles = nil, []loop.Role{{Hat: role, Backend: w.Backend, Args: w.Args}}
+	if first := c.steps[0]; len(c.steps) == 1 && len(first) == 1 && first[0].Task == "" {
+		c.steps, c.roles = nil, first
 	}
 	return nil
 }
 
 // about tells of an agent: "1 of 3: scout (pi) · tools read, bash · only reads · .pi/agents/scout.md".
-func (r Resolver) about(m member, step, of int) string {
+func (r Resolver) about(m fileAgent, step, of int) string {
 	text := fmt.Sprintf("%s (%s)", m.Name, filepath.Base(m.backend.Name)) + Facts(m.Agent)
 	if of > 1 {
 		text = fmt.Sprintf("%d of %d: ", step, of) + text
@@ -276,9 +274,9 @@ func fileIn(folder string, a agents.Agent) string {
 	return a.File
 }
 
-// enlist puts the crew into a loop's configuration. The error is that of files that the
+// enlist puts the agents of files into a loop's configuration. The error is that of files that the
 // user has to trust first; the configuration is whole all the same.
-func (r Resolver) enlist(ctx context.Context, c crew, cfg *loop.Config) error {
+func (r Resolver) enlist(ctx context.Context, c fileAgents, cfg *loop.Config) error {
 	cfg.Steps, cfg.Roles, cfg.Agents, cfg.Hat = c.steps, c.roles, c.shown, ""
 	cfg.AtOnce = r.Settings.AtOnce
 	if len(c.roles) > 0 {
@@ -317,7 +315,7 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found,
 		return false, err
 	}
 	own, isFilesArgs := named.Args, false
-	c, err := r.crew(ctx, func(last chosen) []string {
+	c, err := r.fileAgents(ctx, func(last chosen) []string {
 		if len(own) == 0 && last.backend.Name == found.Backend {
 			if own = found.Args; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
 				own = own[len(last.args):]

@@ -46,7 +46,7 @@ func teamText(cfg loop.Config) string {
 	for _, step := range cfg.Steps {
 		var side []string
 		for _, w := range step {
-			text := fmt.Sprintf("%s on %s: %s", w.Agent, w.Backend.Name, strings.Join(w.Args, " "))
+			text := fmt.Sprintf("%s on %s: %s", w.Name, w.Backend.Name, strings.Join(w.Args, " "))
 			if w.Task != "" {
 				text += " {" + w.Task + "}"
 			}
