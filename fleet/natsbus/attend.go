@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -36,17 +35,14 @@ func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
 		return nil, err
 	}
 	defer w.Stop()
-	for entry := range w.Updates() {
-		if entry == nil {
-			break
-		}
+	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
 		var p fleet.Presence
 		if json.Unmarshal(entry.Value(), &p) != nil {
-			continue // of a version to come
+			return // of a version to come
 		}
 		p.Ahead = p.At.Sub(entry.Created())
 		all = append(all, p)
-	}
+	})
 	slices.SortFunc(all, func(a, b fleet.Presence) int { return cmp.Compare(a.Name, b.Name) })
-	return all, errors.Join(ctx.Err())
+	return all, err
 }

@@ -4,13 +4,16 @@
 package natsbus
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
@@ -90,13 +93,13 @@ func (b *Bus) Tidy(ctx context.Context, before time.Time) error {
 	}
 	defer w.Stop()
 	marks := map[string]uint64{}
-	for entry := range w.Updates() {
-		if entry == nil {
-			break
-		}
+	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
 		if entry.Operation() != jetstream.KeyValuePut && entry.Created().Before(before) {
 			marks[entry.Key()] = entry.Revision()
 		}
+	})
+	if err != nil {
+		return err
 	}
 	for key, revision := range marks {
 		if _, err := b.purge(ctx, "KV_"+loopBucket, "$KV."+loopBucket+"."+key, revision); err != nil {
@@ -113,13 +116,7 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 		return err
 	}
 	defer w.Stop()
-	for info := range w.Updates() {
-		if info == nil {
-			return nil
-		}
-		each(info.Name, info.ModTime)
-	}
-	return ctx.Err()
+	return allOf(ctx, w.Updates(), func(info *jetstream.ObjectInfo) { each(info.Name, info.ModTime) })
 }
 
 // List implements fleet.Bus.
@@ -129,18 +126,35 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 		return nil, nil, err
 	}
 	defer w.Stop()
-	for entry := range w.Updates() {
-		if entry == nil {
-			return all, unread, nil
-		}
+	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
 		var r fleet.Record
 		if json.Unmarshal(entry.Value(), &r) != nil || r.ID != entry.Key() {
 			unread = append(unread, entry.Key())
-			continue
+			return
 		}
 		all = append(all, r)
+	})
+	return all, unread, err
+}
+
+// allOf calls each with what there is now, up to the zero value that the client puts behind it. The client
+// waits for ever for a bus that went silent in between; this gives up.
+func allOf[T comparable](ctx context.Context, updates <-chan T, each func(T)) error {
+	var end T
+	for {
+		select {
+		case one, ok := <-updates:
+			switch {
+			case !ok:
+				return cmp.Or(ctx.Err(), nats.ErrConnectionClosed)
+			case one == end:
+				return nil
+			}
+			each(one)
+		case <-time.After(silence):
+			return fmt.Errorf("the bus said nothing for %s: %w", silence, nats.ErrTimeout)
+		}
 	}
-	return all, unread, ctx.Err()
 }
 
 // Watch implements fleet.Bus.

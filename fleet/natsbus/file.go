@@ -178,7 +178,7 @@ const filesStream = "OBJ_" + fileStore
 // partForm is what the parts of a file are called by: it names no others.
 var partForm = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 
-// silence is how long the bus may say nothing in the middle of a file: longer than it takes to start again.
+// silence is how long the bus may say nothing in the middle of a file or a list: longer than it takes to start again.
 const silence = 30 * time.Second
 
 // file reads a file from its parts, and checks in the end that it is what was put there.

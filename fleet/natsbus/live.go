@@ -39,6 +39,10 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 		close(lines)
 		return lines, nil
 	}
+	var most []jetstream.NextOpt
+	if all { // what is counted may have been taken away since
+		most = append(most, jetstream.NextMaxWait(silence))
+	}
 	messages, err := consumer.Messages()
 	if err != nil {
 		return nil, err
@@ -50,7 +54,7 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 	go func() {
 		defer close(lines)
 		for {
-			m, err := messages.Next()
+			m, err := messages.Next(most...)
 			if err != nil {
 				return
 			}
