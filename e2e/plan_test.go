@@ -34,11 +34,9 @@ func sitDown(t *testing.T, a agent, script fakemodel.Script) *shell {
 	s.watchStart()
 	s.box.Setenv("PS1", "sit> ")
 	s.socket = filepath.Join(testhome.Short(t), "tmux")
+	t.Cleanup(func() { proctest.Kill(t, s.mark) })
+	proctest.AtEnd(t, "tmux", "-S", s.socket, "kill-server")
 	s.tmux("new-session", "-d", "-x", "100", "-y", "40", "bash", "--norc")
-	t.Cleanup(func() {
-		s.box.Command(context.Background(), "tmux", "-S", s.socket, "kill-server").Run()
-		proctest.Kill(t, s.mark)
-	})
 	s.sees("sit>")
 	return s
 }

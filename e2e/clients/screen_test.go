@@ -33,7 +33,7 @@ func newScreen(t *testing.T, dir string, environ []string, program string, args 
 	s := &screen{t, filepath.Join(testhome.Short(t), "tmux")}
 	mark := "RALPH_CLIENTS_TEST=" + filepath.Base(s.socket) + "-" + t.TempDir()
 	t.Cleanup(func() { proctest.CheckNone(t, goneWithin, mark) })
-	t.Cleanup(func() { exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
+	proctest.AtEnd(t, "tmux", "-S", s.socket, "kill-server")
 	cmd := exec.Command("tmux", append([]string{"-S", s.socket, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", program}, args...)...)
 	cmd.Dir = dir
 	cmd.Env = append(environ, mark, "LANG=C.UTF-8", "TERM=screen-256color")

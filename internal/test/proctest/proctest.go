@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -109,6 +110,24 @@ func Kill(t testing.TB, marks ...string) {
 			p.Kill()
 		}
 	}
+}
+
+// AtEnd runs a program when the test ends, and when the test's process is killed: it waits
+// for the end of a pipe that only this process holds. It has no mark of the test's processes.
+func AtEnd(t testing.TB, program string, args ...string) {
+	t.Helper()
+	cmd := exec.Command("sh", append([]string{"-c", `trap "" HUP INT TERM; cat >/dev/null; exec "$@"`, "sh", program}, args...)...)
+	held, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		held.Close()
+		cmd.Wait() // what it ends may be gone already
+	})
 }
 
 // Children are the processes that a process has started and that still run.

@@ -76,3 +76,34 @@ func TestWhatIsLeftFailsAndIsKilled(t *testing.T) {
 		t.Errorf("not killed: %v", left)
 	}
 }
+
+// What a killed test would leave is ended all the same.
+func TestAtEndOfAKilledTest(t *testing.T) {
+	if ended := os.Getenv("RALPH_PROCTEST_ENDED"); ended != "" {
+		AtEnd(t, "mkdir", ended)
+		me, err := os.FindProcess(os.Getpid())
+		if err == nil {
+			err = me.Kill()
+		}
+		t.Fatal("still alive", err)
+	}
+	ended := filepath.Join(t.TempDir(), "ended")
+	variable := "RALPH_PROCTEST_ENDED=" + ended
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), variable)
+	if err := cmd.Run(); err == nil {
+		t.Fatal("the test wasn't killed")
+	}
+	CheckNone(t, time.Minute, variable)
+	if _, err := os.Stat(ended); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAtEndOfATest(t *testing.T) {
+	ended := filepath.Join(t.TempDir(), "ended")
+	t.Run("one", func(t *testing.T) { AtEnd(t, "mkdir", ended) })
+	if _, err := os.Stat(ended); err != nil {
+		t.Error(err)
+	}
+}
