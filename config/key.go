@@ -1,9 +1,6 @@
 package config
 
 import (
-	"fmt"
-	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,20 +32,6 @@ const (
 	Backend  Type = "name of a backend"
 )
 
-// want completes "KEY is ...; write ..." for a value of another type.
-var want = map[Type]string{
-	Table:    "keys below a line of [%s]",
-	Text:     "a text in quotes",
-	Texts:    `a list of texts such as ["--verbose"]`,
-	Tables:   `a list such as [{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`,
-	Command:  `a list such as ["go", "test", "./..."], or a text that the shell runs`,
-	Count:    limits.Count.Wanted(),
-	Dollars:  limits.USD.Wanted(),
-	Duration: limits.Span.Wanted(),
-	Switch:   "true or false",
-	Backend:  `the name of a backend such as "pi"`,
-}
-
 // Any stands in a Key's path for a name that the user chooses.
 const Any = "*"
 
@@ -66,6 +49,7 @@ type Key struct {
 	Samples []string // values to suggest, as they would stand in the file
 	Yields  Yield    // when a folder's file may not have it
 	Adds    bool     // a list that comes behind those of the files below, not in their place
+	put     put      // nil for tables, limits and settings, which have tables of their own, and below a list of tables
 	check   func(text string) string
 	// checkCount is check for whole numbers.
 	checkCount func(n int64) string
@@ -99,17 +83,15 @@ func formats() []string {
 type table []Key
 
 // keys is the table of ralph.toml.
-var keys = table(slices.Concat([]Key{
-	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`,
+var keys = placed([]Key{
+	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`, put: to(func(s *Settings) any { return &s.Backend }),
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
-}, settingKeys(""), []Key{
-	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent,
+	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent, put: to(func(s *Settings) any { return &s.PromptFile }),
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
-}, limitKeys(), []Key{
 	{Path: path("iteration"), Type: Table, Doc: "What one iteration is made of."},
-	{Path: path("iteration.steps"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`},
+	{Path: path("iteration.steps"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`}, put: setSteps,
 		Doc: "The agents that work one after the other in each iteration, by the names of their markdown files. A step has one `agent`, or several that work side by side: `parallel`."},
 	{Path: path("iteration.steps.agent"), Type: Text, Yields: Demands, check: checkPresent,
 		Doc: "The agent's name, as its markdown file says it."},
@@ -120,138 +102,151 @@ var keys = table(slices.Concat([]Key{
 	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: Demands, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
-	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", checkCount: checkAtOnce,
+	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", checkCount: checkAtOnce, put: to(func(s *Settings) any { return &s.AtOnce }),
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: promises.CheckPromise,
+	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
-}, settingKeys("completion"), []Key{
-	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic,
+	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic, put: to(func(s *Settings) any { return &s.Required }),
 		Doc: "Topics that hats have to publish before a promise counts."},
 
 	{Path: path("verify"), Type: Table, Doc: "What has to pass before the agent's promise counts."},
-	{Path: path("verify.command"), Type: Command, Yields: Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`},
+	{Path: path("verify.command"), Type: Command, Yields: Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`}, put: setCommand,
 		Doc: "The command that has to succeed, in the loop's folder: a program with its arguments, or a text that the shell runs."},
-	{Path: path("verify.when"), Type: Text, Yields: Always, Default: `"promise"`, Values: []string{string(verify.OnPromise), string(verify.OnEach)},
+	{Path: path("verify.when"), Type: Text, Yields: Always, Default: `"promise"`, Values: []string{string(verify.OnPromise), string(verify.OnEach)}, put: to(func(s *Settings) any { return &s.Verify.When }),
 		Doc: "Which iterations are checked: those that promise, or each of them."},
-	{Path: path("verify.timeout"), Type: Duration, Yields: Always, Default: `"10m"`, Samples: []string{`"10m"`, `"1h"`}, Zero: "no limit",
+	{Path: path("verify.timeout"), Type: Duration, Yields: Always, Default: `"10m"`, Samples: []string{`"10m"`, `"1h"`}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.Timeout }),
 		Doc: "How long the command may take; then nobody knows, and the loop pauses."},
-	{Path: path("verify.max_failures"), Type: Count, Yields: Always, Default: "5", Zero: "no limit",
+	{Path: path("verify.max_failures"), Type: Count, Yields: Always, Default: "5", Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.MaxFailures }),
 		Doc: "How many promises in a row may be refuted before the loop ends as `unverified`."},
-	{Path: path("verify.protect"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern,
+	{Path: path("verify.protect"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Verify.Protect }),
 		Doc: "Patterns of files, relative to the folder. When the loop changed one, its promise waits for your word."},
-	{Path: path("verify.diagnostics"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew},
+	{Path: path("verify.diagnostics"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew}, put: to(func(s *Settings) any { return &s.Verify.Diagnostics }),
 		Doc: "Whether an editor that is attached must show no errors that weren't there before the loop."},
-	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent, put: to(func(s *Settings) any { return &s.Verify.Reviewer }),
 		Doc: "A hat that looks at what the loop did when all else is passed, and may refute it."},
 
 	{Path: path("loop"), Type: Table, Doc: "What becomes of loops."},
-}, settingKeys("loop"), []Key{
 	{Path: path("sandbox"), Type: Table, Doc: "Walls around the agent and all that it starts."},
-}, settingKeys("sandbox"), []Key{
-	{Path: path("sandbox.engine"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime},
+	{Path: path("sandbox.engine"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime}, put: setEngine,
 		Doc: "What makes the walls. `auto`: `bubblewrap` on Linux, `sandbox-runtime` elsewhere and where `hosts` are listed."},
-	{Path: path("sandbox.network"), Type: Text, Yields: ToStricter, Default: `"on"`, Values: []string{"on", "off"},
+	{Path: path("sandbox.network"), Type: Text, Yields: ToStricter, Default: `"on"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.Network }),
 		Doc: "Whether agents reach the network. Most need it for their model."},
-	{Path: path("sandbox.verify_network"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{"on", "off"},
+	{Path: path("sandbox.verify_network"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.VerifyNetwork }),
 		Doc: "Whether the command that verifies a promise does."},
-	{Path: path("sandbox.write"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.cache/go-build"]`}, check: checkWallPath,
+	{Path: path("sandbox.write"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.cache/go-build"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Write }),
 		Doc: "Files and folders that may be written besides: absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.read"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.config/sops"]`}, check: checkWallPath,
+	{Path: path("sandbox.read"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.config/sops"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Read }),
 		Doc: "Files and folders of your home that may be read besides what programs need (`ralph-lsp sandbox` lists it): absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.hide"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath,
+	{Path: path("sandbox.hide"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Hide }),
 		Doc: "Files and folders that don't exist inside, besides your home: absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.protect"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern,
+	{Path: path("sandbox.protect"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Sandbox.Protect }),
 		Doc: "Patterns of files in the folder that may be read only, besides git's hooks and configuration, `ralph.toml` and the state file."},
-	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost,
+	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost, put: to(func(s *Settings) any { return &s.Sandbox.Hosts }),
 		Doc: "The only hosts that agents reach, by `sandbox-runtime`; without any, all."},
-	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable,
+	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable, put: to(func(s *Settings) any { return &s.Sandbox.Env }),
 		Doc: "Variables of the environment that pass besides the usual ones and those that the agent needs; a `*` at the end stands for any rest."},
-	{Path: path("sandbox.processes"), Type: Count, Yields: Always, Default: "0", Zero: "4096, and 128 more for each processor", Samples: []string{"500"},
+	{Path: path("sandbox.processes"), Type: Count, Yields: Always, Default: "0", Zero: "4096, and 128 more for each processor", Samples: []string{"500"}, put: to(func(s *Settings) any { return &s.Sandbox.Processes }),
 		Doc: "How many processes and threads a run may have at once. Bubblewrap only; for root, where cgroup v2 is to be had."},
-	{Path: path("sandbox.memory_mb"), Type: Count, Yields: Always, Default: "0", Zero: "80 % of the machine's, where cgroup v2 is to be had", Samples: []string{"8000"},
+	{Path: path("sandbox.memory_mb"), Type: Count, Yields: Always, Default: "0", Zero: "80 % of the machine's, where cgroup v2 is to be had", Samples: []string{"8000"}, put: to(func(s *Settings) any { return &s.Sandbox.MemoryMB }),
 		Doc: "How much memory a run may take: all of it together, or each process for itself where there is no cgroup v2. Bubblewrap only."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
-	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true",
+	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true", put: to(func(s *Settings) any { return &s.History.Enabled }),
 		Doc: "Whether loops are kept."},
-	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent, put: setHistoryFolder,
 		Doc: "The folder of the sessions, relative to the loop's (for one in a worktree, to the folder it was started in), instead of pi's own."},
 
 	{Path: path("changes"), Type: Table, Doc: "Snapshots of the folder, which show and undo what a loop changed."},
-	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made",
+	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made", put: to(func(s *Settings) any { return &s.Changes.Keep }),
 		Doc: "How long the snapshots of a loop are kept after its last change."},
-	{Path: path("changes.max_file_mb"), Type: Count, Yields: Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit",
+	{Path: path("changes.max_file_mb"), Type: Count, Yields: Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Changes.MaxFileMB }),
 		Doc: "How large a file may be, in megabytes; of a larger one nothing is kept."},
 
 	{Path: path("worktree"), Type: Table, Doc: "Git worktrees that loops work in, for starts with `--worktree`."},
-	{Path: path("worktree.place"), Type: Text, Yields: Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent,
+	{Path: path("worktree.place"), Type: Text, Yields: Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Place }),
 		Doc: "The folder that they are in, relative to the repository; `{repo}` stands for its name."},
-	{Path: path("worktree.setup"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["npm ci"]`}, check: checkPresent,
+	{Path: path("worktree.setup"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["npm ci"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Setup }),
 		Doc: "Commands that the shell runs in a new one before the loop begins. One that fails keeps the loop from starting."},
-	{Path: path("worktree.copy"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`[".env"]`}, check: worktree.CheckName,
+	{Path: path("worktree.copy"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`[".env"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Copy }),
 		Doc: "Files and folders that git ignores and the work needs: a new one gets a copy."},
-	{Path: path("worktree.link"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName,
+	{Path: path("worktree.link"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Link }),
 		Doc: "The same, but what is in them is linked. What is changed there changes in your folder."},
 
 	{Path: path("notify"), Type: Table, Doc: "How loops call you when you aren't looking."},
-	{Path: path("notify.on"), Type: Texts, Yields: Always, Default: `["end", "failed", "question", "paused"]`, Values: settings.NotifyEvents(),
+	{Path: path("notify.on"), Type: Texts, Yields: Always, Default: `["end", "failed", "question", "paused"]`, Values: settings.NotifyEvents(), put: to(func(s *Settings) any { return &s.Notify.On }),
 		Doc: "What you are told: `end` (done, or at a limit), `failed`, `question`, `paused` (not by you), `waiting` (longer than a minute). Nothing of it is told that you did yourself."},
-	{Path: path("notify.terminal"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, settings.Off},
+	{Path: path("notify.terminal"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, settings.Off}, put: to(func(s *Settings) any { return &s.Notify.Terminal }),
 		Doc: "Whether a loop in a terminal rings its bell after the first 30 seconds, with a notification and a title where the terminal knows them."},
-	{Path: path("notify.desktop"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{settings.Off, Auto},
+	{Path: path("notify.desktop"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{settings.Off, Auto}, put: to(func(s *Settings) any { return &s.Notify.Desktop }),
 		Doc: "Whether a loop in a terminal, or alone, shows a notification on this machine's desktop. One of an editor leaves that to the editor."},
-	{Path: path("notify.command"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent,
+	{Path: path("notify.command"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Notify.Command }),
 		Doc: "A program with its arguments that tells you, run in the loop's folder. `{title}` and `{text}` stand for what there is to say; standard input has it as JSON."},
-	{Path: path("notify.webhook"), Type: Text, Yields: Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook,
+	{Path: path("notify.webhook"), Type: Text, Yields: Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
 		Doc: "An address that gets the same JSON by POST."},
-	{Path: path("notify.include"), Type: Texts, Yields: Always, Default: "[]", Values: []string{settings.NotifyReceipt},
+	{Path: path("notify.include"), Type: Texts, Yields: Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),
 		Doc: "What commands and webhooks get besides: `receipt`, what `ralph-lsp status` says of an end, which may have words of agents and commands."},
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
-	{Path: path("backends.*.command"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("backends.*.command"), Type: Text, Yields: Demands, check: checkPresent, put: toBackend(func(b *BackendSettings) any { return &b.Command }),
 		Doc: "The program's name, or its path, relative to the folder of this file."},
-	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.Args }),
 		Doc: "Arguments of a headless run; a known backend gets them after its own."},
-	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Yields: Demands, Values: []string{"stdin", "arg", "file"},
+	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Yields: Demands, Values: []string{"stdin", "arg", "file"}, put: toBackend(func(b *BackendSettings) any { return &b.Prompt }),
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: Demands, Values: formats(),
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: Demands, Values: formats(), put: toBackend(func(b *BackendSettings) any { return &b.Output }),
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
-	{Path: path("backends.*.settings"), Type: Text, Default: `"loop"`, Yields: Demands, Values: []string{SettingsLoop, SettingsUser},
+	{Path: path("backends.*.settings"), Type: Text, Default: `"loop"`, Yields: Demands, Values: []string{SettingsLoop, SettingsUser}, put: toBackend(func(b *BackendSettings) any { return &b.Settings }),
 		Doc: "Which of claude's own settings count. `loop`: all but hooks, yours, the folder's and those of plugins, which else run in each iteration and may keep it from ending. `user`: hooks, too."},
-	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.InteractiveArgs }),
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them after its own."},
 
 	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments and instructions of its own. One is chosen at the start of a loop, or they hand over to each other by topics."},
 	{Path: path("hats.*"), Type: Table, Doc: "A role."},
-	{Path: path("hats.*.backend"), Type: Backend, Yields: ToUsers,
+	{Path: path("hats.*.backend"), Type: Backend, Yields: ToUsers, put: toHat(func(h *Hat) any { return &h.Backend }),
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
-	{Path: path("hats.*.backend.type"), Type: Backend, Yields: ToUsers, Doc: "The name of the role's backend."},
-	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument,
+	{Path: path("hats.*.backend.type"), Type: Backend, Yields: ToUsers, Doc: "The name of the role's backend.", put: toHat(func(h *Hat) any { return &h.Backend })},
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toHat(func(h *Hat) any { return &h.Args }),
 		Doc: "Arguments that the role's backend gets after its own."},
-	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.Command }),
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
-	{Path: path("hats.*.description"), Type: Text, Yields: ToUsers, Doc: "What the role is for, in a few words."},
-	{Path: path("hats.*.triggers"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["loop.start"]`, `["build.done", "*.error"]`}, check: hats.CheckPattern,
+	{Path: path("hats.*.description"), Type: Text, Yields: ToUsers, Doc: "What the role is for, in a few words.", put: toHat(func(h *Hat) any { return &h.Description })},
+	{Path: path("hats.*.triggers"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["loop.start"]`, `["build.done", "*.error"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Triggers }),
 		Doc: "The topics that wake the role; a `*` stands for one part, at the end for all that follow. `loop.start` begins a loop. With triggers anywhere, each iteration wears the hat that the oldest topic wakes."},
-	{Path: path("hats.*.publishes"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["build.done"]`}, check: hats.CheckPattern,
+	{Path: path("hats.*.publishes"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["build.done"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Publishes }),
 		Doc: "The topics that an agent in this role may publish, with `<event topic=\"...\">...</event>` in its last message."},
-	{Path: path("hats.*.default_publishes"), Type: Text, Yields: Demands, check: hats.CheckTopic,
+	{Path: path("hats.*.default_publishes"), Type: Text, Yields: Demands, check: hats.CheckTopic, put: toHat(func(h *Hat) any { return &h.DefaultPublishes }),
 		Doc: "What a run that ended well and published nothing counts as having published."},
-	{Path: path("hats.*.instructions"), Type: Text, Yields: Demands, Doc: "What the agent is told of its role."},
-	{Path: path("hats.*.instructions_file"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("hats.*.instructions"), Type: Text, Yields: Demands, Doc: "What the agent is told of its role.", put: toHat(func(h *Hat) any { return &h.Instructions })},
+	{Path: path("hats.*.instructions_file"), Type: Text, Yields: Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.InstructionsFile }),
 		Doc: "A file with that instead, relative to the folder of this file."},
-	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: Demands, Zero: "no limit",
+	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: Demands, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.MaxRuns }),
 		Doc: "How many iterations may wear the hat; then `NAME.exhausted` is published instead of waking it."},
-	{Path: path("hats.*.read_only"), Type: Switch, Default: "false", Yields: Demands,
+	{Path: path("hats.*.read_only"), Type: Switch, Default: "false", Yields: Demands, put: toHat(func(h *Hat) any { return &h.ReadOnly }),
 		Doc: "Whether its runs may only read. The agent gets only tools that read, where it can be told so, and what a run changes all the same is undone."},
-	{Path: path("hats.*.timeout"), Type: Duration, Default: `"0"`, Yields: Demands, Samples: []string{`"20m"`}, Zero: "no limit",
+	{Path: path("hats.*.timeout"), Type: Duration, Default: `"0"`, Yields: Demands, Samples: []string{`"20m"`}, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.Timeout }),
 		Doc: "How long one run may take. It is ended then, counts as a failure, and the hat goes on."},
-	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands,
+	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands, put: toHat(func(h *Hat) any { return &h.MayFinish }),
 		Doc: "Whether the agent's promise ends the loop. Where no hat says `true`, each may that doesn't say `false`."},
-}))
+})
+
+// placed is a table with the keys of limits and settings in it: behind their tables, those of the top behind the first key.
+func placed(base []Key) (all table) {
+	for i, key := range base {
+		all = append(all, key)
+		switch {
+		case i == 0:
+			all = append(all, settingKeys("")...)
+		case key.Type == Table && key.Name() == "limits":
+			all = append(all, limitKeys()...)
+		case key.Type == Table:
+			all = append(all, settingKeys(strings.Join(key.Path, "."))...)
+		}
+	}
+	return all
+}
 
 // limitKeys are the keys below [limits].
 func limitKeys() []Key {
@@ -337,155 +332,3 @@ func (k Key) under(path []string) bool {
 
 // Name is the last part of the key's path.
 func (k Key) Name() string { return k.Path[len(k.Path)-1] }
-
-// problem completes "KEY ..." for a value that isn't fit; "" when it is. v is
-// what a TOML decoder makes of it.
-func (k Key) problem(v any) string {
-	ok, why := false, ""
-	switch k.Type {
-	case Table:
-		_, ok = v.(map[string]any)
-	case Text, Backend:
-		var text string
-		if text, ok = v.(string); ok {
-			why = k.textProblem(text)
-		}
-	case Texts:
-		ok, why = k.textsProblem(v)
-	case Tables:
-		ok, why = k.stepsProblem(v)
-	case Command:
-		ok, why = k.commandProblem(v)
-	case Count:
-		var n int64
-		if n, ok = v.(int64); ok && n < 0 {
-			why = fmt.Sprintf("is %d", n)
-		} else if ok && k.checkCount != nil {
-			why = k.checkCount(n)
-		}
-	case Dollars:
-		ok, why = dollarsProblem(v)
-	case Duration:
-		var text string
-		if text, ok = v.(string); ok {
-			if _, err := limits.ParseSpan(text); err != nil {
-				why = err.Error()
-			}
-		}
-	case Switch:
-		_, ok = v.(bool)
-	}
-	wanted := want[k.Type]
-	switch {
-	case !ok && k.Type == Table:
-		return fmt.Sprintf("is %s; write "+wanted, typeName(v), strings.Join(k.Path, "."))
-	case !ok:
-		return fmt.Sprintf("is %s; write %s", typeName(v), wanted)
-	case why != "" && !strings.Contains(why, ";"):
-		return why + "; write " + wanted
-	}
-	return why
-}
-
-func (k Key) textProblem(text string) string {
-	if k.Values != nil && !slices.Contains(k.Values, text) {
-		return fmt.Sprintf("is %q; write one of %s", text, strings.Join(k.Values, ", "))
-	}
-	if k.check != nil {
-		return k.check(text)
-	}
-	return ""
-}
-
-func dollarsProblem(v any) (ok bool, why string) {
-	var usd float64
-	switch v := v.(type) {
-	case int64:
-		usd = float64(v)
-	case float64:
-		usd = v
-	default:
-		return false, ""
-	}
-	if !(usd >= 0) || math.IsInf(usd, 0) {
-		why = fmt.Sprintf("is %v", v)
-	}
-	return true, why
-}
-
-// textsProblem tells all that is wrong with the items of a list: the first that
-// is no text, and the texts that aren't fit.
-func (k Key) textsProblem(v any) (ok bool, why string) {
-	list, ok := v.([]any)
-	var whys []string
-	for i, item := range list {
-		if text, isText := item.(string); isText {
-			whys = append(whys, k.textProblem(text))
-		} else if !slices.ContainsFunc(list[:i], isNoText) {
-			whys = append(whys, fmt.Sprintf("has %s as item %d; write each item as a text in quotes", typeName(item), i+1))
-		}
-	}
-	slices.Sort(whys)
-	whys = slices.DeleteFunc(slices.Compact(whys), func(why string) bool { return why == "" })
-	return ok, strings.Join(whys, "; it ")
-}
-
-// commandProblem completes "KEY ..." for a command, which is a text or a list.
-func (k Key) commandProblem(v any) (ok bool, why string) {
-	if _, isText := v.(string); !isText {
-		if ok, why = k.textsProblem(v); !ok || why != "" {
-			return ok, why
-		}
-	}
-	check := commandOf(v)
-	if !check.IsSet() {
-		return true, checkPresent("")
-	}
-	return true, check.Problem()
-}
-
-func isNoText(v any) bool {
-	_, isText := v.(string)
-	return !isText
-}
-
-func typeName(v any) string {
-	switch v.(type) {
-	case string:
-		return "a text"
-	case int64, float64:
-		return "a number"
-	case bool:
-		return "true or false"
-	case map[string]any:
-		return "a table"
-	case []map[string]any:
-		return "a list of tables"
-	case []any:
-		return "a list"
-	}
-	return "a date or time"
-}
-
-func checkPresent(text string) string {
-	if strings.TrimSpace(text) == "" {
-		return "is empty; leave it out or fill it in"
-	}
-	return ""
-}
-
-// placeholder is an argument, or a flag's value, that looks as if something
-// were to be put in its place.
-var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)
-
-// CheckArgument completes "KEY ..." for an argument that an agent can't get;
-// "" when it can. It would get a placeholder as it is.
-func CheckArgument(text string) string {
-	if m := placeholder.FindStringSubmatch(text); m != nil {
-		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
-	}
-	if strings.ContainsRune(text, 0) {
-		return "contains a NUL character; remove it"
-	}
-	return ""
-}

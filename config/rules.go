@@ -118,8 +118,8 @@ func (c *checker) ring() hats.Ring {
 	}
 	s := Settings{Hats: map[string]Hat{}, hatOrder: c.hatNames()}
 	for _, l := range leaves(c.table("hats"), "hats") {
-		if set := setters[strings.Join(l.key.Path, ".")]; set != nil {
-			set(&s, l.path[1], l.value)
+		if l.key.put != nil {
+			l.key.put(&s, l.path[1], l.value)
 		}
 	}
 	return s.Ring()

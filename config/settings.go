@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -121,68 +122,48 @@ type setting struct {
 	source Source
 }
 
-// setters put a key's decoded value into settings, by the key's path in the
-// table, but for limits and settings. name is what stands for Any.
-var setters = map[string]func(s *Settings, name string, v any){
-	"backend":                     func(s *Settings, _ string, v any) { s.Backend = v.(string) },
-	"prompt_file":                 func(s *Settings, _ string, v any) { s.PromptFile = v.(string) },
-	"completion.promise":          func(s *Settings, _ string, v any) { s.Promise = v.(string) },
-	"completion.required_topics":  func(s *Settings, _ string, v any) { s.Required = texts(v) },
-	"iteration.steps":             setSteps,
-	"iteration.parallel_at_once":  func(s *Settings, _ string, v any) { s.AtOnce = int(v.(int64)) },
-	"history.enabled":             func(s *Settings, _ string, v any) { s.History.Enabled = v.(bool) },
-	"history.folder":              func(s *Settings, _ string, v any) { s.History.Folder = s.Files.ofUser(v.(string)) },
-	"changes.keep":                func(s *Settings, _ string, v any) { s.Changes.Keep = duration(v) },
-	"changes.max_file_mb":         func(s *Settings, _ string, v any) { s.Changes.MaxFileMB = v.(int64) },
-	"worktree.place":              func(s *Settings, _ string, v any) { s.Worktree.Place = v.(string) },
-	"worktree.setup":              func(s *Settings, _ string, v any) { s.Worktree.Setup = texts(v) },
-	"worktree.copy":               func(s *Settings, _ string, v any) { s.Worktree.Copy = texts(v) },
-	"worktree.link":               func(s *Settings, _ string, v any) { s.Worktree.Link = texts(v) },
-	"verify.command":              setCommand,
-	"verify.when":                 func(s *Settings, _ string, v any) { s.Verify.When = verify.When(v.(string)) },
-	"verify.timeout":              func(s *Settings, _ string, v any) { s.Verify.Timeout = duration(v) },
-	"verify.max_failures":         func(s *Settings, _ string, v any) { s.Verify.MaxFailures = int(v.(int64)) },
-	"verify.protect":              func(s *Settings, _ string, v any) { s.Verify.Protect = texts(v) },
-	"verify.diagnostics":          func(s *Settings, _ string, v any) { s.Verify.Diagnostics = v.(string) },
-	"verify.reviewer":             func(s *Settings, _ string, v any) { s.Verify.Reviewer = v.(string) },
-	"sandbox.engine":              setEngine,
-	"sandbox.network":             func(s *Settings, _ string, v any) { s.Sandbox.Network = v == "on" },
-	"sandbox.verify_network":      func(s *Settings, _ string, v any) { s.Sandbox.VerifyNetwork = v == "on" },
-	"sandbox.write":               func(s *Settings, _ string, v any) { s.Sandbox.Write = texts(v) },
-	"sandbox.read":                func(s *Settings, _ string, v any) { s.Sandbox.Read = texts(v) },
-	"sandbox.hide":                func(s *Settings, _ string, v any) { s.Sandbox.Hide = texts(v) },
-	"sandbox.protect":             func(s *Settings, _ string, v any) { s.Sandbox.Protect = texts(v) },
-	"sandbox.hosts":               func(s *Settings, _ string, v any) { s.Sandbox.Hosts = texts(v) },
-	"sandbox.env":                 func(s *Settings, _ string, v any) { s.Sandbox.Env = texts(v) },
-	"sandbox.processes":           func(s *Settings, _ string, v any) { s.Sandbox.Processes = int(v.(int64)) },
-	"sandbox.memory_mb":           func(s *Settings, _ string, v any) { s.Sandbox.MemoryMB = int(v.(int64)) },
-	"notify.on":                   func(s *Settings, _ string, v any) { s.Notify.On = texts(v) },
-	"notify.terminal":             func(s *Settings, _ string, v any) { s.Notify.Terminal = v.(string) },
-	"notify.desktop":              func(s *Settings, _ string, v any) { s.Notify.Desktop = v.(string) },
-	"notify.command":              func(s *Settings, _ string, v any) { s.Notify.Command = texts(v) },
-	"notify.webhook":              func(s *Settings, _ string, v any) { s.Notify.Webhook = v.(string) },
-	"notify.include":              func(s *Settings, _ string, v any) { s.Notify.Include = texts(v) },
-	"backends.*.command":          ofBackend(func(b *BackendSettings, v any) { b.Command = v.(string) }),
-	"backends.*.args":             ofBackend(func(b *BackendSettings, v any) { b.Args = texts(v) }),
-	"backends.*.prompt":           ofBackend(func(b *BackendSettings, v any) { b.Prompt = v.(string) }),
-	"backends.*.output":           ofBackend(func(b *BackendSettings, v any) { b.Output = v.(string) }),
-	"backends.*.settings":         ofBackend(func(b *BackendSettings, v any) { b.Settings = v.(string) }),
-	"backends.*.interactive_args": ofBackend(func(b *BackendSettings, v any) { b.InteractiveArgs = texts(v) }),
-	"hats.*.backend":              ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
-	"hats.*.backend.type":         ofHat(func(h *Hat, v any) { h.Backend = v.(string) }),
-	"hats.*.backend.command":      ofHat(func(h *Hat, v any) { h.Command = v.(string) }),
-	"hats.*.backend.args":         ofHat(func(h *Hat, v any) { h.Args = texts(v) }),
-	"hats.*.description":          ofHat(func(h *Hat, v any) { h.Description = v.(string) }),
-	"hats.*.triggers":             ofHat(func(h *Hat, v any) { h.Triggers = texts(v) }),
-	"hats.*.publishes":            ofHat(func(h *Hat, v any) { h.Publishes = texts(v) }),
-	"hats.*.default_publishes":    ofHat(func(h *Hat, v any) { h.DefaultPublishes = v.(string) }),
-	"hats.*.instructions":         ofHat(func(h *Hat, v any) { h.Instructions = v.(string) }),
-	"hats.*.instructions_file":    ofHat(func(h *Hat, v any) { h.InstructionsFile = v.(string) }),
-	"hats.*.max_runs":             ofHat(func(h *Hat, v any) { h.MaxRuns = int(v.(int64)) }),
-	"hats.*.read_only":            ofHat(func(h *Hat, v any) { h.ReadOnly = v.(bool) }),
-	"hats.*.timeout":              ofHat(func(h *Hat, v any) { h.Timeout = duration(v) }),
-	"hats.*.may_finish":           ofHat(func(h *Hat, v any) { h.MayFinish = new(v.(bool)) }),
+// put is how a key's decoded value, which was checked, goes into settings; name is what stands for Any.
+type put func(s *Settings, name string, v any)
+
+// to puts a value where a pointer leads.
+func to(at func(*Settings) any) put {
+	return func(s *Settings, _ string, v any) { assign(at(s), v) }
 }
+
+func toBackend(at func(*BackendSettings) any) put {
+	return func(s *Settings, name string, v any) {
+		b := s.Backends[name]
+		assign(at(&b), v)
+		s.Backends[name] = b
+	}
+}
+
+func toHat(at func(*Hat) any) put {
+	return func(s *Settings, name string, v any) {
+		h := s.Hats[name]
+		h.Name = name
+		assign(at(&h), v)
+		s.Hats[name] = h
+	}
+}
+
+// assign gives a decoded value the type of its place.
+func assign(place, v any) {
+	switch to := place.(type) {
+	case *time.Duration:
+		*to, _ = limits.ParseSpan(v.(string))
+	case *[]string:
+		*to = texts(v)
+	case **bool:
+		*to = new(v.(bool))
+	case *bool:
+		*to = v == true || v == "on"
+	default:
+		reflect.ValueOf(to).Elem().Set(reflect.ValueOf(v).Convert(reflect.TypeOf(to).Elem()))
+	}
+}
+
+func setHistoryFolder(s *Settings, _ string, v any) { s.History.Folder = s.Files.ofUser(v.(string)) }
 
 // setEngine leaves the choice to the walls where the user leaves it to us.
 func setEngine(s *Settings, _ string, v any) {
@@ -205,35 +186,12 @@ func commandOf(v any) verify.Check {
 	return verify.Check{Command: texts(v)}
 }
 
-func ofBackend(set func(*BackendSettings, any)) func(*Settings, string, any) {
-	return func(s *Settings, name string, v any) {
-		b := s.Backends[name]
-		set(&b, v)
-		s.Backends[name] = b
-	}
-}
-
-func ofHat(set func(*Hat, any)) func(*Settings, string, any) {
-	return func(s *Settings, name string, v any) {
-		h := s.Hats[name]
-		h.Name = name
-		set(&h, v)
-		s.Hats[name] = h
-	}
-}
-
 // setLimit puts a limit's decoded value, which was checked, in its place.
 func setLimit(to *limits.Limits, l limits.Limit, v any) {
 	var g limits.Given
 	if err := l.Set(&g, fmt.Sprint(v)); err == nil {
 		*to = g.Over(*to)
 	}
-}
-
-// duration is the decoded value of a Duration, which was checked.
-func duration(v any) time.Duration {
-	d, _ := limits.ParseSpan(v.(string))
-	return d
 }
 
 func texts(v any) []string {
@@ -311,10 +269,8 @@ func (s *Settings) apply(values map[string]any, from Source, dir string) {
 		} else if setting, ok := settings.ByKey(key); ok {
 			_ = setting.Set(&s.Said, fmt.Sprint(value)) // which was checked
 			s.Sandbox.Mode = s.Said.Sandbox
-		} else if set := setters[key]; set != nil {
-			set(s, name, value)
 		} else {
-			panic("there is no setter of " + key)
+			l.key.put(s, name, value)
 		}
 		s.sources[strings.Join(l.path, ".")] = setting{value, from}
 	}

@@ -1,0 +1,177 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+)
+
+// want completes "KEY is ...; write ..." for a value of another type.
+var want = map[Type]string{
+	Table:    "keys below a line of [%s]",
+	Text:     "a text in quotes",
+	Texts:    `a list of texts such as ["--verbose"]`,
+	Tables:   `a list such as [{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`,
+	Command:  `a list such as ["go", "test", "./..."], or a text that the shell runs`,
+	Count:    limits.Count.Wanted(),
+	Dollars:  limits.USD.Wanted(),
+	Duration: limits.Span.Wanted(),
+	Switch:   "true or false",
+	Backend:  `the name of a backend such as "pi"`,
+}
+
+// problem completes "KEY ..." for a value that isn't fit; "" when it is. v is
+// what a TOML decoder makes of it.
+func (k Key) problem(v any) string {
+	ok, why := false, ""
+	switch k.Type {
+	case Table:
+		_, ok = v.(map[string]any)
+	case Text, Backend:
+		var text string
+		if text, ok = v.(string); ok {
+			why = k.textProblem(text)
+		}
+	case Texts:
+		ok, why = k.textsProblem(v)
+	case Tables:
+		ok, why = k.stepsProblem(v)
+	case Command:
+		ok, why = k.commandProblem(v)
+	case Count:
+		var n int64
+		if n, ok = v.(int64); ok && n < 0 {
+			why = fmt.Sprintf("is %d", n)
+		} else if ok && k.checkCount != nil {
+			why = k.checkCount(n)
+		}
+	case Dollars:
+		ok, why = dollarsProblem(v)
+	case Duration:
+		var text string
+		if text, ok = v.(string); ok {
+			if _, err := limits.ParseSpan(text); err != nil {
+				why = err.Error()
+			}
+		}
+	case Switch:
+		_, ok = v.(bool)
+	}
+	wanted := want[k.Type]
+	switch {
+	case !ok && k.Type == Table:
+		return fmt.Sprintf("is %s; write "+wanted, typeName(v), strings.Join(k.Path, "."))
+	case !ok:
+		return fmt.Sprintf("is %s; write %s", typeName(v), wanted)
+	case why != "" && !strings.Contains(why, ";"):
+		return why + "; write " + wanted
+	}
+	return why
+}
+
+func (k Key) textProblem(text string) string {
+	if k.Values != nil && !slices.Contains(k.Values, text) {
+		return fmt.Sprintf("is %q; write one of %s", text, strings.Join(k.Values, ", "))
+	}
+	if k.check != nil {
+		return k.check(text)
+	}
+	return ""
+}
+
+func dollarsProblem(v any) (ok bool, why string) {
+	var usd float64
+	switch v := v.(type) {
+	case int64:
+		usd = float64(v)
+	case float64:
+		usd = v
+	default:
+		return false, ""
+	}
+	if !(usd >= 0) || math.IsInf(usd, 0) {
+		why = fmt.Sprintf("is %v", v)
+	}
+	return true, why
+}
+
+// textsProblem tells all that is wrong with the items of a list: the first that
+// is no text, and the texts that aren't fit.
+func (k Key) textsProblem(v any) (ok bool, why string) {
+	list, ok := v.([]any)
+	var whys []string
+	for i, item := range list {
+		if text, isText := item.(string); isText {
+			whys = append(whys, k.textProblem(text))
+		} else if !slices.ContainsFunc(list[:i], isNoText) {
+			whys = append(whys, fmt.Sprintf("has %s as item %d; write each item as a text in quotes", typeName(item), i+1))
+		}
+	}
+	slices.Sort(whys)
+	whys = slices.DeleteFunc(slices.Compact(whys), func(why string) bool { return why == "" })
+	return ok, strings.Join(whys, "; it ")
+}
+
+// commandProblem completes "KEY ..." for a command, which is a text or a list.
+func (k Key) commandProblem(v any) (ok bool, why string) {
+	if _, isText := v.(string); !isText {
+		if ok, why = k.textsProblem(v); !ok || why != "" {
+			return ok, why
+		}
+	}
+	check := commandOf(v)
+	if !check.IsSet() {
+		return true, checkPresent("")
+	}
+	return true, check.Problem()
+}
+
+func isNoText(v any) bool {
+	_, isText := v.(string)
+	return !isText
+}
+
+func typeName(v any) string {
+	switch v.(type) {
+	case string:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case map[string]any:
+		return "a table"
+	case []map[string]any:
+		return "a list of tables"
+	case []any:
+		return "a list"
+	}
+	return "a date or time"
+}
+
+func checkPresent(text string) string {
+	if strings.TrimSpace(text) == "" {
+		return "is empty; leave it out or fill it in"
+	}
+	return ""
+}
+
+// placeholder is an argument, or a flag's value, that looks as if something
+// were to be put in its place.
+var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)
+
+// CheckArgument completes "KEY ..." for an argument that an agent can't get;
+// "" when it can. It would get a placeholder as it is.
+func CheckArgument(text string) string {
+	if m := placeholder.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
+	}
+	if strings.ContainsRune(text, 0) {
+		return "contains a NUL character; remove it"
+	}
+	return ""
+}
