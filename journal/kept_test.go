@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -165,7 +166,7 @@ func echoes(t *testing.T) loop.Config {
 		t.Fatal(err)
 	}
 	cfg := loop.Config{
-		Folder: t.TempDir(), Prompt: "Build it\nnow", Quiet: true, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
+		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
 	cfg.Backend.Prompt, cfg.Backend.Output = "stdin", decode.FormatPi

@@ -84,13 +84,3 @@ func (l *books) Disallow(rule string) error {
 	defer l.fileMu.Unlock()
 	return l.save(func(*loopstate.State) {})
 }
-
-// describeAsks writes down whether the agents ask. What a stranger's file allows counts for nothing.
-func (c Config) describeAsks(s *loopstate.State) {
-	if c.Stranger {
-		s.Allowed = nil
-	}
-	if s.Permissions, s.AskTimeout = "", c.AskTimeout; c.Ask {
-		s.Permissions = "ask"
-	}
-}

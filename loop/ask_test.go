@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -350,11 +351,11 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 // After a kill nobody waits for the old answers, and a stranger's file allows nothing.
 func TestALoopThatGoesOnAsksAnew(t *testing.T) {
 	for _, stranger := range []bool{false, true} {
-		left := Config{Ask: true, Promise: "DONE", Limits: limits.Default()}.newState("ralph-test", time.Now())
+		left := Config{Ask: true, Said: settings.Said{Permissions: "ask"}, Promise: "DONE", Limits: limits.Default()}.newState("ralph-test", time.Now())
 		left.Prompt = "Build it"
 		left.Allowed = []string{"Bash(ls)"}
 		bubble(t, func(t *testing.T) {
-			r := prepare(t, &left, func(c *Config) { c.Ask, c.Continue, c.Stranger = true, true, stranger }, promise)
+			r := prepare(t, &left, func(c *Config) { c.Ask, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger }, promise)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}

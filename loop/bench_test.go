@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -61,7 +62,7 @@ func BenchmarkIterationGap(b *testing.B) {
 			bounds := limits.Default()
 			bounds.MaxIterations, bounds.MaxUnchanged = max(b.N, 2), 0
 			l, err := Start(Config{
-				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Quiet: true,
+				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
 				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
 			}, w)

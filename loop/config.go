@@ -46,8 +46,6 @@ type Config struct {
 	PromiseFrom string
 	// Said is what is said of the loop in one value each.
 	Said settings.Said
-	// Quiet keeps the loop's rules (iteration, limit, how to finish) from the agent.
-	Quiet bool
 	// Ask has the agents' questions answered by the user (the backends are made so, see
 	// backends.Backend.Asking); else they are told that nobody is there.
 	Ask        bool
@@ -193,20 +191,35 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 		Hat:               c.Hat,
 		Agents:            c.Agents.Flags,
 		BackendArgs:       c.Args,
-		Quiet:             c.Quiet,
 		Given:             c.Limits.All(),
 		Prompt:            c.Prompt,
 	}
-	c.describeWalls(&s)
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
 	}
 	if c.ring() != nil {
 		enterQueue(&s, hats.NewQueue())
 	}
-	c.describeProgram(&s)
-	c.describeAsks(&s)
+	c.describe(&s)
 	return s
+}
+
+// isQuiet says whether the loop's rules (iteration, limit, how to finish) are kept from the agent.
+func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instruct }
+
+// describe writes down what a loop that goes on has again, whoever continues it. What a stranger's
+// file allows counts for nothing.
+func (c Config) describe(s *loopstate.State) {
+	if c.Stranger {
+		s.Allowed = nil
+	}
+	said := c.Said
+	said.Sandbox = c.Sandbox.Mode // which walls there are, whoever wanted them
+	s.Said, s.SandboxEngine = said.Kept(), ""
+	if c.Sandbox.IsOn() {
+		s.SandboxEngine = c.Sandbox.EngineOf()
+	}
+	c.describeProgram(s)
 }
 
 // describeProgram writes down how a program of the user's own is spoken to: its
@@ -215,14 +228,6 @@ func (c Config) describeProgram(s *loopstate.State) {
 	s.BackendOutput, s.BackendPrompt = "", ""
 	if filepath.IsAbs(c.Backend.Name) {
 		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
-	}
-}
-
-// describeWalls writes down which walls there are, for who continues the loop.
-func (c Config) describeWalls(s *loopstate.State) {
-	s.Sandbox, s.SandboxEngine = "", ""
-	if c.Sandbox.IsOn() {
-		s.Sandbox, s.SandboxEngine = c.Sandbox.Mode, c.Sandbox.EngineOf()
 	}
 }
 

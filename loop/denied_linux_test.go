@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -42,7 +43,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	log := &watcher{}
 	bounds := limits.Default()
 	bounds.MaxIterations = 2
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Quiet: true,
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, log)
 	if err != nil {
@@ -83,8 +84,8 @@ func TestTheStateFileSaysWhichWallsThereAre(t *testing.T) {
 	}{
 		{sandbox.Spec{}, loopstate.State{}},
 		{sandbox.Spec{Mode: sandbox.Off, Engine: sandbox.Runtime}, loopstate.State{}},
-		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Sandbox: sandbox.Workspace, SandboxEngine: sandbox.Runtime}},
-		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Sandbox: sandbox.Workspace, SandboxEngine: sandbox.Bubblewrap}},
+		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Runtime}},
+		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Bubblewrap}},
 	} {
 		s := Config{Sandbox: tt.spec}.newState("ralph-a", time.Now())
 		if s.Sandbox != tt.want.Sandbox || s.SandboxEngine != tt.want.SandboxEngine {
@@ -106,7 +107,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	git("init", "-q")
 	script := `cp -r .git evil; printf '[core]\n\tfsmonitor = "touch ` + ran + `; false"\n' >> evil/config; echo ../evil > .git/commondir; echo LOOP_COMPLETE`
 	log := &watcher{}
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Quiet: true,
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace}, Changes: changes.Options{Keep: time.Hour},
 		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, decode.FormatText)}, log)
 	if err != nil {

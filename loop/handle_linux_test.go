@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -58,7 +59,7 @@ func TestEachCommandDoesTheSameHereAndElsewhere(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			obs := &beginner{begun: make(chan int, 2)}
 			l, err := Start(Config{
-				Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(), Quiet: true,
+				Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 				Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
 			}, obs)
 			if err != nil {

@@ -65,7 +65,7 @@ func (c Config) brief(run plannedRun) (prompt string, args []string) {
 
 // rulesFor are the rules of the loop, for an agent that can end it.
 func (c Config) rulesFor(run plannedRun) (parts []string) {
-	if c.Quiet {
+	if c.isQuiet() {
 		return nil
 	}
 	parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == decode.FormatText))

@@ -283,10 +283,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		}
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
-		s.BackendArgs, s.Model, s.Quiet, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Quiet, l.cfg.Agents.Flags
-		l.cfg.describeProgram(s)
-		l.cfg.describeAsks(s)
-		l.cfg.describeWalls(s)
+		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
+		l.cfg.describe(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}

@@ -178,7 +178,7 @@ func TestEachRunIsToldHowToFinish(t *testing.T) {
 		if told, _ := cfg.brief(plan); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
 			t.Errorf("%s: %q", tt.name, told)
 		}
-		cfg.Quiet = true
+		cfg.Said.Instruct = new(false)
 		if told, _ := cfg.brief(plan); told != "Build it" {
 			t.Errorf("%s, with completion.instruct = false: %q", tt.name, told)
 		}
@@ -193,7 +193,7 @@ func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
 			echo := says("")
 			r = start(t, func(c *Config) {
 				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
-				c.Prompt, c.Quiet, c.Limits.MaxIterations = prompt, quiet, 2
+				c.Prompt, c.Said.Instruct, c.Limits.MaxIterations = prompt, new(!quiet), 2
 				told, _ := c.brief(plannedRun{iteration: 1, prompt: prompt, promise: "DONE", limits: c.Limits})
 				echo.result.Text = "$ cat\n  " + strings.ReplaceAll(told, "\n", "\n  ") + "\n"
 			}, echo)

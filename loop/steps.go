@@ -119,12 +119,12 @@ func (c Config) briefOf(w Role, at place, run plannedRun) (prompt string, args [
 	switch {
 	case at.isLast():
 		parts = c.rulesFor(run)
-	case !c.Quiet:
+	case !c.isQuiet():
 		parts = append(parts, fmt.Sprintf("You work in a Ralph loop: agents are given the same task again and again, each knowing nothing of the runs before but what it finds in the files here. "+
 			"This is iteration %d, and you are an agent in %s. Those of the next step are given your last message, and nothing else that you say: put into it all that they have to know. "+
 			"You can't end the loop: never say that all is done.", run.iteration, at))
 	}
-	if !at.alone && !c.Quiet {
+	if !at.alone && !c.isQuiet() {
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}
 	if w.ReadOnly {

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -41,7 +42,7 @@ func (w *whenDone) Handle(e stream.Event) {
 
 func realSteps(t *testing.T, folder string, steps ...[]Role) Config {
 	c := Config{
-		Folder: folder, Prompt: "Count", Steps: steps, Backend: steps[0][0].Backend, Quiet: true,
+		Folder: folder, Prompt: "Count", Steps: steps, Backend: steps[0][0].Backend, Said: settings.Said{Instruct: new(false)},
 		History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(),
 	}
 	c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1

@@ -278,9 +278,17 @@ func isCommentBlock(b block) bool {
 	return true
 }
 
+// names are those of the user's keys.
+func names() (names []string) {
+	for _, key := range Keys() {
+		names = append(names, key.Name)
+	}
+	return names
+}
+
 // unknownKey says that a key is none, and which one may be meant.
 func unknownKey(line int, key string) Problem {
-	p := Problem{Line: line, Key: key, Near: tell.Nearest(key, Keys()), Msg: fmt.Sprintf("%s is not a known key, it is ignored", key)}
+	p := Problem{Line: line, Key: key, Near: tell.Nearest(key, names()), Msg: fmt.Sprintf("%s is not a known key, it is ignored", key)}
 	if p.Near != "" {
 		p.Msg += fmt.Sprintf("; did you mean %s?", p.Near)
 	}

@@ -2,18 +2,22 @@ package loopstate
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // A field is one key of the front matter.
 type field struct {
 	key  string
-	ours bool // it is only there in a file that has all of a loop, or in one of older versions
+	kind string // what its value is
+	doc  string // for an editor's help, Markdown
+	ours bool   // it is only there in a file that has all of a loop, or in one of older versions
 	// format returns the value as YAML; "" leaves the key out.
 	format func(*State) string
 	// parse reads the block's value. An error completes "KEY ...".
@@ -22,33 +26,24 @@ type field struct {
 
 // fields are the known keys, in the order in which a new file has them. Other
 // tools know the first five, expect them at the top, and need them all.
-var fields = append([]field{
-	boolField("active", func(s *State) *bool { return &s.Active }),
-	intField(iterationKey, func(s *State) *int { return &s.Iteration }),
-	orDefault(limitField("max_iterations")),
+var fields = slices.Concat([]field{
+	told("Whether the loop goes on. `false` pauses it when the running iteration is done.", boolField("active", func(s *State) *bool { return &s.Active })),
+	told("The iteration that ran last or runs next, as the loop was left or begun; the loop counts by itself while it runs.", intField(iterationKey, func(s *State) *int { return &s.Iteration })),
+	orDefault(limitField(limits.All()[0])),
 	orNull(textField("completion_promise", func(s *State) *string { return &s.CompletionPromise })),
-	orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt })),
+	told("When the loop was started.", orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt }))),
 
-	textField("loop_id", func(s *State) *string { return &s.LoopID }),
-	textField("backend", func(s *State) *string { return &s.Backend }),
-	textField("hat", func(s *State) *string { return &s.Hat }),
-	textField("agents", func(s *State) *string { return &s.Agents }),
-	textField("model", func(s *State) *string { return &s.Model }),
-	listField("backend_args", func(s *State) *[]string { return &s.BackendArgs }),
-	textField("backend_output", func(s *State) *string { return &s.BackendOutput }),
-	textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt }),
-	whenTrue(boolField("quiet", func(s *State) *bool { return &s.Quiet })),
-	textField("sandbox", func(s *State) *string { return &s.Sandbox }),
-	textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine }),
-	limitField("max_cost_usd"),
-	limitField("max_duration"),
-	limitField("idle_timeout"),
-	limitField("max_consecutive_failures"),
-	limitField("max_unchanged_iterations"),
-	limitField("max_unknown_cost_runs"),
-	textField("permissions", func(s *State) *string { return &s.Permissions }),
-	unless(formatDuration(0), durationField("ask_timeout", func(s *State) *time.Duration { return &s.AskTimeout })),
-}, ours(
+	told("The loop's name for commands and logs.", textField("loop_id", func(s *State) *string { return &s.LoopID })),
+	told("The agent that runs the loop.", textField("backend", func(s *State) *string { return &s.Backend })),
+	told("The role that the loop was started with.", textField("hat", func(s *State) *string { return &s.Hat })),
+	told("The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust.",
+		textField("agents", func(s *State) *string { return &s.Agents })),
+	told("The agent's model; without it, the agent chooses.", textField("model", func(s *State) *string { return &s.Model })),
+	told("Arguments that the agent gets after the backend's own.", listField("backend_args", func(s *State) *[]string { return &s.BackendArgs })),
+	told("What a program of your own prints: `text`, or the stream of a known agent.", textField("backend_output", func(s *State) *string { return &s.BackendOutput })),
+	told("How a program of your own gets the prompt: `stdin`, `arg` or `file`.", textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt })),
+	told("What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine })),
+}, settingFields(), limitFields(), ours(
 	costField(),
 	unless(formatDuration(0), durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })),
 	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
@@ -83,7 +78,7 @@ var fields = append([]field{
 	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 	past("questions"), past("answers"), past("accept"), past("cancel"), past("end_iteration"),
-)...)
+))
 
 // iterationKey is the user's key that tells of the loop's count, as it was when the file was
 // written.
@@ -102,14 +97,27 @@ func past(key string) field {
 	return field{key: key, format: func(*State) string { return "" }, parse: func(*State, block) error { return nil }}
 }
 
+// Key is a key of the front matter that is the user's.
+type Key struct {
+	Name, Kind, Doc string // Kind is what its value is, as ralph.toml has it; both are "" for a key that one of ralph.toml explains
+	Default         string // of a file that doesn't have it
+}
+
 // Keys are the user's keys in their order.
-func Keys() (keys []string) {
+func Keys() (keys []Key) {
+	absent := defaultState()
 	for _, f := range fields {
 		if !f.ours {
-			keys = append(keys, f.key)
+			keys = append(keys, Key{f.key, f.kind, f.doc, f.format(&absent)})
 		}
 	}
 	return keys
+}
+
+// told is a field with what an editor says of it.
+func told(doc string, f field) field {
+	f.doc = doc
+	return f
 }
 
 // fieldOf returns the field with a key, or nil.
@@ -135,14 +143,16 @@ func scalarField(key string, format func(*State) string, parse func(*State, stri
 }
 
 // newField makes a field of a value that is always there.
-func newField[T any](key string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
-	return scalarField(key, func(s *State) string { return format(*at(s)) }, func(s *State, text string) error {
+func newField[T any](key, kind string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
+	f := scalarField(key, func(s *State) string { return format(*at(s)) }, func(s *State, text string) error {
 		v, err := parse(text)
 		if err == nil {
 			*at(s) = v
 		}
 		return err
 	})
+	f.kind = kind
+	return f
 }
 
 // costField is left out while the cost is unknown.
@@ -161,13 +171,17 @@ func costField() field {
 	})
 }
 
-// limitField is left out when the limit isn't given.
-func limitField(key string) field {
-	limit, ok := limits.ByKey(key)
-	if !ok {
-		panic("there is no limit " + key)
+// limitFields are the limits but the first, which is at the top.
+func limitFields() (all []field) {
+	for _, limit := range limits.All()[1:] {
+		all = append(all, limitField(limit))
 	}
-	return scalarField(key, func(s *State) string {
+	return all
+}
+
+// limitField is left out when the limit isn't given.
+func limitField(limit limits.Limit) field {
+	return scalarField(limit.Key, func(s *State) string {
 		text := limit.Text(s.Given.Over(limits.Limits{}))
 		switch {
 		case !limit.IsIn(s.Given):
@@ -177,6 +191,39 @@ func limitField(key string) field {
 		}
 		return text
 	}, func(s *State, text string) error { return limit.Set(&s.Given, text) })
+}
+
+// settingFields are those settings that a loop keeps, left out where they say what counts anyway.
+func settingFields() (all []field) {
+	for _, setting := range settings.All() {
+		if setting.Kept.Means != "" {
+			all = append(all, switchField(setting))
+		} else if setting.Kept.Key != "" {
+			all = append(all, scalarField(setting.Kept.Key, func(s *State) string {
+				if !setting.IsOwn(s.Said) {
+					return ""
+				}
+				return quote(setting.Text(s.Said))
+			}, func(s *State, text string) error { return setting.Set(&s.Said, text) }))
+		}
+	}
+	return all
+}
+
+// switchField is true for one value of a setting.
+func switchField(setting settings.Setting) field {
+	return scalarField(setting.Kept.Key, func(s *State) string {
+		if setting.Text(s.Said) == setting.Kept.Means {
+			return "true"
+		}
+		return ""
+	}, func(s *State, text string) error {
+		isOn, err := parseBool(text)
+		if err == nil && isOn {
+			err = setting.Set(&s.Said, setting.Kept.Means)
+		}
+		return err
+	})
 }
 
 // whenTrue leaves out a field that is false.
@@ -211,23 +258,25 @@ func instead(value, other string, f field) field {
 }
 
 func boolField(key string, at func(*State) *bool) field {
-	return newField(key, at, strconv.FormatBool, func(text string) (bool, error) {
-		switch strings.ToLower(text) {
-		case "true", "yes", "on":
-			return true, nil
-		case "false", "no", "off":
-			return false, nil
-		}
-		return false, fmt.Errorf("is %q; write true or false", text)
-	})
+	return newField(key, "true or false", at, strconv.FormatBool, parseBool)
+}
+
+func parseBool(text string) (bool, error) {
+	switch strings.ToLower(text) {
+	case "true", "yes", "on":
+		return true, nil
+	case "false", "no", "off":
+		return false, nil
+	}
+	return false, fmt.Errorf("is %q; write true or false", text)
 }
 
 func intField(key string, at func(*State) *int) field {
-	return newField(key, at, strconv.Itoa, limits.ParseCount)
+	return newField(key, string(limits.Count), at, strconv.Itoa, limits.ParseCount)
 }
 
 func durationField(key string, at func(*State) *time.Duration) field {
-	return newField(key, at, formatDuration, limits.ParseSpan)
+	return newField(key, string(limits.Span), at, formatDuration, limits.ParseSpan)
 }
 
 // tokensField is four counts on one line, left out when they are 0: those of
@@ -237,7 +286,7 @@ func tokensField() field {
 	format := func(t Tokens) string {
 		return quote(fmt.Sprintf(layout, t.Input, t.Output, t.CacheRead, t.CacheWrite))
 	}
-	return unless(format(Tokens{}), newField("tokens_used", func(s *State) *Tokens { return &s.Tokens }, format, func(text string) (t Tokens, err error) {
+	return unless(format(Tokens{}), newField("tokens_used", "text", func(s *State) *Tokens { return &s.Tokens }, format, func(text string) (t Tokens, err error) {
 		_, err = fmt.Sscanf(text, layout, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite)
 		if err != nil || min(t.Input, t.Output, t.CacheRead, t.CacheWrite) < 0 {
 			return Tokens{}, fmt.Errorf("is %q; write counts such as %q", text, fmt.Sprintf(layout, 1200, 340, 0, 0))
@@ -256,7 +305,7 @@ var timeLayouts = []string{
 }
 
 func timeField(key string, at func(*State) *time.Time) field {
-	return newField(key, at, formatTime, func(text string) (time.Time, error) {
+	return newField(key, "time", at, formatTime, func(text string) (time.Time, error) {
 		if text == "" {
 			return time.Time{}, nil
 		}
@@ -283,12 +332,12 @@ func textField(key string, at func(*State) *string) field {
 		}
 		return quote(text)
 	}
-	return newField(key, at, format, func(text string) (string, error) { return text, nil })
+	return newField(key, "text", at, format, func(text string) (string, error) { return text, nil })
 }
 
 func listField(key string, at func(*State) *[]string) field {
 	return field{
-		key: key,
+		key: key, kind: "list of texts",
 		format: func(s *State) string {
 			var b strings.Builder
 			for _, text := range *at(s) {

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 // FuzzRoundTrip writes any state and reads it back.
@@ -36,7 +37,7 @@ func FuzzRoundTrip(f *testing.F) {
 			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
 			CostUSD: &usd, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit, MaxUnchanged: &limit},
-			BackendOutput: item, BackendPrompt: text, Quiet: active, Tokens: Tokens{Input: nanos, Output: int64(limit)},
+			BackendOutput: item, BackendPrompt: text, Said: saidIf(active), Tokens: Tokens{Input: nanos, Output: int64(limit)},
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,
 		}
@@ -52,6 +53,14 @@ func FuzzRoundTrip(f *testing.F) {
 			t.Errorf("problems %v in\n%s", problems, data)
 		}
 	})
+}
+
+// saidIf is what a loop can keep of its settings.
+func saidIf(quiet bool) (said settings.Said) {
+	if quiet {
+		said = settings.Said{Permissions: settings.PermissionsAsk, AskTimeout: new(settings.Span(time.Minute)), Sandbox: settings.SandboxWorkspace, Instruct: new(false)}
+	}
+	return said
 }
 
 // FuzzParse reads any file, and changes what can be read.

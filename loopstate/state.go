@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 // State is how a loop stands: what its file says, which is the user's, and what the loop counts
@@ -20,22 +21,19 @@ type State struct {
 	CompletionPromise string    `json:"-"` // "" is none (null in the file)
 	StartedAt         time.Time `json:"-"`
 
-	limits.Given `json:"-"` // those that the file names
+	limits.Given  `json:"-"` // those that the file names
+	settings.Said `json:"-"` // the same, of what a loop keeps
 
-	LoopID        string        `json:"-"`
-	Backend       string        `json:"-"`
-	Hat           string        `json:"-"` // that the loop was started with
-	Agents        string        `json:"-"` // flags that name the agents of files that do the work: "--chain scout,worker"
-	Model         string        `json:"-"`
-	BackendArgs   []string      `json:"-"`
-	BackendOutput string        `json:"-"` // of a program of the user's own; "" is text
-	BackendPrompt string        `json:"-"` // the same, how it gets the prompt; "" is stdin
-	Quiet         bool          `json:"-"` // the agent isn't told the loop's rules
-	Sandbox       string        `json:"-"` // "workspace": there are walls around the agents; "" is none
-	SandboxEngine string        `json:"-"` // the same, what makes them
-	Permissions   string        `json:"-"` // "ask": the agents ask the user before they do something; "" is not
-	AskTimeout    time.Duration `json:"-"` // after which they are denied what nobody has answered; 0: never
-	Prompt        string        `json:"-"`
+	LoopID        string   `json:"-"`
+	Backend       string   `json:"-"`
+	Hat           string   `json:"-"` // that the loop was started with
+	Agents        string   `json:"-"` // flags that name the agents of files that do the work: "--chain scout,worker"
+	Model         string   `json:"-"`
+	BackendArgs   []string `json:"-"`
+	BackendOutput string   `json:"-"` // of a program of the user's own; "" is text
+	BackendPrompt string   `json:"-"` // the same, how it gets the prompt; "" is stdin
+	SandboxEngine string   `json:"-"` // what makes the walls around the agents
+	Prompt        string   `json:"-"`
 
 	// Ours.
 	Iteration    int           `json:"iteration"`    // the one that runs or runs next, see StopReason; 1 is the first

@@ -1,10 +1,12 @@
 // Package settings has what can be said of a loop in one value: one table with the name of
-// each setting in every place that knows it, what it may be, and its words. Flags, ralph.toml, the
-// arguments of an editor's start, a dry run and the documents are derived from it. Limits
-// have a table of their own (internal/limits).
+// each setting in every place that knows it, what it may be, who may say it, whether a loop that
+// goes on still has it, and its words. Flags, ralph.toml, the state file, the arguments of an
+// editor's start, a dry run, an editor's help and the documents are derived from it. Limits have a
+// table of their own (internal/limits).
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,6 +44,7 @@ type Setting struct {
 	Key     string   // in ralph.toml: "sandbox.mode"
 	Wire    string   // in a start's argument, and where its values' sources are told
 	Flags   []Flag   // of a start
+	Group   string   // of its flags; "" is AboutMay
 	Label   string   // of its row in a dry run; "": another row tells it
 	Values  []string // all that it may be, the loosest first; nil: more than a few words
 	Default string   // as a flag has it; "" is none
@@ -50,9 +53,27 @@ type Setting struct {
 	Zero    string   // what 0 means
 	Yields  Yield    // when a folder's file may not have it
 	Editor  []string // what an editor's settings may say for all starts; nil: nothing
+	Kept    Kept     // when the loop goes on
 	NoFleet string   // why a loop of a fleet can't have it; "": it can
 	Seldom  bool     // the first help doesn't show its flags
 	place
+}
+
+// Groups of flags that settings are in.
+const (
+	AboutAgent = "What runs"
+	AboutMay   = "What the agent may do"
+	AboutShown = "How it is shown"
+)
+
+// Kept says whether a loop that goes on in another process still has a setting: by a key of its
+// state file, which anybody may have written.
+type Kept struct {
+	Key   string // "": it isn't kept
+	Not   string // why not
+	Doc   string // of the key; "": as in ralph.toml
+	Means string // the value that "KEY: true" stands for; "": the key has the value
+	With  string // the key in ralph.toml of the setting without which this one is about nothing; "" is none
 }
 
 // Flag is a flag of a start.
@@ -84,34 +105,40 @@ var table = []Setting{
 		},
 		Doc:     "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
 		NoFleet: "workers tell an agent with its next run", Seldom: true,
+		Group: AboutAgent, Kept: Kept{Not: "it is about who looks at the loop now"},
 		place: word(func(s *Said) *string { return &s.Live }),
 	}, {
 		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
 		Flags:  []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
 		Doc:    "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow.",
 		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
+		Kept:  Kept{Key: "permissions", Doc: "`ask` has the agents ask you for what they may do."},
 		place: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
 		Flags: []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
 		Doc:   "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
+		Kept:  Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 		place: span(func(s *Said) **Span { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
+		Group: AboutAgent, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
 		place: yesNo(func(s *Said) **bool { return &s.Instruct }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
 		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
 		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder, and they see of your home what programs need. `off`: what you may.",
 		Yields: ToStricter,
+		Kept:   Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
 		place:  word(func(s *Said) *string { return &s.Sandbox }),
 	}, {
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
 		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be resumed, keep: it goes on alone"}},
 		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
 		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window", Seldom: true,
+		Group: AboutShown, Kept: Kept{Not: "it is about the window that the loop has now"},
 		place: word(func(s *Said) *string { return &s.OnClose }),
 	},
 }
@@ -122,6 +149,15 @@ func All() []Setting { return slices.Clone(table) }
 // ByKey returns the setting that ralph.toml knows by a key.
 func ByKey(key string) (Setting, bool) {
 	i := slices.IndexFunc(table, func(s Setting) bool { return s.Key == key })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return table[i], true
+}
+
+// ByKept returns the setting that the state file knows by a key.
+func ByKept(key string) (Setting, bool) {
+	i := slices.IndexFunc(table, func(s Setting) bool { return s.Kept.Key == key && key != "" })
 	if i < 0 {
 		return Setting{}, false
 	}
@@ -145,6 +181,42 @@ type ValueError struct {
 
 func (e *ValueError) Error() string {
 	return fmt.Sprintf("is %q; write one of %s", e.Text, strings.Join(e.Known, ", "))
+}
+
+// IsOwn says whether something is said that isn't what counts anyway.
+func (s Setting) IsOwn(said Said) bool {
+	text := s.Text(said)
+	return s.IsIn(said) && text != s.Default && !(s.Zero != "" && strings.Trim(text, "0s") == "")
+}
+
+// Tightening is what of a state file counts over what its user's files say, as anybody may have
+// written it: what they say nothing of, and of all that can be strict only what is stricter.
+func (s Said) Tightening(users Said) (out Said) {
+	for _, setting := range table {
+		if setting.isKept(s) && (setting.Yields != ToStricter || setting.isStricter(s, users)) {
+			setting.copy(&out, s)
+		}
+	}
+	return out
+}
+
+// Kept is what of a loop stands in its state file.
+func (s Said) Kept() (out Said) {
+	for _, setting := range table {
+		if setting.isKept(s) {
+			setting.copy(&out, s)
+		}
+	}
+	return out
+}
+
+func (s Setting) isKept(said Said) bool {
+	with, hasWith := ByKey(s.Kept.With)
+	return s.Kept.Key != "" && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && (!hasWith || with.IsOwn(said))
+}
+
+func (s Setting) isStricter(said, than Said) bool {
+	return slices.Index(s.Values, s.Text(said)) > slices.Index(s.Values, cmp.Or(s.Text(than), s.Default))
 }
 
 // Error says what is wrong with a setting.

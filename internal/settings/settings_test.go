@@ -17,6 +17,18 @@ func TestTheTableHasEachSetting(t *testing.T) {
 				t.Errorf("%s lacks a name or a text: %+v", s.Key, s)
 			}
 		}
+		if (s.Kept.Key == "") == (s.Kept.Not == "") || (s.Kept.Key == "") != (s.Kept.Doc == "") {
+			t.Errorf("%s doesn't say whether a loop that goes on has it: %+v", s.Key, s.Kept)
+		}
+		if s.Yields == ToStricter && s.Default != s.Values[0] {
+			t.Errorf("%s is stricter by default than it can be said to be", s.Key)
+		}
+		if with, ok := ByKey(s.Kept.With); (s.Kept.With != "") != ok || ok && with.Kept.Key == "" {
+			t.Errorf("%s goes with %q, which isn't kept", s.Key, s.Kept.With)
+		}
+		if twin, _ := ByKept(s.Kept.Key); twin.Key != s.Key && s.Kept.Key != "" {
+			t.Errorf("%s and %s are kept by the same key", s.Key, twin.Key)
+		}
 		var said Said
 		for _, value := range append(append([]string{}, s.Values...), s.Samples...) {
 			if err := s.Set(&said, value); err != nil || s.Text(said) != value {
@@ -45,6 +57,30 @@ func TestTheFirstOneSaidCounts(t *testing.T) {
 	got := start.Or(Said{Live: Off, Sandbox: Off, AskTimeout: new(Span(0))}).Or(Said{Sandbox: SandboxWorkspace, Instruct: new(true)})
 	if got.Live != On || got.Sandbox != Off || *got.AskTimeout != Span(time.Minute) || !*got.Instruct || got.Permissions != "" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A state file may have been written by anybody: it can ask for more, and not for less.
+func TestAStateFileOnlyTightens(t *testing.T) {
+	minute := new(Span(time.Minute))
+	for _, tt := range []struct{ file, users, want Said }{
+		{Said{Sandbox: SandboxWorkspace}, Said{}, Said{Sandbox: SandboxWorkspace}},
+		{Said{Sandbox: SandboxWorkspace}, Said{Sandbox: Off}, Said{Sandbox: SandboxWorkspace}},
+		{Said{Sandbox: SandboxWorkspace}, Said{Sandbox: SandboxWorkspace}, Said{}},
+		{Said{Sandbox: Off, Permissions: PermissionsAgent}, Said{Sandbox: SandboxWorkspace, Permissions: PermissionsAsk}, Said{}},
+		{Said{AskTimeout: minute}, Said{}, Said{}},
+		{Said{Permissions: PermissionsAsk, AskTimeout: minute}, Said{Permissions: PermissionsAsk}, Said{AskTimeout: minute}},
+		{Said{Permissions: PermissionsAsk, AskTimeout: new(Span(0))}, Said{}, Said{Permissions: PermissionsAsk}},
+		{Said{Instruct: new(true), Live: On, OnClose: OnCloseKeep}, Said{Instruct: new(false)}, Said{}},
+		{Said{Instruct: new(false)}, Said{Instruct: new(true)}, Said{Instruct: new(false)}},
+	} {
+		if got := tt.file.Tightening(tt.users); !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%+v over %+v: %+v", tt.file, tt.users, got)
+		}
+	}
+	all := Said{Live: On, Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, OnClose: OnCloseKeep, Instruct: new(false)}
+	if got, want := all.Kept(), (Said{Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, Instruct: all.Instruct}); !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v is kept", got)
 	}
 }
 

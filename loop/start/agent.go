@@ -28,7 +28,7 @@ func (a *Agent) speaksAs(found Found) error {
 		ours *string
 		of   []string
 		text string
-	}{"backend_output": {&a.Output, formats(), found.Output}, "backend_prompt": {&a.Prompt, prompts(), found.Prompt}} {
+	}{"backend_output": {&a.Output, formats(), found.BackendOutput}, "backend_prompt": {&a.Prompt, prompts(), found.BackendPrompt}} {
 		if *said.ours != "" || said.text == "" {
 			continue
 		}

@@ -9,25 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
-
-// saidIn is what a state file says. Only what asks more, or shows less, counts: anybody may have written it.
-func saidIn(s loopstate.State) (said settings.Said) {
-	if s.Permissions == settings.PermissionsAsk {
-		said.Permissions = s.Permissions
-		if s.AskTimeout > 0 {
-			said.AskTimeout = (*settings.Span)(&s.AskTimeout)
-		}
-	}
-	if s.Sandbox == settings.SandboxWorkspace {
-		said.Sandbox = s.Sandbox
-	}
-	if s.Quiet {
-		said.Instruct = new(false)
-	}
-	return said
-}
 
 // unanswered is how long a loop waits for its user where nobody looks at it and nobody has said.
 const unanswered = 30 * time.Minute

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -75,15 +77,27 @@ func TestWhatCannotAskIsRefusedAtTheStart(t *testing.T) {
 
 // A state file may have been written by anybody: it can ask for more, and not for less.
 func TestALoopThatGoesOnStillAsks(t *testing.T) {
-	if said := saidIn(loopstate.State{Permissions: "agent", AskTimeout: time.Minute, Sandbox: "off"}); said != (settings.Said{}) {
-		t.Errorf("%+v", said)
-	}
-	said := saidIn(loopstate.State{Permissions: "ask", AskTimeout: time.Minute})
-	if said.Permissions != "ask" || time.Duration(*said.AskTimeout) != time.Minute {
-		t.Errorf("%+v", said)
-	}
-	if now := (settings.Said{Permissions: "agent"}).Or(said); now.Permissions != "agent" || now.AskTimeout != said.AskTimeout {
-		t.Errorf("the start's word: %+v", now)
+	t.Setenv("PATH", programs(t, "claude"))
+	minute := new(settings.Span(time.Minute))
+	for _, tt := range []struct {
+		name          string
+		start         settings.Said
+		file          string
+		found         settings.Said
+		asks, isQuiet bool
+		unanswered    time.Duration
+	}{
+		{"what loosens counts for nothing", settings.Said{}, "permissions = \"ask\"", settings.Said{Permissions: "agent", AskTimeout: minute, Instruct: new(true)}, true, false, 30 * time.Minute},
+		{"what it was told", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: minute, Instruct: new(false)}, true, true, time.Minute},
+		{"never is no time", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: new(settings.Span(0))}, true, false, 30 * time.Minute},
+		{"what isn't kept", settings.Said{}, "", settings.Said{Live: "on", OnClose: "keep"}, false, false, 30 * time.Minute},
+		{"the start's word", settings.Said{Permissions: "agent"}, "", settings.Said{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
+	} {
+		files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
+		cfg, err := Resolver{Start: Options{Said: tt.start}, Settings: settingsOf(t, tt.file)}.Continue(t.Context(), Found{State: loopstate.State{Backend: "claude", Said: tt.found}}, files)
+		if err != nil || cfg.Ask != tt.asks || *cfg.Said.Instruct == tt.isQuiet || cfg.Unanswered != tt.unanswered || cfg.Said.Live == "on" || cfg.Said.OnClose == "keep" {
+			t.Errorf("%s: %v, %v, %v, %+v", tt.name, err, cfg.Ask, cfg.Unanswered, cfg.Said)
+		}
 	}
 }
 

@@ -36,12 +36,12 @@ type Group string
 
 // The groups.
 const (
-	AboutAgent Group = "What runs"
+	AboutAgent Group = settings.AboutAgent
 	AboutEnd   Group = "When it is done"
 	AboutLimit Group = "Limits (0 is none)"
-	AboutMay   Group = "What the agent may do"
+	AboutMay   Group = settings.AboutMay
 	AboutPlace Group = "Where"
-	AboutShown Group = "How it is shown"
+	AboutShown Group = settings.AboutShown
 )
 
 // Groups are all of them, in the order of the help. Programs may have more.
@@ -140,18 +140,12 @@ func prompts() []string {
 	return []string{string(backends.PromptStdin), string(backends.PromptArg), string(backends.PromptFile)}
 }
 
-// settingGroups are what settings are about; all others, what the agent may do.
-var settingGroups = map[string]Group{"completion.instruct": AboutAgent, "live": AboutAgent, "loop.on_close": AboutShown}
-
 // Flags are all flags of a start but those of limits.
 func Flags() []Flag {
 	flags := slices.Clone(ownFlags)
 	for _, s := range settings.All() {
 		for _, f := range s.Flags {
-			own := Flag{Name: f.Name, Usage: f.Usage, Group: AboutMay, Uses: toRun, NotSubmit: s.NoFleet, Seldom: s.Seldom, setting: s, means: f.Means}
-			if group, ok := settingGroups[s.Key]; ok {
-				own.Group = group
-			}
+			own := Flag{Name: f.Name, Usage: f.Usage, Group: Group(cmp.Or(s.Group, settings.AboutMay)), Uses: toRun, NotSubmit: s.NoFleet, Seldom: s.Seldom, setting: s, means: f.Means}
 			if f.Means == "" {
 				own.Words = s.Values
 			}

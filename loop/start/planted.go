@@ -19,9 +19,9 @@ func (r Resolver) tighten(cfg *loop.Config, found Found, files config.Files) {
 	change, own := &cfg.Change.Given, r.Settings.Limits
 	var held []string
 	for _, l := range limits.All() {
-		if !l.IsIn(*change) && l.IsLooser(found.Limits, own) {
+		if !l.IsIn(*change) && l.IsLooser(found.Limits(), own) {
 			l.Take(change, own)
-			held = append(held, fmt.Sprintf("%s (give --%s to change it)", notTaken(l, found.Limits, own), l.Flag))
+			held = append(held, fmt.Sprintf("%s (give --%s to change it)", notTaken(l, found.Limits(), own), l.Flag))
 		}
 	}
 	if len(held) > 0 {
@@ -33,7 +33,7 @@ func (r Resolver) tighten(cfg *loop.Config, found Found, files config.Files) {
 // one of the user's hats, or another agent than the files name.
 func (r Resolver) isStrangersChoice(named Agent, found Found, files config.Files) bool {
 	isOther := named.Name != "" && r.Settings.Backend != config.Auto && named.Name != r.Settings.Backend
-	return (named.Hat != "" || found.Handing || isOther) && !files.KnowsLoop(found.LoopID)
+	return (named.Hat != "" || found.isHanding() || isOther) && !files.KnowsLoop(found.LoopID)
 }
 
 // Adopt lets the state file that is a start's prompt say what the start

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
@@ -45,7 +46,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 5},
 	} {
 		cfg, err := Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi}.Continue(t.Context(),
-			Found{File: "state.md", LoopID: tt.id, Backend: "pi", Limits: tt.limits}, tt.files)
+			Found{"state.md", loopstate.State{LoopID: tt.id, Backend: "pi", Given: tt.limits.All()}}, tt.files)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +90,11 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 		named    Agent
 		asks     bool
 	}{
-		{"another agent", own, Found{Backend: "pi"}, Agent{}, true},
-		{"the user's agent", own, Found{Backend: "claude"}, Agent{}, false},
-		{"in the user's loop", own, Found{Backend: "pi", LoopID: "ralph-mine"}, Agent{}, false},
-		{"named by the start", own, Found{Backend: "pi"}, Agent{Name: "pi"}, false},
-		{"no agent of the user's", settingsOf(t, ""), Found{Backend: "pi"}, Agent{}, false},
+		{"another agent", own, Found{State: loopstate.State{Backend: "pi"}}, Agent{}, true},
+		{"the user's agent", own, Found{State: loopstate.State{Backend: "claude"}}, Agent{}, false},
+		{"in the user's loop", own, Found{State: loopstate.State{Backend: "pi", LoopID: "ralph-mine"}}, Agent{}, false},
+		{"named by the start", own, Found{State: loopstate.State{Backend: "pi"}}, Agent{Name: "pi"}, false},
+		{"no agent of the user's", settingsOf(t, ""), Found{State: loopstate.State{Backend: "pi"}}, Agent{}, false},
 	} {
 		tt.found.File = "state.md"
 		_, err := Resolver{Settings: tt.settings, Start: Options{Agent: tt.named}, Detect: detectPi}.Continue(t.Context(), tt.found, files)

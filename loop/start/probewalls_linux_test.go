@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -25,7 +26,7 @@ func TestAnAgentOfTheFolderIsFoundBehindItsWalls(t *testing.T) {
 		"a session": func(r Resolver) error { _, _, err := r.Interactive(t.Context(), "x"); return err },
 		"one that goes on": func(r Resolver) error {
 			r.Settings.Sandbox.Mode = ""
-			_, err := r.Continue(t.Context(), Found{Said: saidIn(loopstate.State{Sandbox: sandbox.Workspace})}, r.Settings.Files)
+			_, err := r.Continue(t.Context(), Found{State: loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}}}, r.Settings.Files)
 			return err
 		},
 	} {

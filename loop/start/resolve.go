@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // Options are what a start says, or an editor's settings. What is empty or nil
@@ -180,7 +181,6 @@ func (r Resolver) keep(cfg *loop.Config) {
 // say sets what is said of the loop in one value each.
 func (r Resolver) say(cfg *loop.Config) {
 	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
-	cfg.Quiet = cfg.Said.Instruct != nil && !*cfg.Said.Instruct
 	bound(cfg)
 }
 
@@ -231,21 +231,14 @@ func first(inStart, inEditor bool, other config.Source) config.Source {
 	return cmp.Or(other, config.FromDefault)
 }
 
-// Found is what a state file says of its loop's agent.
+// Found is the state file of a loop that goes on.
 type Found struct {
-	File          string
-	LoopID        string
-	Backend       string
-	Hat           string
-	Agents        string // flags that name agents of files
-	Args          []string
-	Output        string // of a program of the user's own; "" is text
-	Prompt        string // the same; "" is stdin
-	SandboxEngine string // what made its walls
-	Handing       bool   // hats hand over to each other
-	Said          settings.Said
-	Limits        loop.Limits
+	File string
+	loopstate.State
 }
+
+// isHanding says whether hats hand over to each other.
+func (f Found) isHanding() bool { return len(f.Topics) > 0 }
 
 // FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
 // when there is none.
@@ -254,11 +247,7 @@ func FoundIn(folder string) (Found, error) {
 	if bad, ok := tell.FindBadByte(s.Prompt); err == nil && ok {
 		err = fmt.Errorf("%s: line %d of the prompt, %s", file, bad.Line, bad)
 	}
-	return Found{
-		File: file, LoopID: s.LoopID, Backend: s.Backend, Hat: s.Hat, Agents: s.Agents, Args: s.BackendArgs,
-		Output: s.BackendOutput, Prompt: s.BackendPrompt, SandboxEngine: s.SandboxEngine, Handing: len(s.Topics) > 0, Limits: s.Limits(),
-		Said: saidIn(s),
-	}, err
+	return Found{file, s}, err
 }
 
 // Continue returns the configuration of a loop that goes on: the agent that
@@ -279,14 +268,14 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (lo
 	named := r.Start.Agent
 	fromFile := named.Name == "" && named.Hat == ""
 	if fromFile {
-		if _, ok := r.Settings.Hats[found.Hat]; ok && !found.Handing {
+		if _, ok := r.Settings.Hats[found.Hat]; ok && !found.isHanding() {
 			named.Hat = found.Hat
 		} else {
 			named.Name = found.Backend
 		}
 	}
 	cfg := loop.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model}
-	r.Start.Said = r.Start.Said.Or(found.Said)
+	r.Start.Said = r.Start.Said.Or(found.Said.Tightening(r.Settings.Said))
 	r.say(&cfg)
 	r.keep(&cfg)
 	ctx = r.keepWalls(ctx, &cfg, found)
@@ -321,7 +310,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (lo
 		return cfg, &NoModelError{agent.backend.Name}
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	if found.Handing || agent.hat != "" {
+	if found.isHanding() || agent.hat != "" {
 		if cfg.Roles, err = r.roles(ctx, agent); err != nil {
 			return cfg, err
 		}
@@ -329,15 +318,15 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (lo
 	}
 	cfg.Args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
-	if gone := without(found.Args, cfg.Args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
+	if gone := without(found.BackendArgs, cfg.Args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
 		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
 			strings.Join(tell.Masked(gone), " ")))
 	}
-	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.Args) > 0) {
-		cfg.Args = found.Args
-		if n := len(agent.args); n > 0 && !slices.Equal(found.Args[:min(n, len(found.Args))], agent.args) {
+	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
+		cfg.Args = found.BackendArgs
+		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
 			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
-				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.Args), " "), "none"), strings.Join(tell.Masked(agent.args), " ")))
+				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " ")))
 		}
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
@@ -349,7 +338,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (lo
 	case isFilesArgs: // with the program that they will go to, whatever the file says
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	case isFilesProgram: // the arguments are the user's
-		return cfg, files.CheckRun(found.File, found.Backend, found.Args)
+		return cfg, files.CheckRun(found.File, found.Backend, found.BackendArgs)
 	case fromFile && r.isStrangersChoice(named, found, files):
 		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
 	}

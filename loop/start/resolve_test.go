@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -159,8 +160,8 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	})
 	want := limits.Default()
 	want.MaxIterations, want.MaxCostUSD, want.MaxDuration = 3, 2, s.Limits.MaxDuration
-	if cfg.Limits != want || cfg.Promise != "B" || !cfg.Quiet {
-		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, cfg.Quiet)
+	if cfg.Limits != want || cfg.Promise != "B" || *cfg.Said.Instruct {
+		t.Errorf("got %+v, %q, %v", cfg.Limits, cfg.Promise, *cfg.Said.Instruct)
 	}
 	wantSources := Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
@@ -324,33 +325,33 @@ backend = { command = "/bin/coder", args = ["--code"] }
 		keeps     bool   // and the settings say others by now
 		loses     string // of the arguments that it was started with
 	}{
-		{name: "a known backend", found: Found{Backend: "claude"}, backend: "claude"},
-		{name: "one of the configuration", found: Found{Backend: "mine"}, backend: "mine"},
-		{name: "arguments of the configuration", found: Found{Backend: "pi", Args: []string{"--thinking", "low"}}, backend: "pi", args: []string{"--thinking", "low"}},
-		{name: "a hat of the configuration", found: Found{LoopID: "ralph-mine", Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
+		{name: "a known backend", found: Found{State: loopstate.State{Backend: "claude"}}, backend: "claude"},
+		{name: "one of the configuration", found: Found{State: loopstate.State{Backend: "mine"}}, backend: "mine"},
+		{name: "arguments of the configuration", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low"}}}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "a hat of the configuration", found: Found{State: loopstate.State{LoopID: "ralph-mine", Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}},
 			backend: "pi", args: []string{"--thinking", "low", "--model", "opus"}},
-		{name: "a hat with a program", found: Found{LoopID: "ralph-mine", Backend: "/bin/coder", Hat: "coder", Args: []string{"--code"}, Output: "text", Prompt: "stdin"},
+		{name: "a hat with a program", found: Found{State: loopstate.State{LoopID: "ralph-mine", Backend: "/bin/coder", Hat: "coder", BackendArgs: []string{"--code"}, BackendOutput: "text", BackendPrompt: "stdin"}},
 			backend: "/bin/coder", args: []string{"--code"}},
-		{name: "a hat that a stranger chose", found: Found{LoopID: "ralph-found", Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}}, untrusted: true},
-		{name: "another hat gets no arguments of the first", found: Found{Backend: "pi", Hat: "planner", Args: []string{"--thinking", "low", "--model", "opus"}},
+		{name: "a hat that a stranger chose", found: Found{State: loopstate.State{LoopID: "ralph-found", Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}}, untrusted: true},
+		{name: "another hat gets no arguments of the first", found: Found{State: loopstate.State{Backend: "pi", Hat: "planner", BackendArgs: []string{"--thinking", "low", "--model", "opus"}}},
 			named: Agent{Hat: "reader"}, backend: "pi", args: []string{"--thinking", "low", "--read"}},
-		{name: "arguments that another program was started with", found: Found{Backend: "/bin/agent", Hat: "coder", Args: []string{"--danger"}}, untrusted: true},
-		{name: "a hat that is gone", found: Found{Backend: "claude", Hat: "gone"}, backend: "claude"},
-		{name: "arguments that the user started it with", found: Found{Backend: "pi", Args: []string{"--started-here"}}, backend: "pi", args: []string{"--started-here"}, keeps: true},
-		{name: "other arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, untrusted: true},
-		{name: "a program", found: Found{Backend: "/bin/evil"}, untrusted: true},
-		{name: "a program that is named again", found: Found{Backend: "/bin/agent"}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
-		{name: "another backend gets no arguments of the first", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude"},
+		{name: "arguments that another program was started with", found: Found{State: loopstate.State{Backend: "/bin/agent", Hat: "coder", BackendArgs: []string{"--danger"}}}, untrusted: true},
+		{name: "a hat that is gone", found: Found{State: loopstate.State{Backend: "claude", Hat: "gone"}}, backend: "claude"},
+		{name: "arguments that the user started it with", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--started-here"}}}, backend: "pi", args: []string{"--started-here"}, keeps: true},
+		{name: "other arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, untrusted: true},
+		{name: "a program", found: Found{State: loopstate.State{Backend: "/bin/evil"}}, untrusted: true},
+		{name: "a program that is named again", found: Found{State: loopstate.State{Backend: "/bin/agent"}}, named: Agent{Name: "/bin/agent"}, backend: "/bin/agent"},
+		{name: "another backend gets no arguments of the first", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "claude"},
 			backend: "claude", args: []string{}},
-		{name: "the same backend doesn't vouch for the arguments", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "pi"}, untrusted: true},
-		{name: "a known program with arguments of the user's", found: Found{Backend: "/bin/agent", Args: []string{"--danger"}}, named: Agent{Args: []string{"--good"}},
+		{name: "the same backend doesn't vouch for the arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "pi"}, untrusted: true},
+		{name: "a known program with arguments of the user's", found: Found{State: loopstate.State{Backend: "/bin/agent", BackendArgs: []string{"--danger"}}}, named: Agent{Args: []string{"--good"}},
 			backend: "/bin/agent", args: []string{"--good"}, loses: "the arguments --danger, which"},
-		{name: "more arguments", found: Found{Backend: "pi", Args: []string{"--thinking", "low", "--started-here"}}, named: Agent{Args: []string{"--started-here", "--more"}},
+		{name: "more arguments", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}, named: Agent{Args: []string{"--started-here", "--more"}},
 			backend: "pi", args: []string{"--thinking", "low", "--started-here", "--more"}},
-		{name: "another argument", found: Found{Backend: "pi", Args: []string{"--thinking", "low", "--started-here"}}, named: Agent{Args: []string{"--more"}},
+		{name: "another argument", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--thinking", "low", "--started-here"}}}, named: Agent{Args: []string{"--more"}},
 			backend: "pi", args: []string{"--thinking", "low", "--more"}, loses: "the arguments --started-here, which"},
-		{name: "a program with other arguments", found: Found{Backend: "/bin/evil"}, named: Agent{Args: []string{"--good"}}, untrusted: true},
-		{name: "all is named again", found: Found{Backend: "pi", Args: []string{"--evil"}}, named: Agent{Name: "claude", Args: []string{"--good"}},
+		{name: "a program with other arguments", found: Found{State: loopstate.State{Backend: "/bin/evil"}}, named: Agent{Args: []string{"--good"}}, untrusted: true},
+		{name: "all is named again", found: Found{State: loopstate.State{Backend: "pi", BackendArgs: []string{"--evil"}}}, named: Agent{Name: "claude", Args: []string{"--good"}},
 			backend: "claude", args: []string{"--good"}},
 	}
 	for _, tt := range tests {
@@ -372,16 +373,16 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 		})
 	}
-	program := Found{File: "state.md", Backend: "/bin/agent", Output: "pi-stream-json", Prompt: "arg", Said: settings.Said{Instruct: new(false)}}
+	program := Found{"state.md", loopstate.State{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg", Said: settings.Said{Instruct: new(false)}}}
 	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
-	if err != nil || string(cfg.Backend.Output) != program.Output || string(cfg.Backend.Prompt) != program.Prompt || !cfg.Quiet {
+	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
 	}
 	var noModel *NoModelError
 	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent", Model: "opus"}}}).Continue(t.Context(), program, files); !errors.As(err, &noModel) {
 		t.Errorf("a model: %v", err)
 	}
-	program.Output = "pi-stream"
+	program.BackendOutput = "pi-stream"
 	if _, err := (Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}).Continue(t.Context(), program, files); err == nil || !strings.Contains(err.Error(), `state.md: backend_output: "pi-stream" is unknown: did you mean pi-stream-json?`) {
 		t.Errorf("an unknown output: %v", err)
 	}
@@ -411,9 +412,9 @@ backend = { type = "claude", args = ["--model", "opus"] }
 		{name: "the configured one", settings: `backend = "claude"`, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "a named one", named: Agent{Name: "claude"}, backend: "claude", args: []string{"--effort", "max"}},
 		{name: "with arguments", named: Agent{Args: []string{"--mine"}}, backend: "pi", args: []string{"--thinking", "low", "--mine"}},
-		{name: "a hat, which is a choice", found: Found{Hat: "planner"}, untrusted: true},
-		{name: "a hat that is gone", found: Found{Hat: "gone"}, backend: "pi", args: []string{"--thinking", "low"}},
-		{name: "arguments of the file's", found: Found{Args: []string{"--evil"}}, untrusted: true},
+		{name: "a hat, which is a choice", found: Found{State: loopstate.State{Hat: "planner"}}, untrusted: true},
+		{name: "a hat that is gone", found: Found{State: loopstate.State{Hat: "gone"}}, backend: "pi", args: []string{"--thinking", "low"}},
+		{name: "arguments of the file's", found: Found{State: loopstate.State{BackendArgs: []string{"--evil"}}}, untrusted: true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 const ringFile = `
@@ -83,7 +84,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 func TestALoopGoesOnWithItsHats(t *testing.T) {
 	s := settingsOf(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
-	found := Found{File: "state.md", LoopID: "ralph-own", Backend: "pi", Hat: "alone", Handing: true}
+	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", Backend: "pi", Hat: "alone", Topics: []string{"build.done"}}}
 	r := Resolver{Settings: s, Detect: detectPi}
 	if _, err := r.Continue(t.Context(), found, files); err == nil {
 		t.Error("a stranger's file chooses hats")

@@ -308,7 +308,7 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found,
 				program = backend
 			}
 		}
-	case !r.Start.Team.IsSet() && (wearsHat || found.Handing):
+	case !r.Start.Team.IsSet() && (wearsHat || found.isHanding()):
 		return false, nil
 	}
 	if err := named.goOnAs(found); err != nil {
@@ -317,7 +317,7 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found,
 	own, isFilesArgs := named.Args, false
 	c, err := r.fileAgents(ctx, func(last chosen) []string {
 		if len(own) == 0 && last.backend.Name == found.Backend {
-			if own = found.Args; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
+			if own = found.BackendArgs; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
 				own = own[len(last.args):]
 			}
 			isFilesArgs = len(own) > 0

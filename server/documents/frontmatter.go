@@ -1,64 +1,55 @@
 package documents
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // stateKeys are the keys of the state file, for an editor's help.
-var stateKeys = []config.Key{
-	{Path: []string{"active"}, Type: config.Switch, Default: "true",
-		Doc: "Whether the loop goes on. `false` pauses it when the running iteration is done."},
-	{Path: []string{"iteration"}, Type: config.Count, Default: "1",
-		Doc: "The iteration that ran last or runs next, as the loop was left or begun; the loop counts by itself while it runs."},
-	sharedKey("max_iterations", "limits"),
-	sharedKey("completion_promise", "completion", "promise"),
-	{Path: []string{"started_at"}, Type: "time", Doc: "When the loop was started."},
-	{Path: []string{"loop_id"}, Type: config.Text, Doc: "The loop's name for commands and logs."},
-	{Path: []string{"backend"}, Type: config.Backend, Doc: "The agent that runs the loop."},
-	{Path: []string{"hat"}, Type: config.Text, Doc: "The role that the loop was started with."},
-	{Path: []string{"agents"}, Type: config.Text, Doc: "The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust."},
-	{Path: []string{"model"}, Type: config.Text, Doc: "The agent's model; without it, the agent chooses."},
-	{Path: []string{"backend_args"}, Type: config.Texts, Doc: "Arguments that the agent gets after the backend's own."},
-	{Path: []string{"backend_output"}, Type: config.Text, Doc: "What a program of your own prints: `text`, or the stream of a known agent."},
-	{Path: []string{"backend_prompt"}, Type: config.Text, Doc: "How a program of your own gets the prompt: `stdin`, `arg` or `file`."},
-	{Path: []string{"quiet"}, Type: config.Switch, Default: "false", Doc: "`true` keeps the loop's rules from the agent."},
-	{Path: []string{"sandbox"}, Type: config.Text, Values: []string{sandbox.Workspace}, Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
-	{Path: []string{"sandbox_engine"}, Type: config.Text, Values: []string{sandbox.Bubblewrap, sandbox.Runtime}, Doc: "What makes these walls."},
-	sharedKey("max_cost_usd", "limits"),
-	sharedKey("max_duration", "limits"),
-	sharedKey("idle_timeout", "limits"),
-	sharedKey("max_consecutive_failures", "limits"),
-	sharedKey("max_unchanged_iterations", "limits"),
-	sharedKey("max_unknown_cost_runs", "limits"),
-	{Path: []string{"permissions"}, Type: config.Text, Values: []string{"agent", "ask"}, Doc: "`ask` has the agents ask you for what they may do."},
-	{Path: []string{"ask_timeout"}, Type: config.Duration, Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
-}
+var stateKeys = func() (keys []config.Key) {
+	for _, k := range loopstate.Keys() {
+		key := config.Key{Type: config.Type(k.Kind)}
+		if twin, ok := twinOf(k.Name); ok {
+			key = twin
+		}
+		key.Path, key.Doc, key.Default = []string{k.Name}, cmp.Or(k.Doc, key.Doc), cmp.Or(k.Default, key.Default)
+		if k.Name == "completion_promise" {
+			key.Samples = append(key.Samples, k.Default)
+		}
+		keys = append(keys, key)
+	}
+	return keys
+}()
 
-// sharedKey is a key of the state file that means what one of ralph.toml does,
-// by default one of the same name.
-func sharedKey(name string, path ...string) config.Key {
-	if len(path) == 1 {
-		path = append(path, name)
+// twinOf is the key of ralph.toml that means what one of the state file does.
+func twinOf(name string) (key config.Key, ok bool) {
+	path := map[string]string{"completion_promise": "completion.promise", "backend": "backend", "sandbox_engine": "sandbox.engine"}[name]
+	setting, isSetting := settings.ByKept(name)
+	switch {
+	case setting.Kept.Means != "":
+		return config.Key{Type: config.Switch, Default: "false", Doc: setting.Kept.Doc}, true
+	case isSetting:
+		path = setting.Key
+	case path == "":
+		path = "limits." + name
 	}
-	key, _ := config.Lookup(path...)
-	key.Path = []string{name}
-	if name == "completion_promise" {
-		key.Default, key.Samples = "null", append(key.Samples, "null")
+	if key, ok = config.Lookup(strings.Split(path, ".")...); isSetting {
+		key.Doc = setting.Kept.Doc
 	}
-	return key
+	return key, ok
 }
 
 func stateKey(name string) (config.Key, bool) {
-	for _, key := range stateKeys {
-		if key.Name() == name {
-			return key, true
-		}
+	i := slices.IndexFunc(stateKeys, func(k config.Key) bool { return k.Name() == name })
+	if i < 0 {
+		return config.Key{}, false
 	}
-	return config.Key{}, false
+	return stateKeys[i], true
 }
 
 // statePlace is what is at an offset of a state file.
