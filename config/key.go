@@ -86,7 +86,7 @@ type table []Key
 var keys = placed([]Key{
 	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`, put: to(func(s *Settings) any { return &s.Backend }),
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
-	{Path: path("prompt_file"), Type: Text, Default: `"PROMPT.md"`, check: checkPresent, put: to(func(s *Settings) any { return &s.PromptFile }),
+	{Path: path("prompt_file"), Type: Text, Yields: Never, Default: `"PROMPT.md"`, check: checkPresent, put: to(func(s *Settings) any { return &s.PromptFile }),
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
@@ -106,7 +106,7 @@ var keys = placed([]Key{
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
+	{Path: path("completion.promise"), Type: Text, Yields: Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
 	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic, put: to(func(s *Settings) any { return &s.Required }),
 		Doc: "Topics that hats have to publish before a promise counts."},
@@ -139,9 +139,9 @@ var keys = placed([]Key{
 		Doc: "Files and folders that may be written besides: absolute, below `~`, or relative to the folder."},
 	{Path: path("sandbox.read"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.config/sops"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Read }),
 		Doc: "Files and folders of your home that may be read besides what programs need (`ralph-lsp sandbox` lists it): absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.hide"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Hide }),
+	{Path: path("sandbox.hide"), Type: Texts, Yields: Never, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Hide }),
 		Doc: "Files and folders that don't exist inside, besides your home: absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.protect"), Type: Texts, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Sandbox.Protect }),
+	{Path: path("sandbox.protect"), Type: Texts, Yields: Never, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Sandbox.Protect }),
 		Doc: "Patterns of files in the folder that may be read only, besides git's hooks and configuration, `ralph.toml` and the state file."},
 	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost, put: to(func(s *Settings) any { return &s.Sandbox.Hosts }),
 		Doc: "The only hosts that agents reach, by `sandbox-runtime`; without any, all."},

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 // constants returns the string constants of a package's files whose name
@@ -85,6 +86,9 @@ func TestTheDocumentExplainsEveryName(t *testing.T) {
 	names := namesOf(t).all()
 	for _, l := range limits.All() {
 		names = append(names, l.Wire)
+	}
+	for _, s := range settings.All() {
+		names = append(names, s.Wire)
 	}
 	for _, problem := range compareNames(string(doc), names) {
 		t.Error(problem)

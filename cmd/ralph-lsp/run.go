@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -129,7 +130,9 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	case start.SlashCancel:
 		return cancelLoop(cmd, place{dir: folder})
 	case start.SlashHelp:
-		return cmd.Root().Help()
+		err := cmd.Root().Help()
+		fmt.Fprint(cmd.OutOrStdout(), "\nA start takes\n"+strings.NewReplacer("- `", "  ", "`", "", `\<`, "<").Replace(start.FlagList()))
+		return err
 	}
 	plan := server.Plan{Replace: l.replace}
 	var files config.Files

@@ -88,10 +88,10 @@ type Yield int
 // The rules. What only yields keeps no loop from starting: the user's value
 // counts, and the user is told.
 const (
-	Never      Yield = iota
-	Demands          // always, and no loop starts before the file is trusted: it says what runs
-	ToStricter       // when the user's value, or the built-in one, is stricter; Values name the loosest first
-	ToUsers          // when the user's file says something else
+	Never      Yield = iota + 1 // a stranger may say it
+	Demands                     // always, and no loop starts before the file is trusted: it says what runs
+	ToStricter                  // when the user's value, or the built-in one, is stricter; Values name the loosest first
+	ToUsers                     // when the user's file says something else
 	Always
 	Users // always, even in a file that is trusted: it is about the user's machine, not about the folder
 )
@@ -103,8 +103,8 @@ var table = []Setting{
 			{"live", "let the agent be told something while it works, even if nobody is at the terminal (pi, claude)", On},
 			{"no-live", "tell it only with the next run", Off},
 		},
-		Doc:     "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
-		NoFleet: "workers tell an agent with its next run", Seldom: true,
+		Doc:    "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
+		Yields: Never, NoFleet: "workers tell an agent with its next run", Seldom: true,
 		Group: AboutAgent, Kept: Kept{Not: "it is about who looks at the loop now"},
 		place: word(func(s *Said) *string { return &s.Live }),
 	}, {
@@ -116,15 +116,15 @@ var table = []Setting{
 		place: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
-		Flags: []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
-		Doc:   "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
-		Kept:  Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
+		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
+		Doc:    "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
+		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 		place: span(func(s *Said) **Span { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
-		Group: AboutAgent, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
+		Group: AboutAgent, Yields: Never, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
 		place: yesNo(func(s *Said) **bool { return &s.Instruct }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,

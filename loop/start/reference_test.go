@@ -6,11 +6,13 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/ralph.schema.json and the tables of keys in docs")
@@ -52,6 +54,26 @@ func TestTheReadmeHasEachLimit(t *testing.T) {
 			t.Errorf("README.md lacks --%s", l.Flag)
 		} else if got := string(row[1]); got != cmp.Or(l.Default, "none") {
 			t.Errorf("README.md has %s as the default of --%s", got, l.Flag)
+		}
+	}
+}
+
+// An editor's settings have what it may say of all its starts, with each value.
+func TestTheEditorsHaveTheirSettings(t *testing.T) {
+	for _, s := range settings.All() {
+		key := s.Key[strings.LastIndex(s.Key, ".")+1:]
+		for file, want := range map[string]string{
+			"vscode/package.json":       `"ralph\.` + s.Wire + `": \{[^\n]*"enum": \["", ("(` + strings.Join(s.Editor, "|") + `)"(, )?){` + strconv.Itoa(len(s.Editor)) + `}\]`,
+			"vscode/src/config.ts":      `\b` + s.Wire + `: get<`,
+			"vscode/src/wire.ts":        `\b` + s.Wire + `\?: `,
+			"nvim/lua/ralph/config.lua": `(?s)\n  ` + key + ` = ''.*\n  ` + key + ` = \{`,
+			"nvim/lua/ralph/types.lua":  `---@field ` + key + `\?`,
+			"nvim/lua/ralph/loops.lua":  `\b` + s.Wire + ` = given\.` + key,
+		} {
+			text, err := os.ReadFile("../../editors/" + file)
+			if has := regexp.MustCompile(want).Match(text); err != nil || s.Editor != nil && !has {
+				t.Errorf("editors/%s and %s: %v, %v", file, s.Key, has, err)
+			}
 		}
 	}
 }

@@ -166,8 +166,12 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	wantSources := Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
 		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault, "completionPromise": config.FromEditor,
-		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "instruct": config.FromFolder, "live": config.FromDefault, "permissions": config.FromDefault, "onClose": config.FromDefault, "askTimeoutMs": config.FromDefault, "sandbox": config.FromDefault, "verify": config.FromDefault,
+		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "verify": config.FromDefault,
 	}
+	for _, s := range settings.All() {
+		wantSources[s.Wire] = config.FromDefault
+	}
+	wantSources["instruct"] = config.FromFolder
 	if diff := cmp.Diff(wantSources, sources); diff != "" {
 		t.Error(diff)
 	}

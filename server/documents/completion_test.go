@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -21,6 +22,17 @@ func knownAs(form string) string {
 		words = append(words, strings.ReplaceAll(form, "%s", name))
 	}
 	return strings.Join(words, " ")
+}
+
+// topSettings are the settings that are in no table of a config.
+func topSettings() string {
+	var names []string
+	for _, s := range settings.All() {
+		if !strings.Contains(s.Key, ".") {
+			names = append(names, s.Key)
+		}
+	}
+	return strings.Join(names, " ")
 }
 
 // TestCompletion has documents with the cursor as ‸, some of the labels that
@@ -50,7 +62,7 @@ func TestCompletion(t *testing.T) {
 		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
 		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
 		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures max_unchanged_iterations max_unknown_cost_runs [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
-		{"top of a config", configURI, "‸\n[limits]\n", "backend live permissions ask_timeout prompt_file [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
+		{"top of a config", configURI, "‸\n[limits]\n", "backend " + topSettings() + " prompt_file [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
 		{"header", configURI, "[li‸", "limits] iteration] completion] verify] loop] sandbox] history] changes] worktree] notify] backends. hats.", "limits]", "[limits]"},
 		{"closed header", configURI, "[li‸]", "limits iteration completion verify loop sandbox history changes worktree notify backends hats", "limits", "[limits]"},
 		{"header's second part", configURI, "[backends.pi]\n[backends.‸]", "claude", "claude", "[backends.pi]\n[backends.claude]"},
