@@ -59,7 +59,7 @@ func (p place) run(t *testing.T, walls *sandbox.Walls, run sandbox.Run, argv ...
 
 func raise(t *testing.T, spec sandbox.Spec, folder string) *sandbox.Walls {
 	t.Helper()
-	spec.Mode = sandbox.Workspace
+	spec.Mode, spec.Env = sandbox.Workspace, append(spec.Env, "GORACE") // or each role takes a second to exit
 	walls, err := sandbox.Raise(t.Context(), spec, folder)
 	must(t, err)
 	t.Cleanup(walls.Close)
