@@ -45,25 +45,24 @@ EDITOR_FETCHES :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
 
-# The parts of make test. Each is run whatever becomes of those before it. What those
-# behind the unit tests need besides is fetched while these run.
-CHECKS := format vet staticcheck tidy cross
-TRIALS := e2e $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
-PARTS  := $(CHECKS) unit $(TRIALS)
+# The parts of make test. Each is run whatever becomes of the others, and what it says comes in one
+# piece. Real agents and editors are waited for more than they compute, so they run beside the rest.
+CHECKS  := format vet staticcheck tidy cross
+EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: test
 test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
-	@set -m; nice $(MAKE) --no-print-directory --keep-going fetch </dev/null & fetching=$$!; set +m; \
-	trap 'kill -- -$$fetching 2>/dev/null || true' EXIT; \
-	failed=; took=; \
-	for part in $(PARTS); do \
-		case " $(TRIALS) " in *" $$part "*) wait $$fetching || true;; esac; \
+	@logs=$$(mktemp -d); \
+	lane() { for part in "$$@"; do \
 		begun=$$SECONDS; \
-		$(MAKE) --no-print-directory --keep-going $$part || failed+=" $$part"; \
-		took+=" $$part $$((SECONDS - begun))"; \
-	done; \
-	echo "make test took $$SECONDS s:$$took"; \
-	if [ -n "$$failed" ]; then echo "*** make test: FAILED:$$failed" >&2; exit 1; fi
+		$(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1 || echo $$part >>$$logs/.failed; \
+		cat $$logs/$$part; echo $$part $$((SECONDS - begun)) >>$$logs/.took; \
+	done; }; \
+	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; lane e2e & lane $(EDITING) & wait; } </dev/null & beside=$$!; set +m; \
+	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
+	lane $(CHECKS) unit </dev/null; wait $$beside; \
+	echo "make test took $$SECONDS s:" $$(cat $$logs/.took); \
+	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
 # A part that misses something fetches it, too, and says what is wrong.
 .PHONY: fetch
@@ -134,10 +133,16 @@ else
 bubblewrap:
 endif
 
+# Many tests wait for processes, so more packages than processors are at work; those that take
+# longest are first, or one of them would be alone at the end.
+AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
+LONGEST := ./sandbox ./cmd/ralph-lsp ./loop ./server ./fleet
+
 .PHONY: unit
+unit: export GORACE := atexit_sleep_ms=0
 unit: bubblewrap ## the tests that need nothing installed, under the race detector but for those of large amounts
-	@go test -race -timeout 30m ./... | $(RESULTS)
-	@$(BULK); go test -timeout 30m -run "^($$tests)$$" $$packages | $(RESULTS)
+	@go test -race -p $(AT_ONCE) -timeout 30m $(LONGEST) ./... | $(RESULTS)
+	@$(BULK); go test -p $(AT_ONCE) -timeout 30m -run "^($$tests)$$" $$packages | $(RESULTS)
 
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them.
 .PHONY: quick
@@ -177,7 +182,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
+	@go test -tags e2e -count=1 -p 2 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 
 .PHONY: bench
