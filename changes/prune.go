@@ -16,30 +16,54 @@ import (
 // Prune removes the snapshots of loops that have changed nothing for as long as
 // o.Keep. What was in a repository of the user's goes with its next cleaning up.
 func Prune(ctx context.Context, o Options) error {
-	program, dir, err := o.find()
-	if err != nil {
-		return err
-	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("removing old snapshots: %w", err)
-	}
-	var errs []error
-	for _, entry := range entries {
-		home := filepath.Join(dir, entry.Name())
-		info, err := os.Stat(filepath.Join(home, tipName))
-		if err != nil { // it has none yet, or never had
-			info, err = entry.Info()
-		}
-		if err == nil && time.Since(info.ModTime()) > o.Keep {
-			errs = append(errs, forget(ctx, program, home))
+	all, err := All(o)
+	errs := []error{err}
+	for _, s := range all {
+		if time.Since(s.ChangedAt) > o.Keep {
+			errs = append(errs, s.Forget(ctx))
 		}
 	}
 	return errors.Join(errs...)
 }
+
+// Stored is what is kept of one loop's snapshots.
+type Stored struct {
+	LoopID, Folder string // "" where they can't be read
+	ChangedAt      time.Time
+	Path           string // of our own folder; the user's repository may have the snapshots
+	program        string
+}
+
+// All lists the snapshots of all loops.
+func All(o Options) (all []Stored, err error) {
+	program, dir, err := o.find()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("looking for old snapshots: %w", err)
+	}
+	for _, entry := range entries {
+		s := Stored{Path: filepath.Join(dir, entry.Name()), program: program}
+		info, err := os.Stat(filepath.Join(s.Path, tipName))
+		if err != nil { // it has none yet, or never had
+			info, err = entry.Info()
+		}
+		if err != nil {
+			continue
+		}
+		s.ChangedAt = info.ModTime()
+		if store, err := open(program, s.Path); err == nil {
+			s.LoopID, s.Folder = store.id, store.book.Folder
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+// Forget removes all of them.
+func (s Stored) Forget(ctx context.Context) error { return forget(ctx, s.program, s.Path) }
 
 // forget removes all of one loop's snapshots.
 func forget(ctx context.Context, program, home string) error {

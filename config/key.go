@@ -157,6 +157,10 @@ var keys = placed([]Key{
 		Doc: "Whether loops are kept."},
 	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent, put: setHistoryFolder,
 		Doc: "The folder of the sessions, relative to the loop's (for one in a worktree, to the folder it was started in), instead of pi's own."},
+	{Path: path("history.keep"), Type: Duration, Yields: Users, Default: `"90d"`, Zero: "for ever", put: to(func(s *Settings) any { return &s.History.Keep }),
+		Doc: "How long what was written of a loop is kept after its last line. Sessions of pi's own stay, and those with which you went on in pi."},
+	{Path: path("history.max_gb"), Type: Count, Yields: Users, Default: "20", Samples: []string{"5"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.History.MaxGB }),
+		Doc: "How much is kept of all loops together, in gigabytes: the oldest go first."},
 
 	{Path: path("changes"), Type: Table, Doc: "Snapshots of the folder, which show and undo what a loop changed."},
 	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made", put: to(func(s *Settings) any { return &s.Changes.Keep }),

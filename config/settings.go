@@ -35,6 +35,8 @@ const (
 type History struct {
 	Enabled bool
 	Folder  string // absolute or below ~ where a folder is known; "" is pi's own
+	Keep    time.Duration
+	MaxGB   int64
 }
 
 // Changes says how snapshots of the folder are made.

@@ -278,6 +278,24 @@ func (f Files) memories() (dirs []string) {
 	return dirs
 }
 
+// Trusting is a file that says what is trusted, of a loop, a file or a program.
+type Trusting struct {
+	paths.File
+	About string // begins with the path of that, or of its folder
+}
+
+// Remembered lists all that the user trusts.
+func (f Files) Remembered() (all []Trusting) {
+	for _, dir := range f.memories() {
+		for _, file := range paths.Newest(dir, "*") {
+			if about, err := paths.ReadOwn(file.Path, 64<<10); err == nil {
+				all = append(all, Trusting{file, string(about)})
+			}
+		}
+	}
+	return all
+}
+
 // memory is the one of them in which more is remembered; "" is none.
 func (f Files) memory() string { return append(f.memories(), "")[0] }
 

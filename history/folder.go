@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
@@ -15,6 +16,10 @@ import (
 type Options struct {
 	Off    bool
 	Folder string // a folder for all sessions, like pi's --session-dir; relative to the working directory
+
+	// How long, and how much of, what was written of loops is kept; 0 is no bound.
+	Keep     time.Duration
+	MaxBytes int64 // of all loops together
 }
 
 // The environment variables that move pi's folders.
@@ -31,32 +36,39 @@ func (o Options) Dir(cwd string) (string, error) { return o.dir(paths.Real(cwd))
 
 // dir is Dir for a real path: an agent sees its working directory without links.
 func (o Options) dir(cwd string) (string, error) {
+	dir, isShared, err := o.root(cwd)
+	if err != nil || isShared {
+		return dir, err
+	}
+	return filepath.Join(dir, folderName(cwd)), nil
+}
+
+// root is the folder of the sessions, or, where they don't share one, that of their folders.
+func (o Options) root(cwd string) (dir string, isShared bool, err error) {
 	if o.Folder != "" {
 		folder, err := expandHome(o.Folder)
 		if err == nil && !filepath.IsAbs(folder) {
 			folder = filepath.Join(cwd, folder)
 		}
-		return folder, err
+		return folder, true, err
 	}
 	if dir := os.Getenv(envSessionDir); dir != "" {
 		dir, err := expandHome(dir)
 		if err != nil {
-			return "", err
+			return "", true, err
 		}
-		return filepath.Abs(dir)
+		dir, err = filepath.Abs(dir)
+		return dir, true, err
 	}
 	if own := paths.Own("sessions"); own != "" {
-		return own, nil
+		return own, true, nil
 	}
 	agent := os.Getenv(envAgentDir)
 	if agent == "" {
 		agent = "~/.pi/agent"
 	}
-	agent, err := expandHome(agent)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(agent, "sessions", folderName(cwd)), nil
+	agent, err = expandHome(agent)
+	return filepath.Join(agent, "sessions"), false, err
 }
 
 // folderName is pi's name for the folder of a working directory's sessions.

@@ -29,6 +29,8 @@ type Summary struct {
 	End *LoopEnd
 	// Iteration is the last that the loop began, where End is nil and it can be found.
 	Iteration int
+	// GoneOn says that somebody has written behind the loop's end, as pi does for who goes on there.
+	GoneOn bool
 }
 
 const (
@@ -225,6 +227,7 @@ func (s *Summary) findEnd(part []byte) bool {
 		in := entryOf(line)
 		switch {
 		case in.Data.ChatEventType == eventLoopEnd && json.Unmarshal(in.Data.Payload, &s.End) == nil:
+			s.GoneOn = len(bytes.TrimSpace(part[start+len(line):])) > 0
 			return true
 		case in.Data.known().Kind == kindIteration:
 			s.Iteration = in.Data.Iteration

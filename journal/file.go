@@ -27,8 +27,8 @@ func folder() (string, error) {
 	return filepath.Join(dir, "journals"), err
 }
 
-// fileOf is the name of a loop's journal. A loop's id may be somebody else's word.
-func fileOf(loopID string) string {
+// FileOf is the name of a loop's journal. A loop's id may be somebody else's word.
+func FileOf(loopID string) string {
 	sum := sha256.Sum256([]byte(loopID))
 	return hex.EncodeToString(sum[:16]) + suffix
 }
@@ -36,7 +36,7 @@ func fileOf(loopID string) string {
 // pathOf is where the journal of a loop is, if it has one.
 func pathOf(loopID string) (string, error) {
 	dir, err := folder()
-	return filepath.Join(dir, fileOf(loopID)), err
+	return filepath.Join(dir, FileOf(loopID)), err
 }
 
 func openToRead(path string) (*os.File, error) { return paths.OpenOwn(path, os.O_RDONLY) }
@@ -61,7 +61,7 @@ func openToWrite(loopID string, keep bool) (at *placed, h header, first, size in
 	if err != nil {
 		return nil, h, 0, 0, err
 	}
-	path := filepath.Join(dir, fileOf(loopID))
+	path := filepath.Join(dir, FileOf(loopID))
 	file, err := paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
 		if err = os.Remove(path); err == nil {

@@ -27,7 +27,7 @@ func TestWhatIsPlanted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := inHome(t)
 			victim := filepath.Join(t.TempDir(), "victim")
-			if err := errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(filepath.Join(dir, fileOf("ralph-a")), victim)); err != nil {
+			if err := errors.Join(os.WriteFile(victim, []byte("precious\n"), 0o600), os.MkdirAll(dir, 0o700), plant(filepath.Join(dir, FileOf("ralph-a")), victim)); err != nil {
 				t.Fatal(err)
 			}
 			if r, err := Open("ralph-a"); err == nil {
@@ -45,7 +45,7 @@ func TestWhatIsPlanted(t *testing.T) {
 			if data, err := os.ReadFile(victim); err != nil || string(data) != "precious\n" {
 				t.Errorf("the victim is %q, %v", data, err)
 			}
-			if info, err := os.Lstat(filepath.Join(dir, fileOf("ralph-a"))); err != nil || info.Mode() != 0o600 {
+			if info, err := os.Lstat(filepath.Join(dir, FileOf("ralph-a"))); err != nil || info.Mode() != 0o600 {
 				t.Errorf("the journal is %v, %v", info.Mode(), err)
 			}
 		})
@@ -58,7 +58,7 @@ func TestLinesThatAreNone(t *testing.T) {
 	l := begin("ralph-a")
 	l.iterate(1)
 	l.end()
-	file, err := os.OpenFile(filepath.Join(dir, fileOf("ralph-a")), os.O_WRONLY|os.O_APPEND, 0)
+	file, err := os.OpenFile(filepath.Join(dir, FileOf("ralph-a")), os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

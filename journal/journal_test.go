@@ -152,7 +152,7 @@ func TestOneStoryForAllReaders(t *testing.T) {
 			}
 		}
 	}
-	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, fileOf("ralph-a")): 0o600} {
+	for path, want := range map[string]fs.FileMode{dir: 0o700, filepath.Join(dir, FileOf("ralph-a")): 0o600} {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v", path, info, err)
 		}
@@ -219,7 +219,7 @@ func TestPiecesOfAMessageAreOneLine(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(flushAfter)
-		data, err := os.ReadFile(filepath.Join(dir, fileOf("ralph-a")))
+		data, err := os.ReadFile(filepath.Join(dir, FileOf("ralph-a")))
 		if n := strings.Count(string(data), "\n"); err != nil || n > 8 {
 			t.Errorf("%d lines, %v", n, err)
 		}
@@ -257,7 +257,7 @@ func TestTextIsCutIntoLinesThatReadersTake(t *testing.T) {
 // Whoever drove the loop was killed while it wrote; the one that goes on repairs the end.
 func TestALoopGoesOnBehindATornLine(t *testing.T) {
 	dir := inHome(t)
-	path := filepath.Join(dir, fileOf("ralph-a"))
+	path := filepath.Join(dir, FileOf("ralph-a"))
 	whole := begin("ralph-a")
 	whole.iterate(1)
 	whole.end()
@@ -320,7 +320,7 @@ func TestOldJournalsGo(t *testing.T) {
 		l := begin(id)
 		l.iterate(1)
 		l.end()
-		path := filepath.Join(dir, fileOf(id))
+		path := filepath.Join(dir, FileOf(id))
 		if size > 0 {
 			if err := os.Truncate(path, size); err != nil {
 				t.Fatal(err)
@@ -334,13 +334,13 @@ func TestOldJournalsGo(t *testing.T) {
 	running := begin("ralph-runs")
 	running.iterate(1)
 	kept := map[string]bool{
-		filepath.Join(dir, fileOf("ralph-runs")):              true,
+		filepath.Join(dir, FileOf("ralph-runs")):              true,
 		keepOne("ralph-new", time.Hour, 0):                    true,
 		keepOne("ralph-large", 2*time.Hour, bounds.Bytes-1e6): true,
 		keepOne("ralph-over", 3*time.Hour, 2e6):               false,
 		keepOne("ralph-old", bounds.Age+time.Hour, 0):         false,
 	}
-	if err := os.Chtimes(filepath.Join(dir, fileOf("ralph-runs")), now.Add(-2*bounds.Age), now.Add(-2*bounds.Age)); err != nil {
+	if err := os.Chtimes(filepath.Join(dir, FileOf("ralph-runs")), now.Add(-2*bounds.Age), now.Add(-2*bounds.Age)); err != nil {
 		t.Fatal(err)
 	}
 	prune(dir, now)
@@ -385,7 +385,7 @@ func TestHowFarAToolHasComeIsForWhoListens(t *testing.T) {
 	l.Handle(stream.ToolResult{ID: "t", Output: "all"})
 	same(t, "the end", next(), []string{"0 tool_call_update completed"})
 	l.end()
-	if info, err := os.Stat(filepath.Join(dir, fileOf("ralph-a"))); err != nil || info.Size() > 2000 {
+	if info, err := os.Stat(filepath.Join(dir, FileOf("ralph-a"))); err != nil || info.Size() > 2000 {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
 }

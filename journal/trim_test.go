@@ -26,7 +26,7 @@ func flooded(t *testing.T) (l told, path string, iterations int) {
 		l.HandleLoop(loop.IterationEnd{Iteration: n, Outcome: loop.OutcomeOK})
 		l.log.flush()
 	}
-	return l, filepath.Join(dir, fileOf("ralph-a")), 24
+	return l, filepath.Join(dir, FileOf("ralph-a")), 24
 }
 
 func TestAJournalIsBounded(t *testing.T) {

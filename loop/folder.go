@@ -97,6 +97,21 @@ func InTheWay(folder string) error {
 	return &InterruptedError{Path: file.Path(), State: state}
 }
 
+// Needs says whether a loop is one that somebody drives in a folder, or that its state file there
+// goes on with. One that can't be told is.
+func Needs(folder, loopID string) bool {
+	file, err := open(folder)
+	if err != nil {
+		return !errors.Is(err, fs.ErrNotExist)
+	}
+	owner, owned, err := file.Owner()
+	if err != nil || owned && (owner.LoopID == loopID || owner.LoopID == "") || isKept(loopID) {
+		return true
+	}
+	s, err := file.Load()
+	return err == nil && s.LoopID == loopID || err != nil && !errors.Is(err, fs.ErrNotExist)
+}
+
 // statusOf is what a state file tells of its loop.
 func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{

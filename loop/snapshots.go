@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -55,11 +56,16 @@ const (
 func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
 	options.Skip, options.Hidden = ownFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
-	l.snapshots.begin(l.id, options, l.diagnoseBefore)
+	l.snapshots.begin(l.id, options, l.diagnoseBefore, func() {
+		if !l.cfg.Once { // the next loop tries again
+			_ = history.Prune(l.cfg.History, l.cfg.Folder, func(s history.Stored) bool { return Needs(s.Folder, s.Loop.LoopID) })
+		}
+	})
 }
 
-// begin is done when begun is closed. then is called behind the first snapshot.
-func (s *snapshots) begin(loopID string, options changes.Options, then func()) {
+// begin is done when begun is closed. then is called behind the first snapshot, and prune when
+// nobody waits any more.
+func (s *snapshots) begin(loopID string, options changes.Options, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(s.pruned)
@@ -82,6 +88,7 @@ func (s *snapshots) begin(loopID string, options changes.Options, then func()) {
 		if options.Keep > 0 {
 			_ = changes.Prune(s.going, options) // the next loop tries again
 		}
+		prune()
 	}()
 }
 

@@ -108,9 +108,12 @@ func (l *landing) notLanded(ctx context.Context, tips []string) ([]string, error
 	return l.user.list(ctx, args...)
 }
 
+// discards is where refs have what was discarded.
+const discards = "refs/ralph/discarded/"
+
 // freeRef is a name for what is discarded: one that nothing else has.
 func (l *landing) freeRef(ctx context.Context) (string, error) {
-	out, err := l.user.line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", "refs/ralph/discarded/")
+	out, err := l.user.line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", discards)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +122,7 @@ func (l *landing) freeRef(ctx context.Context) (string, error) {
 		name, at, _ := strings.Cut(strings.TrimSpace(line), " ")
 		taken[name] = at
 	}
-	first := "refs/ralph/discarded/" + landSlug(l.tree.Branch)
+	first := discards + landSlug(l.tree.Branch)
 	name := first
 	for n := 2; taken[name] != "" && taken[name] != l.tip; n++ {
 		name = first + "-" + strconv.Itoa(n)

@@ -2,7 +2,11 @@ package worktree
 
 import (
 	"context"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestDiscardKeepsAWayBack(t *testing.T) {
@@ -46,4 +50,59 @@ func TestDiscardKeepsWhatWasDoneOnNoBranch(t *testing.T) {
 	if got := w.git("show", done.Ref+":c"); got != "c\n" {
 		t.Errorf("%q", got)
 	}
+}
+
+// What is left of trees is found, and goes one by one; while there is a tree, its books stay.
+func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
+	w := newWork(t)
+	tree := w.loopTree("Fix it")
+	if left := leavings(t, w); len(left) != 0 {
+		t.Fatalf("left of a tree that is there: %v", left)
+	}
+	if _, err := Discard(t.Context(), tree, DiscardOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	books := recordsOf(CommonDir(w.repo))
+	left := leavings(t, w)
+	if len(left) != 2 || left[0].Path != "refs/ralph/discarded/fix-it" || left[1].Path != books || time.Since(left[0].At).Abs() > time.Hour || time.Since(left[1].At).Abs() > time.Hour {
+		t.Fatalf("%+v", left)
+	}
+	second := w.loopTree("Mend it")
+	if now := leavings(t, w); len(now) != 1 {
+		t.Errorf("beside a tree: %+v", now)
+	}
+	w.writeTo(books, "strange", "a")
+	if err := left[1].Forget(t.Context()); err == nil {
+		t.Error("nothing is said of what isn't ours")
+	}
+	if err := os.Remove(filepath.Join(books, "strange")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Discard(t.Context(), second, DiscardOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	w.writeTo(books, "begun.json", "{}")
+	for _, l := range leavings(t, w) {
+		if err := l.Forget(t.Context()); err != nil {
+			t.Errorf("%s: %v", l.Path, err)
+		}
+	}
+	if !exists(filepath.Join(books, pastName)) || w.git("for-each-ref", "refs/ralph") != "" {
+		t.Error("books of a tree that is made went, or a ref is left")
+	}
+	if err := errors.Join(os.Remove(filepath.Join(books, "begun.json")), leavings(t, w)[0].Forget(t.Context())); err != nil || exists(books) {
+		t.Errorf("the books are left: %v", err)
+	}
+	if left, err := Leavings(t.Context(), t.TempDir()); err != nil || left != nil {
+		t.Errorf("of no repository: %v, %v", left, err)
+	}
+}
+
+func leavings(t *testing.T, w *work) []Leaving {
+	t.Helper()
+	all, err := Leavings(t.Context(), w.repo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }

@@ -38,6 +38,7 @@ More
   ralph-lsp history [show | repair]         past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
+  ralph-lsp clean [--dry-run]               remove what is kept of past loops
   ralph-lsp version | notify test           which one this is | how loops call you
   ralph-lsp help COMMAND                    how to use a command (run --help-all: all)
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -175,7 +176,8 @@ func (r Resolver) keep(cfg *loop.Config) {
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
 	cfg.Notify = r.Settings.Notify
 	cfg.CheckFile = loop.CheckFile{Name: config.Name, Same: config.SameCheck}
-	cfg.History.Off, cfg.History.Folder = !r.Settings.History.Enabled, r.Settings.History.Folder
+	kept := r.Settings.History
+	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}
 }
 
 // say sets what is said of the loop in one value each.
