@@ -107,11 +107,19 @@ func plain(v any) any {
 	return v
 }
 
-// input adds what somebody said to the agent, in pieces that updates may have.
+// input adds what somebody said to the agent.
 func (c *converter) input(r history.Input) {
+	for _, u := range inputsOf(r) {
+		c.lines.add(u)
+	}
+}
+
+// inputsOf is what somebody said to the agent, in pieces that updates may have.
+func inputsOf(r history.Input) (all []wire.UserChunk) {
 	for text := stream.Plain(r.Text); text != ""; {
 		n := wire.FirstText(text, wire.MaxText)
-		c.lines.add(wire.UserChunk{SessionUpdate: wire.KindUserChunk, MessageID: r.ID, FromAgentID: stream.Plain(r.FromAgentID), FromSessionID: stream.Plain(r.FromSessionID), Content: wire.TextContent{Type: "text", Text: text[:n]}})
+		all = append(all, wire.UserChunk{SessionUpdate: wire.KindUserChunk, MessageID: r.ID, FromAgentID: stream.Plain(r.FromAgentID), FromSessionID: stream.Plain(r.FromSessionID), Content: wire.TextContent{Type: "text", Text: text[:n]}})
 		text = text[n:]
 	}
+	return all
 }

@@ -20,6 +20,7 @@ type kept struct {
 	taken     string          // the file of a loop that goes on, and how many bytes were there
 	earlier   int64
 	iteration int
+	first     func(wire.Update) // is told with what the loop's story begins
 	encoder   *wire.Encoder
 	failed    error  // it couldn't be opened
 	warned    string // of what it was warned last
@@ -47,7 +48,17 @@ func (k *kept) Open(path string, handedOn bool) string {
 // Begin writes the loop's beginning.
 func (k *kept) Begin(s loop.Status) {
 	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Backend: s.Session.Backend, Title: s.Title, StartedAt: s.StartedAt, Continued: k.cfg.Continue})
+	if k.cfg.Continue {
+		return
+	}
+	for _, u := range inputsOf(history.Input{ID: promptID, Text: k.cfg.Prompt}) {
+		k.first(u)
+		k.tell(u)
+	}
 }
+
+// promptID is the message with which the user starts a loop.
+const promptID = "prompt"
 
 // Given writes what an agent is given.
 func (k *kept) Given(text string) {

@@ -112,6 +112,33 @@ func TestAnEventIsToldOnce(t *testing.T) {
 	}
 }
 
+// A story begins with the prompt, in the journal and in the session file, and once: a loop that
+// goes on has it.
+func TestAStoryBeginsWithItsPrompt(t *testing.T) {
+	inHome(t)
+	long := strings.Repeat("Build it. ", wire.MaxText/5)
+	for _, goesOn := range []bool{false, true} {
+		r := NewRecorder(&watcher{})
+		r.kept.cfg = loop.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
+		path := r.kept.Open("", false)
+		r.kept.Begin(loop.Status{LoopID: "ralph-a", Title: "Build it"})
+		log := r.Open("ralph-a", true)
+		r.HandleLoop(loop.IterationStart{Iteration: 1})
+		r.kept.writer.Flush()
+		for where, of := range map[string]readable{"journal": log, "session": new(Sessions).Of(path)} {
+			got, last := "", ""
+			for _, u := range said(t, of, nil) {
+				if last = u["sessionUpdate"].(string); last == wire.KindUserChunk {
+					got += u["content"].(map[string]any)["text"].(string)
+				}
+			}
+			if want := map[bool]string{false: long}[goesOn]; got != want || last != wire.KindIteration {
+				t.Errorf("the %s of a loop that goes on (%v) has %d bytes, want %d, and ends with %s", where, goesOn, len(got), len(want), last)
+			}
+		}
+	}
+}
+
 // said are the updates of a story without what a session file hasn't: offers and ids.
 func said(t *testing.T, r readable, notKept map[string]string) (updates []map[string]any) {
 	t.Helper()

@@ -29,7 +29,9 @@ type Recorder struct {
 
 // NewRecorder returns a Recorder. It collects what the loop tells until Open.
 func NewRecorder(next loop.Observer) *Recorder {
-	return &Recorder{next: next, log: newLog(), kept: new(kept)}
+	r := &Recorder{next: next, log: newLog(), kept: new(kept)}
+	r.kept.first = r.add
+	return r
 }
 
 // Open begins to write the journal of a loop, which goes with the loop's end unless it is kept.

@@ -23,7 +23,8 @@ type Viewer interface {
 type Told struct {
 	JSON json.RawMessage `json:"-"`
 	wire.Said
-	Output string `json:"output"` // of a check
+	Output  string           `json:"output"`  // of a check
+	Content wire.TextContent `json:"content"` // of what the agent was told
 }
 
 // Retell shows a record of a session, which anybody may have written. Inputs of the loop's own

@@ -150,7 +150,7 @@ type askerAfar struct {
 }
 
 func (l askerAfar) within() context.Context { return l.ctx }
-func (l askerAfar) name() string            { return "Ralph in " + l.status().Title }
+func (l askerAfar) name() string            { return wire.NameOf(l.status(), true) }
 
 func (l askerAfar) status() wire.LoopStatus {
 	loops, _ := l.list()

@@ -243,14 +243,14 @@ func TestAnAnswerThatDoesNotReachTheAgentIsTold(t *testing.T) {
 	m.mu.Unlock()
 	m.ask("q1")
 	take(t, m.answered)
-	c.Hears("window/showMessage", "Ralph in crater: the answer didn't reach the agent: the moon is behind a cloud")
+	c.Hears("window/showMessage", `Ralph \"crater\": the answer didn't reach the agent: the moon is behind a cloud`)
 }
 
 // A client without a plugin is asked with words and buttons.
 func TestAPlainClientIsAskedFromElsewhere(t *testing.T) {
 	m, c := seesMoon(t, plain)
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
-		if !strings.Contains(string(params), "Ralph in crater asks: Bash dig") {
+		if !strings.Contains(string(params), `Ralph \"crater\" asks: Bash dig`) {
 			t.Errorf("asked %s", params)
 		}
 		return messageItem{"Allow Once"}

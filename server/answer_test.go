@@ -56,7 +56,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 
 	// A loop runs.
 	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "maxIterations": 2}))
-	try(c, wire.CommandStatus, none{}, filepath.Base(dir)+": 1/2")
+	try(c, wire.CommandStatus, none{}, "Build X: 1/2")
 	try(c, wire.CommandSteer, map[string]any{"text": "Leave the parser alone"}, "the next run is told")
 	try(c, wire.CommandUpdate, map[string]any{"text": "$5"}, "2 iterations · $5.00")
 	try(c, wire.CommandPause, none{}, "the loop pauses after this iteration")

@@ -92,7 +92,7 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 	q.wg.Go(func() {
 		kind, left := messageInfo, wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
 		if st.State == loop.StateEnded {
-			kind, left = messageTypes[st.StopReason.Ending().Class], wire.NameIn(f.path, q.workspace.list())+" "+wire.EndText(*st.Last)+"."
+			kind, left = messageTypes[st.StopReason.Ending().Class], q.workspace.nameOf(st)+" "+wire.EndText(*st.Last)+"."
 		}
 		q.offer(ctx, kind, left, " Go on with it?", actionLater, wire.OffersAfter(st))
 	})
@@ -104,5 +104,5 @@ func (q *questions) announce(f *folder, r *managed, end loop.End, isOpen bool) {
 	if q.ed.Client().OptedIn || isOpen && r.Status().CanGoOn() {
 		return
 	}
-	q.user.show(messageTypes[end.Reason.Ending().Class], wire.NameIn(f.path, q.workspace.list())+" "+wire.EndText(end))
+	q.user.show(messageTypes[end.Reason.Ending().Class], q.workspace.nameOf(r.Status())+" "+wire.EndText(end))
 }

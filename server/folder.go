@@ -146,9 +146,8 @@ func (f *folder) isPast() bool {
 	return why == loop.StopDetached || err == nil && why.Ending().Kept
 }
 
-// status is the folder's loop: ours, the one we see, or ours that ended last.
-func (f *folder) status() (wire.LoopStatus, bool) {
-	var now loop.Status
+// now is the folder's loop as it stands.
+func (f *folder) now() (now loop.Status, isThere bool) {
 	switch {
 	case f.running != nil:
 		now = f.running.Status()
@@ -160,6 +159,15 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 			now.State = loop.StateEnded
 		}
 	default:
+		return now, false
+	}
+	return now, true
+}
+
+// status is the folder's loop: ours, the one we see, or ours that ended last.
+func (f *folder) status() (wire.LoopStatus, bool) {
+	now, isThere := f.now()
+	if !isThere {
 		return wire.LoopStatus{}, false
 	}
 	status := wire.StatusOf(now, f.running != nil || f.seen == nil)
@@ -168,9 +176,6 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 			status.Offers, status.Can = nil, nil // it has landed, say
 			status.Details = append(status.Details, wire.TreeIsGone)
 		}
-	}
-	if f.last != nil && f.last.ID() != now.LoopID {
-		status.Title += ": " + now.Title
 	}
 	if known := f.review.known; known.Loop.LoopID == now.LoopID && known.Text != "" {
 		status.Details = append(status.Details, wire.Detail{Label: "Changed", Text: known.Text})

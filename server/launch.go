@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // launcher runs loops of ours in their folders, from their start to their end.
@@ -95,7 +94,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 		return
 	}
 	if end.Reason == loop.StopDetached && end.Error != "" { // its end was told before that was known
-		l.user.show(messageWarning, wire.NameIn(f.path, l.workspace.list())+" "+end.Error)
+		l.user.show(messageWarning, l.workspace.nameOf(r.Status())+" "+end.Error)
 	}
 	l.questions.announce(f, r, end, isOpen)
 	if isOpen {

@@ -151,16 +151,7 @@ func (s *loops) runningSession(path string) string {
 
 // snapshot is what ralph/status says.
 func (s *loops) snapshot() []wire.LoopStatus {
-	s.workspace.mu.Lock()
-	defer s.workspace.mu.Unlock()
-	loops := []wire.LoopStatus{}
-	for _, path := range s.workspace.paths() {
-		if status, ok := s.workspace.folders[path].status(); ok {
-			loops = append(loops, status)
-		}
-	}
-	wire.TellApart(loops)
-	return loops
+	return s.workspace.statuses()
 }
 
 // LoopIn returns the loop of a folder as ralph/status shows it.

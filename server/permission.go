@@ -62,7 +62,12 @@ func waitingIn(f *folder, l loop.Handle, loopID string, q ask.Question) waiting 
 }
 
 func (f *folder) within() context.Context { return f.ctx }
-func (f *folder) name() string            { return wire.NameIn(f.path, f.workspace.list()) }
+func (f *folder) name() string {
+	f.workspace.mu.Lock()
+	now, _ := f.now()
+	f.workspace.mu.Unlock()
+	return f.workspace.nameOf(now)
+}
 
 // waiting lists the open questions of the folder's loop, oldest first; none while the server
 // shuts down, or of a folder that is open no more.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -97,19 +99,19 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 	}
 }
 
-func TestASecondLoopOfAFolderHasItsPromptInTheTitle(t *testing.T) {
+// A loop is called by its prompt's beginning wherever it is told of, also once it is over.
+func TestALoopHasOneName(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
-	for _, prompt := range []string{"one", "two"} {
+	for _, prompt := range []string{"Mend the parser,\nand test it", "Build X"} {
+		want := stream.Line(prompt, 80)
 		started := result[wire.StartResult](c, c.Command(wire.CommandStart, wire.StartParams{Prompt: prompt, Choices: wire.Choices{Backend: agentThat(t, "never")}}))
 		running := c.status(dir, func(l wire.LoopStatus) bool { return l.LoopID == started.LoopID && l.State == "running" })
-		want := filepath.Base(dir)
-		if prompt == "two" {
-			want += ": two"
-		}
-		if running.Title != want {
-			t.Errorf("%s: %q, want %q", prompt, running.Title, want)
-		}
 		c.Must(c.Command(wire.CommandCancel, struct{}{}))
+		c.Hears(wire.MethodUpdate, fmt.Sprintf(`"title":%q`, want))
+		past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{}))
+		if running.Title != want || len(past.Loops) == 0 || past.Loops[0].Title != want {
+			t.Errorf("%s: %q while it runs, then %+v", want, running.Title, past.Loops)
+		}
 	}
 }

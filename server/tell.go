@@ -70,7 +70,7 @@ func (q *questions) tell(f *folder, r *managed, e loop.Event) {
 	if !said.Notify {
 		return
 	}
-	kind, message := messageTypes[said.Class], wire.NameIn(f.path, q.workspace.list())+": "+stream.Line(said.Text, maxWarning)
+	kind, message := messageTypes[said.Class], q.workspace.nameOf(r.Status())+": "+stream.Line(said.Text, maxWarning)
 	switch {
 	case len(said.Offers) == 0:
 		q.user.show(kind, message)

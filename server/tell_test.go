@@ -41,14 +41,15 @@ func TestThePromptsPromise(t *testing.T) {
 func TestAPlainClientHearsWhichLoopItIs(t *testing.T) {
 	base := t.TempDir()
 	one, two := filepath.Join(base, "one", "app"), filepath.Join(base, "two", "app")
-	for _, dir := range []string{one, two} {
-		writeFile(t, filepath.Join(dir, "PROMPT.md"), promising)
+	names := map[string]string{one: "Mend the parser", two: "Write the docs"}
+	for dir, name := range names {
+		writeFile(t, filepath.Join(dir, "PROMPT.md"), name+"\n<promise>DONE</promise>")
 	}
 	c := dial(t, plain, one, two)
-	for dir, name := range map[string]string{one: "one/app", two: "two/app"} {
+	for dir, name := range names {
 		c.Must(c.Command(wire.CommandStart, map[string]any{"folder": wire.FileURI(dir), "backend": agentThat(t, "promises"), "promptUri": wire.FileURI(filepath.Join(dir, "PROMPT.md"))}))
-		c.Hears("window/showMessage", "Ralph in "+name+": this loop is done when the agent says")
-		c.Hears("window/showMessage", "Ralph in "+name+" done: DONE after 2 iterations")
+		c.Hears("window/showMessage", `Ralph \"`+name+` <promise>DONE</promise>\": this loop is done when the agent says`)
+		c.Hears("window/showMessage", `Ralph \"`+name+` <promise>DONE</promise>\" done: DONE after 2 iterations`)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestALoopInAWorktree(t *testing.T) {
 	c.Hears("window/logMessage", "prepared")
 	for _, editor := range []*dialled{c, other} {
 		l := editor.status(tree, inState("running"))
-		if l.Worktree == nil || *l.Worktree != want || l.Title != "app (ralph/build-x)" {
+		if l.Worktree == nil || *l.Worktree != want || l.Title != "Build X" {
 			t.Errorf("%+v", l)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -312,6 +313,30 @@ func (w *workspace) list() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.paths()
+}
+
+// statuses are those of the loops in all folders, as ralph/status has them.
+func (w *workspace) statuses() []wire.LoopStatus {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	loops := []wire.LoopStatus{}
+	for _, path := range w.paths() {
+		if status, ok := w.folders[path].status(); ok {
+			loops = append(loops, status)
+		}
+	}
+	wire.TellApart(loops)
+	return loops
+}
+
+// nameOf begins what a user is told of a loop, which may be listed no more.
+func (w *workspace) nameOf(st loop.Status) string {
+	loops := w.statuses()
+	i := slices.IndexFunc(loops, func(l wire.LoopStatus) bool { return l.LoopID == st.LoopID })
+	if i < 0 {
+		i, loops = 0, []wire.LoopStatus{wire.StatusOf(st, true)}
+	}
+	return wire.NameOf(loops[i], len(w.list()) > 1)
 }
 
 // logs are those of the loops in all folders, by the folders' paths.

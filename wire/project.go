@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"net/url"
@@ -233,50 +234,51 @@ func (l *LoopStatus) say(s loop.Status) {
 	}
 }
 
-// titleOf tells a loop from those in other folders.
+// titleOf is what a loop is called wherever it is shown: its prompt's beginning, as in the
+// history. Where nobody knows that, it is its folder's name.
 func titleOf(s loop.Status) string {
-	if t := s.Worktree; t != nil {
-		return stream.Plain(filepath.Base(t.Repo) + " (" + t.Branch + ")")
-	}
-	return stream.Plain(filepath.Base(s.Folder))
+	return stream.Plain(cmp.Or(s.Title, filepath.Base(s.Folder)))
 }
 
-// TellApart adds to the titles of loops whose folders have the same name where
-// those are.
+// TellApart adds to the titles of loops that have the same prompt where those are.
 func TellApart(loops []LoopStatus) {
-	of := map[string]int{}
+	titles, places := map[string]int{}, map[string]int{}
 	for _, l := range loops {
-		of[l.Title]++
+		titles[l.Title]++
+		places[l.place()]++
 	}
 	for i := range loops {
-		if l := &loops[i]; of[l.Title] > 1 {
-			folder, _ := PathOf(l.Folder)
-			l.Title = stream.Plain(filepath.Base(filepath.Dir(folder))) + "/" + l.Title
+		if l := &loops[i]; titles[l.Title] > 1 {
+			place := l.place()
+			if places[place] > 1 {
+				folder, _ := PathOf(l.Folder)
+				place = filepath.Base(filepath.Dir(folder)) + "/" + place
+			}
+			l.Title += " (" + stream.Plain(place) + ")"
 		}
 	}
 }
 
-// NameIn begins what a user is told of the loop in a folder: "Ralph", and which one
-// where several folders are known.
-func NameIn(folder string, known []string) string {
-	i := slices.Index(known, folder)
-	if i < 0 || len(known) == 1 {
-		return "Ralph"
+// place is the name of a loop's folder, or its repository's and the branch.
+func (l LoopStatus) place() string {
+	if t := l.Worktree; t != nil {
+		repo, _ := PathOf(t.Repository)
+		return filepath.Base(repo) + ", " + t.Branch
 	}
-	loops := make([]LoopStatus, len(known))
-	for i, path := range known {
-		loops[i] = LoopStatus{Folder: FileURI(path), Title: titleOf(loop.Status{Folder: path})}
-	}
-	TellApart(loops)
-	return nameOf(loops[i], len(loops))
+	path, _ := PathOf(l.Folder)
+	return filepath.Base(path)
 }
 
-func nameOf(l LoopStatus, several int) string {
-	if several > 1 && l.Title != "" {
-		return "Ralph in " + l.Title
+// NameOf begins what a user is told of a loop: "Ralph", and which one where there are several.
+func NameOf(l LoopStatus, several bool) string {
+	if several && l.Title != "" {
+		return `Ralph "` + stream.Line(l.Title, maxName) + `"`
 	}
 	return "Ralph"
 }
+
+// maxName is the longest title in a sentence, in runes.
+const maxName = 40
 
 // FileURI returns the file URI of an absolute path.
 func FileURI(path string) string {

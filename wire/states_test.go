@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // exampleStates has one loop in each of its states. The editors' tests walk it too.
@@ -95,13 +96,30 @@ func TestALoopNearALimitIsAWarning(t *testing.T) {
 }
 
 func TestTitlesTellLoopsApart(t *testing.T) {
-	var loops []LoopStatus
-	for _, folder := range []string{"/w/one/app", "/w/two/app", "/w/lib"} {
-		loops = append(loops, StatusOf(loop.Status{Folder: folder}, true))
-	}
-	TellApart(loops)
-	if got := []string{loops[0].Title, loops[1].Title, loops[2].Title}; !slices.Equal(got, []string{"one/app", "two/app", "lib"}) {
-		t.Errorf("got %q", got)
+	tree := &worktree.Tree{Repo: "/w/app", Branch: "ralph/x"}
+	for _, tt := range []struct {
+		name string
+		of   []loop.Status
+		want []string
+	}{
+		{"by their prompts", []loop.Status{{Folder: "/w/one/app", Title: "Build X"}, {Folder: "/w/two/app", Title: "Build Y"}}, []string{"Build X", "Build Y"}},
+		{"without one", []loop.Status{{Folder: "/w/app"}}, []string{"app"}},
+		{"of the same, where they are", []loop.Status{{Folder: "/w/app", Title: "Build X"}, {Folder: "/w/lib", Title: "Build X"}, {Folder: "/w/doc", Title: "Build Y"}}, []string{"Build X (app)", "Build X (lib)", "Build Y"}},
+		{"in folders of the same name", []loop.Status{{Folder: "/w/one/app", Title: "Build X"}, {Folder: "/w/two/app", Title: "Build X"}}, []string{"Build X (one/app)", "Build X (two/app)"}},
+		{"in worktrees", []loop.Status{{Folder: "/w/app", Title: "Build X"}, {Folder: "/w/app.worktrees/x", Worktree: tree, Title: "Build X"}}, []string{"Build X (app)", "Build X (app, ralph/x)"}},
+	} {
+		var loops []LoopStatus
+		for _, s := range tt.of {
+			loops = append(loops, StatusOf(s, true))
+		}
+		TellApart(loops)
+		var got []string
+		for _, l := range loops {
+			got = append(got, l.Title)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %q", tt.name, got)
+		}
 	}
 }
 

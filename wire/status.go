@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,7 @@ func NewStatus(loops []LoopStatus) StatusParams {
 	status := StatusParams{Health: HealthOK, Message: "Ralph", Loops: SortByNeed(loops)}
 	for i, l := range status.Loops {
 		status.Busy = status.Busy || l.Busy || l.Host == "" && factsOf(l).busy
-		status.Loops[i].Name = nameOf(l, len(loops))
+		status.Loops[i].Name = NameOf(l, len(loops) > 1)
 	}
 	if len(loops) > 0 {
 		first := status.Loops[0]
@@ -45,11 +44,11 @@ func NewStatus(loops []LoopStatus) StatusParams {
 		if first.Host != "" { // who made it knows more of it
 			text = first.Text
 		}
+		status.Message = first.Name
 		if len(loops) > 1 {
-			status.Message += " " + cmp.Or(first.Title, "loop") + ": " + text
-		} else {
-			status.Message = strings.TrimSpace(status.Message + " " + text)
+			status.Message += ":"
 		}
+		status.Message = strings.TrimSpace(status.Message + " " + text)
 	}
 	return status
 }
@@ -68,7 +67,7 @@ type LoopStatus struct {
 	Worktree           *Worktree     `json:"worktree,omitempty"` // of a loop that works in one of ours
 	Host               string        `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
 	Origin             string        `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one
-	Title              string        `json:"title,omitempty"`    // tells it from others
+	Title              string        `json:"title,omitempty"`    // its prompt's beginning, told apart from others
 	Name               string        `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
 	State              string        `json:"state"`              // a loop.State, or "idle"
 	Text               string        `json:"text,omitempty"`     // how it stands, in one line: "failed at 3/50: ..."

@@ -37,10 +37,10 @@ func TestStatusOfLoops(t *testing.T) {
 		{"at its limit", []wire.LoopStatus{{State: "ended", StopReason: "max_cost"}}, "warning", false, "Ralph stopped: cost limit reached"},
 		{"failed", []wire.LoopStatus{{State: "ended", StopReason: "failures"}}, "error", false, "Ralph failed: too many failures in a row"},
 		{"ended for a reason of the future", []wire.LoopStatus{{State: "ended", StopReason: "tired"}}, "error", false, "Ralph ended: tired"},
-		{"two loops", []wire.LoopStatus{{Title: "a", State: "paused", Cost: cost(2)}, {Title: "b", State: "running", Iteration: 3, Cost: cost(1)}}, "ok", true, "Ralph b: 3 · $1.00"},
-		{"one runs, one failed", []wire.LoopStatus{{Title: "a", State: "running", Iteration: 1}, {Title: "b", State: "failed", StopReason: "stalled", Iteration: 2}}, "error", true, "Ralph b: failed at 2: the agent fell silent"},
-		{"one runs, others are over", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "max_cost"}, {Title: "b", State: "running"}, {Title: "c", State: "ended", StopReason: "promise"}}, "ok", true, "Ralph b: 1"},
-		{"the newest end", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "promise", EndedAt: at}, {Title: "b", State: "ended", StopReason: "cancelled", EndedAt: at.Add(1)}}, "ok", false, "Ralph b: cancelled"},
+		{"two loops", []wire.LoopStatus{{Title: "a", State: "paused", Cost: cost(2)}, {Title: "b", State: "running", Iteration: 3, Cost: cost(1)}}, "ok", true, "Ralph \"b\": 3 · $1.00"},
+		{"one runs, one failed", []wire.LoopStatus{{Title: "a", State: "running", Iteration: 1}, {Title: "b", State: "failed", StopReason: "stalled", Iteration: 2}}, "error", true, "Ralph \"b\": failed at 2: the agent fell silent"},
+		{"one runs, others are over", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "max_cost"}, {Title: "b", State: "running"}, {Title: "c", State: "ended", StopReason: "promise"}}, "ok", true, "Ralph \"b\": 1"},
+		{"the newest end", []wire.LoopStatus{{Title: "a", State: "ended", StopReason: "promise", EndedAt: at}, {Title: "b", State: "ended", StopReason: "cancelled", EndedAt: at.Add(1)}}, "ok", false, "Ralph \"b\": cancelled"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

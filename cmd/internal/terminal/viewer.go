@@ -24,6 +24,9 @@ func (v Viewer) Told(u journal.Told) {
 	case *told:
 		p, line = s.cfg.Palette, func(text string) { s.note(text) }
 	}
+	if u.Content.Text != "" {
+		line("> " + Line(u.Content.Text))
+	}
 	if u.Text != "" {
 		line(p.class(u.Class, Line(u.Text)))
 	}

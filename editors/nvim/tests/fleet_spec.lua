@@ -16,7 +16,7 @@ local function says(nvim, ...)
       local loops = vim.tbl_map(function(loop)
         loop = vim.tbl_extend('keep', loop, defaults)
         loop.folder = loop.folder or 'file:///seen/' .. loop.loopId
-        loop.name = 'Ralph in ' .. loop.title
+        loop.name = ('Ralph "%s"'):format(loop.title)
         loop.line = loop.line or loop.text
         return loop
       end, { ... })
@@ -87,7 +87,7 @@ it('tells of the end of a loop that comes from here, and asks nothing', function
   local ended =
     vim.tbl_extend('force', old, { loopId = 'f1', title = 'crater', text = 'done · $0.20' })
   says(nvim, ended, old)
-  nvim:wait_note('^Ralph in crater done · %$0.20$')
+  nvim:wait_note('^Ralph "crater" done · %$0.20$')
   nvim:command('Ralph')
   nvim:wait([[vim.fn.search('crater', 'w') > 0]])
   expect.equal(nvim:lua('return { #asked, #notes }'), { 0, 1 })
@@ -196,10 +196,10 @@ it('shows loops of a real bus, and does with them what all others know', functio
   goes_to('long')
   nvim:type('<CR>')
   nvim:wait([[vim.fn.search('● bash  sleep 900', 'nw') > 0]])
-  nvim:answer('^Tell the loop in long', 'another way')
+  nvim:answer('^Tell long', 'another way')
   nvim:type('s')
   nvim:wait([[vim.fn.search('guidance .*another way', 'nw') > 0]])
-  nvim:answer('^Cancel the loop in long', 'Cancel it')
+  nvim:answer('^Cancel long', 'Cancel it')
   nvim:type('c')
   nvim:wait([[vim.fn.search('✗ bash  sleep 900', 'nw') > 0]])
   nvim:wait([[not require('ralph').status().busy]])

@@ -64,7 +64,7 @@ it('shows the run in the output buffer', function()
       vim.fn.foldtextresult(first),
     }
   ]])
-  expect.equal(folds[1], { 1, 1, -1 })
+  expect.equal(folds[1], { 3, 1, -1 })
   expect.equal(folds[2], 'More is to be done.')
   expect.matches(folds[3], 'iteration 1 of 5 · ok · %$0%.%d+ · .*· [%d.]+s · %d+ lines')
   expect.equal(nvim:lua([[return vim.fn.line('.') == vim.fn.line('$')]]), true)

@@ -258,7 +258,7 @@ it('takes back what is allowed', function()
   nvim:command('edit ralph-loops://all')
   nvim:lua('sent = {}')
   nvim:type('A')
-  nvim:wait_note('nothing is allowed for the whole loop in app')
+  nvim:wait_note('nothing is allowed for all of ')
   local offer = {
     title = 'Take Back',
     command = 'ralph.loop.update',

@@ -21,7 +21,7 @@ export async function showStatus(sidecar: Sidecar, loops: Loops): Promise<LoopSt
 }
 
 function loopActions(loop: LoopStatus): Action[] {
-  const title = facts(loop.title, loop.line, loop.live ? since(loop.startedAt, Date.now()) : loop.backend?.name);
+  const title = facts(short(loop.title, 30), loop.line, loop.live ? since(loop.startedAt, Date.now()) : loop.backend?.name);
   const action = (command: string, icon: string, label: string): Action => ({ label: `$(${icon}) ${label}`, command, loop });
   return [
     { label: short(title), kind: vscode.QuickPickItemKind.Separator }, // longer, it would lie over the first action

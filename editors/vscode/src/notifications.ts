@@ -5,7 +5,7 @@ import { canOf } from './can';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { facts, iconless, linkable } from './show';
+import { facts, iconless, linkable, short } from './show';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
 
@@ -118,7 +118,7 @@ function inOne(all: Said[]): Said {
   return { text: facts(...new Set(all.map((s) => s.text))), class: classes[worst], offers: all.flatMap((s) => s.offers ?? []) };
 }
 
-const saidOf = (text = '', title?: string): string => (title ? `Ralph (${title}): ${text}` : `Ralph: ${text}`);
+const saidOf = (text = '', title?: string): string => (title ? `Ralph (${short(title, 40)}): ${text}` : `Ralph: ${text}`);
 
 /** Shows in the status bar what needs no answer. */
 export const mention = (text?: string, title?: string): void => void vscode.window.setStatusBarMessage(iconless(saidOf(text, title)), shownFor);

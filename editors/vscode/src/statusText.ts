@@ -2,7 +2,7 @@
 import { canOf, doing } from './can';
 import { t } from './l10n';
 import type { LoopRecord } from './loopRecord';
-import { escaped, facts, iconless, iconOf, since, table } from './show';
+import { escaped, facts, iconless, iconOf, short, since, table } from './show';
 import type { Class, LoopParams, LoopStatus } from './wire';
 
 /** How the sidecar is. */
@@ -38,7 +38,7 @@ export function bar(m: Model): Bar {
   if (m.server.state === 'starting') return { ...item('loading~spin', `Ralph ${t('starting')}`), idle: true };
   const first = m.loops.find((l) => !m.seen.has(endOf(l))); // the server has them in the order of what needs the user most
   if (!first) return { ...item('circle-outline', `Ralph ${t('idle')}`), idle: true };
-  const words = m.loops.length > 1 ? `Ralph ${first.title}: ${first.text}` : `Ralph ${first.text}`;
+  const words = m.loops.length > 1 ? `Ralph ${short(first.title, 40)}: ${first.text}` : `Ralph ${first.text}`;
   return item(iconOf(first), words, first.class === 'ok' ? 'info' : first.class);
 }
 

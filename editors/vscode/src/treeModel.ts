@@ -73,7 +73,7 @@ const groupOf = (l: LoopStatus): string | undefined => l.worktree?.repository ??
 
 /** The loops in the worktrees of a repository, and those of it that run elsewhere. */
 function groupNode(group: string, loops: LoopStatus[], input: TreeInput): Node {
-  const below = () => loops.map((l) => ({ ...loopNode(l, input), label: l.worktree?.branch ?? l.title }));
+  const below = () => loops.map((l) => loopNode(l, input));
   const holds = facts(loops.some((l) => l.worktree) && t('worktrees'), group && loops.some((l) => l.host) && t('fleet'));
   return {
     id: `repository/${group}`, label: group ? decodeURIComponent(group.slice(group.lastIndexOf('/') + 1)) : t('Fleet'), description: holds, icon: group ? 'repo' : 'server-environment',
@@ -87,7 +87,7 @@ function loopNode(l: LoopStatus, input: TreeInput): Node {
   return {
     id: `loop/${l.loopId ?? l.folder}`,
     label: l.title,
-    description: facts(l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
+    description: facts(l.worktree?.branch, l.host !== anywhere && !l.text?.includes(l.host ?? '') && l.host, l.text, l.live ? '' : l.backend?.name), // what it does right now is a row below
     icon: iconOf(l),
     colour: colours[l.class],
     context: ['ralph.loop', ...canOf(l), ...(l.worktree ? ['worktree'] : []), l.host ? 'far' : '', l.busy ? 'busy' : 'idle'].filter(Boolean).join(' '),

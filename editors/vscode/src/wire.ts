@@ -60,7 +60,7 @@ export interface LoopStatus extends Said {
   folder: string;
   /** The one of ours that it works in. Both are file URIs. */
   worktree?: { branch: string; repository: string; path: string };
-  /** Tells it from others. */
+  /** What it is called everywhere: its prompt's beginning. */
   title: string;
   /** Where it runs, if that isn't this machine. */
   host?: string;

@@ -35,7 +35,7 @@ function acts.changes(loop, folder)
 end
 
 function acts.cancel(loop, folder)
-  confirm('Cancel the loop in', loop, 'Cancel it', function()
+  confirm('Cancel', loop, 'Cancel it', function()
     loops.run(folder, wire.commands.cancel, target(loop))
   end)
 end
@@ -60,7 +60,7 @@ function acts.resume(loop, folder)
 end
 
 function acts.steer(loop, folder)
-  vim.ui.input({ prompt = ('Tell the loop in %s: '):format(loop.title) }, function(text)
+  vim.ui.input({ prompt = ('Tell %s: '):format(loop.title) }, function(text)
     if text and text ~= '' then
       loops.run(folder, wire.commands.steer, vim.tbl_extend('error', target(loop), { text = text }))
     end
@@ -90,13 +90,13 @@ function acts.take_back(loop, folder)
     end
   end
   if #offers == 0 then
-    return notify.info(('nothing is allowed for the whole loop in %s'):format(loop.title))
+    return notify.info(('nothing is allowed for all of %s'):format(loop.title))
   end
-  ask.offer(('What the agent may do in %s'):format(loop.title), folder, offers)
+  ask.offer(('What the agent of %s may do'):format(loop.title), folder, offers)
 end
 
 function acts.discard(loop, folder)
-  confirm('Discard the loop in', loop, 'Discard it', function()
+  confirm('Discard', loop, 'Discard it', function()
     local argument = vim.tbl_extend('error', target(loop), { when = 'left' })
     loops.run(folder, wire.commands.cancel, argument)
   end)

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { reached } from '../contextKeys';
 import type { Loops } from '../loops';
+import { facts, short } from '../show';
 import type { Sidecar } from '../sidecar';
 import type { LoopParams } from '../wire';
 import { readState, type Place as InLoop } from './messages';
@@ -18,8 +19,11 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   private readonly panels = new Map<string, Panel>();
   private readonly registration = vscode.window.registerWebviewPanelSerializer(viewType, this);
   private readonly heart = setInterval(() => this.panels.forEach((panel) => panel.beat()), heartbeat);
+  private readonly naming: vscode.Disposable;
 
-  constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops) {}
+  constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops) {
+    this.naming = loops.onChange(() => this.panels.forEach((panel) => this.name(panel)));
+  }
 
   /** Shows a loop's transcript; beside: next to what the user works on, who goes on there. */
   show({ loopId, folder }: LoopParams, beside = false): Panel | undefined {
@@ -59,13 +63,26 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
 
   dispose(): void {
     clearInterval(this.heart);
+    this.naming.dispose();
     this.registration.dispose();
     for (const panel of this.panels.values()) panel.dispose();
+  }
+
+  /** Gives a tab its loop's title; of several with the same one, the later also say when theirs began. */
+  private name(panel: Panel): void {
+    const { loopId } = panel.loop;
+    const named = this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId);
+    panel.loop.title = named?.title ?? panel.loop.title;
+    const before = [...this.panels.values()];
+    const isTaken = before.slice(0, before.indexOf(panel)).some((p) => p.loop.title === panel.loop.title);
+    const title = facts(tabTitle(panel.loop.title), isTaken && (named?.startedAt ? new Date(named.startedAt).toLocaleString() : loopId));
+    if (panel.view.title !== title) panel.view.title = title;
   }
 
   private add(view: vscode.WebviewPanel, loop: LoopParams & { loopId: string; title: string }): Panel {
     const panel = new Panel(view, loop, this.extension, this.sidecar, this.loops);
     this.panels.set(loop.loopId, panel);
+    this.name(panel);
     view.onDidDispose(() => {
       panel.dispose();
       this.panels.delete(loop.loopId);
@@ -75,6 +92,4 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
 }
 
 /** The text as a tab can show it. */
-function tabTitle(text: string): string {
-  return `Ralph ${text.replace(/\s+/g, ' ').trim().slice(0, 60)}`;
-}
+const tabTitle = (text: string): string => short(text.replace(/\s+/g, ' ').trim());

@@ -178,15 +178,16 @@ test('ids are unique', async () => {
   assert.equal(new Set(ids).size, ids.length);
 });
 
-test('loops in worktrees stand below their repository, by their branches', async () => {
+test('loops in worktrees stand below their repository, by their titles, and say their branches', async () => {
   const inTree = (loopId: string, branch: string): LoopStatus => ({
-    ...loop, loopId, title: `app (${branch})`, folder: `file:///w/app.worktrees/${loopId}`,
+    ...loop, loopId, title: `Build ${loopId}`, folder: `file:///w/app.worktrees/${loopId}`,
     worktree: { branch, repository: 'file:///w/my%20app', path: `file:///w/app.worktrees/${loopId}` },
   });
   const nodes = roots(input({ loops: [inTree('x', 'ralph/x'), loop, inTree('y', 'ralph/y')] }));
   assert.deepEqual(nodes.map((n) => n.label), [loop.title, 'my app']);
   const below = await nodes[1]!.children!();
-  assert.deepEqual(below.map((n) => n.label), ['ralph/x', 'ralph/y']);
+  assert.deepEqual(below.map((n) => n.label), ['Build x', 'Build y']);
+  assert.match(below[1]!.description!, /^ralph\/y · /);
   assert.match(below[0]!.context!, /^ralph\.loop .*\bworktree\b/);
   assert.doesNotMatch(nodes[0]!.context!, /worktree/);
   assert.equal(below[0]!.loop!.loopId, 'x');

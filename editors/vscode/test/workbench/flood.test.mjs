@@ -12,7 +12,7 @@ test('what is typed while an agent floods is seen', { timeout: 1_800_000 }, asyn
       await w.openFile('draft.txt');
       const before = await typing(w.page, '');
       await w.page.keyboard.press('Control+Alt+r');
-      await w.page.locator('.tab').filter({ hasText: 'Ralph app' }).first().waitFor();
+      await w.page.locator('.tab').filter({ hasText: 'flood 100000' }).first().waitFor();
       await w.page.keyboard.press('Control+1');
       const during = await typing(w.page, letters);
       await w.screenshot('flood');

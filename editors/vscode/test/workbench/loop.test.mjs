@@ -62,7 +62,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('has followed the run in the transcript', async () => {
-    await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph app' }).waitFor();
+    await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'count 3' }).waitFor();
     await w.transcriptRow('done: DONE').waitFor();
     assert.match(fs.readFileSync(w.file('notes.txt'), 'utf8'), /step 3: done\nstep 4: open/);
   });

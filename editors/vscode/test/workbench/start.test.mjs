@@ -85,7 +85,7 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await w.page.keyboard.press('Control+Enter');
     await w.statusIs(/Ralph [12]\/7/);
     await w.page.locator('.tabs-container .tab').filter({ hasText: 'Ralph Prompt' }).waitFor({ state: 'detached' });
-    await w.page.locator('.tabs-container .tab').filter({ hasText: 'Ralph app' }).waitFor();
+    await w.page.locator('.tabs-container .tab').filter({ hasText: 'count 2 and look' }).waitFor();
     await w.statusIs(/Ralph done/);
     await w.run('Ralph: Start Loop...');
     await lens('at most 20 iterations, $5.00').waitFor();

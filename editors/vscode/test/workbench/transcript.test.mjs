@@ -110,7 +110,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await w.focusEditor();
     await w.page.keyboard.press('Control+End');
     await w.editorShows('number 50000');
-    await tab('Ralph ').first().click(); // it comes back to that call
+    await tab('do 2').first().click(); // it comes back to that call
   });
 
   it('opens the file at the line that an output names', async () => {
@@ -120,7 +120,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
   });
 
   it('goes to the iteration that is picked, and shows what it changed', async () => {
-    await tab('Ralph ').first().click();
+    await tab('do 2').first().click();
     await view().press('g');
     await w.choose('Iteration 2');
     await until('the header', async () => /Iteration 2/.test(await active().getAttribute('aria-label').catch(() => '')));
@@ -129,13 +129,13 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
   });
 
   it('is there as text', async () => {
-    await tab('Ralph ').first().click();
+    await tab('do 2').first().click();
     await t.getByRole('button', { name: 'Open as Text' }).click();
     await w.editorShows('## Iteration 1 of 50');
   });
 
   it('is back after a reload of the window', async () => {
-    await tab('Ralph ').first().click();
+    await tab('do 2').first().click();
     await t.locator('.row:not(.unread)').first().waitFor(); // its page is made again
     await view().press('Home');
     const isAtTheTop = () => t.locator('.iteration').filter({ hasText: 'Iteration 1' }).evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('#view').getBoundingClientRect().top) < 2);
