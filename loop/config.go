@@ -82,7 +82,9 @@ type Config struct {
 	// promise, limits and, unless it is given, the model come from there, then
 	// Change. What runs doesn't: anybody can write such a file.
 	Continue bool
-	Change   Patch
+	// Say is guidance for the next run, besides what waits for that.
+	Say    string
+	Change Patch
 	// Stranger says that the loop to go on with wasn't started here: anybody may have
 	// written what its state file says of a verification, so nothing of that counts.
 	Stranger bool

@@ -327,6 +327,9 @@ func (l *Loop) init(s loopstate.State) {
 		for _, text := range s.Guided { // the iteration that was told this is run again
 			p.guiding = append(p.guiding, p.newGuidance(text))
 		}
+		if l.cfg.Say != "" {
+			p.guiding = append(p.guiding, p.newGuidance(l.cfg.Say))
+		}
 		p.status = Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: treeOf(l.cfg.Folder), State: StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: hatOf(s), StartedAt: s.StartedAt, Sandbox: wallsOf(s), Detached: l.cfg.Alone,

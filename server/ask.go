@@ -70,7 +70,7 @@ func (q *questions) decisionFor(err error, cfg loop.Config) func(context.Context
 			chosen, err := q.user.permit(ctx, wire.QuestionAbout(err), aboutLeftBehind, err)
 			switch chosen {
 			case actionContinue:
-				return q.starter.goOn(ctx, cfg.Folder, start.Options{}, false)
+				return q.starter.goOn(ctx, cfg.Folder, start.Options{}, "", false)
 			case actionDiscardAndStart:
 				return q.launcher.launchInstead(cfg, func() error { return loop.DiscardFolder(cfg.Folder, interrupted.State.LoopID) })
 			}

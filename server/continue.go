@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// goOn continues the loop that is left in a folder, with what the options change. trust is the user's word for what the files would run.
-func (s *starter) goOn(ctx context.Context, folder string, options start.Options, trust bool) (*managed, error) {
+// goOn continues the loop that is left in a folder, with what the options change; its next run is told what say says. trust is the user's word for what the files would run.
+func (s *starter) goOn(ctx context.Context, folder string, options start.Options, say string, trust bool) (*managed, error) {
 	found, err := start.FoundIn(folder)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 	if err != nil {
 		return nil, err
 	}
-	cfg.Folder, cfg.Version = folder, s.version
+	cfg.Folder, cfg.Version, cfg.Say = folder, s.version, say
 	r, err := s.launcher.launch(cfg)
 	if err == nil {
 		s.warn(cfg)
@@ -49,5 +49,5 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 	if path == "" {
 		return nil, loop.ErrNothingToGoOn
 	}
-	return s.goOn(ctx, path, start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch, Said: p.Said}, p.Trust)
+	return s.goOn(ctx, path, start.Options{Agent: start.Agent{Name: p.Backend}, Limits: patch, Said: p.Said}, p.Say, p.Trust)
 }

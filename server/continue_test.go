@@ -64,3 +64,14 @@ func TestALoopThatGoesOnIsStillVerified(t *testing.T) {
 		t.Errorf("it ended as %s", got.StopReason)
 	}
 }
+
+// What is said when a loop goes on is told to its next run.
+func TestALoopThatGoesOnIsTold(t *testing.T) {
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "promises"), "maxIterations": 1, "completionPromise": "DONE"}))
+	c.status(dir, inState("ended"))
+	c.Must(c.Command(wire.CommandResume, map[string]any{"say": "Mind the tests", "maxIterations": 2}))
+	c.Hears(wire.MethodUpdate, `"sessionUpdate":"user_message_chunk","content":{"type":"text","text":"Mind the tests"}`)
+	c.status(dir, func(l wire.LoopStatus) bool { return l.State == "ended" && l.Iteration == 2 })
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -161,7 +162,14 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 		return nil, err
 	}
 	patch.Accept = p.Accept
-	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error { return l.Resume(patch) })
+	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error {
+		if p.Say != "" {
+			if _, err := l.Steer(p.Say, false); err != nil {
+				return err
+			}
+		}
+		return l.Resume(patch)
+	})
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
@@ -278,6 +286,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	others, text := c.afar.list()
 	if p.Folder == "" {
 		result := wire.StatusesOf(wire.SortByNeed(append(c.loops.snapshot(), others...)))
+		feed.WithTalks(result.Loops)
 		result.Text = cmp.Or(text, result.Text)
 		return result, nil
 	}

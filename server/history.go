@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -28,7 +29,9 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 	past := []wire.PastLoop{}
 	for _, s := range sessions {
 		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
-			past = append(past, wire.PastIn(s))
+			one := wire.PastIn(s)
+			one.Talks = []wire.Talk{feed.TalkAnew(wire.FileURI(path))}
+			past = append(past, one)
 		}
 	}
 	return wire.HistoryResult{Loops: past}, nil

@@ -123,6 +123,7 @@ type ResumeParams struct {
 	LoopParams
 	LimitParams
 	Accept        bool   `json:"accept,omitempty"` // a promise that could not be verified counts all the same, this once
+	Say           string `json:"say,omitempty"`    // guidance for its next run
 	Text          string `json:"text,omitempty"`   // see ChangeParams
 	Backend       string `json:"backend,omitempty"`
 	settings.Said        // without them the loop has the walls that it had, and asks as it did

@@ -42,6 +42,7 @@ type PastLoop struct {
 	Commit         string    `json:"commit,omitempty"`   // of that branch then
 	Text           string    `json:"text"`               // how it ended, and what became of its branch, in one line
 	Class          Class     `json:"class"`
+	Talks          []Talk    `json:"talks,omitempty"` // as in a status
 }
 
 // PromptsParams is the argument of ralph.loop.prompts.

@@ -75,6 +75,7 @@ type LoopStatus struct {
 	Class              Class         `json:"class"`
 	Question           string        `json:"question,omitempty"`   // of one that goes on: to be asked before its folder gets another task
 	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first
+	Talks              []Talk        `json:"talks,omitempty"`      // what becomes of words that the user types for it, that first which Return means
 	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
 	Busy               bool          `json:"busy"`                 // an agent is at work
 	Refuted            int           `json:"refuted,omitempty"`    // promises in a row that weren't true
@@ -112,6 +113,13 @@ type LoopStatus struct {
 	Owned              bool          `json:"owned"`            // false: another process drives it, or none
 	StateFileURI       string        `json:"stateFileUri,omitempty"`
 	SessionFileURI     string        `json:"sessionFileUri,omitempty"`
+}
+
+// Talk is what becomes of words that a user types for a loop: they go into the command's argument, as Key.
+type Talk struct {
+	Command
+	Key  string `json:"key"`
+	Hint string `json:"hint"` // for the empty box
 }
 
 // Walls are around the agents of a loop.

@@ -36,6 +36,7 @@ func examples() map[string]any {
 	loops := []LoopStatus{exampleLoop(tokens)}
 	status := NewStatus(loops)
 	status.Seq = 42
+	status.Loops[0].Talks = []Talk{{Command{"Steer", CommandSteer, []any{SteerParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}}}}, "text", "Tell the agent something: it reads it at its next step"}}
 	all := map[string]any{
 		"status":      status,
 		"states":      StatusResult{Loops: exampleStates()},
@@ -51,7 +52,7 @@ func examples() map[string]any {
 		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Said: settings.Said{Live: "on", Permissions: "ask", AskTimeout: new(settings.Span(10 * time.Minute)), Sandbox: "workspace", Instruct: new(false)}, Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
 			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Said: settings.Said{Sandbox: "off"}},
+		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Say: "Mind the tests", Said: settings.Said{Sandbox: "off"}},
 		"command-update":  ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
 		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},

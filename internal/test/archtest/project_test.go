@@ -57,7 +57,7 @@ var picture = Rules{
 		"notify":                   {"journal", "wire", "loop", "backends", "stream", "internal/caller", "internal/settings"},
 		"server/rpc":               {"stream"},
 		"server/client":            {"wire"},
-		"server/feed":              {"changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
+		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
 		"server/documents":         {"agents", "server/client", "server/rpc", "wire", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
 		"server/elsewhere":         {"changes", "journal", "wire"},
 		"server/stdio":             {"server", "server/elsewhere"},
