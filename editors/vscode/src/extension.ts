@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
+import { Composer } from './composer';
 import * as config from './config';
 import { keepContextKeys, reached } from './contextKeys';
 import { Changes } from './changes';
@@ -54,7 +55,7 @@ function start(context: vscode.ExtensionContext): Api {
   sidecar = server;
   const loops = new Loops(server);
   const transcripts = new TranscriptView(server, loops);
-  const panels = new Panels(context.extensionUri, server, loops);
+  const panels = new Panels(context.extensionUri, server, loops, () => composer);
   const drafts = new Drafts(context.workspaceState);
   const options = new StartOptions(server);
   const prompts = new PromptEditor(server, loops, drafts, options);
@@ -62,13 +63,14 @@ function start(context: vscode.ExtensionContext): Api {
     if (!config.openOnStart()) return;
     void loops.known(loop.loopId).then(() => panels.show(loop, true)); // its title comes with its status
   });
+  const composer = new Composer(server, loops, starter);
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);
   const pages = new Pages(server);
   const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
   context.subscriptions.push(
-    log, loops, transcripts, panels, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
+    log, loops, transcripts, panels, composer, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
       sidecar: server, loops, starter, options, transcripts, panels, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),

@@ -14,13 +14,23 @@ async function mentions(document: vscode.TextDocument, position: vscode.Position
   const typed = /(?:^|[\s([{"'`])@([^\s@]*)$/.exec(document.lineAt(position).text.slice(0, position.character))?.[1];
   const folder = document.uri.scheme === promptScheme ? folderOf(document.uri) : vscode.workspace.getWorkspaceFolder(document.uri)?.uri;
   if (typed === undefined || !folder) return undefined;
-  const files = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '**/*'), excluded(folder), most, token);
+  const paths = await filesIn(folder, token);
   const range = new vscode.Range(position.translate(0, -typed.length), position);
-  const paths = files.map((f) => path.posix.relative(folder.path, f.path));
   return new vscode.CompletionList([
     ...paths.map((p) => item(p, vscode.CompletionItemKind.File, range)),
     ...foldersOf(paths).map((p) => item(p, vscode.CompletionItemKind.Folder, range)),
-  ], files.length === most);
+  ], paths.length === most);
+}
+
+async function filesIn(folder: vscode.Uri, token?: vscode.CancellationToken): Promise<string[]> {
+  const files = await vscode.workspace.findFiles(new vscode.RelativePattern(folder, '**/*'), excluded(folder), most, token);
+  return files.map((f) => path.posix.relative(folder.path, f.path));
+}
+
+/** The files and folders that an @ may name. */
+export async function filesOf(folder: vscode.Uri): Promise<string[]> {
+  const paths = await filesIn(folder);
+  return [...paths, ...foldersOf(paths)];
 }
 
 function item(label: string, kind: vscode.CompletionItemKind, range: vscode.Range): vscode.CompletionItem {

@@ -6,9 +6,10 @@ import * as config from './config';
 import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } from './drafts';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import type { Chip } from './panel/messages';
 import { iconless, short } from './show';
 import type { Sidecar } from './sidecar';
-import { withOnClose, type Changeable, type Edit, type StartOptions } from './startOptions';
+import { changeable, withOnClose, type Changeable, type Edit, type StartOptions } from './startOptions';
 import { command, isSlash, type DryRunResult, type RecentPrompt, type SlashResult, type StartParams } from './wire';
 
 const refreshDelay = 300; // milliseconds after the last key
@@ -142,6 +143,17 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   }
 }
 
+/** Rows whose text alone doesn't say what they are. */
+const named = ['Model', 'Promise'];
+
+/** What would run, a chip for each thing of it that can be changed. */
+export function chipsOf({ text: all, details }: DryRunResult): Chip[] {
+  return Object.entries(titles).flatMap(([label, title]) => {
+    const row = details.find((d) => d.label === label);
+    return row && changeable.some((c) => c === label) ? [{ label, text: named.includes(label) ? `${label}: ${row.text}` : title(row.text, all).replace(/^\$\([a-z-]+\) /, ''), title: `${label}: ${row.text}` }] : [];
+  });
+}
+
 function replace(document: vscode.TextDocument, text: string): Thenable<boolean> {
   const edit = new vscode.WorkspaceEdit();
   edit.replace(document.uri, new vscode.Range(0, 0, document.lineCount, 0), text);
@@ -156,5 +168,6 @@ const titles: Record<string, (text: string, all: string) => string> = {
   Promise: (text) => `$(pass) ${short(text, 28)}`,
   Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
   Permissions: (text) => `$(shield) ${short(text, 40)}`,
+  Walls: (text) => `$(lock) ${text.startsWith('none') ? t('no walls') : short(text.split(' (')[0]!, 28)}`,
   'On close': (text) => `$(debug-disconnect) ${text.split(' (')[0]}`,
 };

@@ -88,6 +88,30 @@ export class Starter {
     return this.run(effective(answers));
   }
 
+  /** Starts with what was chosen for the folder's next loop, or for its last one. */
+  startWith(folder: vscode.Uri, argument: StartParams): Promise<StartResult | undefined> {
+    return this.run({ ...this.answersOf(folder), ...paramsOf(argument, folder) });
+  }
+
+  /** What that would be, apart from its prompt. */
+  lookOf(folder: vscode.Uri, answers = this.answersOf(folder)): Promise<DryRunResult> {
+    return this.editor.dryRun({ ...answers, ...paramsOf({ prompt: '...' }, folder) });
+  }
+
+  /** Asks for one thing of it. */
+  async change(folder: vscode.Uri, what: Changeable): Promise<void> {
+    const answers = this.answersOf(folder);
+    const edit = await this.options.change(what, { answers, preview: (now) => this.lookOf(folder, now) });
+    if (edit) await this.drafts.choose(folder, edit(answers));
+  }
+
+  private answersOf(folder: vscode.Uri): Answers {
+    const chosen = this.drafts.answers(folder);
+    if (Object.keys(chosen).length > 0) return chosen;
+    const { folder: _, prompt, promptUri, text, ...last } = this.memory.get<StartParams>(lastOf(folder)) ?? {};
+    return last;
+  }
+
   /** Starts with the selected text or, without a selection, the whole file. */
   async startFromEditor(argument?: vscode.Uri | StartArgument): Promise<StartResult | undefined> {
     const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;

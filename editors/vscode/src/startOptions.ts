@@ -13,7 +13,7 @@ export interface Look { answers: Answers; preview(answers: Answers): Promise<Dry
 export type Edit = (answers: Answers) => Answers;
 
 /** The rows of a preview that can be changed, by the server's labels. */
-export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder', 'Worktree', 'On close'] as const;
+export const changeable = ['Agent', 'Model', 'Limits', 'Promise', 'Verified by', 'Folder', 'Worktree', 'Permissions', 'Walls', 'On close'] as const;
 export type Changeable = (typeof changeable)[number];
 
 const icons: Record<string, string> = {
@@ -68,6 +68,20 @@ export class StartOptions {
       case 'On close': {
         const goesOn = (await look.preview(answers)).details.some((d) => d.label === what && d.text.startsWith(onClose().keep));
         return (now) => ({ ...now, onClose: goesOn ? 'end' : 'keep' });
+      }
+      case 'Permissions': {
+        const asks = (permissions: 'agent' | 'ask'): Edit => (now) => ({ ...now, permissions });
+        return (await pick([
+          { label: t("What the agent's own settings allow"), edit: asks('agent') },
+          { label: t('Ask me, each time'), description: t('in this window'), edit: asks('ask') },
+        ], t('Ralph: permissions'), t('Who says what the agent may do?'), back))?.edit;
+      }
+      case 'Walls': {
+        const stands = (sandbox: 'workspace' | 'off'): Edit => (now) => ({ ...now, sandbox });
+        return (await pick([
+          { label: t('Walls around the folder'), description: t('the agent writes only in it'), edit: stands('workspace') },
+          { label: t('No walls'), edit: stands('off') },
+        ], t('Ralph: walls'), t('Where may the agent write?'), back))?.edit;
       }
       case 'Verified by':
         return type(look, { title: t('Ralph: verify'), value: answers.verify, prompt: t('A command that has to pass before the promise counts. Empty: as the files say.') },

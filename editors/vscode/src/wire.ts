@@ -53,6 +53,9 @@ export interface Said { text?: string; class?: Class; notify?: boolean; offers?:
 /** One of the server's commands. */
 export interface Offer { title: string; command: string; arguments?: object[] }
 
+/** What becomes of words for a loop: they go into the command's argument, as its key. The hint is for the empty box. */
+export interface Talk extends Offer { key: string; hint: string }
+
 /** A loop in a ralph/status snapshot. Times are RFC 3339. */
 export interface LoopStatus extends Said {
   loopId?: string;
@@ -75,6 +78,8 @@ export interface LoopStatus extends Said {
   live: boolean;
   /** An agent is at work. */
   busy: boolean;
+  /** What becomes of words that the user types for it; Return means the first. */
+  talks?: Talk[];
   /** What can be done with it; see can.ts. */
   can?: string[];
   limitTexts?: string[];
@@ -231,6 +236,8 @@ export interface StartParams extends Choices {
   verify?: string;
   /** Who says what the agent may do: its own settings, or the user, each time. */
   permissions?: 'agent' | 'ask';
+  /** Walls around its agents. */
+  sandbox?: 'workspace' | 'off';
   /** True, or the name of a branch: it works in a git worktree of its own. */
   worktree?: true | string;
   /** That begins with the files as they are. */
@@ -279,6 +286,7 @@ export interface PastLoop {
   class: Class;
   error?: string;
   sessionFileUri?: string;
+  talks?: Talk[];
 }
 /** A file that a loop changed between two snapshots; text is for a row. */
 export interface ChangedFile {

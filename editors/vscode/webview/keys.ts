@@ -10,14 +10,15 @@ export interface Keys {
   find(): void;
   again(by: 1 | -1): void;
   follow(): void;
+  write(): void;
   escape(): void;
 }
 
 export function onKeys(view: HTMLElement, keys: Keys): void {
   document.addEventListener('keydown', (e) => {
     const run = actionOf(e, keys);
-    const inField = (e.target as HTMLElement).matches('input');
-    if (!run || (inField && !/^(F3|Escape)$/.test(e.key) && !e.ctrlKey && !e.metaKey)) return;
+    const inField = (e.target as HTMLElement).matches('input, textarea');
+    if (!run || e.defaultPrevented || (inField && !/^(F3|Escape)$/.test(e.key) && !e.ctrlKey && !e.metaKey)) return;
     if (e.key === 'Enter' || e.key === ' ') {
       const isRow = e.target === view || (e.target as HTMLElement).matches('.row');
       if (!isRow) return; // a button or a link has its own meaning
@@ -44,6 +45,7 @@ function actionOf(e: KeyboardEvent, keys: Keys): (() => void) | undefined {
     case '/': return keys.find;
     case 'F3': return () => keys.again(e.shiftKey ? -1 : 1);
     case 'f': return keys.follow;
+    case 'i': return keys.write;
     case 'Escape': return keys.escape;
     default: return undefined;
   }

@@ -3,6 +3,7 @@ import { isPossible } from '../src/can';
 import { readState, type FromPage, type Place, type ToPage } from '../src/panel/messages';
 import type { Words } from '../src/panel/words';
 import type { Offer, Question } from '../src/wire';
+import { Composer } from './composer';
 import { FindBar } from './findBar';
 import { onKeys } from './keys';
 import { List } from './list';
@@ -43,6 +44,8 @@ export class Page {
   private current = '';
   private readonly list: List;
   private readonly bar: FindBar;
+  private readonly composer: Composer;
+  private draft = '';
 
   constructor() {
     this.list = new List(view, feed, {
@@ -55,9 +58,16 @@ export class Page {
       marks: () => this.mark(),
       closed: () => this.focus(this.current),
     });
+    this.composer = new Composer(element('composer'), {
+      post: (m) => editor.postMessage(m), leave: () => this.focus(this.current),
+      keep: (text) => {
+        this.draft = text;
+        this.remember();
+      },
+    });
     onKeys(view, {
       move: (by) => this.goesElsewhere(() => this.move(by)), end: (which) => this.goesElsewhere(() => this.toEnd(which)), page: (by) => this.goesElsewhere(() => this.list.page(by)), toggle: () => this.enter(), iteration: (by) => this.iteration(by),
-      pick: () => editor.postMessage({ type: 'goTo' }), find: () => this.bar.open(), again: (by) => this.bar.next(by), follow: () => this.list.follow(), escape: () => this.bar.close(),
+      pick: () => editor.postMessage({ type: 'goTo' }), find: () => this.bar.open(), again: (by) => this.bar.next(by), follow: () => this.list.follow(), write: () => this.composer.focus(), escape: () => this.bar.close(),
     });
     document.addEventListener('click', (e) => this.clicked(e));
     document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a[data-path]') && this.clicked(e));
@@ -92,12 +102,17 @@ export class Page {
         this.questions = m.questions;
         this.can = m.can;
         this.offerButtons(m.buttons);
+        this.composer.show(m.talks);
         return this.list.changed();
       case 'alive': return;
+      case 'chips': return this.composer.chips(m.chips);
+      case 'mentions': return this.composer.mentions(m.id, m.paths);
+      case 'insert': return this.composer.insert(m.text);
+      case 'sent': return this.composer.sent(m.text);
       case 'reveal': return this.goTo(m.place);
       case 'failed': return this.say(m.text);
       case 'found': return this.bar.found(m.search, m.hits, m.done);
-      case 'do': return m.what === 'end' ? this.list.follow() : this.bar.open();
+      case 'do': return { end: () => this.list.follow(), find: () => this.bar.open(), write: () => this.composer.focus() }[m.what]();
     }
   }
 
@@ -114,7 +129,8 @@ export class Page {
     this.localise(m.words);
     this.goal = place;
     if (!place) this.list.follow();
-    editor.setState({ ...this.loop, place }); // a tab without rows comes back after a reload, too
+    if (before?.loopId === m.loopId && before.words) this.composer.restore(this.draft = before.words);
+    this.remember(place); // a tab without rows comes back after a reload, too
     this.changed();
   }
 
@@ -128,6 +144,7 @@ export class Page {
       element(id).setAttribute('aria-label', title);
     }
     this.bar.localise(words);
+    this.composer.localise(words);
   }
 
   /** The buttons of what can be done with the loop; one that stays keeps the focus. */
@@ -189,7 +206,12 @@ export class Page {
     for (const key of keys) if (!key.includes(':')) this.want(Number(key));
     this.mark();
     const top = this.list.first();
-    if (this.loop && top) editor.setState({ ...this.loop, place: this.list.follows ? undefined : this.place() });
+    if (top) this.remember();
+  }
+
+  /** Leaves for the next page of this tab where the user is, and what is written. */
+  private remember(place = this.list.follows ? undefined : this.place()): void {
+    if (this.loop) editor.setState({ ...this.loop, place, ...(this.draft && { words: this.draft }) });
   }
 
   private want(index: number): void {

@@ -1,5 +1,6 @@
 // Markdown without HTML, pictures and addresses that lead anywhere.
 import MarkdownIt from 'markdown-it';
+import { tokensOf } from './highlight';
 import { piecesOf, placeOf, type Place } from './links';
 import { plain } from './plain';
 
@@ -30,7 +31,8 @@ md.renderer.rules.link_close = (tokens, at) => {
 md.renderer.rules.text = (tokens, at) => withPlaces(tokens[at]?.content ?? '');
 md.renderer.rules.code_inline = (tokens, at) => `<code>${withPlaces(tokens[at]?.content ?? '')}</code>`;
 const plainBlock = (content: string): string => `<pre>${withPlaces(content)}</pre>`;
-md.renderer.rules.fence = (tokens, at) => plainBlock(tokens[at]?.content ?? '');
+md.renderer.rules.fence = (tokens, at) => `<pre>${highlighted(tokens[at]?.content ?? '', (tokens[at]?.info ?? '').trim().split(/\s/)[0] ?? '')}</pre>`;
+const highlighted = (code: string, language: string): string => tokensOf(code, language).map(({ text, kind }) => (kind ? `<span class="c-${kind}">${withPlaces(text)}</span>` : withPlaces(text))).join('');
 md.renderer.rules.code_block = (tokens, at) => plainBlock(tokens[at]?.content ?? '');
 
 function opening({ path, line, column }: Place): string {

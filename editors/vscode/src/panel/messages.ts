@@ -8,6 +8,11 @@ export interface PartInfo { iteration: number; bytes: number }
 /** What the page remembers over a reload. */
 export interface Place { iteration: number; toolCallId?: string }
 
+/** What becomes of words for the loop, as a button has it. */
+export interface TalkWords { title: string; hint: string }
+/** A thing of a loop, or of the next one, that a click changes. */
+export interface Chip { label: string; text: string; title: string }
+
 export type ToPage =
   /** A new beginning. Behind the parts comes the tail. The generation names it in all that follows. */
   | { type: 'open'; generation: number; loopId: string; folder?: string; title: string; words: Words; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
@@ -15,14 +20,20 @@ export type ToPage =
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
   /** can: what can be done with the loop now, and buttons: what the page has buttons for of that. questions: that are open. */
-  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: { can: string; title: string }[]; questions: Question[] }
+  | { type: 'status'; text: string; busy: boolean; toolStartedAt?: string; can: string[]; buttons: { can: string; title: string }[]; questions: Question[]; talks: TalkWords[] }
+  | { type: 'chips'; chips: Chip[] }
+  /** The files that an @ with a text behind it may mean. */
+  | { type: 'mentions'; id: number; paths: string[] }
+  | { type: 'insert'; text: string }
+  /** What was typed has reached the loop. */
+  | { type: 'sent'; text: string }
   /** The extension is there. */
   | { type: 'alive' }
   | { type: 'reveal'; place: Place }
   | { type: 'failed'; text: string }
   /** Where a text was found: [part, row]; the tail is the part behind the last. */
   | { type: 'found'; search: number; hits: [number, number][]; done: boolean }
-  | { type: 'do'; what: 'find' | 'end' };
+  | { type: 'do'; what: 'find' | 'end' | 'write' };
 
 export type FromPage =
   | { type: 'ready' }
@@ -33,6 +44,10 @@ export type FromPage =
   | { type: 'output'; iteration: number; toolCallId: string }
   | { type: 'find'; search: number; text: string }
   | { type: 'act'; can: string }
+  | { type: 'talk'; title: string; text: string }
+  | { type: 'chip'; label: string }
+  | { type: 'mention'; id: number; text: string }
+  | { type: 'selection' }
   | { type: 'goTo' | 'asText' };
 
 const isObject = (x: unknown): x is Record<string, unknown> => typeof x === 'object' && x !== null && !Array.isArray(x);
@@ -40,15 +55,21 @@ const isCount = (x: unknown): x is number => typeof x === 'number' && Number.isS
 const isText = (x: unknown, max: number): x is string => typeof x === 'string' && x.length > 0 && x.length <= max;
 const isOptional = (x: unknown): x is number | undefined => x === undefined || isCount(x);
 
+/** Characters that a user may type at once. */
+const maxWords = 1 << 20;
+
 /** The commands that an offer may carry: the server's own. */
 const offered: readonly string[] = Object.values(command);
 
 /** Reads a message of the page's; undefined: it is none. */
 export function readMessage(m: unknown): FromPage | undefined {
   if (!isObject(m)) return undefined;
-  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can } = m;
+  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can, title, label, id } = m;
   switch (type) {
-    case 'ready': case 'goTo': case 'asText': return { type };
+    case 'ready': case 'goTo': case 'asText': case 'selection': return { type };
+    case 'talk': return isText(title, 1000) && isText(text, maxWords) ? { type, title, text } : undefined;
+    case 'chip': return isText(label, 100) ? { type, label } : undefined;
+    case 'mention': return isCount(id) && typeof text === 'string' && text.length <= 1000 ? { type, id, text } : undefined;
     case 'act': return isText(can, 100) ? { type, can } : undefined;
     case 'want': return isCount(generation) && isCount(index) ? { type, generation, index } : undefined;
     case 'open': return isText(path, 4096) && isOptional(line) && isOptional(column) ? { type, path, line, column } : undefined;
@@ -66,11 +87,12 @@ function isOffer(o: unknown): o is Offer {
 }
 
 /** What the page left when its window was closed; undefined: it isn't of this extension's. */
-export function readState(s: unknown): { loopId: string; folder?: string; title: string; place?: Place } | undefined {
+export function readState(s: unknown): { loopId: string; folder?: string; title: string; place?: Place; words?: string } | undefined {
   if (!isObject(s) || !isText(s.loopId, 1000)) return undefined;
-  const { folder, title, place } = s;
+  const { folder, title, place, words } = s;
   return {
     loopId: s.loopId, folder: isText(folder, 10_000) ? folder : undefined, title: isText(title, 1000) ? title : s.loopId,
     place: isObject(place) && isCount(place.iteration) ? { iteration: place.iteration, toolCallId: isText(place.toolCallId, 1000) ? place.toolCallId : undefined } : undefined,
+    ...(isText(words, maxWords) && { words }),
   };
 }

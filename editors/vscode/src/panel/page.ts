@@ -21,8 +21,12 @@ export function pageOf(webview: vscode.Webview, extension: vscode.Uri): string {
 <span id="actions"></span><button id="before">↑</button><button id="after">↓</button><button id="goto">#</button><button id="search">⌕</button><button id="text">≡</button>
 </div>
 <div id="find" role="search" hidden><input type="text" spellcheck="false"><span class="count" aria-live="polite"></span><button>↑</button><button>↓</button><button>✕</button></div>
-<div id="view" tabindex="0"><div id="message" hidden></div><div id="feed" role="feed"></div></div>
-<button id="follow" hidden></button>
+<div id="main"><div id="view" tabindex="0"><div id="message" hidden></div><div id="feed" role="feed"></div></div><button id="follow" hidden></button></div>
+<div id="composer" role="form" hidden>
+<div id="mentions" role="listbox" hidden></div>
+<textarea rows="1" spellcheck="true" role="combobox" aria-autocomplete="list" aria-expanded="false" aria-controls="mentions"></textarea>
+<div id="below"><span id="chips"></span><button id="selection" type="button">@</button><span id="talks"></span></div>
+</div>
 <script nonce="${nonce}" src="${uri('transcript.js')}"></script>
 </body>
 </html>`;

@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { partRows } from '../../webview/rows';
 import { buttonsOf, canOf, doing } from '../can';
+import type { Composer } from '../composer';
 import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
@@ -25,11 +26,12 @@ export class Panel implements vscode.Disposable {
   private hasFailed = false;
   private goal: Place | undefined;
   private status = '';
+  private stands = '';
   private search = 0;
 
   constructor(
     readonly view: vscode.WebviewPanel, readonly loop: LoopParams & { loopId: string; title: string }, extension: vscode.Uri,
-    private readonly sidecar: Sidecar, private readonly loops: Loops,
+    private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly composer: Composer,
   ) {
     this.log = new Log(sidecar, loop.loopId, {
       opened: (parts, iterations) => {
@@ -126,18 +128,25 @@ export class Panel implements vscode.Disposable {
     const { loopId } = this.loop;
     const now = this.loops.byId(loopId);
     const past = this.loops.past.find((p) => p.loopId === loopId);
-    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [] };
+    const status: ToPage = { type: 'status', text: facts(this.loop.title, now?.line ?? past?.text), busy: now?.busy ?? false, toolStartedAt: now?.tool?.startedAt, can: now ? canOf(now) : [], buttons: buttonsOf(now), questions: now?.questions ?? [], talks: this.composer.talksOf(this.loop).map(({ title, hint }) => ({ title, hint })) };
     const key = JSON.stringify(status);
     if (key === this.status) return;
     this.status = key;
     this.post(status);
+    const stands = JSON.stringify([status.talks, now?.state, now?.details?.filter((d) => d.label === 'Limits'), now?.can]);
+    if (stands !== this.stands) void this.tellChips();
+    this.stands = stands;
+  }
+
+  private async tellChips(): Promise<void> {
+    this.post({ type: 'chips', chips: await this.composer.chips(this.loop).catch(() => []) }); // why one can't start, the start says
   }
 
   private async take(m: FromPage): Promise<void> {
     switch (m.type) {
       case 'ready':
         this.isReady = true;
-        this.status = '';
+        this.status = this.stands = '';
         this.tellStatus();
         return this.open();
       case 'want': return this.sendPart(m.generation, m.index);
@@ -147,6 +156,10 @@ export class Panel implements vscode.Disposable {
       case 'output': return this.openOutput(m.iteration, m.toolCallId);
       case 'find': return this.findAll(m.search, m.text);
       case 'act': return this.act(m.can);
+      case 'talk': return void ((await this.composer.send(this.loop, m.title, m.text)) && this.post({ type: 'sent', text: m.text }));
+      case 'chip': return this.composer.change(this.loop, m.label).then(() => this.tellChips());
+      case 'mention': return this.post({ type: 'mentions', id: m.id, paths: await this.composer.mentions(this.loop, m.text) });
+      case 'selection': return this.addSelection();
       case 'asText': return void (await vscode.commands.executeCommand('ralph.transcript.openAsText', this.loop));
       case 'goTo': return this.pick();
     }
@@ -157,6 +170,12 @@ export class Panel implements vscode.Disposable {
     const { loopId, folder } = this.loop;
     const isThere = buttonsOf(this.loops.byId(loopId)).some((b) => b.can === can);
     if (isThere) await vscode.commands.executeCommand(doing(can)!.command, { loopId, folder });
+  }
+
+  private addSelection(): void {
+    const text = this.composer.selection(this.loop);
+    if (text) this.post({ type: 'insert', text });
+    else mention(t('nothing is selected in an editor'));
   }
 
   private async sendPart(generation: number, index: number): Promise<void> {

@@ -1,5 +1,6 @@
 // The transcripts that are open, one tab for each loop.
 import * as vscode from 'vscode';
+import type { Composer } from '../composer';
 import { reached } from '../contextKeys';
 import type { Loops } from '../loops';
 import { facts, short } from '../show';
@@ -21,7 +22,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   private readonly heart = setInterval(() => this.panels.forEach((panel) => panel.beat()), heartbeat);
   private readonly naming: vscode.Disposable;
 
-  constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops) {
+  constructor(private readonly extension: vscode.Uri, private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly composer: () => Composer) {
     this.naming = loops.onChange(() => this.panels.forEach((panel) => this.name(panel)));
   }
 
@@ -80,7 +81,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   }
 
   private add(view: vscode.WebviewPanel, loop: LoopParams & { loopId: string; title: string }): Panel {
-    const panel = new Panel(view, loop, this.extension, this.sidecar, this.loops);
+    const panel = new Panel(view, loop, this.extension, this.sidecar, this.loops, this.composer());
     this.panels.set(loop.loopId, panel);
     this.name(panel);
     view.onDidDispose(() => {

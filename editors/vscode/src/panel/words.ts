@@ -33,6 +33,9 @@ export const words = () => ({
   goTo: t('Go to Iteration...'),
   asText: t('Open as Text'),
   previousIteration: t('Go to the Previous Iteration'),
+  compose: t('Say something to the loop, or what is to be done next'),
+  mentions: t('Files'),
+  selection: t('Add the editor\'s selection'),
   nextIteration: t('Go to the Next Iteration'),
 });
 export type Words = ReturnType<typeof words>;

@@ -5,12 +5,28 @@ import path from 'node:path';
 import test from 'node:test';
 import type { Iteration, Update } from '../../src/wire';
 import { compare, diffOf, unified } from '../../webview/diff';
+import { tokensOf } from '../../webview/highlight';
 import { piecesOf, placeOf } from '../../webview/links';
 import { markdown, withPlaces } from '../../webview/markdown';
 import { Part, textOf, type Row } from '../../webview/model';
 import { plain } from '../../webview/plain';
 import { Store } from '../../webview/store';
 import { splitAt } from '../../webview/split';
+
+test('code has colours, and nothing in it is more than text', () => {
+  const kinds = (code: string, language: string): string => tokensOf(code, language).map(({ text, kind }) => (kind ? `${kind}:${text}` : text)).join('|');
+  const cases: [string, string, string][] = [
+    ['go', 'func f() { return "a // b" } // c', 'keyword:func| f() { |keyword:return| |string:"a // b"| } |comment:// c'],
+    ['sh', 'echo 3 # if', 'echo |number:3| |comment:# if'],
+    ['sql', "x = 'y' -- if", "x = |string:'y'| |comment:-- if"],
+    ['ts', '/* if\nfor */ `a\nb` x', 'comment:/* if\nfor */| |string:`a\nb`| x'],
+    ['py', '"open', 'string:"open'], ['text', 'if // no', 'if // no'], ['', 'if', 'if'], ['go', 'i'.repeat(30_000), 'i'.repeat(30_000)],
+    ['rust', "fn f<'a>(x: &'a str)", "keyword:fn| f<'a>(x: &'a str)"],
+  ];
+  for (const [language, code, want] of cases) assert.equal(kinds(code, language), want, language);
+  assert.equal(markdown('```go\nif x == "<b>" // see a/b.go:3\n```'), '<pre><span class="c-keyword">if</span> x == <span class="c-string">&quot;&lt;b&gt;&quot;</span> '
+    + '<span class="c-comment">// see <a role="link" tabindex="0" data-path="a/b.go" data-line="3">a/b.go:3</a></span>\n</pre>\n'.replace('</pre>\n', '</pre>'));
+});
 
 declare const ROOT: string;
 const say = (text: string, messageId = 'm1', more: object = {}): Update => ({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text }, ...more });

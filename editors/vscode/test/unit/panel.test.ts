@@ -20,11 +20,12 @@ test('messages of the page are believed only as far as they go', () => {
   const good = [
     { type: 'ready' }, { type: 'asText' }, { type: 'act', can: 'next' }, { type: 'want', generation: 1, index: 0 }, { type: 'open', path: 'a.go', line: 3, column: undefined }, { type: 'changes', iteration: 2 },
     { type: 'offer', offer: { title: 'Resume', command: 'ralph.loop.resume', arguments: [{ loopId: 'x' }] } }, { type: 'find', search: 1, text: 'x' },
+    { type: 'talk', title: 'Steer', text: 'Mind the\ngap' }, { type: 'chip', label: 'Agent' }, { type: 'mention', id: 2, text: '' }, { type: 'selection' },
   ];
   for (const m of good) assert.deepEqual(readMessage(m), m);
   const bad: unknown[] = [
     undefined, null, 'ready', [], {}, { type: 'eval' }, { type: 'want', generation: -1, index: 0 }, { type: 'want', generation: 1, index: 1.5 }, { type: 'open' }, { type: 'open', path: 3 },
-    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 }, { type: 'act' }, { type: 'act', can: '' },
+    { type: 'open', path: 'x'.repeat(5000) }, { type: 'open', path: 'a', line: '1' }, { type: 'find', search: 1, text: 'x'.repeat(2000) }, { type: 'output', iteration: 1 }, { type: 'act' }, { type: 'act', can: '' }, { type: 'talk', title: 'Steer', text: '' }, { type: 'talk', text: 'x' }, { type: 'talk', title: 'Steer', text: 'x'.repeat(1 << 21) }, { type: 'chip' }, { type: 'mention', id: -1, text: 'x' },
     { type: 'offer', offer: { title: 'x', command: 'workbench.action.terminal.new' } }, { type: 'offer', offer: { title: 'x', command: 'ralph.loop.start', arguments: ['rm'] } }, { type: 'offer', offer: { command: 'ralph.loop.start' } },
   ];
   for (const m of bad) assert.equal(readMessage(m), undefined, JSON.stringify(m));
@@ -33,6 +34,8 @@ test('messages of the page are believed only as far as they go', () => {
 test('what a window left is read with the same care', () => {
   assert.deepEqual(readState({ loopId: 'r', folder: 'file:///x', title: 'app', place: { iteration: 3, toolCallId: 't1' } }), { loopId: 'r', folder: 'file:///x', title: 'app', place: { iteration: 3, toolCallId: 't1' } });
   assert.deepEqual(readState({ loopId: 'r', place: { iteration: 'x' } }), { loopId: 'r', folder: undefined, title: 'r', place: undefined });
+  assert.equal(readState({ loopId: 'r', words: 'half a' })?.words, 'half a', 'what was being written');
+  assert.equal(readState({ loopId: 'r', words: 3 })?.words, undefined);
   for (const s of [undefined, 'x', {}, { loopId: 3 }, { loopId: '' }]) assert.equal(readState(s), undefined);
 });
 
