@@ -7,15 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// Asked says that an agent waits for an answer. Answered follows.
-type Asked struct{ ask.Question }
-
-// Answered says that a question is open no more.
-type Answered struct {
-	Question ask.Question
-	Answer   ask.Answer
-}
-
 // openDesk makes the desk at which the loop's agents ask.
 func (l *talks) openDesk() *ask.Desk {
 	return &ask.Desk{
@@ -27,10 +18,10 @@ func (l *talks) openDesk() *ask.Desk {
 		Host: ask.Host{
 			Told: func(q ask.Question, a *ask.Answer) {
 				if a == nil {
-					l.emit(Asked{q})
+					l.emit(Asked{Question: q})
 					return
 				}
-				l.emit(Answered{q, *a})
+				l.emit(Answered{Question: q, Answer: *a})
 				l.activity.excuse()
 			},
 			Changed: func() {

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
@@ -183,3 +184,30 @@ func (Published) loopEvent()      {}
 func (End) loopEvent()            {}
 func (Asked) loopEvent()          {}
 func (Answered) loopEvent()       {}
+
+// Asked says that an agent waits for an answer. Answered follows.
+type Asked struct{ ask.Question }
+
+// Answered says that a question is open no more.
+type Answered struct {
+	Question ask.Question
+	Answer   ask.Answer
+}
+
+// Problem says in one line what went wrong last, "" for nothing.
+func (e End) Problem() string {
+	if e.Error != "" || len(e.Denials) == 0 {
+		return e.Error
+	}
+	denied := make([]string, len(e.Denials))
+	for i, d := range e.Denials {
+		denied[i] = strings.TrimSpace(d.Tool + " " + d.Detail)
+	}
+	return oneLine("refused: " + strings.Join(denied, ", "))
+}
+
+// lineLimit is how long a line of the status may be, in characters.
+const lineLimit = 300
+
+// oneLine is s fit for a status line.
+func oneLine(s string) string { return stream.Line(s, lineLimit) }

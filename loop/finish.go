@@ -3,7 +3,6 @@ package loop
 import (
 	"errors"
 	"io/fs"
-	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -60,18 +59,6 @@ func (l *Loop) leaveFile(end End, now time.Time) State {
 // reopen takes out of a state file why its loop failed, as that goes on.
 func reopen(s *loopstate.State) {
 	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
-}
-
-// Problem says in one line what went wrong last, "" for nothing.
-func (e End) Problem() string {
-	if e.Error != "" || len(e.Denials) == 0 {
-		return e.Error
-	}
-	denied := make([]string, len(e.Denials))
-	for i, d := range e.Denials {
-		denied[i] = strings.TrimSpace(d.Tool + " " + d.Detail)
-	}
-	return oneLine("refused: " + strings.Join(denied, ", "))
 }
 
 // finish leaves the folder as the reason for the end demands, and says goodbye.

@@ -15,6 +15,8 @@ import (
 // one below: it knows what that can do, and nothing of what is above. In their methods l is the
 // loop as far as the floor knows it.
 
+var _ Handle = (*Loop)(nil)
+
 // Loop is a loop under way: the engine, which decides what comes next. All its exported methods
 // may be called from any goroutine.
 type Loop struct {

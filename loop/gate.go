@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"encoding/json"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -82,18 +81,6 @@ func (c Config) gateCall(g gate) stream.ToolCall {
 		return call
 	}
 	return CheckCall(c.Verify.Subject(g.name))
-}
-
-// CheckCallID is the id of a check as the tool that runs.
-const CheckCallID = "verify"
-
-// CheckCall is a check as the tool that runs; "" is one that nobody can name.
-func CheckCall(subject string) stream.ToolCall {
-	call := stream.ToolCall{ID: CheckCallID, Name: "verifying"}
-	if subject != "" {
-		call.Input, _ = json.Marshal(map[string]string{"command": subject}) // texts can always be encoded
-	}
-	return call
 }
 
 // verification is what is told of a gate that is asked.

@@ -36,7 +36,7 @@ type Handle interface {
 	Detach() (iteration int, err error)
 }
 
-var _, _ Handle = (*Loop)(nil), Other{}
+var _ Handle = Other{}
 
 // Other is the loop in a folder that another process drives, reached as control.go says. With
 // a LoopID another one that is there by now isn't meant.

@@ -54,7 +54,7 @@ func TestEachCommandDoesTheSameHereAndElsewhere(t *testing.T) {
 	}
 	for name, handle := range map[string]func(*Loop) Handle{
 		"here":      func(l *Loop) Handle { return l },
-		"elsewhere": func(l *Loop) Handle { return Other{l.cfg.Folder, l.id} },
+		"elsewhere": func(l *Loop) Handle { return Other{Folder: l.cfg.Folder, LoopID: l.id} },
 	} {
 		t.Run(name, func(t *testing.T) {
 			obs := &beginner{begun: make(chan int, 2)}

@@ -86,11 +86,6 @@ func hatCostsOf(texts []string) (h hatCosts) {
 	return h
 }
 
-// costs are what the hats have cost, with the run under way.
-func (p *progress) hatCosts() hatCosts {
-	return p.base.hats.plus(p.wears, p.current.Cost, false)
-}
-
 // hatsOf are the hats of a loop as its status has them.
 func hatsOf(costs hatCosts, s loopstate.State) []HatCost {
 	hats := slices.Clone(costs)

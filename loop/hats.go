@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -43,9 +42,6 @@ func enterQueue(s *loopstate.State, q hats.Queue) {
 	t := q.Texts()
 	s.Topics, s.HatRuns, s.Published = t.Topics, t.Runs, t.Published
 }
-
-// hatOf is the hat that a loop wears, or wore last.
-func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
 
 // nextTurn chooses the hat of the coming run in its state. ok is false when no hat is left that may run.
 func (l *turns) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string, ok bool) {

@@ -182,12 +182,6 @@ func withStderr(problem, stderr string) string {
 	return problem
 }
 
-// lineLimit is how long a line of the status may be, in characters.
-const lineLimit = 300
-
-// oneLine is s fit for a status line.
-func oneLine(s string) string { return stream.Line(s, lineLimit) }
-
 // tally counts what came in a row.
 type tally struct {
 	begun bool // an agent has begun to work, at any time
@@ -268,4 +262,9 @@ func reached(s spent, limits Limits) StopReason {
 		return StopMaxTime
 	}
 	return ""
+}
+
+// costs are what the hats have cost, with the run under way.
+func (p *progress) hatCosts() hatCosts {
+	return p.base.hats.plus(p.wears, p.current.Cost, false)
 }

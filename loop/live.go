@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"errors"
 	"slices"
 	"time"
 
@@ -24,9 +23,6 @@ type aborter interface{ Abort(grace time.Duration) }
 
 // skipped is why a run is ended whose iteration the user wants to be over. The loop goes on.
 const skipped StopReason = "next"
-
-// ErrNoRun says that there is no run that could be ended.
-var ErrNoRun = errors.New("no run is under way: the loop waits, is paused, or checks what the last one promised")
 
 // conversation is what the running agents are told.
 type conversation struct {
@@ -205,7 +201,7 @@ func (l *talks) hasRead(e stream.Heard) {
 	var g Guidance
 	var ok bool
 	if l.change(func(p *progress) { g, ok = p.read(e.ID) }); ok {
-		l.emit(Told{g.Text})
+		l.emit(Told{Text: g.Text})
 		l.emit(g)
 		l.noteSpending()
 	}

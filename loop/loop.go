@@ -213,7 +213,7 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 	isCostly := l.cfg.Verify.Has(verify.ReviewerGate)
 	if why := reached(used, bounds); why != "" && (!isVerified || why == StopMaxTime || why == StopMaxCost && isCostly) {
 		sofar := Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
-		return &CapError{why, sofar, bounds}
+		return &CapError{Reason: why, Used: sofar, Limits: bounds}
 	}
 	return nil
 }

@@ -71,9 +71,6 @@ func (c Config) promiseFrom() string {
 	return c.PromiseFrom
 }
 
-// FromState is where the promise of a loop comes from that goes on.
-const FromState = "state"
-
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.
 func (l *ground) lookAtPrompt(prompt string) {

@@ -44,6 +44,6 @@ func (l *Loop) give(plan plannedRun) {
 		}
 	})
 	for _, g := range plan.guidance {
-		l.emit(Told{g.Text})
+		l.emit(Told{Text: g.Text})
 	}
 }

@@ -188,7 +188,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 }
 
 // own is the edit of whoever drives the loop, who is its user.
-func (l *books) own(q request) error { return l.edit(q.edit(caller.Who{}, caller.Who{}, l.dir)) }
+func (l *books) own(q request) error { return l.edit(editOf(q, caller.Who{}, caller.Who{}, l.dir)) }
 
 // Pause lets the running iteration finish and starts no other.
 func (l *books) Pause() error { return l.own(request{Do: doPause}) }

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 
@@ -152,4 +153,16 @@ func (s Status) SilentSince() time.Time {
 		return time.Time{}
 	}
 	return s.LastSign
+}
+
+// CheckCallID is the id of a check as the tool that runs.
+const CheckCallID = "verify"
+
+// CheckCall is a check as the tool that runs; "" is one that nobody can name.
+func CheckCall(subject string) stream.ToolCall {
+	call := stream.ToolCall{ID: CheckCallID, Name: "verifying"}
+	if subject != "" {
+		call.Input, _ = json.Marshal(map[string]string{"command": subject}) // texts can always be encoded
+	}
+	return call
 }

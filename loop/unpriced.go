@@ -7,12 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// isUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row
-// of which nobody knows what they cost.
-func isUnpriced(inARow int, l Limits) bool {
-	return l.MaxCostUSD > 0 && l.MaxUnknown > 0 && inARow >= l.MaxUnknown
-}
-
 // bookUnknown adds a run whose cost may be unknown.
 func (p *progress) bookUnknown(isUnknown bool) {
 	if isUnknown {

@@ -1,0 +1,120 @@
+package loop
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+)
+
+// Limits bound a loop.
+type Limits = limits.Limits
+
+// Patch changes a loop; what is nil stays as it is.
+type Patch struct {
+	limits.Given
+	Promise *string
+	Prompt  *string
+	Accept  bool // a promise that could not be verified counts all the same, once
+}
+
+// Errors of Start and of the functions that speak to a loop in a folder.
+var (
+	ErrEmptyPrompt   = errors.New("the prompt is empty: say what the agent should do")
+	ErrNotDetachable = errors.New("the process that drives this loop can't let it go on alone; interrupt it, and go on with ralph-lsp resume --detach")
+	ErrNotRunning    = errors.New("no loop is running here")
+	ErrNothingToGoOn = errors.New("there is no loop here to continue: start one with a prompt")
+	// ErrNothingToAccept: nothing was changed, either.
+	ErrNothingToAccept = errors.New("no promise waits to be accepted: resume the loop without accepting")
+)
+
+// AlreadyRunningError says that a living process drives this folder's loop.
+type AlreadyRunningError struct {
+	Folder string
+	Owner  loopstate.Owner
+}
+
+func (e *AlreadyRunningError) Error() string {
+	owner := "another process"
+	if e.Owner.PID != 0 {
+		owner = fmt.Sprintf("process %d on %s since %s", e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
+	}
+	return fmt.Sprintf("a loop is already running in %s (%s): cancel it first", e.Folder, owner)
+}
+
+// InterruptedError says that a loop was left in the folder by a process that is
+// gone, or that it failed there.
+type InterruptedError struct {
+	Path  string // of the state file
+	State loopstate.State
+}
+
+func (e *InterruptedError) Error() string {
+	how := "stopped"
+	if e.Reason().Failed() {
+		how = "failed"
+	}
+	return fmt.Sprintf("%s holds a loop that %s at iteration %s: continue it or cancel it first",
+		e.Path, how, tell.OfMax(e.State.Iteration, e.State.Limits().MaxIterations))
+}
+
+// Reason is why the loop stopped: StopInterrupted, or one that is Failed.
+func (e *InterruptedError) Reason() StopReason {
+	if r := StopReason(e.State.StopReason); r.Failed() {
+		return r
+	}
+	return StopInterrupted
+}
+
+// wallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
+func wallsOf(s loopstate.State) string {
+	if s.Sandbox != sandbox.Workspace {
+		return ""
+	}
+	return cmp.Or(s.SandboxEngine, sandbox.Bubblewrap)
+}
+
+// Or returns the patch, and for what it leaves another one.
+func (p Patch) Or(other Patch) Patch {
+	return Patch{p.Given.Or(other.Given), cmp.Or(p.Promise, other.Promise), cmp.Or(p.Prompt, other.Prompt), p.Accept || other.Accept}
+}
+
+// Over returns limits and a promise with the patch's changes.
+func (p Patch) Over(l Limits, promise string) (Limits, string) {
+	if p.Promise != nil {
+		promise = *p.Promise
+	}
+	return p.Given.Over(l), promise
+}
+
+// apply writes the patch into a state file.
+func (p Patch) apply(s *loopstate.State) {
+	s.Given = p.Given.Or(s.Given)
+	s.Accept = s.Accept || p.Accept
+	if p.Promise != nil {
+		s.CompletionPromise = *p.Promise
+	}
+	if p.Prompt != nil {
+		s.Prompt = *p.Prompt
+	}
+}
+
+// ErrNoRun says that there is no run that could be ended.
+var ErrNoRun = errors.New("no run is under way: the loop waits, is paused, or checks what the last one promised")
+
+// hatOf is the hat that a loop wears, or wore last.
+func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
+
+// isUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row
+// of which nobody knows what they cost.
+func isUnpriced(inARow int, l Limits) bool {
+	return l.MaxCostUSD > 0 && l.MaxUnknown > 0 && inARow >= l.MaxUnknown
+}
+
+// FromState is where the promise of a loop comes from that goes on.
+const FromState = "state"
