@@ -16,9 +16,10 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -40,7 +41,7 @@ func keeping(t *testing.T, id string) (l told, path string) {
 	t.Helper()
 	w := &watcher{}
 	r := NewRecorder(w)
-	r.kept.cfg = loop.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
+	r.kept.cfg = engine.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
 	path = r.kept.Open("", false)
 	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it"})
 	return told{r, w, r.Open(id, true)}, path
@@ -184,7 +185,7 @@ func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
 }
 
 // echoes is a configuration of a loop whose agent says hello.
-func echoes(t *testing.T) loop.Config {
+func echoes(t *testing.T) engine.Config {
 	t.Helper()
 	said := filepath.Join(t.TempDir(), "said")
 	if err := os.WriteFile(said, []byte(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"hello"}],"stopReason":"stop"}}
@@ -192,7 +193,7 @@ func echoes(t *testing.T) loop.Config {
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := loop.Config{
+	cfg := engine.Config{
 		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
@@ -202,7 +203,7 @@ func echoes(t *testing.T) loop.Config {
 }
 
 // runs runs a loop to its end.
-func runs(t *testing.T, cfg loop.Config, obs loop.Observer) (session string) {
+func runs(t *testing.T, cfg engine.Config, obs loop.Observer) (session string) {
 	t.Helper()
 	l, log, err := Start(cfg, obs)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 // request is what a process asks of a loop that another one drives: on the socket of that one,
 // which learns from Linux who asks; elsewhere it believes what that says.
-type request struct {
+type Request struct {
 	Do     string     `json:"do"` // a right of caller's
 	LoopID string     `json:"loopId,omitempty"`
 	Patch  Patch      `json:"patch,omitzero"`
@@ -30,9 +30,9 @@ type request struct {
 
 // What is asked for that caller has no name for, as every command has one.
 const (
-	doPause     = "pause"
-	doDisallow  = "disallow"
-	doInterrupt = "interrupt"
+	DoPause     = "pause"
+	DoDisallow  = "disallow"
+	DoInterrupt = "interrupt"
 )
 
 // reply is what came of a request.
@@ -47,7 +47,7 @@ var codes = map[string]error{
 	"not_running": ErrNotRunning, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
 }
 
-func replyOf(iteration int, err error) reply {
+func ReplyOf(iteration int, err error) reply {
 	r := reply{Iteration: iteration, Error: errText(err)}
 	for code, known := range codes {
 		if errors.Is(err, known) {
@@ -86,8 +86,8 @@ const (
 )
 
 // askOwner asks whoever drives a folder's loop for something. It is ErrNotRunning when nobody does.
-func askOwner(ctx context.Context, folder string, q request) (iteration int, err error) {
-	file, err := open(folder)
+func askOwner(ctx context.Context, folder string, q Request) (iteration int, err error) {
+	file, err := Open(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +115,7 @@ func askOwner(ctx context.Context, folder string, q request) (iteration int, err
 }
 
 // askOnce asks an owner once. It isn't heard where that doesn't listen yet, or no more.
-func askOnce(ctx context.Context, owner loopstate.Owner, q request, r *reply) (isHeard bool, err error) {
+func askOnce(ctx context.Context, owner loopstate.Owner, q Request, r *reply) (isHeard bool, err error) {
 	if owner.Control == "" {
 		return false, nil
 	}

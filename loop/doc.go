@@ -1,32 +1,11 @@
-// Package loop is the engine: it runs an agent again and again with the same
-// prompt and decides after each run whether to go on. It speaks to agents and
-// to the state file through interfaces of its own, and has never heard of
-// editors, terminals or JSON-RPC.
+// Package loop is what there is to know of a loop, and to ask of it, for whoever doesn't drive it:
+// how it stands (Status), what happens to it (Event), why it ended, and the commands that it takes.
+// The engine, which drives it, is below in loop/engine and builds on this.
 //
-// Start takes the folder and begins a goroutine: nextRun reads the state file and claims the coming
-// iteration, runOnce runs an agent and watches its limits, judge.go (no clocks, no files) says how
-// the run went and whether the loop ends, wait.go waits. ledger.go keeps in the loop's record what
-// is spent, while it is spent and beside the loop's own work. terms.go puts back what loosens a
-// loop in its file while a run is at work, and asks. till.go counts what loops spend that agents
-// start. circles.go says whether iterations bring anything new, from the snapshots and from what
-// their tools did (deeds.go). reason.go is the table of the reasons for which a loop ends: how each
-// is meant, what stays, its words and what can be done about it.
-//
-// A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
-// the loop stands, talks are between user and agents, books are what is kept, runs start agents and
-// watch them, checks find out what their work is worth, turns choose a hat, and the engine on top
-// decides. A floor knows what is below it. Only the engine knows all.
-//
-// A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
-// guard.go, reviewer.go); verify.go says what follows. Where an iteration has steps, a crew is its
-// agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
-// own, shown below a call with its name (below.go). Whoever works besides the loop's own agent is a
-// Role (role.go); hats.go tells agents theirs, and takes down what they publish. live.go hands the
-// user's words to the running agent, and back to the next run what came too late.
-//
-// A Handle is a loop as whoever commands it sees it, here or in another process, which is asked on
-// its socket (control.go); the lock's record tells what that one does and asks right now. detach.go
-// is a loop's way into a process of its own, last.go how it goes on when it has ended, land.go
-// keeps loops out while their work lands. Where the loop is kept, session.go says only when what is
-// to be there.
+// reason.go is the table of the reasons for which a loop ends: how each is meant, what stays, its
+// words and what can be done about it. A Handle is a loop as whoever commands it sees it, here or
+// in another process, which is asked on its socket (control.go). folder.go tells how a folder's
+// loop stands, from its files and from what its owner's record says (owner.go), and ends it;
+// last.go says how one goes on that has ended, keeper.go whether one lives in a process of its own,
+// kept.go which loops there were. land.go keeps loops out while their work lands.
 package loop

@@ -203,11 +203,11 @@ func (e End) Problem() string {
 	for i, d := range e.Denials {
 		denied[i] = strings.TrimSpace(d.Tool + " " + d.Detail)
 	}
-	return oneLine("refused: " + strings.Join(denied, ", "))
+	return OneLine("refused: " + strings.Join(denied, ", "))
 }
 
 // lineLimit is how long a line of the status may be, in characters.
-const lineLimit = 300
+const LineLimit = 300
 
 // oneLine is s fit for a status line.
-func oneLine(s string) string { return stream.Line(s, lineLimit) }
+func OneLine(s string) string { return stream.Line(s, LineLimit) }

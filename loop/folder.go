@@ -22,7 +22,7 @@ import (
 
 // open is the state file of a folder. A loop that an agent starts behind walls, where the user's
 // state folder can't be written, counts in the temporary folder of the loop around it.
-func open(folder string) (*loopstate.File, error) {
+func Open(folder string) (*loopstate.File, error) {
 	file, err := loopstate.Open(folder)
 	if err == nil && file.CanKeep() != nil {
 		if temp := caller.Self().TempDir(); temp != "" {
@@ -35,13 +35,13 @@ func open(folder string) (*loopstate.File, error) {
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.
 func StateIn(folder string) (path string, s loopstate.State, err error) {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err != nil {
 		return "", s, err
 	}
 	s, err = file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, s, err = keptIn(folder); err != nil {
+		if _, s, err = KeptIn(folder); err != nil {
 			err = ErrNothingToGoOn
 		}
 	}
@@ -52,7 +52,7 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 // ended there that can go on. owned: a living process drives it, and owner says which. A
 // folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bool, err error) {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err != nil {
 		return Status{}, owner, false, err
 	}
@@ -67,8 +67,8 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	if err != nil {
 		return Status{}, owner, owned, err
 	}
-	status = statusOf(state, file.Path(), folder, owned)
-	if status.Worktree = treeOf(folder); status.State.Over() {
+	status = StatusOf(state, file.Path(), folder, owned)
+	if status.Worktree = TreeOf(folder); status.State.Over() {
 		status.Last = lastOf(folder, status.LoopID)
 	}
 	if owned {
@@ -80,7 +80,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an
 // *InterruptedError, or that the state file can't be read. Nothing is locked or changed.
 func InTheWay(folder string) error {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func InTheWay(folder string) error {
 // Needs says whether a loop is one that somebody drives in a folder, or that its state file there
 // goes on with. One that can't be told is.
 func Needs(folder, loopID string) bool {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
@@ -113,14 +113,14 @@ func Needs(folder, loopID string) bool {
 }
 
 // statusOf is what a state file tells of its loop.
-func statusOf(s loopstate.State, path, folder string, owned bool) Status {
+func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		UnknownCosts: s.UnknownCosts,
 		LoopID:       s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
-		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: hatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
+		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
-		Hats: hatsOf(hatCostsOf(s.HatCosts), s), Sandbox: wallsOf(s),
+		Hats: HatsOf(HatCostsOf(s.HatCosts), s), Sandbox: WallsOf(s),
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)
@@ -137,12 +137,12 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 		status.State, status.StopReason = StateInterrupted, StopInterrupted
 	case !s.Active && (!s.Checking || s.Unchecked != ""): // else it pauses after the check
 		status.State, status.Unchecked = StatePaused, s.Unchecked
-		if n := s.InARow.UnknownCosts; n > 0 && isUnpriced(n, s.Limits()) {
+		if n := s.InARow.UnknownCosts; n > 0 && IsUnpriced(n, s.Limits()) {
 			status.Unpriced = n
 		}
 	case s.ResumeAt.After(time.Now()):
 		status.State = StateWaiting
-		status.Retry = waitOf(s)
+		status.Retry = WaitOf(s)
 	case s.Checking:
 		status.Tool, status.Pausing = &ToolStatus{Call: CheckCall("")}, !s.Active
 	}
@@ -151,7 +151,7 @@ func statusOf(s loopstate.State, path, folder string, owned bool) Status {
 
 // waitOf is what a loop waits for according to its state file: its last run was
 // of a kind that is counted.
-func waitOf(s loopstate.State) *RetryStatus {
+func WaitOf(s loopstate.State) *RetryStatus {
 	retry := &RetryStatus{ResumeAt: s.ResumeAt}
 	switch row := s.InARow; {
 	case row.RateLimits > 0:
@@ -170,7 +170,7 @@ func waitOf(s loopstate.State) *RetryStatus {
 // at, once its owner has let go of the folder and so ended all its processes.
 // A loop that nobody drives is discarded.
 func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, err error) {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -192,7 +192,7 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 	for now := owner; owned && isSameLoop(owner, now); {
 		if !asked { // one that begins doesn't listen yet
 			var r reply
-			if asked, err = askOnce(ctx, now, request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.err()) != nil {
+			if asked, err = askOnce(ctx, now, Request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.err()) != nil {
 				return r.Iteration, errors.Join(err, r.err())
 			}
 			if iteration = r.Iteration; !asked && (now.Deaf != "" || time.Since(began) > beginLimit) {
@@ -226,7 +226,7 @@ func isSameLoop(before, now loopstate.Owner) bool {
 // DiscardFolder removes a loop that nobody drives. It is ErrNotRunning when there is
 // none: it is gone, or somebody goes on with it by now.
 func DiscardFolder(folder, loopID string) error {
-	file, err := open(folder)
+	file, err := Open(folder)
 	if err == nil {
 		_, err = discard(file, folder, loopID)
 	}
@@ -241,7 +241,7 @@ func DiscardFolder(folder, loopID string) error {
 func discard(file *loopstate.File, folder, loopID string) (iteration int, err error) {
 	state, err := file.Load()
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, _, err := keptIn(folder); err != nil {
+		if _, _, err := KeptIn(folder); err != nil {
 			return 0, ErrNotRunning
 		}
 	} else if err != nil {
@@ -265,7 +265,7 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 		return 0, errors.Join(err, lock.Release())
 	}
 	previous, _ := lock.Previous()
-	if err := endRemains(previous); err != nil {
+	if err := EndRemains(previous); err != nil {
 		return state.Iteration, errors.Join(err, lock.Release())
 	}
 	_, _ = giveUp(folder, state.LoopID) // it isn't known how it ended, else

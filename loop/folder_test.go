@@ -102,7 +102,7 @@ func TestTheWaitOfAnotherProcess(t *testing.T) {
 		if reason == "" {
 			want = 0
 		}
-		if st := statusOf(s, "", "", true); st.State != StateWaiting || st.Retry.Reason != reason || st.Retry.Attempt != want {
+		if st := StatusOf(s, "", "", true); st.State != StateWaiting || st.Retry.Reason != reason || st.Retry.Attempt != want {
 			t.Errorf("%+v shows as %s: %+v", row, st.State, st.Retry)
 		}
 	}
@@ -199,7 +199,7 @@ func TestTheStatusOfAnotherProcessSaysThatItVerifies(t *testing.T) {
 		"waits for a word": {loopstate.State{Checking: true, Unchecked: "took too long"}, StatePaused, "", false},
 	} {
 		tt.state.Iteration = 3
-		got := statusOf(tt.state, "", "", true)
+		got := StatusOf(tt.state, "", "", true)
 		tool := ""
 		if got.Tool != nil {
 			tool = got.Tool.Call.Name

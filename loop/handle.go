@@ -43,26 +43,26 @@ var _ Handle = Other{}
 type Other struct{ Folder, LoopID string }
 
 // Pause implements Handle.
-func (o Other) Pause() error { return o.tell(request{Do: doPause}) }
+func (o Other) Pause() error { return o.tell(Request{Do: DoPause}) }
 
 // Next implements Handle.
-func (o Other) Next() (iteration int, err error) { return o.ask(request{Do: caller.Next}) }
+func (o Other) Next() (iteration int, err error) { return o.ask(Request{Do: caller.Next}) }
 
 // Resume implements Handle. It is ErrNotRunning when no process drives the loop: then it must
 // be continued by one.
-func (o Other) Resume(p Patch) error { return o.tell(request{Do: caller.Resume, Patch: p}) }
+func (o Other) Resume(p Patch) error { return o.tell(Request{Do: caller.Resume, Patch: p}) }
 
 // Update implements Handle.
-func (o Other) Update(p Patch) error { return o.tell(request{Do: caller.Update, Patch: p}) }
+func (o Other) Update(p Patch) error { return o.tell(Request{Do: caller.Update, Patch: p}) }
 
 // Steer implements Handle.
 func (o Other) Steer(text string, next bool) (id string, err error) {
-	return "", o.tell(request{Do: caller.Steer, Text: text, Next: next})
+	return "", o.tell(Request{Do: caller.Steer, Text: text, Next: next})
 }
 
 // IsLive implements Handle.
 func (o Other) IsLive() bool {
-	file, err := open(o.Folder)
+	file, err := Open(o.Folder)
 	if err != nil {
 		return false
 	}
@@ -72,11 +72,11 @@ func (o Other) IsLive() bool {
 
 // Answer implements Handle.
 func (o Other) Answer(id string, a ask.Answer) error {
-	return o.tell(request{Do: caller.Answer, ID: id, Answer: a})
+	return o.tell(Request{Do: caller.Answer, ID: id, Answer: a})
 }
 
 // Disallow implements Handle.
-func (o Other) Disallow(rule string) error { return o.tell(request{Do: doDisallow, Text: rule}) }
+func (o Other) Disallow(rule string) error { return o.tell(Request{Do: DoDisallow, Text: rule}) }
 
 // Saved implements Handle. The loop has put back by now, maybe, what the file says there.
 func (o Other) Saved(s loopstate.State) error {
@@ -85,17 +85,17 @@ func (o Other) Saved(s loopstate.State) error {
 }
 
 // Detach implements Handle.
-func (o Other) Detach() (iteration int, err error) { return o.ask(request{Do: caller.Detach}) }
+func (o Other) Detach() (iteration int, err error) { return o.ask(Request{Do: caller.Detach}) }
 
 // Interrupt ends the loop so that it can be continued. It doesn't wait for that.
-func (o Other) Interrupt() error { return o.tell(request{Do: doInterrupt}) }
+func (o Other) Interrupt() error { return o.tell(Request{Do: DoInterrupt}) }
 
-func (o Other) tell(q request) error {
+func (o Other) tell(q Request) error {
 	_, err := o.ask(q)
 	return err
 }
 
-func (o Other) ask(q request) (iteration int, err error) {
+func (o Other) ask(q Request) (iteration int, err error) {
 	q.LoopID = o.LoopID
 	return askOwner(context.Background(), o.Folder, q)
 }

@@ -21,9 +21,9 @@ type HatCost struct {
 
 // hatCosts are what the hats have cost so far, in the order in which they first did.
 // Nothing in one is changed in place: copies of progress share it.
-type hatCosts []HatCost
+type HatCosts []HatCost
 
-func (h hatCosts) find(hat string) HatCost {
+func (h HatCosts) find(hat string) HatCost {
 	if i := slices.IndexFunc(h, func(c HatCost) bool { return c.Hat == hat }); i >= 0 {
 		return h[i]
 	}
@@ -31,7 +31,7 @@ func (h hatCosts) find(hat string) HatCost {
 }
 
 // with returns the costs with those of a hat instead of what they have for it.
-func (h hatCosts) with(cost HatCost) hatCosts {
+func (h HatCosts) with(cost HatCost) HatCosts {
 	h = slices.Clone(h)
 	if i := slices.IndexFunc(h, func(c HatCost) bool { return c.Hat == cost.Hat }); i >= 0 {
 		h[i] = cost
@@ -41,7 +41,7 @@ func (h hatCosts) with(cost HatCost) hatCosts {
 }
 
 // plus adds what a run of a hat has cost; no hat is "".
-func (h hatCosts) plus(hat string, cost stream.Cost, unknown bool) hatCosts {
+func (h HatCosts) Plus(hat string, cost stream.Cost, unknown bool) HatCosts {
 	if hat == "" || !cost.Known && !unknown {
 		return h
 	}
@@ -52,7 +52,7 @@ func (h hatCosts) plus(hat string, cost stream.Cost, unknown bool) hatCosts {
 
 // texts are the costs as the state file has them: "builder 1.2", "builder 1.2+" where
 // that of some runs is unknown, "builder ?" where that of all is.
-func (h hatCosts) texts() (texts []string) {
+func (h HatCosts) Texts() (texts []string) {
 	for _, c := range h {
 		amount := "?"
 		if c.Cost.Known {
@@ -67,7 +67,7 @@ func (h hatCosts) texts() (texts []string) {
 }
 
 // hatCostsOf reads what texts writes. What can't be read counts for nothing.
-func hatCostsOf(texts []string) (h hatCosts) {
+func HatCostsOf(texts []string) (h HatCosts) {
 	for _, text := range texts {
 		words := strings.Fields(text)
 		if len(words) != 2 {
@@ -87,7 +87,7 @@ func hatCostsOf(texts []string) (h hatCosts) {
 }
 
 // hatsOf are the hats of a loop as its status has them.
-func hatsOf(costs hatCosts, s loopstate.State) []HatCost {
+func HatsOf(costs HatCosts, s loopstate.State) []HatCost {
 	hats := slices.Clone(costs)
 	for _, text := range s.HatRuns {
 		name, count, _ := strings.Cut(text, " ")

@@ -42,12 +42,12 @@ func isKept(loopID string) bool {
 }
 
 // handoverTime bounds how long nobody drives a loop between its window and its keeper.
-const handoverTime = 2 * time.Second
+const HandoverTime = 2 * time.Second
 
 // ownerOf is a file's owner, once a keeper that waits for it has taken it: a moment between two
 // owners is no end.
 func ownerOf(file *loopstate.File) (owner loopstate.Owner, owned bool, err error) {
-	for deadline := time.Now().Add(handoverTime); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(HandoverTime); ; time.Sleep(5 * time.Millisecond) {
 		owner, owned, err = file.Owner()
 		if owned || err != nil || time.Now().After(deadline) {
 			return owner, owned, err

@@ -90,7 +90,7 @@ func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions, h histor
 		return worktree.Landed{}, err
 	}
 	defer release()
-	o.Skip, o.Words = ownFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
 	return worktree.Land(ctx, t, o)
 }
 
@@ -101,13 +101,13 @@ func Discard(ctx context.Context, t worktree.Tree, dryRun bool) (worktree.Discar
 		return worktree.Discarded{}, err
 	}
 	defer release()
-	return worktree.Discard(ctx, t, worktree.DiscardOptions{Skip: ownFilesIn(t), DryRun: dryRun})
+	return worktree.Discard(ctx, t, worktree.DiscardOptions{Skip: OwnFilesIn(t), DryRun: dryRun})
 }
 
 // holdTree keeps loops out of a tree, and ends what a dead one may have left running.
 // The error is a *worktree.Refused while somebody drives one there.
 func holdTree(t worktree.Tree) (release func(), err error) {
-	file, err := open(t.Folder)
+	file, err := Open(t.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil // it was removed by hand
 	}
@@ -123,14 +123,14 @@ func holdTree(t worktree.Tree) (release func(), err error) {
 		return nil, err
 	}
 	previous, _ := lock.Previous()
-	if err := endRemains(previous); err != nil {
+	if err := EndRemains(previous); err != nil {
 		return nil, errors.Join(err, lock.Release())
 	}
 	return func() { _ = lock.Release() }, nil // its folder may be gone by then
 }
 
 // ownFilesIn are the beginnings of the paths of a loop's own files in its tree.
-func ownFilesIn(t worktree.Tree) []string {
+func OwnFilesIn(t worktree.Tree) []string {
 	prefix := ""
 	if rel, err := filepath.Rel(t.Path, t.Folder); err == nil && rel != "." {
 		prefix = filepath.ToSlash(rel) + "/"

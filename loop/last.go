@@ -10,7 +10,7 @@ import (
 )
 
 // keptIn is the loop that ended in a folder and can go on, with its state.
-func keptIn(folder string) (registry.Entry, loopstate.State, error) {
+func KeptIn(folder string) (registry.Entry, loopstate.State, error) {
 	e, ok := registry.Last(paths.Real(folder))
 	if !ok || e.End == nil || e.State == "" {
 		return e, loopstate.State{}, fs.ErrNotExist
@@ -29,7 +29,7 @@ func EndOf(e registry.Entry) (end End, ok bool) {
 	}
 	end = EndOfRecord(*e.End)
 	end.Status = Status{
-		LoopID: e.LoopID, Folder: e.Folder, Worktree: treeOf(e.Folder), State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
+		LoopID: e.LoopID, Folder: e.Folder, Worktree: TreeOf(e.Folder), State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
 	}
 	return end, true
@@ -53,12 +53,12 @@ func lastOf(folder, loopID string) *End {
 
 // endedStatus tells how the loop stands that ended in a folder and can go on.
 func endedStatus(folder, path string) (Status, error) {
-	e, state, err := keptIn(folder)
+	e, state, err := KeptIn(folder)
 	if err != nil {
 		return Status{}, err
 	}
 	end, _ := EndOf(e)
-	status := statusOf(state, path, folder, false)
+	status := StatusOf(state, path, folder, false)
 	status.State, status.StopReason, status.EndedAt, status.Error = StateEnded, end.Reason, e.EndedAt, end.Problem()
 	status.Iteration, status.Worktree, status.Last = max(end.Iterations, 1), end.Status.Worktree, &end
 	return status, nil

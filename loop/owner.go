@@ -12,7 +12,7 @@ import (
 )
 
 // endRemains ends what a dead owner left running.
-func endRemains(dead loopstate.Owner) error {
+func EndRemains(dead loopstate.Owner) error {
 	if dead.Lives() { // elsewhere: this folder is a copy
 		return nil
 	}

@@ -72,7 +72,7 @@ func (e *InterruptedError) Reason() StopReason {
 }
 
 // wallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
-func wallsOf(s loopstate.State) string {
+func WallsOf(s loopstate.State) string {
 	if s.Sandbox != sandbox.Workspace {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (p Patch) Over(l Limits, promise string) (Limits, string) {
 }
 
 // apply writes the patch into a state file.
-func (p Patch) apply(s *loopstate.State) {
+func (p Patch) Apply(s *loopstate.State) {
 	s.Given = p.Given.Or(s.Given)
 	s.Accept = s.Accept || p.Accept
 	if p.Promise != nil {
@@ -108,11 +108,11 @@ func (p Patch) apply(s *loopstate.State) {
 var ErrNoRun = errors.New("no run is under way: the loop waits, is paused, or checks what the last one promised")
 
 // hatOf is the hat that a loop wears, or wore last.
-func hatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
+func HatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
 
 // isUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row
 // of which nobody knows what they cost.
-func isUnpriced(inARow int, l Limits) bool {
+func IsUnpriced(inARow int, l Limits) bool {
 	return l.MaxCostUSD > 0 && l.MaxUnknown > 0 && inARow >= l.MaxUnknown
 }
 

@@ -135,7 +135,7 @@ type Status struct {
 }
 
 // treeOf is the worktree of ours that a folder is in, nil for none.
-func treeOf(folder string) *worktree.Tree {
+func TreeOf(folder string) *worktree.Tree {
 	if tree, ok := worktree.Find(folder); ok {
 		return &tree
 	}

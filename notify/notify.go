@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -48,7 +49,7 @@ func Here(stdout *os.File, isTerminal, utf8 bool, warn func(string)) At {
 // Teller is the observer. Close it when the loop is over.
 type Teller struct {
 	next  loop.Observer
-	cfg   loop.Config
+	cfg   engine.Config
 	ways  []way
 	warn  func(string)
 	began time.Time
@@ -76,7 +77,7 @@ const (
 var errLate = errors.New("it took too long, and the loop was over")
 
 // Start starts a loop whose story is kept, and which calls its user.
-func Start(cfg loop.Config, obs loop.Observer, at At) (*loop.Loop, *journal.Log, *Teller, error) {
+func Start(cfg engine.Config, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
 	t := newTeller(cfg, obs, at)
 	l, log, err := journal.Start(cfg, t)
 	if err == nil {
@@ -86,7 +87,7 @@ func Start(cfg loop.Config, obs loop.Observer, at At) (*loop.Loop, *journal.Log,
 	return l, log, t, err
 }
 
-func newTeller(cfg loop.Config, obs loop.Observer, at At) *Teller {
+func newTeller(cfg engine.Config, obs loop.Observer, at At) *Teller {
 	t := &Teller{
 		next: obs, cfg: cfg, ways: ways(cfg.Notify, cfg.Folder, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},

@@ -1,15 +1,15 @@
 package server
 
 import (
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 )
 
 // managed is a loop of ours with the feed that tells the editor of it.
 type managed struct {
-	*loop.Loop
+	*engine.Loop
 	feed    *feed.Feed
-	cfg     loop.Config
+	cfg     engine.Config
 	offered offered       // to a user without a plugin
 	retired chan struct{} // closed when it is over, out of its folder, and the editor was told
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -143,7 +144,7 @@ func exampleAgents() AgentsResult {
 // exampleDryRun is a start that meets another loop.
 func exampleDryRun() DryRunResult {
 	pi, _ := backends.Lookup("pi")
-	r := PreviewOf(loop.Config{
+	r := PreviewOf(engine.Config{
 		Folder: "/w/app", Prompt: "Build X", Backend: pi, Model: "claude-sonnet", Args: []string{"--thinking", "high"}, Hat: "builder", Promise: "DONE",
 		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour}, Verify: verify.Check{Shell: "go test ./...", When: verify.OnPromise},
 	}, start.Sources{"maxIterations": config.FromDefault, "maxCostUsd": config.FromFolder, "model": config.FromEditor, "completionPromise": config.FromPrompt, "verify": config.FromStart},

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -70,7 +70,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := terminal.ConfigOf(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, stdout, stderr, how, func(*loop.Loop, <-chan struct{}) {})
+	end, err := drive(cfg, stdout, stderr, how, func(*engine.Loop, <-chan struct{}) {})
 	if err != nil {
 		return err
 	}
@@ -90,10 +90,10 @@ func introduce(out io.Writer, look terminal.Config) {
 }
 
 // demoConfig is a loop whose agent is this program.
-func demoConfig(folder string, fast bool) (loop.Config, error) {
+func demoConfig(folder string, fast bool) (engine.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return loop.Config{}, fmt.Errorf("finding this program: %w", err)
+		return engine.Config{}, fmt.Errorf("finding this program: %w", err)
 	}
 	args := []string{"demo-agent"}
 	if fast {
@@ -103,7 +103,7 @@ func demoConfig(folder string, fast bool) (loop.Config, error) {
 	agent.Name = "demo"
 	bounds := limits.Default()
 	bounds.MaxIterations = 5 // three are needed
-	return loop.Config{
+	return engine.Config{
 		Folder: folder, Prompt: demo.Prompt, Backend: agent, Promise: demo.Promise, Limits: bounds, Version: programVersion(),
 		History: history.Options{Off: true}, // the folder is gone soon
 	}, nil

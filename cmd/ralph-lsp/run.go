@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -158,7 +159,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	resolver := l.resolver(cmd, settings)
 	resolver.Prompt = prompt
 	resolver.Start = resolver.Start.Over(request.Options)
-	var cfg loop.Config
+	var cfg engine.Config
 	var sources start.Sources
 	resolve := func() error {
 		cfg, sources, err = resolver.Resolve(contextOf(cmd))
@@ -207,7 +208,7 @@ func (l *loopFlags) resume(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var cfg loop.Config
+	var cfg engine.Config
 	err = withTrust(cmd, func() error {
 		cfg, err = l.resolver(cmd, settings).Continue(contextOf(cmd), found, files)
 		return err
@@ -245,7 +246,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings) start
 
 // drive runs the loop to its end, and remembers what the user started: it may be
 // continued later without asking for trust again. began is called when it has begun.
-func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.Files, began func()) error {
+func (l *loopFlags) drive(cmd *cobra.Command, cfg engine.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
 	if l.detach && l.record != "" {
 		return errors.New("--record is for a loop that runs in this terminal; leave it or --detach out")
@@ -269,7 +270,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg loop.Config, files config.File
 			start.Remember(files, cfg, id)
 		})
 	}
-	begun := func(begun *loop.Loop, over <-chan struct{}) {
+	begun := func(begun *engine.Loop, over <-chan struct{}) {
 		began()
 		start.Remember(files, cfg, begun.ID())
 		l.once.hold(cmd.InOrStdin(), begun.Interrupt, over)

@@ -8,14 +8,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 )
 
 // unanswered is how long a loop waits for its user where nobody looks at it and nobody has said.
 const unanswered = 30 * time.Minute
 
 // bound says for how long the loop waits for its user.
-func bound(cfg *loop.Config) {
+func bound(cfg *engine.Config) {
 	cfg.Unanswered = unanswered
 	if said := cfg.Said.AskTimeout; said != nil {
 		cfg.Unanswered = time.Duration(*said)
@@ -23,7 +23,7 @@ func bound(cfg *loop.Config) {
 }
 
 // letAsk has all agents of the loop ask their user.
-func (r Resolver) letAsk(ctx context.Context, cfg *loop.Config) (err error) {
+func (r Resolver) letAsk(ctx context.Context, cfg *engine.Config) (err error) {
 	if cfg.Said.Live == settings.Off {
 		return errors.New(`an agent that asks you has to be live: leave out live = "off" (--no-live), or permissions = "ask"`)
 	}

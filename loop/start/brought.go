@@ -9,12 +9,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 )
 
 // checkBrought refuses a start whose agents would run what the folder brings along, before
 // their user trusts it.
-func checkBrought(cfg loop.Config, files config.Files) error {
+func checkBrought(cfg engine.Config, files config.Files) error {
 	var all []config.Planted
 	look := func(b backends.Backend, args []string) {
 		for _, p := range brought(files.Folder, b, args) {

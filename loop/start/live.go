@@ -5,12 +5,12 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 )
 
 // talk lets the agents be talked to that can be, where that is wanted. The error says which
 // can't ask that has to.
-func (r Resolver) talk(ctx context.Context, cfg *loop.Config) error {
+func (r Resolver) talk(ctx context.Context, cfg *engine.Config) error {
 	live := cfg.Said.Live
 	if cfg.Said.Permissions == settings.PermissionsAsk {
 		return r.letAsk(ctx, cfg)

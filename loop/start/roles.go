@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -33,23 +33,23 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 }
 
 // role is a hat on its agent. own are arguments of the user's, behind the agent's.
-func role(h config.Hat, on chosen, own ...string) (made loop.Role, err error) {
+func role(h config.Hat, on chosen, own ...string) (made engine.Role, err error) {
 	if h.Instructions, err = instructionsOf(h); err != nil {
 		return made, err
 	}
-	return loop.Role{Hat: h.Hat, Backend: on.backend, Args: onlyReading(h.Hat, on.backend, slices.Concat(on.args, own))}, nil
+	return engine.Role{Hat: h.Hat, Backend: on.backend, Args: onlyReading(h.Hat, on.backend, slices.Concat(on.args, own))}, nil
 }
 
 // Reviewer is the hat that a check names; the zero value for none.
 //
 // Errors: *UnknownHatError, and those of its backend.
-func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Role, error) {
+func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (engine.Role, error) {
 	if !check.Has(verify.ReviewerGate) {
-		return loop.Role{}, nil
+		return engine.Role{}, nil
 	}
 	agent, err := r.chooser().wear(ctx, check.Reviewer, "")
 	if err != nil {
-		return loop.Role{}, fmt.Errorf("the reviewer: %w", err)
+		return engine.Role{}, fmt.Errorf("the reviewer: %w", err)
 	}
 	hat := r.Settings.Hats[check.Reviewer]
 	hat.ReadOnly = false // what it may run to review, its arguments say
@@ -58,12 +58,12 @@ func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (loop.Role, 
 
 // roles are the hats that hand work over to each other, or the one that a start chose. A hat
 // that names no backend wears base.
-func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
+func (r Resolver) roles(ctx context.Context, base chosen) ([]engine.Role, error) {
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
 	if hat, ok := r.Settings.Hats[base.hat]; ok {
 		hat.Triggers = nil // it was called by its name
 		alone, err := role(hat, base, own...)
-		return []loop.Role{alone}, err
+		return []engine.Role{alone}, err
 	}
 	ring := r.Settings.Ring()
 	if !ring.HandsOver() {
@@ -74,7 +74,7 @@ func (r Resolver) roles(ctx context.Context, base chosen) ([]loop.Role, error) {
 			return nil, fmt.Errorf("the hats of ralph.toml: %s", p.Message)
 		}
 	}
-	roles := make([]loop.Role, len(ring))
+	roles := make([]engine.Role, len(ring))
 	for i, h := range ring {
 		hat, agent, args := r.Settings.Hats[h.Name], base, own
 		var err error

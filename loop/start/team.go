@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -111,11 +111,11 @@ func nonEmpty(text string) []string {
 
 // fileAgents is what a loop's configuration has of agents of files.
 type fileAgents struct {
-	steps    [][]loop.Role
-	roles    []loop.Role   // instead of steps, of one that does all by itself
+	steps    [][]engine.Role
+	roles    []engine.Role // instead of steps, of one that does all by itself
 	base     chosen        // the agent of the one who has the last word
 	from     config.Source // who named them
-	shown    loop.Agents
+	shown    engine.Agents
 	planted  []config.Planted
 	warnings []string
 }
@@ -149,8 +149,8 @@ func (r Resolver) fileAgents(ctx context.Context, own func(last chosen) []string
 	set := agents.Read(r.Settings.Files.Folder)
 	members := make([][]fileAgent, len(plan))
 	for i, step := range plan {
-		if len(step) > loop.MaxWorkers {
-			return fileAgents{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), loop.MaxWorkers)
+		if len(step) > engine.MaxWorkers {
+			return fileAgents{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), engine.MaxWorkers)
 		}
 		for _, said := range step {
 			m, err := r.fileAgent(ctx, set, said, from, &c)
@@ -207,7 +207,7 @@ func (c *fileAgents) warn(format string, args ...any) {
 // agents of the last one's backend: others have other arguments.
 func (r Resolver) steps(c *fileAgents, members [][]fileAgent, own []string) error {
 	for i, step := range members {
-		var side []loop.Role
+		var side []engine.Role
 		for _, m := range step {
 			isBases := m.backend.Name == c.base.backend.Name
 			args, err := m.Args(m.backend, agents.Orders{ReadOnly: m.readOnly, NoModel: isBases && r.Start.Agent.Model != ""})
@@ -219,7 +219,7 @@ func (r Resolver) steps(c *fileAgents, members [][]fileAgent, own []string) erro
 				args = append(args, own...)
 			}
 			hat := hats.Hat{Name: m.Name, Description: m.Description, Instructions: m.Instructions, ReadOnly: m.readOnly}
-			side = append(side, loop.Role{Hat: hat, Task: m.said.Task, Backend: m.backend, Args: args})
+			side = append(side, engine.Role{Hat: hat, Task: m.said.Task, Backend: m.backend, Args: args})
 			c.shown.About = append(c.shown.About, r.about(m, i+1, len(members)))
 		}
 		c.steps = append(c.steps, side)
@@ -276,7 +276,7 @@ func fileIn(folder string, a agents.Agent) string {
 
 // enlist puts the agents of files into a loop's configuration. The error is that of files that the
 // user has to trust first; the configuration is whole all the same.
-func (r Resolver) enlist(ctx context.Context, c fileAgents, cfg *loop.Config) error {
+func (r Resolver) enlist(ctx context.Context, c fileAgents, cfg *engine.Config) error {
 	cfg.Steps, cfg.Roles, cfg.Agents, cfg.Hat = c.steps, c.roles, c.shown, ""
 	cfg.AtOnce = r.Settings.AtOnce
 	if len(c.roles) > 0 {
@@ -292,7 +292,7 @@ func (r Resolver) enlist(ctx context.Context, c fileAgents, cfg *loop.Config) er
 // goOnAsTeam continues a loop whose work agents of files do: those that the start names, else
 // those of the state file, else those of the files' steps. All of them are read and have to
 // be trusted anew. ok is false for a loop of another kind.
-func (r Resolver) goOnAsTeam(ctx context.Context, cfg *loop.Config, found Found, files config.Files) (ok bool, err error) {
+func (r Resolver) goOnAsTeam(ctx context.Context, cfg *engine.Config, found Found, files config.Files) (ok bool, err error) {
 	named := &r.Start.Agent
 	isFiles := !r.Start.Team.IsSet() && named.Hat == "" && found.Agents != ""
 	_, wearsHat := r.Settings.Hats[found.Hat]

@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -153,7 +154,7 @@ func (k *keeper) takePlace(loopID string) *os.File {
 }
 
 // begin continues the loop, once nobody drives it. waits is called when that has to be waited for.
-func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*loop.Loop, *notify.Teller, error) {
+func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*engine.Loop, *notify.Teller, error) {
 	for running := (*loop.AlreadyRunningError)(nil); errors.As(loop.InTheWay(folder), &running); time.Sleep(poll) { // which looks at the lock alone
 		if running.Owner.Detached {
 			return nil, nil, running
@@ -196,7 +197,7 @@ func (nobody) HandleLoop(loop.Event) {}
 
 // Launch starts a loop that goes on in a keeper, and returns how it left this process. begun is
 // told its id, and warn what its user should know.
-func Launch(cfg loop.Config, begun, warn func(string)) (loop.End, error) {
+func Launch(cfg engine.Config, begun, warn func(string)) (loop.End, error) {
 	cfg.Detached = true
 	l, _, err := journal.Start(cfg, warner{warn: warn})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -21,7 +21,7 @@ const tooSoon = 500 * time.Millisecond
 
 // AnswerHere takes answers from the terminal that the loop runs in, until over is closed. It
 // reads only while something is asked and the terminal is this job's.
-func AnswerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(string)) {
+func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(string)) {
 	in := bufio.NewReader(tty)
 	var last string // the question that is answered now
 	var since time.Time
@@ -71,7 +71,7 @@ func AnswerHere(tty *os.File, l *loop.Loop, over <-chan struct{}, note func(stri
 
 // answerLine answers the oldest question with a line. It returns what the user is to be told: an
 // empty line is no answer.
-func answerLine(l *loop.Loop, id, line string, isEarly bool) string {
+func answerLine(l *engine.Loop, id, line string, isEarly bool) string {
 	open := l.Status().Questions
 	words := strings.Fields(line)
 	switch {

@@ -1,0 +1,78 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// openDesk makes the desk at which the loop's agents ask.
+func (l *talks) openDesk() *ask.Desk {
+	return &ask.Desk{
+		On: l.cfg.Ask, Timeout: l.cfg.AskTimeout, Mark: l.mark,
+		Reader: ask.Reader{
+			Dir: l.dir, Folder: l.cfg.Folder,
+			Hides: func(path string) bool { return l.walls != nil && l.walls.Refuses(path) == "hidden" }, // the agent can read what it asks in the session file
+		},
+		Host: ask.Host{
+			Told: func(q ask.Question, a *ask.Answer) {
+				if a == nil {
+					l.emit(loop.Asked{Question: q})
+					return
+				}
+				l.emit(loop.Answered{Question: q, Answer: *a})
+				l.activity.excuse()
+			},
+			Changed: func() {
+				l.showWaiting()
+				l.setOwner()
+				l.noteSpending()
+				l.poke()
+			},
+			IsOver: func(q ask.Question) (isOver bool) {
+				l.look(func(p *progress) { isOver = p.cause != "" || p.skip && q.HoldsAgent() })
+				return isOver
+			},
+			Await: func(stillWaits func() bool) func() { return l.awaitWord(func(*progress) bool { return stillWaits() }) },
+		},
+	}
+}
+
+// showWaiting tells the observer that the loop waits for the user, or no more.
+func (l *talks) showWaiting() {
+	var to loop.StateChanged
+	l.change(func(p *progress) {
+		waits := p.desk.HoldsAgent()
+		if waits == p.waits {
+			return
+		}
+		p.waits = waits
+		if p.status.State != loop.StateRunning {
+			return
+		}
+		to = loop.StateChanged{State: loop.StateRunning}
+		if waits {
+			to = loop.StateChanged{State: loop.StateWaiting, Reason: loop.WaitPermission}
+		}
+	})
+	if to.State != "" {
+		l.emit(to)
+	}
+}
+
+// Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
+// answer to it.
+func (l *talks) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a) }
+
+// Disallow takes back what an answer has allowed for as long as the loop lasts.
+func (l *books) Disallow(rule string) error {
+	if !l.desk.Disallow(rule) {
+		return fmt.Errorf("nothing allows %s in this loop", rule)
+	}
+	l.setOwner()
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	return l.save(func(*loopstate.State) {})
+}

@@ -1,0 +1,146 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// checkBookBeats is how many beats pass between two writes of the time that a check
+// takes.
+const checkBookBeats = 10
+
+// commandGate runs the command.
+var commandGate = gate{verify.CommandGate, true, func(l *checks, q *question) verify.Result {
+	out := &verify.Output{}
+	result := out.Judge(l.runCheck(q.iteration, out))
+	verify.Locate(l.cfg.Folder, result.Problems)
+	return result
+}}
+
+// runCheck starts the command and waits until it and all that it started are gone.
+func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
+	agent, err := l.start(backends.Spec{
+		Backend: backends.Program(l.cfg.Verify.Argv(), l.cfg.Folder), Dir: l.cfg.Folder,
+		Scope: l.scope, Iteration: iteration, Raw: out,
+	})
+	if err != nil {
+		return verify.Exit{Code: -1, Missing: loop.OneLine(err.Error())}
+	}
+	l.setRunning(agent)
+	exit, late := l.attendCheck(agent, out)
+	if exit.Survivor != nil {
+		l.emit(loop.Warning{Message: exit.Survivor.Error()})
+	}
+	told := verify.Exit{Code: exit.Code, Signal: exit.Signal}
+	if late != "" {
+		told.TimedOut = l.cfg.Verify.Timeout
+	}
+	if f := exit.Result.Failure; f != nil {
+		told.Missing = loop.OneLine(f.Message)
+	}
+	return told
+}
+
+// attendCheck waits for a running check, shows what it prints, and ends it when it
+// takes too long.
+func (l *runs) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, late string) {
+	var shown int64
+	return l.attendGate(agent, false, func() {
+		if size := out.Size(); size != shown {
+			shown = size
+			v := l.verification(verify.CommandGate, verify.Running)
+			v.Output = out.Tail()
+			l.emit(v)
+		}
+	})
+}
+
+// attendGate waits for what a gate has started. It ends that when it takes longer
+// than a check may, or if it mayn't be silent for so long, and says why; and the loop
+// when its time is up. beat is called each second.
+func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
+	exited := make(chan backends.Exit, 1)
+	go func() { exited <- agent.Wait() }()
+	began := time.Now()
+	last := began
+	beats := time.NewTicker(beatInterval)
+	defer beats.Stop()
+	for n := 1; ; {
+		idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
+		timer := time.NewTimer(time.Until(earlier(idle, earlier(slow, overtime))))
+		if late != "" || l.causeOf(report{}) != "" {
+			timer.Stop() // only its exit is of interest now
+		}
+		select {
+		case exit = <-exited:
+			timer.Stop()
+			l.beat(last)
+			return exit, late
+		case <-timer.C:
+			last = l.beat(last)
+			idle, slow, overtime = l.gateDeadlines(began, mustSpeak)
+			switch now := time.Now(); {
+			case !now.Before(overtime):
+				l.requestStop(loop.StopMaxTime, backends.Grace)
+			case !now.Before(slow):
+				late = "took longer than " + tell.Duration(l.cfg.Verify.Timeout)
+				agent.Stop(backends.Grace)
+			case !now.Before(idle):
+				late = "fell silent"
+				agent.Stop(backends.Grace)
+			}
+		case <-l.wake:
+			timer.Stop()
+			l.tellAgents()
+			l.desk.EndRuns()
+			l.showCancelling()
+		case <-beats.C:
+			timer.Stop()
+			last = l.beat(last)
+			if n++; n%checkBookBeats == 0 {
+				l.noteSpending()
+			}
+			beat()
+		}
+	}
+}
+
+// gateDeadlines are the moments at which what a gate has started has been silent for
+// too long, takes too long, and at which the loop's time is up. Time in which this
+// process was stopped doesn't count.
+func (l *runs) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overtime time.Time) {
+	idle, overtime = l.deadlines()
+	slow = overtime
+	if limit := l.cfg.Verify.Timeout; limit > 0 {
+		l.look(func(p *progress) {
+			if !p.desk.HoldsAgent() {
+				slow = began.Add(limit + p.idle())
+			}
+		})
+	}
+	if !mustSpeak {
+		idle = overtime
+	}
+	return idle, slow, overtime
+}
+
+// ruleOf tells an agent how its word is checked; "" where it isn't.
+func ruleOf(check verify.Check) string {
+	rule := "When you say that you are done, that is verified."
+	switch {
+	case !check.IsSet():
+		return ""
+	case check.When == verify.OnUntil:
+		rule = "The loop ends when this command passes, which is run in the folder after each iteration: `" + check.String() + "`. You needn't say that you are done."
+	case check.Has(verify.CommandGate):
+		rule = "When you say that you are done, this command is run in the folder, and only if it passes the loop ends: `" + check.String() + "`. Run it yourself before you say so."
+	}
+	if besides := check.Besides(); besides != "" {
+		rule += " What counts besides: " + besides + "."
+	}
+	return rule
+}

@@ -1,0 +1,32 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
+)
+
+// commit commits what an iteration left uncommitted, where its worktree is to
+// have that. What goes wrong is told once and ends nothing: landing commits it.
+func (s *snapshots) commit(iteration int, title, words string) {
+	tree, ok := worktree.Find(s.folder)
+	if !ok || !tree.Commits {
+		return
+	}
+	message := cmp.Or(loop.CommitMessage(words), loop.CommitMessage(fmt.Sprintf("Iteration %d: %s", iteration, title)))
+	var snapshot string
+	if s.store != nil && s.store.IsWhole() {
+		snapshot = s.now.Tree
+	}
+	_, err := tree.Commit(s.alive, message, snapshot, loop.OwnFilesIn(tree))
+	if err == nil || s.alive.Err() != nil {
+		return
+	}
+	if told := fmt.Sprintf("iteration %d isn't committed: %v", iteration, err); !slices.Contains(s.told, err.Error()) {
+		s.told = append(s.told, err.Error())
+		s.warn(told)
+	}
+}

@@ -1,0 +1,174 @@
+package engine
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// Config is what a loop is started with.
+type Config struct {
+	Folder  string // the loop's folder, absolute; its agent works here
+	Prompt  string // byte for byte what each iteration's agent gets
+	Backend backends.Backend
+	Args    []string // the user's own arguments for the agent
+	Model   string   // "" leaves the choice to the agent
+	Hat     string   // the role that Backend and Args come from
+	// Roles are the hats that a run may wear. Where one of them listens to topics, they
+	// hand over to each other; else Hat is worn by all runs.
+	Roles []Role
+	// Steps are what each iteration consists of, where it is more than one run of Backend: in
+	// each, one role or up to MaxWorkers that work side by side. They and hats that hand over
+	// exclude each other.
+	Steps [][]Role
+	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.
+	AtOnce int
+	// Agents says which agents of files do the work: Steps, or the one whose role is Hat.
+	Agents Agents
+	// Required are topics without which no promise counts.
+	Required []string
+	Promise  string // "" is none; the word LOOP_COMPLETE works always
+	// PromiseFrom is where the promise comes from, a config.Source; only shown.
+	PromiseFrom string
+	// Said is what is said of the loop in one value each.
+	Said settings.Said
+	// Ask has the agents' questions answered by the user (the backends are made so, see
+	// backends.Backend.Asking); else they are told that nobody is there.
+	Ask        bool
+	AskTimeout time.Duration // after which a question is denied; 0: never
+	// Attended says whether somebody looks at the loop who can answer; nil: nobody does.
+	Attended func() bool
+	// Unanswered is how long a loop that nobody looks at waits for its user's word; 0: for as
+	// long as it takes.
+	Unanswered time.Duration
+	Limits     loop.Limits
+	// Sandbox says which walls are around all that the loop starts.
+	Sandbox sandbox.Spec
+	// Verify is what has to pass before a promise counts; the zero value: promises count.
+	Verify verify.Check
+	// Suggested is a check that the folder has and the user doesn't want, or doesn't know of;
+	// only shown.
+	Suggested verify.Suggestion
+	// SetUp says that commands will prepare the folder before the loop begins: they may
+	// bring what isn't there yet.
+	SetUp bool
+	// Reviewer is the hat that Verify names, and ReviewerMark that of the one from the loop's
+	// start, "" for this one's own.
+	Reviewer     Role
+	ReviewerMark string
+	// OfferWalls has the user told, when the loop begins, that there could be walls.
+	OfferWalls bool
+	// CheckFile is the file in the folder that may say how to verify.
+	CheckFile CheckFile
+	// Diagnose asks the editor that is attached for what it knows of files, see
+	// verify.Diagnosis; without paths, at once for what it knows of any. Nil: there is none.
+	Diagnose func(ctx context.Context, paths []string) (verify.Diagnosis, error)
+	// Continue goes on with the loop that the state file describes, or, where there is none,
+	// the registry of the one that ended last in the folder. Prompt,
+	// promise, limits and, unless it is given, the model come from there, then
+	// Change. What runs doesn't: anybody can write such a file.
+	Continue bool
+	// Say is guidance for the next run, besides what waits for that.
+	Say    string
+	Change loop.Patch
+	// Stranger says that the loop to go on with wasn't started here: anybody may have
+	// written what its state file says of a verification, so nothing of that counts.
+	Stranger bool
+	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
+	// state file, how long to wait before that too, so that another process can go on.
+	Once bool
+	// Detached ends the loop before its first run: it goes on in a process of its own, which
+	// Keep starts for the loop with an id in a folder. That process waits until nobody drives
+	// it, and continues it with Alone. Without Keep a loop can't be detached.
+	Detached bool
+	Keep     func(folder, loopID string) error
+	// Alone continues a loop as it was left: one that was paused is, one that waited waits.
+	Alone bool
+	// History says where the loop is kept as a session that pi can open. Session keeps it there;
+	// nil: it isn't kept.
+	History history.Options
+	Session Session
+	// Changes says how snapshots of the folder are made.
+	Changes changes.Options
+	// RecordDir gets a file with each run's raw output; "" records nothing.
+	RecordDir string
+	Version   string          // of this program, for the lock's record
+	Notify    settings.Notify // for who tells a user who isn't looking
+	// Warnings are what the user should know about this configuration; they are told when the loop begins.
+	Warnings []string
+}
+
+// Agents says which agents of files do the work.
+type Agents struct {
+	Flags string   // that name them as on a command line, so that the loop can be continued with them; "" when files do
+	About []string // what each is, step by step; only shown
+}
+
+// isHandedOn says whether another process had the loop, and told what is to be told when it begins.
+func (c Config) isHandedOn() bool { return (c.Once || c.Alone) && c.Continue }
+
+// newState is the state file of a loop that begins.
+func (c Config) newState(id string, now time.Time) loopstate.State {
+	s := loopstate.State{
+		Active:            true,
+		Iteration:         1,
+		CompletionPromise: c.Promise,
+		StartedAt:         now.UTC().Truncate(time.Second),
+		LoopID:            id,
+		Backend:           c.Backend.Name,
+		Model:             c.Model,
+		Hat:               c.Hat,
+		Agents:            c.Agents.Flags,
+		BackendArgs:       c.Args,
+		Given:             c.Limits.All(),
+		Prompt:            c.Prompt,
+	}
+	if c.Limits.MaxCostUSD == 0 {
+		s.MaxCostUSD = nil
+	}
+	if c.ring() != nil {
+		enterQueue(&s, hats.NewQueue())
+	}
+	c.describe(&s)
+	return s
+}
+
+// isQuiet says whether the loop's rules (iteration, limit, how to finish) are kept from the agent.
+func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instruct }
+
+// describe writes down what a loop that goes on has again, whoever continues it. What a stranger's
+// file allows counts for nothing.
+func (c Config) describe(s *loopstate.State) {
+	if c.Stranger {
+		s.Allowed = nil
+	}
+	said := c.Said
+	said.Sandbox = c.Sandbox.Mode // which walls there are, whoever wanted them
+	s.Said, s.SandboxEngine = said.Kept(), ""
+	if c.Sandbox.IsOn() {
+		s.SandboxEngine = c.Sandbox.EngineOf()
+	}
+	c.describeProgram(s)
+}
+
+// describeProgram writes down how a program of the user's own is spoken to: its
+// name doesn't tell, as a known agent's does.
+func (c Config) describeProgram(s *loopstate.State) {
+	s.BackendOutput, s.BackendPrompt = "", ""
+	if filepath.IsAbs(c.Backend.Name) {
+		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
+	}
+}
+
+// wallsOffer is said once in a user's life.
+const wallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"

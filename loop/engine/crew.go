@@ -1,0 +1,314 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+)
+
+// crew are the agents of an iteration that has steps. To whoever waits for the run, or
+// ends it, they are one agent.
+type crew struct {
+	loop  *runs
+	plan  plannedRun
+	again string // sets its calls apart from those of an iteration of this number before
+	done  chan struct{}
+	exit  backends.Exit // of all of it; set before done is closed
+	began time.Time
+
+	// Only the goroutine that works uses these.
+	ended []*member // in the order of their places
+	last  []*member // of the step that was begun last
+	whole bool      // all agents of the last step have run
+	broke bool      // the money was spent before all could begin
+
+	mu       sync.Mutex
+	stopping bool
+	guided   bool // an agent of the first step has the guidance
+	grace    time.Duration
+	members  []*member // of the step under way
+	failed   *member   // the first one that did
+	silent   *member   // who was silent for longest when they were ended, or is
+	session  stream.SessionStart
+
+	usages map[*member]stream.Usage // so far; the loop's progress guards it
+}
+
+// runSteps runs the agents of one iteration to their end. An error means that the
+// first could not be started.
+func (l *runs) runSteps(plan plannedRun) (report, error) {
+	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
+	if l.crewed == plan.iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
+		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)
+	}
+	l.crewed = plan.iteration
+	l.snapshotBefore()
+	l.setRunning(c)
+	go c.work()
+	exit, cause := l.attend(c)
+	l.endConversation()
+	if f := c.failed; f != nil && f.err != nil && f.place.step == 1 && f.place.alone {
+		return report{}, errors.New(f.problem)
+	}
+	if cause == "" && c.broke && c.failed == nil && !c.whole {
+		cause = loop.StopMaxCost
+	}
+	var completion promises.Completion
+	if c.whole {
+		completion = c.last[0].completion()
+	}
+	r := assess(exit, cause, completion, time.Now())
+	r.promise = completion.Promise
+	if cause == loop.StopStalled && c.silent != nil {
+		r.problem = fmt.Sprintf("%s: %s", c.silent.place, r.problem)
+	}
+	switch {
+	case !c.whole:
+		r.verdict = promises.Verdict{}
+	case len(c.last) > 1:
+		r.verdict = c.agreed(r.outcome)
+	default:
+		said, misses := completion.Topics(exit.Result)
+		r.topics, r.topicMisses = topicsOf(said), misses
+	}
+	if f := c.failed; cause == "" && f != nil && f.nobody { // whoever worked before it
+		r.nobody, r.neverBegan = true, true
+	}
+	return r, nil
+}
+
+// agreed is what the agents of a last step promise together: what each of them does.
+func (c *crew) agreed(outcome loop.Outcome) promises.Verdict {
+	var yes, no []string
+	var verdict promises.Verdict
+	for _, m := range c.last {
+		v := m.completion().Judge(m.exit.Result)
+		if v.Matched {
+			verdict, yes = v, append(yes, m.place.name)
+		} else {
+			no = append(no, m.place.name)
+		}
+	}
+	if outcome == loop.OutcomeOK && len(no) == 0 {
+		return verdict
+	}
+	if len(yes) > 0 && len(no) > 0 {
+		c.loop.warn([]string{fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done", strings.Join(yes, ", "), strings.Join(no, ", "))})
+	}
+	return promises.Verdict{}
+}
+
+// work runs the steps, one after the other.
+func (c *crew) work() {
+	defer close(c.done)
+	l := c.loop
+	var previous string
+	isLooked := true // a snapshot has all that was changed so far
+	for n, step := range l.cfg.Steps {
+		if !c.mayGoOn() {
+			break
+		}
+		if onlyReads(step) && !isLooked {
+			l.snapshots.afterStep(c.plan.iteration)
+		}
+		places := l.cfg.places(n)
+		c.runStep(step, places, previous)
+		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
+			l.snapshots.tellOfReaders(places, c.plan.iteration)
+		}
+		var texts []string
+		for _, m := range c.last {
+			texts = append(texts, m.exit.Result.Text)
+		}
+		previous = joinSteps(places, texts)
+	}
+	c.exit = c.sum(previous)
+}
+
+// mayGoOn says whether nothing keeps the next agent from beginning.
+func (c *crew) mayGoOn() bool {
+	c.loop.look(func(p *progress) { c.broke = c.broke || p.overCap() })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.stopping && c.failed == nil && !c.broke
+}
+
+// runStep runs the agents of a step to their end.
+func (c *crew) runStep(step []Role, places []place, previous string) {
+	members := make([]*member, len(step))
+	for k, w := range step {
+		members[k] = c.member(w, places[k], previous)
+	}
+	c.mu.Lock()
+	c.members = members
+	c.mu.Unlock()
+	room := make(chan struct{}, cmp.Or(c.loop.cfg.AtOnce, maxAtOnce))
+	var all sync.WaitGroup
+	c.last = nil
+	for _, m := range members {
+		room <- struct{}{}
+		if !c.mayGoOn() {
+			break
+		}
+		c.last = append(c.last, m)
+		m.begin()
+		all.Go(func() {
+			m.run()
+			<-room
+		})
+	}
+	all.Wait()
+	c.ended = append(c.ended, c.last...)
+	c.whole = places[0].isLast() && len(c.last) == len(step)
+	c.loop.tellEvent(stream.TurnEnd{})
+}
+
+// member prepares an agent.
+func (c *crew) member(w Role, at place, previous string) *member {
+	l := c.loop
+	m := &member{crew: c, worker: w, place: at, plan: c.plan, scope: l.scope}
+	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)
+	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.iteration, at.step, at.k, c.again)
+	m.below = below{call: w.callOf(at, id, c.plan.prompt), tell: m.told, run: m.own}
+	return m
+}
+
+// join takes a running agent in.
+func (c *crew) join(m *member, agent Agent) {
+	c.mu.Lock()
+	m.agent, m.working = agent, true
+	m.activity.touch()
+	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
+	c.guided = true
+	c.mu.Unlock()
+	if isFirst {
+		c.loop.tellDelivered(c.plan.guidance)
+	}
+	if isEnding {
+		agent.Stop(grace)
+	}
+	c.loop.activity.touch()
+	c.loop.setOwner()
+	c.loop.meet(&m.partner, agent, m.worker.Backend)
+}
+
+// left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
+func (c *crew) left() (remains []backends.Remains, agents []Agent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m.scope != c.loop.scope {
+			remains = append(remains, m.scope.Remains())
+		}
+		agents = append(agents, m.agent)
+	}
+	return remains, agents
+}
+
+func (c *crew) isStopping() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopping
+}
+
+// fail takes note of the first that fails, and ends those beside it.
+func (c *crew) fail(m *member) {
+	c.mu.Lock()
+	isFirst := c.failed == nil
+	if isFirst {
+		if c.failed = m; !c.stopping {
+			c.grace = backends.Grace
+		}
+	}
+	c.mu.Unlock()
+	if isFirst {
+		c.end(func(a Agent) { a.Stop(backends.Grace) })
+	}
+}
+
+// end ends the agents that run.
+func (c *crew) end(by func(Agent)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m.agent != nil {
+			by(m.agent)
+		}
+	}
+}
+
+// Stop ends all of them, and lets no other begin.
+func (c *crew) Stop(grace time.Duration) {
+	c.letNoneBegin(grace)
+	c.end(func(a Agent) { a.Stop(grace) })
+}
+
+// Abort is Stop, for each as it does it best.
+func (c *crew) Abort(grace time.Duration) {
+	c.letNoneBegin(grace)
+	c.end(endRun)
+}
+
+func (c *crew) letNoneBegin(grace time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
+		c.grace = grace
+	}
+	c.stopping = true
+}
+
+// Wait returns when all of them are gone.
+func (c *crew) Wait() backends.Exit {
+	<-c.done
+	return c.exit
+}
+
+// PID and StartMark are nobody's: see left.
+func (c *crew) PID() int          { return 0 }
+func (c *crew) StartMark() string { return "" }
+
+// sum is what all that ended came to, and text what the last step did.
+func (c *crew) sum(text string) (all backends.Exit) {
+	if n := len(c.last); n > 0 {
+		all = c.last[n-1].exit
+		all.Result.Text = text
+	}
+	if f := c.failed; f != nil {
+		all = f.exit
+		failure := stream.Error{}
+		if known := all.Result.Failure; known != nil {
+			failure = *known
+		}
+		failure.Message = f.problem
+		all.Result.Failure, all.Result.Terminal = &failure, true
+	}
+	res := &all.Result
+	res.Usage, res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = stream.Usage{}, 0, 0, 0, 0, nil
+	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
+	var isIncomplete bool
+	for _, m := range c.ended {
+		its := m.exit.Result
+		res.Usage.Tokens, res.Usage.Cost = res.Usage.Tokens.Plus(its.Usage.Tokens), res.Usage.Cost.Plus(its.Usage.Cost)
+		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
+		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
+		if !m.worker.ReadOnly { // it was to be refused
+			res.Denials = append(res.Denials, its.Denials...)
+		}
+		isIncomplete = isIncomplete || its.Lines > 0 && !its.Usage.Cost.Known
+		all.Strays, all.Survivor = all.Strays+m.exit.Strays, errors.Join(all.Survivor, m.exit.Survivor)
+	}
+	if isIncomplete {
+		c.loop.change(func(p *progress) { p.partUnknown = true })
+	}
+	return all
+}

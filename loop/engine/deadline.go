@@ -1,0 +1,108 @@
+package engine
+
+import (
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"sync/atomic"
+	"time"
+)
+
+// activity is when an agent last gave a sign of life; the reader of
+// its output writes it for each line.
+type activity struct{ nanos, excused atomic.Int64 }
+
+func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
+func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
+
+// excuse says that until now nobody could give one.
+func (a *activity) excuse() {
+	a.touch()
+	a.excused.Store(a.nanos.Load())
+}
+
+// deadlines are the moments at which the running agent has been silent, or has
+// worked, for too long.
+func (l *runs) deadlines() (idle, overtime time.Time) {
+	never := time.Now().Add(1000 * time.Hour)
+	idle, overtime = never, never
+	last := l.lastSign()
+	l.look(func(p *progress) {
+		if p.desk.HoldsAgent() { // it is the user who takes the time
+			return
+		}
+		if limit := p.status.Limits.IdleTimeout; limit > 0 {
+			idle = last
+			// What it said that it will be silent for; the agents of a crew tell each for itself.
+			_, isCrew := p.running.(*crew)
+			if retry := p.status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
+				idle = retry.ResumeAt
+			}
+			idle = idle.Add(limit)
+		}
+		if limit := p.status.Limits.MaxDuration; limit > 0 {
+			overtime = p.overtime(limit - p.base.elapsed)
+		}
+		if p.longest > 0 {
+			overtime = earlier(overtime, p.overtime(p.longest))
+		}
+	})
+	return idle, overtime
+}
+
+// lastSign is since when the running agent is silent; of several, the one that has been for longest.
+func (l *runs) lastSign() time.Time {
+	var running Agent
+	l.look(func(p *progress) { running = p.running })
+	if c, ok := running.(*crew); ok {
+		if last, ok := c.lastSign(); ok {
+			return last
+		}
+	}
+	return l.activity.last()
+}
+
+// lastSign is that of the agent that has been silent for longest. ok is false when none works.
+func (c *crew) lastSign() (last time.Time, ok bool) {
+	excused := time.Unix(0, c.loop.activity.excused.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if !m.working {
+			continue
+		}
+		sign := m.activity.last()
+		for _, until := range []time.Time{excused, m.patience} {
+			if sign.Before(until) {
+				sign = until
+			}
+		}
+		if !ok || sign.Before(last) {
+			last, ok = sign, true
+			if !c.stopping {
+				c.silent = m
+			}
+		}
+	}
+	return last, ok
+}
+
+// overtime is when the run under way has worked for as long as it may.
+func (p *progress) overtime(limit time.Duration) time.Time {
+	return p.status.IterationStartedAt.Add(limit + p.idle())
+}
+
+// overdue says which limit the run under way has worked for too long for.
+func (l *runs) overdue(now time.Time) (why loop.StopReason) {
+	l.look(func(p *progress) {
+		if why = stopSlow; p.longest == 0 || now.Before(p.overtime(p.longest)) {
+			why = loop.StopMaxTime
+		}
+	})
+	return why
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

@@ -1,0 +1,76 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+)
+
+// departure is a loop's way out of the process that drives it, into one of its own.
+type departure struct {
+	wanted atomic.Bool  // it goes on there behind the iteration under way
+	begin  func() error // starts that process, once, which waits for the folder
+}
+
+// complete starts that process where it isn't there yet, and returns when it has taken the folder.
+func (d *departure) complete(folder string) error {
+	if err := d.begin(); err != nil {
+		return fmt.Errorf("it doesn't go on alone: %w", err)
+	}
+	for deadline := time.Now().Add(loop.HandoverTime); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if st, _, owned, err := loop.FolderStatus(folder); owned && st.Detached || errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return nil
+}
+
+// Detach lets the loop go on in a process of its own behind the iteration under way, or at
+// once where none is. It returns that iteration, 0 for none, and doesn't wait for its end:
+// who goes on does, even if this process is killed before.
+func (l *Loop) Detach() (iteration int, err error) {
+	switch {
+	case l.cfg.Alone: // that is how it runs
+		return 0, nil
+	case l.cfg.Keep == nil:
+		return 0, loop.ErrNotDetachable
+	}
+	if err := l.departure.begin(); err != nil {
+		return 0, err
+	}
+	l.departure.wanted.Store(true)
+	l.look(func(p *progress) {
+		if p.underWay {
+			iteration = p.status.Iteration
+		}
+	})
+	l.setOwner()
+	l.poke()
+	return iteration, nil
+}
+
+// Close ends the loop as the window or terminal goes away that shows it, and returns when its
+// agent and all that it started are gone. It is interrupted; where that is wanted it goes on
+// alone, and the iteration under way is run again. Who goes on is there before that, as this
+// process may be killed meanwhile.
+func (l *Loop) Close() {
+	why, isKept := loop.StopInterrupted, l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()
+	if isKept && l.cfg.Keep != nil && l.departure.begin() == nil {
+		why = loop.StopDetached
+	}
+	l.stop(why, backends.QuickGrace)
+}
+
+// leftWaiting is what a loop waits for that goes on as it was left, nil for nothing.
+func (c Config) leftWaiting(p *progress) *loop.RetryStatus {
+	if c.Alone && p.known.ResumeAt.After(time.Now()) {
+		return loop.WaitOf(p.known)
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+)
+
+// Doubts are what the user wants of a loop with this configuration and can't have, or
+// not yet, as far as that is known before it begins.
+func (c Config) Doubts() (doubts []string) {
+	if yet, err := c.Verify.Find(c.Folder); yet != "" && err == nil && !c.SetUp {
+		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s, which verifies, isn't in the folder or can't be executed: until it can, no promise is verified", yet)))
+	}
+	if names := c.uncounted(); c.Limits.MaxCostUSD > 0 && len(names) > 0 {
+		verb := "doesn't"
+		if len(names) > 1 {
+			verb = "don't"
+		}
+		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so the cost cap can't be enforced", strings.Join(names, ", "), verb)))
+	}
+	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Changes.Keep == 0 || c.Changes.Check() != nil) {
+		if _, err := changes.Look(c.Folder, c.Changes); err != nil {
+			limit, _ := limits.ByName(limits.Progress)
+			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the limit of %s can't be kept: %v", limit.Words(c.Limits), err)))
+		}
+	}
+	return doubts
+}
+
+// uncounted are the agents of the loop of which it is known that they don't tell what they cost.
+func (c Config) uncounted() (names []string) {
+	add := func(b backends.Backend) {
+		name := filepath.Base(b.Name)
+		if !b.Output.HasCost() && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(c.Steps) == 0 && !c.HandsOver() {
+		add(c.Backend)
+	}
+	for _, r := range c.Others() {
+		add(r.Backend)
+	}
+	return names
+}

@@ -1,0 +1,493 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// plannedRun is what one iteration's run is started with.
+type plannedRun struct {
+	iteration int
+	prompt    string
+	promise   string
+	limits    loop.Limits
+	guidance  []loop.Guidance
+	// refutation is what the last verification found.
+	refutation string
+	missed     string // what the run before said in a way that doesn't count
+	// circles say that the loop turns in them; "" when it doesn't.
+	circles string
+	emit    string    // the command by which its programs publish topics; "" isn't told
+	turn    hats.Turn // whose run it is, where hats hand over
+	budget  float64   // dollars left, when there is a cost cap
+}
+
+// run is the loop's goroutine: iterations until a reason to stop.
+func (l *Loop) run() {
+	ctx, cancel := context.WithCancel(context.Background())
+	edits, err := l.store.Watch(ctx)
+	if err != nil {
+		l.emit(loop.Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
+	}
+	watching := make(chan struct{})
+	go func() {
+		defer close(watching)
+		for range edits {
+			l.readFile()
+		}
+	}()
+	keeping := make(chan struct{})
+	go func() {
+		defer close(keeping)
+		l.keepBooks(ctx)
+	}()
+	_ = l.register(nil, "") // the end tells what can't be kept
+	l.beginSnapshots()
+	l.kept(func(s Session) { s.Begin(l.Status()) })
+	l.warnAtStart()
+	end := l.iterate()
+	l.desk.Moot(func(ask.Call) bool { return true })
+	end.Changes = l.snapshots.close()
+	cancel()
+	<-keeping
+	if edits != nil {
+		<-watching
+	}
+	l.finish(end)
+}
+
+// iterate runs iterations until the loop ends, and says why it did.
+func (l *Loop) iterate() loop.End {
+	var end loop.End
+	var isOver bool
+	if l.work(func() { end, isOver = l.verifyFirst() }); isOver {
+		return end
+	}
+	var left *loop.RetryStatus
+	if l.look(func(p *progress) { left = l.cfg.leftWaiting(p) }); left != nil {
+		l.wait(left.Reason, left.Attempt, left.ResumeAt)
+	}
+	for {
+		plan, why, err := l.nextRun()
+		if why != "" {
+			if end, ok := l.conclude(report{problem: textOf(err)}, func() loop.StopReason { return l.still(why) }); ok {
+				return end
+			}
+			continue
+		}
+		var r report
+		l.work(func() { r = l.runAndVerify(plan) })
+		var now progress
+		cause := l.causeOf(r)
+		l.look(func(p *progress) { now = *p })
+		if end, ok := l.conclude(r, func() loop.StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
+			return end
+		}
+		l.minUnknownCost(plan.iteration)
+		if l.cfg.Once || l.departure.wanted.Load() {
+			return l.handOn(r, now.counts)
+		}
+		l.waitAfter(r, now.counts)
+	}
+}
+
+// runAndVerify is an iteration, and what is to be found out of what it did.
+func (l *Loop) runAndVerify(plan plannedRun) report {
+	r := l.runOnce(plan)
+	r.handed = l.countHanded(plan.turn, r)
+	l.change(func(p *progress) { p.account(r) })
+	l.handOver(plan.turn, &r)
+	l.verifyRun(&r, plan.iteration)
+	l.noteProgress(plan, r)
+	return r
+}
+
+// conclude ends the loop if there is a reason. A change by the user comes before that
+// and counts, or is refused (see edit): none is taken and then lost.
+func (l *Loop) conclude(r report, reason func() loop.StopReason) (loop.End, bool) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	why := reason()
+	if why == "" {
+		return loop.End{}, false
+	}
+	l.change(func(p *progress) { p.concluded = true })
+	l.setOwner()
+	return l.endOf(why, r), true
+}
+
+// still is why, or "" for a limit that the user has raised since it was reached.
+func (l *Loop) still(why loop.StopReason) loop.StopReason {
+	if why.Capped() {
+		why, _ = l.mustStop()
+	}
+	return why
+}
+
+// nextRun prepares the next iteration. What this machine is short of for a
+// moment is waited for; the last resort leaves a loop that can be continued.
+func (l *Loop) nextRun() (plannedRun, loop.StopReason, error) {
+	for attempt := 1; ; attempt++ {
+		plan, why, err := l.tryNextRun()
+		if why != loop.StopBadStateFile || loopstate.Shortage(err) == "" {
+			return plan, why, err
+		}
+		if err = advised(err); attempt > shortageTries {
+			return plan, loop.StopFailures, err
+		}
+		if attempt == 1 {
+			l.emit(loop.Warning{Message: err.Error() + "; the loop tries again"})
+		}
+		now := time.Now()
+		l.waitAtCost(loop.WaitResources, attempt, now.Add(shortagePause.after(attempt)), now)
+		if why, _ := l.mustStop(); why != "" {
+			return plan, why, nil
+		}
+	}
+}
+
+// mustStop says why no other iteration may begin, and whether one has to wait
+// until the user goes on.
+func (l *ground) mustStop() (why loop.StopReason, paused bool) {
+	l.look(func(p *progress) {
+		switch {
+		case p.cause != "":
+			why = p.cause
+		case p.lastRun:
+			why = loop.StopCancelled
+		default:
+			if why, paused = reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
+				why = loop.StopDetached
+			}
+		}
+	})
+	return why, paused
+}
+
+// tryNextRun prepares the next iteration: the state file is read, as the user
+// may have changed it, pauses are kept, caps looked at, and the file is written.
+func (l *Loop) tryNextRun() (plannedRun, loop.StopReason, error) {
+	for {
+		err := l.readFile()
+		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
+		if err != nil && !isSyntax && !errors.Is(err, fs.ErrNotExist) {
+			return plannedRun{}, loop.StopBadStateFile, err
+		}
+		why, paused := l.mustStop()
+		if why != "" {
+			return plannedRun{}, why, nil
+		}
+		if !paused {
+			break
+		}
+		l.enterPause()
+		<-l.wake
+	}
+	if why := l.nobodysTurn(); why != "" {
+		return plannedRun{}, loop.StopNoProgress, errors.New(why)
+	}
+	plan, err := l.claim()
+	if errors.Is(err, fs.ErrNotExist) {
+		return plan, loop.StopStateRemoved, nil
+	}
+	if err != nil {
+		return plan, loop.StopBadStateFile, err
+	}
+	return plan, "", nil
+}
+
+// claim writes the coming iteration into the state file and takes the prompt
+// and the guidance from it in the same step.
+func (l *Loop) claim() (plannedRun, error) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	var plan plannedRun
+	var guidance, next, warnings []string
+	l.setUnderWay(true)
+	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
+		plan.turn, warnings, _ = l.nextTurn(s)
+		s.ResumeAt = time.Time{}
+		guidance, s.Guidance = s.Guidance, nil
+		next, s.GuidanceNext = s.GuidanceNext, nil
+		s.Guided = slices.Concat(s.Guided, guidance, next)
+	})
+	if err != nil {
+		l.setUnderWay(false)
+		return plan, err
+	}
+	fresh := l.takeGuidance(guidance, next)
+	l.learn(state)
+	l.warn(warnings)
+	l.lookAtPrompt(state.Prompt)
+	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
+	l.change(func(p *progress) {
+		p.guiding, p.skip = append(p.guiding, fresh...), false
+		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
+		plan.missed = p.promises.next
+		plan.limits = p.status.Limits
+		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
+		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
+	})
+	return plan, nil
+}
+
+// runOnce runs one agent to its end.
+func (l *Loop) runOnce(plan plannedRun) report {
+	l.openIteration(plan)
+	run := l.runAgent
+	if len(l.cfg.Steps) > 0 {
+		run = l.runSteps
+	}
+	r, err := run(plan)
+	if err != nil {
+		r = report{outcome: loop.OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
+	}
+	l.closeIteration(plan, r)
+	return r
+}
+
+// runAgent starts an agent and waits for its end. An error means that none
+// could be started.
+func (l *Loop) runAgent(plan plannedRun) (report, error) {
+	cfg := l.cfg.worn(plan.turn.Hat.Name)
+	spool := cfg.ring().OpenSpool(l.scope.TempDir, plan.turn.Hat)
+	if spool != "" {
+		plan.emit = cfg.emitCommand(l.scope.TempDir)
+	}
+	prompt, args := cfg.brief(plan)
+	spec := backends.Spec{
+		Spool:   spool,
+		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
+		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch, Ask: l.desk.For("", ""),
+	}
+	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
+	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
+	if err != nil {
+		return report{}, fmt.Errorf("recording: %w", err)
+	}
+	if record != nil {
+		defer record.Close()
+		spec.Record = record
+	}
+	l.snapshotBefore()
+	if err := l.snapshots.mayOnlyRead(plan.turn.Hat); err != nil {
+		return report{}, err
+	}
+	agent, err := l.start(spec)
+	if err != nil {
+		return report{}, err
+	}
+	l.setRunning(agent)
+	l.tellDelivered(plan.guidance)
+	l.meet(l.self, agent, cfg.Backend)
+	exit, cause := l.attend(agent)
+	l.desk.End("")
+	l.endConversation()
+	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
+	completion := cfg.completion(l.Status().Promise, prompt, plan)
+	r := assess(exit, cause, completion, time.Now())
+	r.promise = completion.Promise
+	said, misses := completion.Topics(exit.Result)
+	r.topics, r.topicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
+	return r, nil
+}
+
+// openIteration tells everybody that an iteration begins.
+func (l *Loop) openIteration(plan plannedRun) {
+	now := time.Now()
+	l.activity.touch()
+	var spent stream.Cost
+	l.change(func(p *progress) {
+		st := &p.status
+		p.beginRun(now)
+		st.Iteration = plan.iteration
+		if hat := plan.turn.Hat.Name; hat != "" {
+			st.Hat = hat
+		}
+		p.longest = plan.turn.Hat.Timeout
+		if l.cfg.HandsOver() {
+			p.wears = plan.turn.Hat.Name
+		}
+		p.ending = false
+		st.IterationCost, st.Tool = stream.Cost{}, nil
+		p.line.buf = p.line.buf[:0]
+		p.deeds = deeds{}
+		spent = p.base.cost
+	})
+	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
+	l.emit(loop.IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent,
+		Hat: plan.turn.Hat.Name, Topic: plan.turn.Topic.Head()})
+	l.tellGoal()
+	l.give(plan)
+}
+
+// setRunning publishes the agent, and stops it if the loop's end was asked for
+// while it started.
+func (l *runs) setRunning(agent Agent) {
+	var cause loop.StopReason
+	var grace time.Duration
+	l.change(func(p *progress) {
+		p.running = agent
+		cause, grace = p.cause, p.grace
+	})
+	if cause != "" {
+		agent.Stop(grace)
+	}
+	l.setOwner()
+}
+
+// A beat that is as late as stoppedFor tells that this process was stopped
+// (Ctrl-Z): that time isn't the agent's, and what it said meanwhile is still to
+// be read.
+const (
+	beatInterval = time.Second
+	stoppedFor   = time.Second
+)
+
+// beat is called at least each beatInterval while an agent runs. It takes note
+// of a stop since the last one, and shows others what runs.
+func (l *runs) beat(last time.Time) (now time.Time) {
+	l.countNested()
+	l.setOwner()
+	now = time.Now()
+	if late := now.Sub(last) - beatInterval; late > stoppedFor {
+		l.change(func(p *progress) {
+			if !p.desk.HoldsAgent() { // else that is part of it
+				p.stopped += late
+			}
+		})
+		l.activity.excuse()
+	}
+	return now
+}
+
+// attend waits for a running agent, and ends it when a limit is reached. It
+// returns why it did, or why the loop is to end.
+func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
+	exited := make(chan backends.Exit, 1)
+	go func() { exited <- agent.Wait() }()
+	var ours loop.StopReason // a limit that we enforced
+	end := func(why loop.StopReason, by func(Agent)) {
+		if ours == "" {
+			ours = why
+			l.change(func(p *progress) { p.ending = true })
+			by(agent)
+		}
+	}
+	stop := func(why loop.StopReason) { end(why, func(a Agent) { a.Stop(backends.Grace) }) }
+	beats := time.NewTicker(beatInterval)
+	defer beats.Stop()
+	last := time.Now()
+	for {
+		idle, overtime := l.deadlines()
+		timer := time.NewTimer(time.Until(earlier(idle, overtime)))
+		if ours != "" {
+			timer.Stop() // only its exit is of interest now
+		}
+		select {
+		case exit := <-exited:
+			timer.Stop()
+			l.beat(last)
+			cause := ours
+			l.look(func(p *progress) {
+				cause = cmp.Or(p.cause, cause)
+				exit.Duration = max(exit.Duration-p.idle(), 0)
+			})
+			return exit, cause
+		case <-beats.C:
+			timer.Stop()
+			last = l.beat(last)
+		case <-timer.C:
+			last = l.beat(last)
+			idle, overtime = l.deadlines() // output may have come meanwhile
+			switch now := time.Now(); {
+			case !now.Before(overtime):
+				stop(l.overdue(now))
+			case !now.Before(idle):
+				stop(loop.StopStalled)
+			}
+		case <-l.wake:
+			timer.Stop()
+			var overCap, skip bool
+			l.look(func(p *progress) { overCap, skip = p.overCap(), p.skip })
+			if overCap {
+				stop(loop.StopMaxCost)
+			}
+			if skip {
+				end(skipped, endRun)
+			}
+			l.desk.EndRuns()
+			l.tellAgents()
+			l.showCancelling()
+		}
+	}
+}
+
+// closeIteration tells everybody how an iteration went.
+func (l *Loop) closeIteration(plan plannedRun, r report) {
+	res := r.exit.Result
+	l.change(func(p *progress) {
+		p.running = nil
+		p.status.Tool, p.status.Agents, p.status.Retry = nil, nil, nil
+		if r.problem != "" {
+			p.status.Error = r.problem
+		}
+	})
+	l.setOwner()
+	if r.exit.Survivor != nil {
+		l.emit(loop.Warning{Message: r.exit.Survivor.Error()})
+	}
+	l.refused.Add(l.walls.Observed()) // before git is asked anything
+	changed := l.snapshots.after(plan.iteration)
+	undone := l.undoReading(plan, changed)
+	l.snapshots.commit(plan.iteration, l.Status().Title, res.Text)
+	l.emit(loop.IterationEnd{
+		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
+		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
+		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
+		Changes: changed,
+	})
+	l.warn(append(undone, l.refused.Take()...))
+	l.tellNearMiss(r)
+}
+
+// causeOf is why the loop is to end, or why the run was ended.
+func (l *ground) causeOf(r report) (why loop.StopReason) {
+	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
+	if why == skipped {
+		return ""
+	}
+	return why
+}
+
+// account adds a run to what the loop has used, and counts how it went.
+func (p *progress) account(r report) {
+	usage := r.exit.Result.Usage
+	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && !r.refused()
+	p.counts.add(r)
+	p.partUnknown, p.underWay, p.current = false, false, stream.Usage{}
+	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
+		p.base.iterations++
+		if !r.neverBegan { // it may be told again to the next one
+			p.guiding, p.proof.refutation = nil, ""
+		}
+	}
+	p.base.cost = p.base.cost.Plus(usage.Cost)
+	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, r.unpriced), ""
+	p.base.elapsed += r.exit.Duration
+	p.base.tokens = p.base.tokens.Plus(usage.Tokens)
+	p.bookUnknown(r.unpriced)
+	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
+}

@@ -1,0 +1,90 @@
+package engine
+
+import (
+	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+)
+
+// A loop is built in floors. Each is a type with the state that is its alone, and stands on the
+// one below: it knows what that can do, and nothing of what is above. In their methods l is the
+// loop as far as the floor knows it.
+
+var _ loop.Handle = (*Loop)(nil)
+
+// Loop is a loop under way: the engine, which decides what comes next. All its exported methods
+// may be called from any goroutine.
+type Loop struct {
+	turns
+	server *control.Server // for other processes; nil: they can ask for nothing
+	end    loop.End        // set before done is closed
+}
+
+// turns say whose run comes next, where hats hand over.
+type turns struct {
+	checks
+	published []hats.Seen // by this loop's hats; only the engine's goroutine uses it
+}
+
+// checks find out whether what a run did is what was asked for.
+type checks struct{ runs }
+
+// runs start agents, and watch them until they end.
+type runs struct {
+	books
+	start   func(backends.Spec) (Agent, error)
+	refused sandbox.Refusals // by the walls
+	self    *partner         // the agent of the run under way, where it is the only one
+	crewed  int              // the last iteration that had steps; only the engine's goroutine uses it
+}
+
+// books are what is kept of the loop, and what its user writes: the state file, the record, and
+// what loops cost that its agents start.
+type books struct {
+	talks
+	store Store
+
+	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
+	tillMu sync.Mutex // one counts what loops of the agents spend, alone
+	tills  tills      // guarded by tillMu
+	outer  outer      // the same
+}
+
+// talks are what goes on between user and agents: questions, answers and guidance.
+type talks struct {
+	ground
+	desk *ask.Desk // where agents ask
+	mark string    // of this life of the loop's, in the ids of its questions: an answer may be to one of before
+}
+
+// ground is what a loop is and how it stands. It tells observers and other processes.
+type ground struct {
+	id    string
+	cfg   Config
+	dir   string // the folder, without links
+	obs   loop.Observer
+	lock  *loopstate.Lock // nil in tests
+	owner loopstate.Owner
+	scope *backends.Scope
+	walls *sandbox.Walls // around all that runs; nil: none
+
+	// Two locks are held while the loop does something, as is fileMu, so they are their own and
+	// not guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
+	emitMu sync.Mutex // one event at a time reaches obs and the session
+	noteMu sync.Mutex // one writes the lock's record at a time
+
+	guarded
+	activity  activity
+	snapshots snapshots
+	departure departure
+
+	wake  chan struct{} // something above changed; 1-buffered
+	spent chan struct{} // the run under way has spent more; 1-buffered
+	done  chan struct{}
+}

@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// gate is one of what a promise has to pass. Each stands in a file of its own.
+type gate struct {
+	name verify.Gate
+	each bool // with verify.OnEach it is passed by runs that promise nothing, too
+	// ask finds out whether the work passes, for as long as that takes. It returns
+	// early when the loop is to end; then what it says doesn't count.
+	ask func(*checks, *question) verify.Result
+}
+
+// gates is the row of them, in the order of verify.Gates.
+var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
+
+// question is what a gate is asked about.
+type question struct {
+	iteration int
+	verdicts  []string // what the gates before it said
+	reviews   int      // so far
+}
+
+// pass asks a gate once. ok is false when the loop is to end before that has told
+// anything.
+func (l *checks) pass(g gate, q *question) (result verify.Result, ok bool) {
+	began := time.Now()
+	var isStopping bool
+	var before, after stream.Cost
+	l.change(func(p *progress) {
+		if isStopping = p.cause != ""; isStopping {
+			return
+		}
+		p.beginRun(began)
+		before = p.base.cost
+		p.status.Tool = &loop.ToolStatus{Call: l.cfg.gateCall(g), StartedAt: began}
+	})
+	if isStopping {
+		return result, false
+	}
+	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
+	l.fileMu.Lock()
+	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
+	l.fileMu.Unlock()
+	l.snapshots.await()
+	if g.name != verify.ProtectGate { // which takes no time
+		l.emit(l.verification(g.name, verify.Running))
+	}
+	result = g.ask(l, q)
+	var took time.Duration
+	l.change(func(p *progress) {
+		took = time.Since(began) - p.idle()
+		p.running, p.status.Tool = nil, nil
+		p.base.elapsed += took
+		isStopping, after = p.cause != "", p.base.cost
+	})
+	l.setOwner()
+	if isStopping {
+		return result, false
+	}
+	told := l.verification(g.name, result.State)
+	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
+	if after != before {
+		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
+	}
+	l.emit(told)
+	return result, true
+}
+
+// gateCall is a gate as the tool that runs.
+func (c Config) gateCall(g gate) stream.ToolCall {
+	if g.name == verify.ReviewerGate {
+		call := loop.CheckCall(c.Verify.Reviewer)
+		call.Name = "reviewing"
+		return call
+	}
+	return loop.CheckCall(c.Verify.Subject(g.name))
+}
+
+// verification is what is told of a gate that is asked.
+func (l *runs) verification(g verify.Gate, state verify.State) loop.Verify {
+	v := loop.Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
+	l.look(func(p *progress) { v.Promised = p.proof.promised != "" })
+	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
+		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
+	}
+	return v
+}
+
+// unchecked is the answer of a gate that can't tell.
+func unchecked(why string) verify.Result {
+	return verify.Result{State: verify.Unchecked, Why: why, Code: -1}
+}

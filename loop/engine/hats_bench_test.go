@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// What an iteration's turn costs with 50 hats and 10,000 pending topics, with reading and
+// writing the state file.
+func BenchmarkTurn(b *testing.B) {
+	c := Config{}
+	for i := range 50 {
+		c.Roles = append(c.Roles, Role{Hat: hats.Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}}})
+	}
+	c.Roles[0].Triggers = append(c.Roles[0].Triggers, hats.Start)
+	file, err := loopstate.Open(b.TempDir())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var q hats.Queue
+	for i := range 9_999 {
+		q.Pending = append(q.Pending, hats.Topic{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)})
+	}
+	s := c.newState("ralph-test", time.Unix(0, 0))
+	s.Prompt = "Build it"
+	enterQueue(&s, q)
+	if err := file.Create(s); err != nil {
+		b.Fatal(err)
+	}
+	l := bare(func(l *Loop) { l.cfg, l.store = c, file })
+	for i := 0; b.Loop(); i++ {
+		var turn hats.Turn
+		if _, err := file.Update(func(s *loopstate.State) error { turn, _, _ = l.nextTurn(s); return nil }); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := file.Update(func(s *loopstate.State) error {
+			q, _ := l.queueOf(*s)
+			c.ring().Done(&q, turn, []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}})
+			enterQueue(s, q)
+			return nil
+		}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
+)
+
+// repository is a folder of the user's with a commit, and a tree of a loop's beside it.
+func repository(t *testing.T, commits bool) (repo string, tree worktree.Tree) {
+	t.Helper()
+	dir := paths.Real(t.TempDir())
+	t.Setenv("HOME", dir)
+	t.Setenv("XDG_STATE_HOME", "")
+	repo = filepath.Join(dir, "app")
+	put(t, filepath.Join(repo, "a"), "one\n")
+	testhome.Git(t, repo, "init", "-q", "-b", "main")
+	testhome.Git(t, repo, "config", "user.name", "Ann")
+	testhome.Git(t, repo, "config", "user.email", "ann@example.com")
+	testhome.Git(t, repo, "add", "-A")
+	testhome.Git(t, repo, "commit", "-qm", "first")
+	m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Fix it", Commit: commits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Done(); err != nil {
+		t.Fatal(err)
+	}
+	return repo, m.Tree
+}
+
+func TestEachIterationIsCommitted(t *testing.T) {
+	_, tree := repository(t, true)
+	a, own := filepath.Join(tree.Path, "a"), filepath.Join(tree.Path, "own")
+	first, second, third := writes(t, a, "two\n"), writes(t, own, "own\n"), writes(t)
+	first.result.Text = "**Changed a.**\n\nAs asked."
+	second.during = func() {
+		put(t, own, "own\n")
+		testhome.Git(t, tree.Path, "add", "own")
+		testhome.Git(t, tree.Path, "commit", "-qm", "The agent's own")
+		put(t, a, "three\n")
+	}
+	second.result.Text = "<promise>NO</promise>"
+	r := start(t, func(c *Config) {
+		kept(t, tree.Path)(c)
+		c.Limits.MaxIterations = 3
+	}, first, second, third)
+	r.over(loop.StopMaxIterations, 3)
+	r.changed("1: 1 +1 -1", "2: 2 +2 -1", "3: 0 +0 -0")
+	log := testhome.Git(t, tree.Path, "log", "--format=%an: %s", "main..")
+	if log != "Ann: Iteration 2: Build it\nAnn: The agent's own\nAnn: Changed a\n" {
+		t.Errorf("%q", log)
+	}
+	if body := testhome.Git(t, tree.Path, "log", "-1", "--format=%b", "HEAD~2"); strings.TrimSpace(body) != "As asked." {
+		t.Errorf("%q", body)
+	}
+	if status := testhome.Git(t, tree.Path, "status", "--porcelain"); status != "" {
+		t.Errorf("git status says %q", status)
+	}
+}
+
+func TestNothingIsCommittedUnasked(t *testing.T) {
+	_, tree := repository(t, false)
+	r := start(t, kept(t, tree.Path), writes(t, filepath.Join(tree.Path, "a"), "two\n"), writes(t))
+	r.over(loop.StopMaxIterations, 2)
+	if log := testhome.Git(t, tree.Path, "log", "--format=%s"); log != "first\n" {
+		t.Errorf("%q", log)
+	}
+}
+
+func TestAnIterationThatCannotBeCommittedIsAWarningOnce(t *testing.T) {
+	repo, tree := repository(t, true)
+	testhome.Git(t, repo, "config", "--unset", "user.name")
+	a := filepath.Join(tree.Path, "a")
+	r := start(t, kept(t, tree.Path), writes(t, a, "two\n"), writes(t, a, "three\n"))
+	r.over(loop.StopMaxIterations, 2)
+	if n := r.log.count("isn't committed: git doesn't know who you are"); n != 1 {
+		t.Errorf("warned %d times: %q", n, r.log.lines)
+	}
+	r.changed("1: 1 +1 -1", "2: 1 +1 -1")
+}
+
+func TestALoopThatRunsIsNotLanded(t *testing.T) {
+	repo, tree := repository(t, false)
+	put(t, filepath.Join(tree.Path, "c"), "c\n")
+	file, err := loopstate.Open(tree.Folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, err := file.Lock(loopstate.Owner{LoopID: "ralph-other"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = loop.Land(context.Background(), tree, worktree.LandOptions{}, history.Options{})
+	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
+		t.Errorf("landing says %v", err)
+	}
+	_, err = loop.Discard(context.Background(), tree, false)
+	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
+		t.Errorf("a discard says %v", err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if done, err := loop.Land(context.Background(), tree, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone {
+		t.Errorf("%+v %v", done, err)
+	}
+	if data, _ := os.ReadFile(filepath.Join(repo, "c")); string(data) != "c\n" {
+		t.Errorf("%q", data)
+	}
+}
+
+// A loop that was left goes with its worktree, and its file doesn't land.
+func TestALoopThatWasLeftLands(t *testing.T) {
+	repo, tree := repository(t, false)
+	put(t, filepath.Join(tree.Path, "c"), "c\n", filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
+	found, err := loop.FindTree(repo, "ralph-left", history.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := loop.Land(context.Background(), found, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone || done.Files != 1 {
+		t.Errorf("%+v %v", done, err)
+	}
+	if _, err := os.Stat(filepath.Join(repo, ".pi")); err == nil {
+		t.Error("the state file has landed")
+	}
+}
+
+func TestATreeIsFoundByItsNames(t *testing.T) {
+	repo, tree := repository(t, false)
+	for _, name := range []string{"", "ralph/fix-it", "fix-it", tree.Path} {
+		if found, err := loop.FindTree(repo, name, history.Options{}); err != nil || found.Path != tree.Path {
+			t.Errorf("%q: %+v %v", name, found, err)
+		}
+	}
+	if found, err := loop.FindTree(tree.Path, "", history.Options{}); err != nil || found.Path != tree.Path {
+		t.Errorf("from within: %+v %v", found, err)
+	}
+	for name, want := range map[string]string{"other": "there are ralph/fix-it", "": "say which one: ralph/fix-it, ralph/two"} {
+		if name == "" {
+			m, err := worktree.Add(context.Background(), worktree.Options{Folder: repo, Title: "Two"})
+			if err != nil || m.Done() != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := loop.FindTree(repo, name, history.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	if _, err := loop.FindTree(t.TempDir(), "", history.Options{}); err == nil || !strings.Contains(err.Error(), "run --worktree") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,449 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// Store is the state file (*loopstate.File).
+type Store interface {
+	Load() (loopstate.State, error)
+	Create(loopstate.State) error
+	Note(loopstate.State) error // what isn't the user's; the file isn't touched
+	Update(func(*loopstate.State) error) (loopstate.State, error)
+	Claim(func(*loopstate.State) error) (loopstate.State, error)
+	Leave(func(*loopstate.State) error) (loopstate.State, error)
+	HandOn(func(*loopstate.State) error) (loopstate.State, error)
+	Remove() error
+	Watch(context.Context) (<-chan struct{}, error)
+	Path() string
+}
+
+// Agent is a running agent (*backends.Process).
+type Agent interface {
+	Stop(grace time.Duration)
+	Wait() backends.Exit
+	PID() int
+	StartMark() string
+}
+
+// Start starts a loop, or continues the one in the folder. It returns once the
+// state file is written; the loop then runs on its own until Done. obs sees all
+// of it, which may begin before Start returns.
+//
+// Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
+// *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
+// *loopstate.SyntaxError, *loopstate.OutsideError, *loopstate.KeepError, and what the system says.
+func Start(cfg Config, obs loop.Observer) (*Loop, error) {
+	file, err := loop.Open(cfg.Folder)
+	if err != nil {
+		return nil, err
+	}
+	if err := cmp.Or(cfg.check(), file.CanKeep()); err != nil {
+		return nil, err
+	}
+	l := &Loop{}
+	l.id, l.cfg, l.dir, l.obs, l.store = newID(), cfg, paths.Real(cfg.Folder), obs, file
+	l.start = func(spec backends.Spec) (Agent, error) { return backends.Start(spec) }
+	host, _ := os.Hostname()
+	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
+	l.lock, err = file.Lock(l.owner)
+	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
+		return nil, &loop.AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}
+	} else if err != nil {
+		return nil, advised(err)
+	}
+	if err := l.begin(); err != nil {
+		l.walls.Close()
+		l.kept(func(s Session) { s.Close(nil) })
+		l.lock.Release()
+		return nil, advised(err)
+	}
+	return l, nil
+}
+
+// advised adds what to do about an error that comes of what this machine is
+// short of.
+func advised(err error) error {
+	if advice := loopstate.Shortage(err); advice != "" {
+		return fmt.Errorf("%w: %s", err, advice)
+	}
+	return err
+}
+
+// check looks at what can be wrong before anything is touched.
+func (c *Config) check() error {
+	if err := c.checkSteps(); err != nil || c.Continue {
+		return err // the state file says the rest
+	}
+	if strings.TrimSpace(c.Prompt) == "" {
+		return loop.ErrEmptyPrompt
+	}
+	if err := checkPromise(c.Promise); err != nil {
+		return err
+	}
+	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
+		return err
+	}
+	if err := cmp.Or(c.checkReading(), c.findAgents()); err != nil {
+		return err
+	}
+	return cmp.Or(c.findCheck(), c.findReviewer())
+}
+
+// findCheck looks for the programs of the check.
+func (c *Config) findCheck() error {
+	if c.SetUp {
+		return nil
+	}
+	_, err := c.Verify.Find(c.Folder)
+	return err
+}
+
+// findReviewer looks for the reviewer's program, where there is to be one.
+func (c *Config) findReviewer() (err error) {
+	if c.Verify.Has(verify.ReviewerGate) {
+		_, err = c.Reviewer.Backend.Find()
+	}
+	return err
+}
+
+// checkPromise says why a text can't be a completion promise.
+func checkPromise(promise string) error {
+	if why := promises.CheckPromise(promise); why != "" {
+		return errors.New("the completion promise " + why)
+	}
+	return nil
+}
+
+// begin takes over the folder, whose lock it holds, and sets the loop going.
+func (l *Loop) begin() error {
+	if l.lock != nil {
+		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start
+			_ = loop.EndRemains(previous)
+		}
+		if err := l.joinOuter(); err != nil {
+			return err
+		}
+	}
+	if err := l.raiseWalls(); err != nil {
+		return err
+	}
+	state, err := l.store.Load()
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && l.cfg.Continue:
+		_, kept, err := loop.KeptIn(l.cfg.Folder)
+		if err != nil {
+			return loop.ErrNothingToGoOn
+		}
+		if err := l.mayTakeUp(kept); err != nil { // else it would be in the folder now
+			return err
+		}
+		if err := l.store.Create(kept); err != nil {
+			return err
+		}
+		if state, err = l.takeUp(kept); err != nil {
+			return err
+		}
+	case errors.Is(err, fs.ErrNotExist):
+		// The folder is written to when nothing else can go wrong.
+		if l.scope, err = l.openScope(); err != nil {
+			return err
+		}
+		if l.lock != nil {
+			l.scope.Warm()
+		}
+		state = l.cfg.newState(l.id, time.Now())
+		state.SessionFile = l.openSession("")
+		if err := l.store.Create(state); err != nil {
+			return errors.Join(err, l.scope.Close())
+		}
+	case err != nil:
+		return err
+	case !l.cfg.Continue:
+		return &loop.InterruptedError{Path: l.store.Path(), State: state}
+	default:
+		if state, err = l.takeUp(state); err != nil {
+			return err
+		}
+	}
+	if l.scope == nil {
+		if l.scope, err = l.openScope(); err != nil {
+			return err
+		}
+	}
+	l.init(state)
+	l.outer.from = l.Status().Cost.USD
+	if l.lock != nil {
+		l.listen()
+	}
+	l.setOwner() // before any agent runs
+	go l.run()
+	return nil
+}
+
+// mayGoOn says why a loop can't be continued with the limits that it would have.
+func (l *Loop) mayGoOn(s loopstate.State) error {
+	l.cfg.Change.Apply(&s)
+	bounds := s.Limits()
+	if err := errors.Join(bounds.Check(), checkPromise(s.CompletionPromise)); err != nil {
+		return err
+	}
+	used := usedBy(s)
+	isVerified := s.Checking // who promised in the last allowed iteration may be done
+	isCostly := l.cfg.Verify.Has(verify.ReviewerGate)
+	if why := reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
+		sofar := loop.Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
+		return &loop.CapError{Reason: why, Used: sofar, Limits: bounds}
+	}
+	return nil
+}
+
+// usedBy is what a state file says that its loop has used.
+func usedBy(s loopstate.State) spent {
+	used := spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed, tokens: stream.Tokens(s.Tokens)}
+	if s.Begun {
+		used.iterations++ // it was cut off: who drove the loop died
+	}
+	if s.CostUSD != nil {
+		used.cost = stream.USD(*s.CostUSD)
+	}
+	used.hats, used.unknown = loop.HatCostsOf(s.HatCosts), s.UnknownCosts
+	return used
+}
+
+// mayTakeUp says why a loop can't be made ours.
+func (l *Loop) mayTakeUp(found loopstate.State) error {
+	if err := caller.Self().May(caller.Continue, caller.Who{}, l.dir); err != nil {
+		return err
+	}
+	if l.cfg.Change.Accept && !found.Checking {
+		return loop.ErrNothingToAccept
+	}
+	err := cmp.Or(l.mayGoOn(found), l.cfg.checkReading(), l.cfg.findAgents(), l.cfg.findReviewer())
+	if err == nil && !found.Checking { // else that says so, and no run is paid for
+		err = l.cfg.findCheck()
+	}
+	return err
+}
+
+// takeUp makes the state file's loop ours.
+func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
+	if l.cfg.Stranger {
+		proof{}.enter(&found)
+	}
+	l.findCost(&found)
+	if err := l.mayTakeUp(found); err != nil {
+		return found, err
+	}
+	if l.cfg.Model == "" && l.cfg.Backend.Name == found.Backend { // another agent has other models
+		l.cfg.Model = found.Model
+	}
+	if found.LoopID != "" {
+		l.id, l.owner.LoopID = found.LoopID, found.LoopID
+	}
+	l.takeUpTold(found)
+	l.snapshots.circles.stuck = found.Stuck
+	l.snapshots.circles.cutOff = found.Begun && found.StopReason == ""
+	l.setOwner()
+	session := l.openSession(found.SessionFile)
+	if found.LoopID != "" && found.Iteration > 1 && found.CostUSD == nil && found.Elapsed == 0 {
+		l.cfg.Warnings = append(l.cfg.Warnings, "what this loop has spent so far isn't known here, so its budget and its time begin anew")
+	}
+	return l.store.Leave(func(s *loopstate.State) error {
+		s.CostUSD = found.CostUSD
+		if l.cfg.Stranger {
+			proof{}.enter(s)
+		}
+		l.cfg.Change.Apply(s)
+		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
+			s.HatRuns = nil
+		}
+		if !found.Active && !l.cfg.Alone { // who goes on has seen why it stopped
+			s.InARow.UnknownCosts = 0
+		}
+		reopen(s)
+		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
+		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
+		l.cfg.describe(s)
+		if l.cfg.Hat != "" || s.Backend != found.Backend {
+			s.Hat = l.cfg.Hat
+		}
+		s.Iteration, s.Begun, s.Unchecked = usedBy(*s).iterations+1, false, ""
+		if !l.cfg.Alone {
+			s.ResumeAt = time.Time{}
+		}
+		s.Stuck = ""
+		if session != "" {
+			s.SessionFile = session
+		}
+		return nil
+	})
+}
+
+// init sets the loop's own state from the state file's.
+func (l *Loop) init(s loopstate.State) {
+	l.snapshots.folder = l.cfg.Folder
+	l.snapshots.warn = func(message string) { l.emit(loop.Warning{Message: message}) }
+	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
+	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
+	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.mark = strings.ToLower(rand.Text()[:3])
+	l.departure.wanted.Store(l.cfg.Detached)
+	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
+	l.desk = l.openDesk()
+	l.desk.Allow(s.Allowed)
+	l.snapshots.circles.refuted = lasting(s.Refutation)
+	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
+		l.published = hats.Texts{Published: s.Published}.Seen()
+	}
+	used := usedBy(s)
+	l.change(func(p *progress) {
+		p.base, p.known, p.desk = used, s, l.desk
+		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.proof = takeUpProof(s)
+		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
+			p.warned = limit
+		}
+		for _, text := range s.Guided { // the iteration that was told this is run again
+			p.guiding = append(p.guiding, p.newGuidance(text))
+		}
+		if l.cfg.Say != "" {
+			p.guiding = append(p.guiding, p.newGuidance(l.cfg.Say))
+		}
+		p.status = loop.Status{
+			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
+			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
+			Cost:    used.cost, UnknownCosts: used.unknown,
+			Tokens:    used.tokens,
+			StateFile: l.store.Path(), SessionFile: s.SessionFile,
+		}
+		if s.Checking { // the last one is to be verified
+			p.status.Iteration = max(used.iterations, 1)
+		}
+	})
+}
+
+// newID makes a loop id: short, unique, fit for file names and environments.
+func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
+
+// Wait waits for the loop's end.
+func (l *Loop) Wait() loop.End {
+	<-l.done
+	return l.end
+}
+
+// ID is the loop's id.
+func (l *ground) ID() string { return l.id }
+
+// Status returns a snapshot.
+func (l *ground) Status() (now loop.Status) {
+	l.look(func(p *progress) { now = p.snapshot() })
+	now.Departing = l.departure.wanted.Load()
+	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
+		now.LastSign = l.activity.last()
+	}
+	return now
+}
+
+// Cancel ends the loop now and returns when its agent and all that it started
+// are gone. The state file is removed.
+func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
+
+// CancelAfterIteration lets the running iteration finish and ends the loop then.
+func (l *Loop) CancelAfterIteration() {
+	l.change(func(p *progress) { p.lastRun = true })
+	l.poke()
+}
+
+// Kill is Cancel without any grace, also after a Cancel or an Interrupt.
+func (l *Loop) Kill() { l.stop(loop.StopCancelled, 0) }
+
+// Interrupt ends the loop quickly and keeps its state file, so that it can be
+// continued: the editor or the terminal goes away.
+func (l *Loop) Interrupt() { l.stop(loop.StopInterrupted, backends.QuickGrace) }
+
+// stop asks for the loop's end and waits for it.
+func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
+	l.requestStop(why, grace)
+	<-l.done
+}
+
+// requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
+func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
+	var running Agent
+	l.change(func(p *progress) {
+		if p.cause == "" {
+			p.cause, p.grace = why, grace
+		}
+		p.grace = min(p.grace, grace)
+		running = p.running
+	})
+	l.setOwner()
+	l.snapshots.hurry(why, grace)
+	if running != nil {
+		running.Stop(grace)
+	}
+	l.poke()
+}
+
+// poke wakes the engine to look at what changed.
+func (l *ground) poke() {
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// emit hands events of the loop's own to the observer.
+func (l *ground) emit(events ...loop.Event) {
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	for _, e := range events {
+		l.obs.HandleLoop(e)
+	}
+}
+
+// recordName is how the file of a run's raw output begins.
+func recordName(loopID, run string) string { return loopID + "-" + run }
+
+// recordFile opens the file for the raw output of one run, a new one each time.
+func (l *ground) recordFile(run string) (*os.File, error) {
+	if l.cfg.RecordDir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(l.cfg.RecordDir, 0o700); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		name := recordName(l.id, run)
+		if try > 1 { // the iteration was run again after a rate limit or an interruption
+			name += fmt.Sprintf("-%d", try)
+		}
+		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package engine
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+)
+
+// member is one agent of a crew.
+type member struct {
+	below
+	crew   *crew
+	worker Role
+	place  place
+	plan   plannedRun
+	prompt string // what it is given, with all that it is told besides
+
+	partner
+	activity activity
+	working  bool            // guarded by the crew's lock
+	patience time.Time       // until then it has said that it will be silent; the same
+	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
+	agent    Agent           // nil until it runs
+	goesOn   bool            // another turn follows; only its reader uses it
+	report
+	err error // it could not be started
+}
+
+// run runs the agent, and tells how that went.
+func (m *member) run() {
+	c := m.crew
+	if m.err = m.play(); m.err != nil {
+		m.report = report{outcome: loop.OutcomeError, problem: loop.OneLine(m.err.Error())}
+	}
+	isOurs := c.isStopping() // it was ended, and nobody knows what it would have come to
+	if m.problem != "" && !isOurs {
+		m.problem = fmt.Sprintf("%s: %s", m.place, m.problem)
+		c.fail(m)
+	}
+	c.mu.Lock()
+	first := c.failed
+	c.mu.Unlock()
+	wasStopped := m.exit.Stopped && !m.exit.Result.Terminal
+	switch {
+	case wasStopped && first != nil && first != m:
+		m.end("stopped, as "+first.place.String()+" failed", true)
+	case wasStopped || isOurs && m.outcome != loop.OutcomeOK:
+		m.end("stopped with its iteration", true)
+	case m.outcome == loop.OutcomeOK && m.exit.Result.Text != "":
+		m.end(m.exit.Result.Text, false)
+	case m.outcome == loop.OutcomeOK:
+		m.end("(it said nothing)", false)
+	default:
+		m.end(m.problem, true)
+	}
+}
+
+// play runs the agent to its end.
+func (m *member) play() error {
+	c, l := m.crew, m.crew.loop
+	run := fmt.Sprintf("%03d-step-%d-%d", c.plan.iteration, m.place.step, m.place.k)
+	l.look(func(p *progress) { m.plan.budget = max(p.status.Limits.MaxCostUSD-p.status.Cost.USD, 0) })
+	m.plan.guidance = l.saidSoFar()
+	prompt, args := l.cfg.briefOf(m.worker, m.place, m.plan)
+	m.prompt = prompt
+	if m.place.isLast() { // nobody else can end the loop
+		m.fulfils = fulfils(m.completion())
+	}
+	if m.place.k > 1 { // the end of one sweeps what is in its scope
+		scope, err := l.openScope()
+		if err != nil {
+			return err
+		}
+		c.mu.Lock()
+		m.scope = scope
+		c.mu.Unlock()
+		defer m.leave()
+	}
+	spec := backends.Spec{
+		Backend: m.worker.Backend, Ours: args, Args: m.worker.Args, Prompt: prompt, Dir: l.cfg.Folder,
+		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: m.touch,
+		Ask: l.desk.For(m.call.ID, m.place.name),
+	}
+	record, err := l.recordFile(run)
+	if err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	if record != nil {
+		defer record.Close()
+		spec.Record = record
+	}
+	l.setOwner() // with the mark of its scope, before anything bears it
+	agent, err := l.start(spec)
+	if err != nil {
+		return err
+	}
+	c.join(m, agent)
+	exit := agent.Wait()
+	c.mu.Lock()
+	m.working = false
+	c.mu.Unlock()
+	l.part(&m.partner)
+	l.desk.End(m.call.ID)
+	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
+	m.report = assess(exit, "", m.completion(), time.Now())
+	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
+	return nil
+}
+
+// touch takes note of a sign of life.
+func (m *member) touch() {
+	m.activity.touch()
+	m.crew.loop.activity.touch()
+}
+
+// completion is what the agent has to say to end the loop.
+func (m *member) completion() promises.Completion {
+	l := m.crew.loop
+	return l.cfg.as(m.worker).completion(l.Status().Promise, m.prompt, m.plan)
+}
+
+// leave ends what the agent had for itself alone.
+func (m *member) leave() {
+	if err := m.scope.Close(); err != nil {
+		m.crew.loop.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+	}
+	m.crew.mu.Lock()
+	m.scope, m.agent = m.crew.loop.scope, nil
+	m.crew.mu.Unlock()
+	m.crew.loop.setOwner()
+}
+
+// told hands on what the agent does, and the call that it is shown under.
+func (m *member) told(e stream.Event) {
+	l := m.crew.loop
+	switch e := e.(type) {
+	case stream.ToolCall:
+		if e.ID == m.call.ID {
+			l.tellEvent(e)
+			return
+		}
+		if e.ParentToolCallID == m.call.ID { // its result will be answered
+			m.goesOn = true
+			defer m.lookAtCap()
+		}
+	case stream.ToolResult:
+		if e.ID == m.call.ID {
+			l.tellEvent(e)
+			return
+		}
+	case stream.MessageEnd:
+		if e.ParentToolCallID == m.call.ID {
+			l.hasSaid(&m.partner, e.Text)
+		}
+	}
+	l.Handle(e)
+}
+
+// own takes what is about the agent's run. What it publishes is nobody's, and its end is
+// told by end.
+func (m *member) own(e stream.Event) {
+	c, l := m.crew, m.crew.loop
+	switch e := e.(type) {
+	case stream.SessionStart:
+		who := e
+		who.SessionID = ""
+		c.mu.Lock()
+		isKnown := c.session == who
+		c.session = who
+		c.mu.Unlock()
+		if !isKnown {
+			l.Handle(e)
+		}
+	case stream.Usage:
+		m.count(e)
+		m.lookAtCap()
+	case stream.TurnEnd:
+		m.goesOn = strings.HasPrefix(e.StopReason, "tool")
+		m.lookAtCap()
+	case stream.Retry:
+		c.mu.Lock()
+		m.patience = time.Now().Add(e.Delay)
+		c.mu.Unlock()
+		l.Handle(e)
+	case stream.Moot:
+		l.desk.TakeBack(m.call.ID, e.ID)
+	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
+		l.Handle(e)
+	}
+}
+
+// lookAtCap has the run ended if the agent goes on and the money is spent.
+func (m *member) lookAtCap() {
+	var isOver bool
+	m.crew.loop.look(func(p *progress) { isOver = m.goesOn && p.overCap() })
+	if isOver {
+		m.crew.loop.poke()
+	}
+}
+
+// count adds what the agent has used so far to what the others have.
+func (m *member) count(e stream.Usage) {
+	c, l := m.crew, m.crew.loop
+	if !m.place.alone { // several contexts are none
+		e.Context, e.ContextSize = 0, 0
+	}
+	var warning string
+	func() {
+		l.emitMu.Lock() // who counts later tells later
+		defer l.emitMu.Unlock()
+		sum := e
+		l.change(func(p *progress) {
+			c.usages[m] = e
+			sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
+			for _, u := range c.usages {
+				sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+			}
+			warning = p.countUsage(sum)
+		})
+		l.obs.Handle(sum)
+	}()
+	if warning != "" {
+		l.emit(loop.Warning{Message: warning})
+	}
+	l.noteSpending()
+}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// workersOf are the agents that this loop has work, for the record.
+func workersOf(agents loop.AtWork) (workers []loopstate.Worker) {
+	for _, t := range agents {
+		if t.Call.ParentToolCallID == "" && (t.Call.Name == stepCall || t.Call.Name == reviewCall) {
+			workers = append(workers, loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt})
+		}
+	}
+	return workers
+}
+
+// toolOf is the tool that runs, for the record, which is small.
+func toolOf(t *loop.ToolStatus) *loopstate.Worker {
+	const most = 1 << 10
+	if t == nil {
+		return nil
+	}
+	w := &loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt}
+	if len(w.Input) > most {
+		w.Input = nil
+	}
+	return w
+}
+
+// setOwner writes the lock's record, with what leads whoever has to end our
+// agents if we can't to them.
+func (l *ground) setOwner() {
+	if l.lock == nil {
+		return
+	}
+	l.noteMu.Lock()
+	defer l.noteMu.Unlock()
+	owner := l.owner
+	var running Agent
+	l.look(func(p *progress) {
+		owner.Departing = l.departure.wanted.Load()
+		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
+		owner.AtWork = workersOf(p.status.Agents)
+		if p.desk != nil { // it has begun
+			owner.Allowed, owner.Questions = p.desk.Rules(), p.desk.ForFile()
+		}
+		if running != nil {
+			owner.Since, owner.Tool = p.status.IterationStartedAt, toolOf(p.status.Tool)
+		}
+	})
+	var remains []backends.Remains
+	if l.scope != nil {
+		remains = append(remains, l.scope.Remains())
+	}
+	agents := []Agent{running}
+	if c, ok := running.(*crew); ok {
+		var besides []backends.Remains
+		besides, agents = c.left()
+		remains = append(remains, besides...)
+	}
+	for _, r := range remains {
+		if r.Mark > 0 {
+			owner.Reapers = append(owner.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.StartMark, Mark: r.Mark})
+		}
+	}
+	for _, a := range agents {
+		if a != nil && len(owner.Reapers) == 0 {
+			owner.Agents = append(owner.Agents, loopstate.Agent{PID: a.PID(), ProcessStart: a.StartMark()})
+		}
+	}
+	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
+}

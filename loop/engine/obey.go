@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// edit is the change of a state file that is asked for. who may tighten what owner drives, and
+// everything else only as its user.
+func editOf(q loop.Request, who, owner caller.Who, folder string) func(*loopstate.State) error {
+	return func(s *loopstate.State) error {
+		before := termsOf(*s)
+		if err := change(q, s); err != nil {
+			return err
+		}
+		if _, _, words := before.loosening(termsOf(*s)); q.Do == caller.Update && len(words) == 0 {
+			return nil
+		}
+		return who.May(q.Do, owner, folder)
+	}
+}
+
+func change(q loop.Request, s *loopstate.State) error {
+	switch q.Do {
+	case loop.DoPause:
+		s.Active = false
+	case caller.Resume:
+		if q.Patch.Accept && s.Unchecked == "" {
+			return loop.ErrNothingToAccept
+		}
+		q.Patch.Apply(s)
+		s.Active, s.ResumeAt = true, time.Time{}
+	case caller.Update:
+		q.Patch.Apply(s)
+	case caller.Steer:
+		if q.Next {
+			s.GuidanceNext = append(s.GuidanceNext, q.Text)
+		} else {
+			s.Guidance = append(s.Guidance, q.Text)
+		}
+	default:
+		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", loop.OneLine(q.Do))
+	}
+	return nil
+}
+
+// listen lets other processes of the user's ask this loop for something.
+func (l *Loop) listen() {
+	dir, err := paths.State("control")
+	if err == nil {
+		l.server, err = control.Serve(dir, l.id, l.obey)
+	}
+	if err != nil {
+		l.owner.Deaf = loop.OneLine(err.Error())
+		l.cfg.Warnings = append(l.cfg.Warnings, "other processes can't pause, steer or answer this loop, only its own window can: "+l.owner.Deaf)
+		return
+	}
+	l.owner.Control = l.server.Path
+}
+
+// obey carries out what a process asks for.
+func (l *Loop) obey(pid int, data json.RawMessage) any {
+	var q loop.Request
+	if err := json.Unmarshal(data, &q); err != nil {
+		return loop.ReplyOf(0, fmt.Errorf("that is no request: %w", err))
+	}
+	who, owner := caller.Peer(pid, q.From), caller.Self()
+	iteration := l.Status().Iteration
+	if q.LoopID != "" && q.LoopID != l.id {
+		return loop.ReplyOf(iteration, loop.ErrNotRunning)
+	}
+	var err error
+	switch q.Do {
+	case caller.Answer:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			err = l.Answer(q.ID, q.Answer)
+		}
+	case caller.Cancel:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			go l.Cancel()
+		}
+	case loop.DoInterrupt:
+		if err = who.May(caller.Cancel, owner, l.dir); err == nil {
+			go l.Interrupt()
+		}
+	case caller.Detach:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			iteration, err = l.Detach()
+		}
+	case loop.DoDisallow:
+		err = l.Disallow(q.Text)
+	case caller.Next:
+		if err = who.May(q.Do, owner, l.dir); err == nil {
+			iteration, err = l.Next()
+		}
+	default:
+		err = l.edit(editOf(q, who, owner, l.dir))
+	}
+	return loop.ReplyOf(iteration, err)
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// promiseNotes is what a loop knows about promises besides its own.
+type promiseNotes struct {
+	goalTold bool
+	prompt   string                   // the one that was looked at last, with the loop's promise
+	told     string                   // what was said about it
+	next     string                   // what the next run is told of them
+	missed   map[stream.NearKind]bool // near misses that the user was told
+}
+
+// completion is what ends the loop after a run that was given a prompt.
+func (c Config) completion(promise, prompt string, plan plannedRun) promises.Completion {
+	done := promises.Completion{Promise: promise}
+	if c.Backend.Output == decode.FormatText { // all that it prints is its message
+		done.Echo = []string{prompt, plan.prompt}
+	}
+	return done
+}
+
+// tellGoal says what ends the loop, when its first iteration begins.
+func (l *ground) tellGoal() {
+	var promise string
+	var told bool
+	l.change(func(p *progress) {
+		promise, told = p.status.Promise, p.promises.goalTold
+		p.promises.goalTold = true
+	})
+	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
+	if promise != "" {
+		goal.From = l.cfg.promiseFrom()
+	}
+	if l.cfg.Verify.When == verify.OnUntil {
+		goal.Until = l.cfg.Verify.String()
+	} else {
+		goal.Verify = l.cfg.Verify.String()
+	}
+	if !told {
+		l.emit(goal)
+	}
+}
+
+// takeUpTold takes down that the process that began the loop has told its goal.
+func (l *ground) takeUpTold(found loopstate.State) {
+	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
+		return
+	}
+	l.change(func(p *progress) {
+		p.promises.goalTold, p.promises.prompt = true, found.Prompt+"\x00"+found.CompletionPromise
+	})
+}
+
+// promiseFrom is where the loop's promise comes from.
+func (c Config) promiseFrom() string {
+	if c.Continue && c.Change.Promise == nil {
+		return loop.FromState
+	}
+	return c.PromiseFrom
+}
+
+// lookAtPrompt warns of promises in a prompt that don't end this loop, when
+// the prompt or the loop's promise is new.
+func (l *ground) lookAtPrompt(prompt string) {
+	var promise string
+	var isNew bool
+	l.change(func(p *progress) {
+		promise = p.status.Promise
+		isNew = prompt+"\x00"+promise != p.promises.prompt
+		p.promises.prompt = prompt + "\x00" + promise
+	})
+	if !isNew {
+		return
+	}
+	if bad, ok := tell.FindBadByte(prompt); ok {
+		l.emit(loop.Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
+	}
+	why, others := strayPromises(prompt, promise)
+	l.change(func(p *progress) {
+		isNew = why != p.promises.told
+		p.promises.told = why
+	})
+	if isNew && why != "" {
+		l.emit(loop.Warning{Message: why, Offer: l.offer(others)})
+	}
+}
+
+// offer lets the user choose among promises.
+func (l *ground) offer(promises []string) loop.Offer {
+	// What can't be shown as it is can't be agreed to.
+	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
+	if len(promises) == 0 {
+		return loop.Offer{}
+	}
+	return loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Promises: promises}
+}
+
+// maxOffers is how many promises are offered or named.
+const maxOffers = 3
+
+// strayPromises says in a sentence that a prompt speaks of other promises than
+// the loop's, and which; "" when it doesn't.
+func strayPromises(prompt, promise string) (why string, others []string) {
+	said := PromisesIn(prompt)
+	if len(said) == 0 || slices.Contains(said, promises.Normal(promise)) || slices.Equal(said, []string{promises.DefaultWord}) {
+		return "", nil
+	}
+	tags := make([]string, 0, maxOffers)
+	for _, other := range said[:min(len(said), maxOffers)] {
+		tags = append(tags, loop.OneLine(promises.Tag(other)))
+	}
+	named := strings.Join(tags, ", ")
+	if more := len(said) - len(tags); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	switch {
+	case promise != "":
+		why = fmt.Sprintf("the prompt speaks of %s, but this loop waits for %s", named, loop.OneLine(promises.Tag(promise)))
+	case len(said) > 1:
+		why = fmt.Sprintf("the prompt has several promises (%s), so none of them ends this loop", named)
+	default:
+		why = fmt.Sprintf("the prompt speaks of %s, but this loop has no promise, so that doesn't end it", named)
+	}
+	return why, said[:len(tags)]
+}
+
+// StrayPromises says in a sentence that a prompt speaks of other promises than
+// that of its loop; "" when it doesn't.
+func StrayPromises(prompt, promise string) string {
+	why, _ := strayPromises(prompt, promise)
+	return why
+}
+
+// PromisesIn returns the promises in a prompt that a loop can have, each once.
+func PromisesIn(prompt string) []string {
+	return slices.DeleteFunc(promises.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
+}
+
+// tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
+func (l *ground) tellTopicMisses(misses []stream.TopicMiss) {
+	for _, m := range misses {
+		if l.isNew("topic_" + m.Kind) {
+			l.emit(loop.Warning{Message: m.Why})
+		}
+	}
+}
+
+// retell tells the next run how to write what the last one wrote in a way that doesn't count: a
+// loop whose agent is done, and isn't believed, costs its user an iteration each time. It has no
+// promise in it that somebody could repeat.
+func retell(v promises.Verdict, misses []stream.TopicMiss) string {
+	var said []string
+	switch v.Kind {
+	case promises.NearSentence, promises.NearCode, promises.NearQuote, promises.NearComment, promises.NearList, promises.NearDetails, promises.NearWord:
+		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
+			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
+	}
+	for _, m := range misses {
+		said = append(said, "Of the last iteration: "+m.Why)
+	}
+	return strings.Join(said, "\n\n")
+}
+
+// isNew says whether the user wasn't told of a kind of misses, and is told now.
+func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
+	l.change(func(p *progress) {
+		if p.promises.missed == nil {
+			p.promises.missed = map[stream.NearKind]bool{}
+		}
+		isNew = !p.promises.missed[kind]
+		p.promises.missed[kind] = true
+	})
+	return isNew
+}
+
+// tellNearMiss says why a run didn't complete the loop, the first time for
+// each kind of reason. Who has set another promise than the run had to keep wants to hear
+// no more of that one.
+func (l *ground) tellNearMiss(r report) {
+	v := r.verdict
+	l.change(func(p *progress) { p.promises.next = retell(v, r.topicMisses) })
+	if !v.Near || r.promise != l.Status().Promise || !l.isNew(v.Kind) {
+		return
+	}
+	miss := loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}
+	if v.Kind == promises.NearUnset && checkPromise(v.Found) == nil {
+		miss.Offer = l.offer([]string{v.Found})
+	}
+	l.emit(miss)
+}

@@ -1,0 +1,266 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+)
+
+func TestAPromiseThatNobodySet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Promise = "" }, says("<promise>DONE</promise>"), says("Done!\n<promise>DONE</promise>"), says("no"),
+			withTime(says("<promise>DONE</promise>"), time.Minute))
+		time.Sleep(5 * time.Second)
+		if r.log.count("near miss") != 1 || !r.log.has(`near miss: DONE (The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.) ["DONE"]`) {
+			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
+		}
+		promise := "DONE"
+		r.Update(loop.Patch{Promise: &promise})
+		r.over(loop.StopPromise, 4)
+	})
+}
+
+// The user may answer an offer while the next run is being judged.
+func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Promise = "" }, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+		time.Sleep(time.Second)
+		promise := "DONE"
+		r.Update(loop.Patch{Promise: &promise})
+		miss := promises.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
+		if r.tellNearMiss(report{verdict: miss}); r.log.count("near miss") != 0 {
+			t.Error("a near miss of a promise that counts by now was told")
+		}
+		if r.tellNearMiss(report{verdict: miss, promise: promise}); r.log.count("near miss") != 1 {
+			t.Error("a near miss of the promise was not told")
+		}
+		r.over(loop.StopPromise, 2)
+	})
+}
+
+func TestANearMissIsToldOncePerKind(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Limits.MaxIterations = 8 },
+			says("<promise>A</promise>"), says("<promise>B</promise>"), says("not DONE"), says("<promise>C</promise>"), says("never DONE"),
+			withTime(says("no"), time.Minute), says("<promise>D</promise>"))
+		time.Sleep(10 * time.Second)
+		if got := r.log.count("near miss"); got != 2 || !r.log.has("near miss: A (") || !r.log.has("near miss: DONE (") {
+			t.Errorf("%d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
+		}
+		r.file.edit(func(s *loopstate.State) { s.CompletionPromise = "OTHER" })
+		r.over(loop.StopMaxIterations, 8)
+		if got := r.log.count("near miss"); got != 3 || !r.log.has("near miss: D (") || r.log.count(`["`) != 0 {
+			t.Errorf("with another promise, %d near misses\n%s", got, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+func TestAFailedRunKeepsNoPromise(t *testing.T) {
+	promised := func(r run) run {
+		r.result.Text = "<promise>DONE</promise>"
+		return r
+	}
+	for name, tt := range map[string]struct {
+		run  run
+		want string
+	}{
+		"an error":  {promised(fails(stream.KindServer, "the stream was cut off")), `The agent promised "DONE", but its run failed (the stream was cut off), so that doesn't count.`},
+		"exit code": {promised(run{code: 3}), "its run failed (the agent exited with code 3)"},
+		"silence":   {withTime(promised(run{}), time.Hour), "its run failed (no output for longer than the idle timeout)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				r := start(t, nil, tt.run, says("<promise>DONE</promise>"))
+				r.over(loop.StopPromise, 2)
+				if r.log.count("near miss: DONE") != 1 || !r.log.has(tt.want) {
+					t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
+				}
+			})
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, fails(stream.KindServer, "500"), says("<promise>DONE</promise>"))
+		if r.over(loop.StopPromise, 2); r.log.has("near miss") {
+			t.Error("a run that failed and promised nothing is no near miss")
+		}
+	})
+}
+
+func TestAPromptWithAnotherPromise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Prompt, c.PromiseFrom = "Say <promise>DONE</promise>", "prompt" }, withTime(says("no"), time.Minute))
+		synctest.Wait()
+		if !r.log.has("goal DONE prompt") || r.log.has("warning") {
+			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
+		}
+		edit := func(prompt string) {
+			r.file.edit(func(s *loopstate.State) { s.Prompt = prompt })
+			time.Sleep(2 * time.Minute)
+		}
+		edit("Say <promise>READY</promise>")
+		edit("Say <promise>READY</promise> now")
+		edit("Say nothing")
+		if r.log.count("warning") != 1 || !r.log.has(`warning: the prompt speaks of <promise>READY</promise>, but this loop waits for <promise>DONE</promise> ["READY"]`) {
+			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
+		}
+		edit("Say <promise>READY</promise>")
+		r.Cancel()
+		if r.log.count("warning") != 2 {
+			t.Errorf("an edit that brings it back isn't told\n%s", strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
+		r, err := tryStart(t, found, func(c *Config) {
+			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, PromiseFrom: "prompt"}
+		}, says("<promise>DONE</promise>"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.over(loop.StopMaxIterations, 2)
+		for _, want := range []string{"goal OTHER state", `warning: the prompt speaks of <promise>DONE</promise>, but this loop waits for <promise>OTHER</promise> ["DONE"]`} {
+			if r.log.count(want) != 1 {
+				t.Errorf("no %q\n%s", want, strings.Join(r.log.lines, "\n"))
+			}
+		}
+	})
+	promise := "NEW"
+	if from := (Config{Continue: true, Change: loop.Patch{Promise: &promise}, PromiseFrom: "start"}).promiseFrom(); from != "start" {
+		t.Errorf("a promise that is given when it goes on is from %s", from)
+	}
+}
+
+func TestStrayPromises(t *testing.T) {
+	long := "<promise>" + strings.Repeat("x", 2000) + "</promise>"
+	for _, tt := range []struct{ prompt, promise, why, offered string }{
+		{"Build it", "DONE", "", ""},
+		{"Say <promise>DONE</promise>", "DONE", "", ""},
+		{"Say <promise>ALL DONE</promise> or <promise>STUCK</promise>", "ALL  DONE", "", ""},
+		{"Say <promise>LOOP_COMPLETE</promise>", "", "", ""},
+		{long, "", "", ""},
+		{"<promise></promise>", "", "", ""},
+		{"Say <promise>DONE</promise>", "", "the prompt speaks of <promise>DONE</promise>, but this loop has no promise, so that doesn't end it", "DONE"},
+		{"Say <promise>A</promise>, <promise>B</promise>", "", "the prompt has several promises (<promise>A</promise>, <promise>B</promise>), so none of them ends this loop", "A B"},
+		{"<promise>A</promise><promise>B</promise><promise>C</promise><promise>D</promise><promise>E</promise>", "Z",
+			"the prompt speaks of <promise>A</promise>, <promise>B</promise>, <promise>C</promise> and 2 more, but this loop waits for <promise>Z</promise>", "A B C"},
+	} {
+		why, offered := strayPromises(tt.prompt, tt.promise)
+		if why != tt.why || strings.Join(offered, " ") != tt.offered {
+			t.Errorf("%q: %q, %q", tt.prompt, why, offered)
+		}
+	}
+}
+
+func TestEachRunIsToldHowToFinish(t *testing.T) {
+	for _, tt := range []struct {
+		name, promise string
+		format        decode.Format
+		want, not     string
+	}{
+		{"a promise", "ALL \n DONE", decode.FormatPi, "output <promise>ALL DONE</promise>, on a line of its own, when and only when that statement is true and", "LOOP_COMPLETE"},
+		{"no promise", "", decode.FormatPi, "output LOOP_COMPLETE, on a line of its own, when and only when all that the prompt asks for is done and", "<promise>"},
+		{"a promise as text", "DONE", decode.FormatText, `the statement "DONE" between an opening and a closing XML tag of the name promise`, "<promise>"},
+		{"no promise as text", "", decode.FormatText, "the words LOOP and COMPLETE in capital letters, joined by an underscore", "LOOP_COMPLETE"},
+	} {
+		cfg := Config{Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, tt.format)}
+		plan := plannedRun{iteration: 1, prompt: "Build it", promise: tt.promise}
+		if told, _ := cfg.brief(plan); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
+			t.Errorf("%s: %q", tt.name, told)
+		}
+		cfg.Said.Instruct = new(false)
+		if told, _ := cfg.brief(plan); told != "Build it" {
+			t.Errorf("%s, with completion.instruct = false: %q", tt.name, told)
+		}
+	}
+}
+
+func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
+	prompt := "Build it. At the end say:\n\n<promise>DONE</promise>\n\nLOOP_COMPLETE"
+	for _, quiet := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			var r *rig
+			echo := says("")
+			r = start(t, func(c *Config) {
+				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
+				c.Prompt, c.Said.Instruct, c.Limits.MaxIterations = prompt, new(!quiet), 2
+				told, _ := c.brief(plannedRun{iteration: 1, prompt: prompt, promise: "DONE", limits: c.Limits})
+				echo.result.Text = "$ cat\n  " + strings.ReplaceAll(told, "\n", "\n  ") + "\n"
+			}, echo)
+			r.over(loop.StopMaxIterations, 2)
+			if !quiet && r.log.has("near miss") {
+				t.Errorf("an echo is no near miss\n%s", strings.Join(r.log.lines, "\n"))
+			}
+		})
+	}
+}
+
+// FuzzInstructions checks that what an agent is told ends no loop when it is
+// repeated, as a whole or in part, and that what it is told ends it.
+func FuzzInstructions(f *testing.F) {
+	f.Add("DONE", 3, 10)
+	f.Add("all tests\npass.", 0, 0)
+	f.Add("x. <b>", 7, 100)
+	f.Add("```", 1, 300)
+	f.Fuzz(func(t *testing.T, promise string, iteration, cut int) {
+		if checkPromise(promise) != nil {
+			return
+		}
+		c := promises.Completion{Promise: promise}
+		for _, spelled := range []bool{false, true} {
+			told := rules(iteration, loop.Limits{}, promise, spelled)
+			for _, echo := range []string{told, told[:max(0, min(cut, len(told)))], "Build it\n\n" + told + "\n", "> " + told} {
+				if v := c.Judge(stream.Result{Text: echo}); v.Matched {
+					t.Errorf("%q: %+v", echo, v)
+				}
+			}
+		}
+		ending := promises.DefaultWord
+		if collapsed := strings.Join(strings.Fields(promise), " "); collapsed != "" {
+			ending = promises.Tag(collapsed)
+		}
+		if v := c.Judge(stream.Result{Text: "All done\n" + ending}); !v.Matched {
+			t.Errorf("%q doesn't end the loop: %+v", ending, v)
+		}
+	})
+}
+
+// A finished agent that wasn't believed is told why, once.
+func TestTheNextRunIsToldHowToPromise(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, says("I will output:\n\n<promise>DONE</promise>"), says("Working."), promise)
+		r.over(loop.StopPromise, 3)
+		if told := r.told(1); !strings.Contains(told, "where that doesn't count (in a sentence)") {
+			t.Errorf("told %s", told)
+		}
+		if told := r.told(2); strings.Contains(told, "doesn't count") {
+			t.Errorf("told again %s", told)
+		}
+	})
+}
+
+// What a run meant to publish is told, once per kind, and to the next run.
+func TestTopicsThatWereMeant(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		wrong := says("```\n<event topic=\"plan.ready\">x</event>\n```")
+		r := start(t, func(c *Config) { team(c); c.Roles[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"), publishes("build.done: x"), promise)
+		r.Wait()
+		if r.log.count(`The agent wrote <event topic="plan.ready"> as code`) != 1 || r.log.count("published plan.ready") != 1 {
+			t.Errorf("%s", strings.Join(r.log.lines, "\n"))
+		}
+		if told := r.told(1); !strings.Contains(told, `Of the last iteration: The agent wrote <event topic="plan.ready"> as code`) {
+			t.Errorf("told %s", told)
+		}
+	})
+}

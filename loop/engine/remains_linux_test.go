@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+)
+
+// leftover is an agent that works, in a folder with the record of an owner that
+// was killed with its reaper, or lives.
+func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process) {
+	t.Helper()
+	folder = t.TempDir()
+	scope, err := backends.OpenScope("ralph-dead")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { scope.Close() })
+	agent, err = backends.Start(backends.Spec{
+		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText),
+		Dir:     folder, Scope: scope,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := loopstate.Owner{PID: os.Getpid(), LoopID: "ralph-dead", Reapers: []loopstate.Reaper{{Mark: scope.Remains().Mark}}}
+	if owner.ProcessStart = "another"; lives {
+		if owner.ProcessStart, err = loopstate.ProcessStart(owner.PID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record, err := json.Marshal(owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Create(loopstate.State{Active: true, Iteration: 1, Given: limits.Given{MaxIterations: new(1)}, Prompt: "x", LoopID: "ralph-dead"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return folder, agent
+}
+
+func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
+	for name, next := range map[string]func(t *testing.T, folder string){
+		"by the next start": func(t *testing.T, folder string) {
+			l, err := Start(Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Said: settings.Said{Instruct: new(false)},
+				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, &timer{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Wait()
+		},
+		"by a cancel": func(t *testing.T, folder string) {
+			if _, err := loop.CancelFolder(context.Background(), folder, ""); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder, agent := leftover(t, false)
+			next(t, folder)
+			if exit := agent.Wait(); exit.Stopped {
+				t.Errorf("got %+v", exit)
+			}
+		})
+		t.Run(name+", but its owner lives elsewhere", func(t *testing.T) {
+			folder, agent := leftover(t, true)
+			next(t, folder)
+			if start, err := loopstate.ProcessStart(agent.PID()); err != nil {
+				t.Errorf("it is gone: %s, %v", start, err)
+			}
+			agent.Stop(0)
+			if exit := agent.Wait(); !exit.Stopped {
+				t.Errorf("got %+v", exit)
+			}
+		})
+	}
+}
+
+// The record leads to the agents before there is one.
+func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, &timer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, held, err := file.Owner()
+	if err != nil || !held || len(owner.Reapers) != 1 || owner.Reapers[0].Mark != l.scope.Remains().Mark || len(owner.Agents) > 0 {
+		t.Errorf("the record: %+v, %t, %v", owner, held, err)
+	}
+	l.Kill()
+}

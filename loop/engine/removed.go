@@ -1,0 +1,46 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// removedTold is said once in a loop's life.
+const removedTold = "the state file was removed while the agent worked (git clean or git stash, say): it is back, and the loop goes on. ralph-lsp cancel ends it"
+
+// bringBack writes a state file anew that a tool of the agent, or what verifies its work, took
+// away, with the lock beside it. At any other time it is the user who ends the loop so. Not every
+// agent tells of its tools, but who deletes the file to end the loop leaves the lock alone, and
+// who cleans the folder doesn't. The caller holds fileMu.
+func (l *books) bringBack() (s loopstate.State, ok bool) {
+	var begun time.Time
+	l.look(func(p *progress) {
+		begun = p.status.IterationStartedAt
+		ok = p.isAtWork() && p.cause == "" && !p.concluded
+	})
+	if !ok {
+		return s, false
+	}
+	when := changedAt(l.store.Path(), begun)
+	isCleaned := l.lock != nil && l.lock.IsGone()
+	var isNews bool
+	l.change(func(p *progress) {
+		ok = isCleaned || p.proof.checking || slices.ContainsFunc(p.deeds.work, func(w work) bool { return w.spans(when) })
+		if isNews = ok && !p.broughtBack; ok {
+			p.broughtBack = true
+		}
+		s = p.known
+		p.enter(&s)
+	})
+	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
+		return s, false
+	}
+	l.setOwner()
+	if isNews {
+		l.emit(loop.Warning{Message: removedTold})
+	}
+	return s, true
+}

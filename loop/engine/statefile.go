@@ -1,0 +1,218 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// readFile looks at the state file and acts on what the user changed there. A
+// file that is gone ends the loop; one that can't be read is complained about
+// once, and ends the loop only if it still can't at the next iteration. What
+// this machine is short of is no complaint about the file.
+func (l *books) readFile() error {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	state, err := l.store.Load()
+	if errors.Is(err, fs.ErrNotExist) {
+		if back, ok := l.bringBack(); ok {
+			state, err = back, nil
+		}
+	}
+	if err == nil {
+		state = l.putBack(state)
+	}
+	complaint := ""
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		l.requestStop(loop.StopStateRemoved, backends.Grace)
+		return err
+	case loopstate.Shortage(err) != "":
+		return err
+	case err != nil:
+		complaint = err.Error()
+	default:
+		l.learn(state)
+	}
+	var isNew bool
+	l.change(func(p *progress) {
+		isNew = complaint != "" && complaint != p.badFile
+		p.badFile = complaint
+	})
+	if isNew {
+		l.emit(loop.Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
+	}
+	return err
+}
+
+// learn takes over what the state file says. The caller holds fileMu.
+func (l *books) learn(s loopstate.State) {
+	problem := errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
+	var n news
+	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
+	if problem != nil {
+		l.emit(loop.Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
+	}
+	if n.changed {
+		l.emit(loop.LimitsChanged{Limits: n.limits, Promise: n.promise})
+	}
+	l.learnGuidance(s.Guidance, s.GuidanceNext)
+	if n.wake { // only then: the engine reads the file itself when it is woken
+		l.poke()
+	}
+}
+
+// news is what a state file changes about the loop.
+type news struct {
+	limits  loop.Limits
+	promise string
+	changed bool // limits or promise are new
+	wake    bool // the engine has to look
+}
+
+// learn takes over what the state file says, its limits and promise only when
+// they are valid.
+func (p *progress) learn(s loopstate.State, valid bool) (n news) {
+	p.known = s
+	st := &p.status
+	n.limits, n.promise = st.Limits, st.Promise
+	if valid {
+		n.limits, n.promise = s.Limits(), s.CompletionPromise
+	}
+	n.changed = n.limits != st.Limits || n.promise != st.Promise
+	if n.promise != st.Promise {
+		p.promises.missed = nil // what is missed now is another one
+	}
+	st.Limits, st.Promise, st.Title = n.limits, n.promise, history.Title(s.Prompt)
+	retry := st.State == loop.StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
+	n.wake = n.changed || retry || p.paused == s.Active
+	p.retryNow = p.retryNow || retry
+	p.paused = !s.Active
+	p.proof.accepted = p.proof.accepted || s.Accept && p.proof.unchecked != ""
+	return n
+}
+
+// learnGuidance makes the queue what the state file lists, hands it to the agents that can
+// be told something, and acknowledges what is new.
+func (l *books) learnGuidance(texts, next []string) {
+	var fresh []loop.Guidance
+	var all []words
+	l.change(func(p *progress) {
+		fresh = p.queue(withoutHeard(texts, p.heard), next)
+		all = p.address()
+	})
+	taken := l.hand(all)
+	for _, g := range fresh {
+		if !slices.Contains(taken, g.ID) {
+			l.emit(g)
+		}
+	}
+}
+
+// queue makes the queue what the state file lists: known pieces keep their ids,
+// and what the user took out is gone. It returns the new ones.
+func (p *progress) queue(texts, next []string) (fresh []loop.Guidance) {
+	known := p.queued
+	p.queued = nil
+	for i, text := range slices.Concat(texts, next) {
+		later := i >= len(texts)
+		if i := slices.IndexFunc(known, func(g loop.Guidance) bool { return g.Text == text && g.Next == later }); i >= 0 {
+			p.queued = append(p.queued, known[i])
+			known = slices.Delete(known, i, i+1)
+			continue
+		}
+		g := p.newGuidance(text)
+		g.Next = later
+		p.queued, fresh = append(p.queued, g), append(fresh, g)
+	}
+	return fresh
+}
+
+// newGuidance gives a piece of guidance its id.
+func (p *progress) newGuidance(text string) loop.Guidance {
+	p.guided++
+	return loop.Guidance{ID: fmt.Sprintf("g%d", p.guided), Text: text, State: loop.GuidanceQueued}
+}
+
+// takeGuidance gives the pieces of guidance with these texts out of the queue.
+// The caller holds fileMu.
+func (l *books) takeGuidance(texts, next []string) (taken []loop.Guidance) {
+	l.learnGuidance(texts, next)
+	l.change(func(p *progress) { taken, p.queued = p.queued, nil })
+	return taken
+}
+
+// edit writes to the state file what the user wants through us. A loop whose end is
+// decided takes nothing: it is ErrNotRunning once it is over.
+func (l *books) edit(edit func(*loopstate.State) error) error {
+	l.fileMu.Lock()
+	concluded := false
+	l.look(func(p *progress) { concluded = p.concluded })
+	if concluded {
+		l.fileMu.Unlock()
+		<-l.done
+		return loop.ErrNotRunning
+	}
+	defer l.fileMu.Unlock()
+	var held loosened
+	state, err := l.store.Update(func(s *loopstate.State) error {
+		l.look(func(p *progress) { held = p.hold(s) }) // else it would count as the user's
+		if err := edit(s); err != nil {
+			return err
+		}
+		if err := s.Limits().Check(); err != nil {
+			return err
+		}
+		return checkPromise(s.CompletionPromise)
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return loop.ErrNotRunning
+	}
+	if err == nil {
+		var before, after terms
+		l.look(func(p *progress) { before = p.terms() })
+		l.learn(state)
+		if l.look(func(p *progress) { after = p.terms() }); before != after { // the user has spoken
+			l.desk.End(fromFile)
+		}
+		l.askTerms(held)
+	}
+	return err
+}
+
+// own is the edit of whoever drives the loop, who is its user.
+func (l *books) own(q loop.Request) error {
+	return l.edit(editOf(q, caller.Who{}, caller.Who{}, l.dir))
+}
+
+// Pause lets the running iteration finish and starts no other.
+func (l *books) Pause() error { return l.own(loop.Request{Do: loop.DoPause}) }
+
+// Resume goes on after Pause, with new limits if the patch has some; a loop
+// that waits for a rate limit or after a failure tries again at once.
+func (l *books) Resume(p loop.Patch) error { return l.own(loop.Request{Do: caller.Resume, Patch: p}) }
+
+// Update changes limits and promise at once, the prompt with the next iteration.
+func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
+
+// Steer queues guidance and returns its id; Guidance events tell when it was delivered: to
+// the running agent where it can be talked to, else, or when it is for the next run, to that.
+func (l *books) Steer(text string, next bool) (id string, err error) {
+	err = l.own(loop.Request{Do: caller.Steer, Text: text, Next: next})
+	l.look(func(p *progress) {
+		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {
+			if g.Text == text {
+				id = g.ID
+			}
+		}
+	})
+	return id, err
+}

@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// growth is a pause that is doubled each time it is needed in a row.
+type growth struct {
+	first, last time.Duration
+	jitter      float64 // the part of it by which chance makes it longer or shorter
+}
+
+var (
+	failurePause  = growth{time.Second, time.Minute, 0.5}
+	limitPause    = growth{time.Minute, 30 * time.Minute, 0} // a rate limit whose end nobody knows
+	overloadPause = growth{10 * time.Second, 5 * time.Minute, 0.5}
+	shortRunPause = growth{time.Second, time.Minute, 0}
+	shortagePause = growth{time.Second, time.Minute, 0}
+)
+
+// shortageTries is how often the state file is tried again when this machine is
+// short of something: four minutes.
+const shortageTries = 9
+
+// after is how long the pause is when it is needed for so many times in a row.
+func (g growth) after(times int) (d time.Duration) {
+	b := &backoff.ExponentialBackOff{InitialInterval: g.first, RandomizationFactor: g.jitter, Multiplier: 2, MaxInterval: g.last}
+	for range min(max(times, 1), 20) { // by then they are all the same
+		d = b.NextBackOff()
+	}
+	return d
+}
+
+// pause is a wait that a run asks for, before the next one begins.
+type pause struct {
+	reason  string // "" is none
+	attempt int
+	until   time.Time
+}
+
+// pauseAfter says how long to wait after a run.
+func pauseAfter(r report, counts tally, now time.Time) pause {
+	switch {
+	case r.cause == skipped: // the user wants the next one now
+	case r.limited:
+		return pause{loop.WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now)}
+	case r.overloaded:
+		return pause{loop.WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now)}
+	case r.outcome == loop.OutcomeCancelled: // its end was the user's wish, and so is the next one
+	case r.outcome != loop.OutcomeOK:
+		return pause{loop.WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures))}
+	case counts.ShortRuns > 1:
+		attempt := counts.ShortRuns - 1
+		return pause{loop.WaitPacing, attempt, now.Add(shortRunPause.after(attempt))}
+	}
+	return pause{}
+}
+
+// waitAfter waits as long as a run asks for.
+func (l *Loop) waitAfter(r report, counts tally) {
+	now := time.Now()
+	switch p := pauseAfter(r, counts, now); p.reason {
+	case "":
+	case loop.WaitOverloaded:
+		l.waitAtCost(p.reason, p.attempt, p.until, now)
+	case loop.WaitPacing:
+		l.tellPacing(p.attempt)
+		l.wait(p.reason, p.attempt, p.until)
+	default:
+		l.wait(p.reason, p.attempt, p.until)
+	}
+}
+
+// handOn ends a loop that was to run once: the state file says until when to wait.
+func (l *Loop) handOn(r report, counts tally) loop.End {
+	now := time.Now()
+	switch p := pauseAfter(r, counts, now); p.reason {
+	case "":
+	case loop.WaitOverloaded: // nobody is here to count it later
+		l.change(func(g *progress) { g.base.elapsed += max(g.untilLimit(p.until, now).Sub(now), 0) })
+		l.enterWait(p.reason, p.attempt, p.until)
+	case loop.WaitPacing:
+		l.tellPacing(p.attempt)
+		l.enterWait(p.reason, p.attempt, p.until)
+	default:
+		l.enterWait(p.reason, p.attempt, p.until)
+	}
+	end, _ := l.conclude(r, func() loop.StopReason {
+		why, _ := l.mustStop()
+		return cmp.Or(why, loop.StopOnce)
+	})
+	return end
+}
+
+// resumeOr is when the provider takes requests again, or other if it didn't say.
+func (r report) resumeOr(other, now time.Time) time.Time {
+	if r.resumeAt.After(now) {
+		return r.resumeAt
+	}
+	return other
+}
+
+// waitAtCost waits for what may never come, such as an overloaded provider. That
+// counts as running time: else nothing would end the wait.
+func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
+	l.look(func(p *progress) { until = p.untilLimit(until, now) })
+	l.wait(reason, attempt, until)
+	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
+}
+
+// untilLimit is a time, or when the loop has run for as long as it may if that is earlier.
+func (p *progress) untilLimit(until, now time.Time) time.Time {
+	if limit := p.status.Limits.MaxDuration; limit > 0 {
+		return earlier(until, now.Add(limit-p.base.elapsed))
+	}
+	return until
+}
+
+// tellPacing says once that runs are kept apart that may have done nothing.
+func (l *ground) tellPacing(attempt int) {
+	if attempt == 1 {
+		l.emit(loop.Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", shortRun, shortRunPause.last)})
+	}
+}
+
+// wait waits until a time, or until the user wants to go on, to pause or to stop.
+func (l *books) wait(reason string, attempt int, until time.Time) {
+	l.enterWait(reason, attempt, until)
+	timer := time.NewTimer(time.Until(until))
+	defer timer.Stop()
+	for {
+		var over bool
+		l.change(func(p *progress) {
+			over = p.cause != "" || p.paused || p.lastRun || l.departure.wanted.Load() || p.retryNow
+			p.retryNow = false
+		})
+		if over {
+			return
+		}
+		select {
+		case <-timer.C:
+			return
+		case <-l.wake:
+		}
+	}
+}
+
+// enterWait keeps until when the loop waits, and only then counts as waiting: without
+// that time it is then the user who wants to go on.
+func (l *books) enterWait(reason string, attempt int, until time.Time) {
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
+	l.change(func(p *progress) { p.waitNoted = err == nil })
+	l.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
+		&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
+}
+
+// enterPause writes down what the loop has used, once: it may be killed while
+// nothing happens.
+func (l *books) enterPause() {
+	if l.Status().State == loop.StatePaused {
+		return
+	}
+	l.fileMu.Lock()
+	defer l.fileMu.Unlock()
+	l.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
+	l.setState(loop.StateChanged{State: loop.StatePaused, Reason: loop.PauseUser}, nil)
+}
+
+// setState goes into a state and tells the observer, once.
+func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
+	var changed bool
+	l.change(func(p *progress) {
+		changed = p.status.State != to.State || retry != nil
+		p.status.State, p.status.Retry = to.State, retry
+		p.retryNow = false
+	})
+	if changed {
+		l.emit(to)
+	}
+}
+
+// showCancelling tells the observer that the loop is being ended.
+func (l *ground) showCancelling() {
+	var why loop.StopReason
+	l.look(func(p *progress) { why = p.cause })
+	if why != "" {
+		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
+	}
+}
+
+// warnAtStart says what about the loop the user should know.
+func (l *Loop) warnAtStart() {
+	for _, message := range l.cfg.Warnings {
+		l.emit(loop.Warning{Message: message})
+	}
+	if l.cfg.OfferWalls {
+		l.emit(loop.Warning{Message: wallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+	}
+	var prompt string
+	l.look(func(p *progress) { prompt = p.known.Prompt })
+	l.lookAtPrompt(prompt)
+	if l.cfg.isHandedOn() {
+		return
+	}
+	st, cfg := l.Status(), l.cfg
+	cfg.Limits = st.Limits
+	l.warn(cfg.Doubts())
+	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
+		ends := "you, the time limit or the word LOOP_COMPLETE"
+		if st.Limits.MaxDuration == 0 {
+			ends = "you or the word LOOP_COMPLETE"
+		}
+		l.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
+	}
+}
