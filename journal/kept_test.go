@@ -120,7 +120,7 @@ func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	long := strings.Repeat("Build it. ", wire.MaxText/5)
 	for _, goesOn := range []bool{false, true} {
 		r := NewRecorder(&watcher{})
-		r.kept.cfg = loop.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
+		r.kept.cfg = engine.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
 		path := r.kept.Open("", false)
 		r.kept.Begin(loop.Status{LoopID: "ralph-a", Title: "Build it"})
 		log := r.Open("ralph-a", true)

@@ -100,7 +100,7 @@ const (
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"cmd/ralph-lsp": 4300,
 	"loop/engine":   7300,
-	"server":        6000,
+	"server":        6100,
 	"wire":          5000,
 }}
 
