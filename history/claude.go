@@ -19,28 +19,8 @@ func (d *decoder) claudeLine(line []byte) bool {
 		cost                           stream.Cost
 	)
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			kind = c.Text()
-		case "message":
-			m = readMessage(c)
-		case "isMeta":
-			meta = c.Bool()
-		case "isSidechain":
-			sidechain = c.Bool()
-		case "parentToolUseID", "parent_tool_use_id":
-			parent = c.Text()
-		case "sessionId":
-			session = c.Text()
-		case "version":
-			version = c.Text()
-		case "totalCostUSD":
-			if usd, ok := c.Amount(); ok {
-				cost = CostOf(&usd)
-			}
-		}
-	}
+	c.Members("type", &kind, "message", func() { m = readMessage(c) }, "isMeta", &meta, "isSidechain", &sidechain, "parentToolUseID", &parent,
+		"parent_tool_use_id", &parent, "sessionId", &session, "version", &version, "totalCostUSD", func() { cost = readCost(c) })
 	if !c.Done() || kind == "" {
 		return false
 	}

@@ -30,14 +30,7 @@ func (d *decoder) custom(e piEntry, line []byte) bool {
 	var event string
 	var payload []byte
 	c := jsoncursor.New(e.data)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "chatEventType":
-			event = c.Text()
-		case "payload":
-			payload = c.Raw()
-		}
-	}
+	c.Members("chatEventType", &event, "payload", &payload)
 	if event == "" {
 		return false
 	}
@@ -132,22 +125,8 @@ func (d *decoder) noteCall(payload []byte) bool {
 func readCall(payload []byte) (p callPayload, ok bool) {
 	c := jsoncursor.New(payload)
 	isObject := c.Peek() == '{'
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "messageId":
-			p.MessageID = c.Text()
-		case "text":
-			p.Text = c.Text()
-		case "toolCallId":
-			p.ToolCallID = c.Text()
-		case "toolName":
-			p.ToolName = c.Text()
-		case "args":
-			p.Args = bytes.Clone(c.Raw())
-		case "parentToolCallId":
-			p.ParentToolCallID = c.Text()
-		}
-	}
+	c.Members("messageId", &p.MessageID, "text", &p.Text, "toolCallId", &p.ToolCallID, "toolName", &p.ToolName,
+		"args", func() { p.Args = bytes.Clone(c.Raw()) }, "parentToolCallId", &p.ParentToolCallID)
 	return p, isObject && c.Done()
 }
 

@@ -41,45 +41,12 @@ type part struct {
 // readMessage reads the message at the cursor.
 func readMessage(c *jsoncursor.Cursor) *message {
 	m := &message{display: true}
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "role":
-			m.role = c.Text()
-		case "id":
-			m.id = c.Text()
-		case "provider":
-			m.provider = c.Text()
-		case "model":
-			m.model = c.Text()
-		case "stopReason", "stop_reason":
-			m.stopReason = c.Text()
-		case "errorMessage":
-			m.errorMessage = c.Text()
-		case "content":
-			m.parts = readContent(c)
-		case "usage":
-			m.usage = readUsage(c)
-		case "details":
-			m.listed = decode.ReadListedUsage(c, readUsage)
-		case "toolCallId":
-			m.toolCallID = c.Text()
-		case "isError":
-			m.isError = c.Bool()
-		case "spent":
-			payloadOf(c.Raw(), func(s spent) { m.spent = s.of() })
-		case "customType":
-			m.customType = c.Text()
-		case "display":
-			m.display = c.Bool()
-		case "command":
-			m.command = c.Text()
-		case "output":
-			m.output = c.Text()
-		case "exitCode":
-			code, _ := c.Number()
-			m.failed = code != 0
-		}
-	}
+	c.Members("role", &m.role, "id", &m.id, "provider", &m.provider, "model", &m.model, "stopReason", &m.stopReason, "stop_reason", &m.stopReason,
+		"errorMessage", &m.errorMessage, "toolCallId", &m.toolCallID, "isError", &m.isError, "customType", &m.customType, "display", &m.display,
+		"command", &m.command, "output", &m.output, "content", func() { m.parts = readContent(c) }, "usage", func() { m.usage = readUsage(c) },
+		"details", func() { m.listed = decode.ReadListedUsage(c, readUsage) },
+		"spent", func() { payloadOf(c.Raw(), func(s spent) { m.spent = s.of() }) },
+		"exitCode", func() { code, _ := c.Number(); m.failed = code != 0 })
 	return m
 }
 
@@ -97,24 +64,10 @@ func readContent(c *jsoncursor.Cursor) []part {
 
 // readPart reads a block. pi and claude name the same things differently.
 func readPart(c *jsoncursor.Cursor) (p part) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			p.kind = partKind(c.Text())
-		case "text", "thinking":
-			p.text = c.Text()
-		case "id", "tool_use_id":
-			p.call.ID = c.Text()
-		case "name":
-			p.call.Name = c.Text()
-		case "arguments", "input":
-			p.call.Input = bytes.Clone(c.Raw())
-		case "content":
-			p.text = textOf(readContent(c))
-		case "is_error":
-			p.failed = c.Bool()
-		}
-	}
+	c.Members("type", func() { p.kind = partKind(c.Text()) }, "text", &p.text, "thinking", &p.text, "id", &p.call.ID,
+		"tool_use_id", &p.call.ID, "name", &p.call.Name, "arguments", func() { p.call.Input = bytes.Clone(c.Raw()) },
+		"input", func() { p.call.Input = bytes.Clone(c.Raw()) }, "content", func() { p.text = textOf(readContent(c)) },
+		"is_error", &p.failed)
 	if p.kind == "image" {
 		p.kind, p.text = "text", "[image]"
 	}
@@ -161,20 +114,9 @@ func thinkingOf(parts []part) string {
 
 // readUsage reads what one call of the model has used.
 func readUsage(c *jsoncursor.Cursor) (u stream.Usage) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "input", "input_tokens":
-			u.Tokens.Input = c.Count()
-		case "output", "output_tokens":
-			u.Tokens.Output = c.Count()
-		case "cacheRead", "cache_read_input_tokens":
-			u.Tokens.CacheRead = c.Count()
-		case "cacheWrite", "cache_creation_input_tokens":
-			u.Tokens.CacheWrite = c.Count()
-		case "cost":
-			u.Cost = readCost(c)
-		}
-	}
+	c.Members("input", &u.Tokens.Input, "input_tokens", &u.Tokens.Input, "output", &u.Tokens.Output, "output_tokens", &u.Tokens.Output,
+		"cacheRead", &u.Tokens.CacheRead, "cache_read_input_tokens", &u.Tokens.CacheRead, "cacheWrite", &u.Tokens.CacheWrite,
+		"cache_creation_input_tokens", &u.Tokens.CacheWrite, "cost", func() { u.Cost = readCost(c) })
 	u.Tokens = TokensOf(u.Tokens)
 	u.Context = u.Tokens.Total()
 	return u
@@ -188,22 +130,16 @@ func (m *message) toolUsage() stream.Usage {
 
 func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {
 	unknown := false
-	if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+	read := func() {
 		if usd, ok := c.Amount(); ok {
 			cost = CostOf(&usd)
 		}
+	}
+	if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+		read()
 		return cost
 	}
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "total":
-			if usd, ok := c.Amount(); ok {
-				cost = CostOf(&usd)
-			}
-		case "unknown":
-			unknown = c.Bool()
-		}
-	}
+	c.Members("total", read, "unknown", &unknown)
 	if unknown {
 		return stream.Cost{}
 	}

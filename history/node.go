@@ -19,7 +19,7 @@ type lineNode struct {
 	time   string
 	claude bool // it has what only claude's lines have
 
-	version int // of a header
+	version int64 // of a header
 }
 
 // readNode reads the structure of a line.
@@ -27,25 +27,10 @@ func readNode(line []byte) lineNode {
 	var n lineNode
 	c := jsoncursor.New(line)
 	isObject := c.Peek() == '{'
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			n.kind = c.Text()
-		case "id":
-			n.id = c.Text()
-		case "parentId":
-			n.stray = c.Peek() != '"' && c.Peek() != 'n'
-			n.parent = c.Text()
-		case "cwd":
-			n.cwd = c.Text()
-		case "timestamp":
-			n.time = c.Text()
-		case "version":
-			n.version = int(c.Count())
-		case "sessionId", "parentUuid", "leafUuid":
-			n.claude = true
-		}
-	}
+	isClaudes := func() { n.claude = true }
+	c.Members("type", &n.kind, "id", &n.id, "cwd", &n.cwd, "timestamp", &n.time, "version", &n.version,
+		"parentId", func() { n.stray = c.Peek() != '"' && c.Peek() != 'n'; n.parent = c.Text() },
+		"sessionId", isClaudes, "parentUuid", isClaudes, "leafUuid", isClaudes)
 	n.ok = isObject && c.Done() && n.kind != ""
 	return n
 }

@@ -39,42 +39,11 @@ type piEntry struct {
 
 // readEntry reads the entry at the cursor.
 func readEntry(c *jsoncursor.Cursor) (e piEntry) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			e.kind = c.Text()
-		case "id":
-			e.id = c.Text()
-		case "cwd":
-			e.cwd = c.Text()
-		case "messageId":
-			e.messageID, e.ours = c.Text(), true
-		case "message":
-			e.message = readMessage(c)
-		case "customType":
-			e.customType = c.Text()
-		case "data":
-			e.data = c.Raw()
-		case "content":
-			e.content = readContent(c)
-		case "display":
-			e.hidden = !c.Bool()
-		case "details":
-			e.details = c.Raw()
-		case "provider":
-			e.provider = c.Text()
-		case "modelId":
-			e.modelID = c.Text()
-		case "summary":
-			e.summary = c.Text()
-		case "usage":
-			e.usage = readUsage(c)
-		case "kind":
-			e.usageKind = c.Text()
-		case "total":
-			e.total = c.Raw()
-		}
-	}
+	c.Members("type", &e.kind, "id", &e.id, "cwd", &e.cwd, "messageId", func() { e.messageID, e.ours = c.Text(), true },
+		"message", func() { e.message = readMessage(c) }, "customType", &e.customType, "data", &e.data,
+		"content", func() { e.content = readContent(c) }, "display", func() { e.hidden = !c.Bool() }, "details", &e.details,
+		"provider", &e.provider, "modelId", &e.modelID, "summary", &e.summary, "usage", func() { e.usage = readUsage(c) },
+		"kind", &e.usageKind, "total", &e.total)
 	return e
 }
 

@@ -64,16 +64,7 @@ func providerMessage(text string) (message string) {
 	if c.Peek() != '{' {
 		return ""
 	}
-	for o := c.Object(); o.Next(); {
-		if string(o.Key) != "error" {
-			continue
-		}
-		for e := c.Object(); e.Next(); {
-			if string(e.Key) == "message" {
-				message = c.Text()
-			}
-		}
-	}
+	c.Members("error", func() { c.Members("message", &message) })
 	if !c.Done() {
 		return ""
 	}

@@ -106,6 +106,32 @@ func (o *Object) Next() bool {
 	return !c.bad
 }
 
+// Members reads those members of the object at the cursor that are named, each into what comes
+// behind its name: a *string, *bool, *[]byte (as Raw) or *int64 (as Count), or by a func() that
+// reads the value. Over any other value it goes like Object.
+func (c *Cursor) Members(namesAndPlaces ...any) {
+	for o := c.Object(); o.Next(); {
+		for i := 0; i < len(namesAndPlaces); i += 2 {
+			if namesAndPlaces[i].(string) != string(o.Key) {
+				continue
+			}
+			switch to := namesAndPlaces[i+1].(type) {
+			case *string:
+				*to = c.Text()
+			case *bool:
+				*to = c.Bool()
+			case *[]byte:
+				*to = c.Raw()
+			case *int64:
+				*to = c.Count()
+			case func():
+				to()
+			}
+			break
+		}
+	}
+}
+
 // Array is an iteration over the elements of a JSON array, like Object.
 type Array struct {
 	c     *Cursor

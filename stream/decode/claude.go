@@ -201,20 +201,8 @@ func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 	var content []byte
 	var task claudeTask
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "parent_tool_use_id":
-			parent = c.Text()
-		case "tool_use_result":
-			task = readClaudeTask(c)
-		case "message":
-			for m := c.Object(); m.Next(); {
-				if string(m.Key) == "content" {
-					content = c.Raw()
-				}
-			}
-		}
-	}
+	c.Members("parent_tool_use_id", &parent, "tool_use_result", func() { task = readClaudeTask(c) },
+		"message", func() { c.Members("content", &content) })
 	if !c.Done() {
 		return ErrMalformed
 	}
@@ -241,18 +229,8 @@ func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 
 // readToolResult reads a content block; ok says that it is the result of a tool.
 func readToolResult(c *jsoncursor.Cursor) (r stream.ToolResult, ok bool) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			ok = c.Text() == "tool_result"
-		case "tool_use_id":
-			r.ID = c.Text()
-		case "content":
-			r.Output = contentText(c.Raw())
-		case "is_error":
-			r.IsError = c.Bool()
-		}
-	}
+	c.Members("type", func() { ok = c.Text() == "tool_result" }, "tool_use_id", &r.ID,
+		"content", func() { r.Output = contentText(c.Raw()) }, "is_error", &r.IsError)
 	return r, ok
 }
 
@@ -264,18 +242,10 @@ type claudeTask struct {
 }
 
 func readClaudeTask(c *jsoncursor.Cursor) (t claudeTask) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "status":
-			t.status = c.Text()
-		case "content":
-			t.said = contentText(c.Raw())
-		case "totalTokens", "total_tokens":
-			t.spent.Tokens = c.Count()
-		case "totalDurationMs", "duration_ms":
-			t.spent.Duration = milliseconds{jsoncursor.Int(c.Count())}.duration()
-		}
-	}
+	c.Members("status", &t.status, "content", func() { t.said = contentText(c.Raw()) }, "totalTokens", &t.spent.Tokens,
+		"total_tokens", &t.spent.Tokens,
+		"totalDurationMs", func() { t.spent.Duration = milliseconds{jsoncursor.Int(c.Count())}.duration() },
+		"duration_ms", func() { t.spent.Duration = milliseconds{jsoncursor.Int(c.Count())}.duration() })
 	return t
 }
 

@@ -146,14 +146,7 @@ func readClaudeStream(c *jsoncursor.Cursor, ev *claudeStream) {
 				}
 			}
 		case "message":
-			for m := c.Object(); m.Next(); {
-				switch string(m.Key) {
-				case "id":
-					ev.id = c.Text()
-				case "usage":
-					ev.tokens = readClaudeTokens(c)
-				}
-			}
+			c.Members("id", &ev.id, "usage", func() { ev.tokens = readClaudeTokens(c) })
 		case "usage":
 			ev.tokens = readClaudeTokens(c)
 		}
@@ -179,18 +172,8 @@ func (d *claudeDecoder) delta(kind, delta, parent []byte, emit func(stream.Event
 
 // readClaudeTokens reads the usage of one model call.
 func readClaudeTokens(c *jsoncursor.Cursor) (t stream.Tokens) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "input_tokens":
-			t.Input = c.Count()
-		case "output_tokens":
-			t.Output = c.Count()
-		case "cache_read_input_tokens":
-			t.CacheRead = c.Count()
-		case "cache_creation_input_tokens":
-			t.CacheWrite = c.Count()
-		}
-	}
+	c.Members("input_tokens", &t.Input, "output_tokens", &t.Output, "cache_read_input_tokens", &t.CacheRead,
+		"cache_creation_input_tokens", &t.CacheWrite)
 	return t
 }
 
@@ -202,41 +185,17 @@ type claudeAssistant struct {
 	tokens            stream.Tokens
 	aborted           bool
 	apiError          bool
-	status            int
+	status            int64
 	errorName         string
 	stopReason        string // amp's messages have it
 }
 
 func readClaudeAssistant(c *jsoncursor.Cursor) (a claudeAssistant) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "parent_tool_use_id":
-			a.parent = c.Text()
-		case "aborted":
-			a.aborted = c.Bool()
-		case "is_api_error_message":
-			a.apiError = c.Bool()
-		case "api_error_status":
-			a.status = int(c.Count())
-		case "error":
-			a.errorName = c.Text()
-		case "message":
-			for m := c.Object(); m.Next(); {
-				switch string(m.Key) {
-				case "id":
-					a.id = c.Text()
-				case "model":
-					a.model = c.Text()
-				case "content":
-					a.content = c.Raw()
-				case "stop_reason":
-					a.stopReason = c.Text()
-				case "usage":
-					a.tokens = readClaudeTokens(c)
-				}
-			}
-		}
-	}
+	c.Members("parent_tool_use_id", &a.parent, "aborted", &a.aborted, "is_api_error_message", &a.apiError, "api_error_status", &a.status,
+		"error", &a.errorName, "message", func() {
+			c.Members("id", &a.id, "model", &a.model, "content", &a.content, "stop_reason", &a.stopReason,
+				"usage", func() { a.tokens = readClaudeTokens(c) })
+		})
 	return a
 }
 
@@ -251,7 +210,7 @@ func (d *claudeDecoder) assistant(line []byte, emit func(stream.Event)) error {
 	if a.apiError || a.model == "<synthetic>" {
 		if a.parent == "" {
 			d.finishAll(false, emit)
-			d.fail(claudeError(a.status, contentText(a.content), a.errorName), emit)
+			d.fail(claudeError(int(a.status), contentText(a.content), a.errorName), emit)
 		}
 		return nil
 	}
@@ -296,22 +255,7 @@ type claudeBlock struct {
 }
 
 func readClaudeBlock(c *jsoncursor.Cursor) (b claudeBlock) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type":
-			b.kind = c.Text()
-		case "text":
-			b.text = c.Text()
-		case "thinking":
-			b.thinking = c.Text()
-		case "id":
-			b.id = c.Text()
-		case "name":
-			b.name = c.Text()
-		case "input":
-			b.input = c.Raw()
-		}
-	}
+	c.Members("type", &b.kind, "text", &b.text, "thinking", &b.thinking, "id", &b.id, "name", &b.name, "input", &b.input)
 	return b
 }
 

@@ -38,20 +38,8 @@ func (models *claudeModels) UnmarshalJSON(data []byte) error {
 	c := jsoncursor.New(data)
 	for o := c.Object(); o.Next(); {
 		m := claudeModel{name: string(o.Key)}
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "inputTokens":
-				m.tokens.Input = c.Count()
-			case "outputTokens":
-				m.tokens.Output = c.Count()
-			case "cacheReadInputTokens":
-				m.tokens.CacheRead = c.Count()
-			case "cacheCreationInputTokens":
-				m.tokens.CacheWrite = c.Count()
-			case "contextWindow":
-				m.context = c.Count()
-			}
-		}
+		c.Members("inputTokens", &m.tokens.Input, "outputTokens", &m.tokens.Output, "cacheReadInputTokens", &m.tokens.CacheRead,
+			"cacheCreationInputTokens", &m.tokens.CacheWrite, "contextWindow", &m.context)
 		*models = append(*models, m)
 	}
 	return nil

@@ -57,14 +57,7 @@ func contentText(raw []byte) string {
 	var texts []string
 	for a := c.Array(); a.Next(); {
 		var kind, text string
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "type":
-				kind = c.Text()
-			case "text":
-				text = c.Text()
-			}
-		}
+		c.Members("type", &kind, "text", &text)
 		switch {
 		case kind == "image":
 			texts = append(texts, "[image]")

@@ -70,19 +70,14 @@ func (d *piDecoder) followed(id string) *piCall {
 // list shows what is news in the details of a call.
 func (p *piCall) list(details []byte, emit func(stream.Event)) {
 	c := jsoncursor.New(details)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "mode":
-			p.mode = c.Text()
-		case "results":
-			n := 0
-			for results := c.Array(); results.Next(); n++ {
-				if n < maxListed {
-					p.update(n, readPiReport(c), emit)
-				}
+	c.Members("mode", &p.mode, "results", func() {
+		n := 0
+		for results := c.Array(); results.Next(); n++ {
+			if n < maxListed {
+				p.update(n, readPiReport(c), emit)
 			}
 		}
-	}
+	})
 }
 
 // maxListed bounds the agents of a call that are shown: pi's example has at most 8.
@@ -90,26 +85,8 @@ const maxListed = 64
 
 func readPiReport(c *jsoncursor.Cursor) (l piReport) {
 	var stderr string
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "agent":
-			l.agent = c.Text()
-		case "task":
-			l.task = c.Text()
-		case "messages":
-			l.messages = c.Raw()
-		case "stopReason":
-			l.stopReason = c.Text()
-		case "errorMessage":
-			l.problem = c.Text()
-		case "stderr":
-			stderr = c.Text()
-		case "exitCode":
-			l.exitCode, _ = c.Number()
-		case "usage":
-			l.usage = readPiUsage(c)
-		}
-	}
+	c.Members("agent", &l.agent, "task", &l.task, "messages", &l.messages, "stopReason", &l.stopReason, "errorMessage", &l.problem,
+		"stderr", &stderr, "exitCode", func() { l.exitCode, _ = c.Number() }, "usage", func() { l.usage = readPiUsage(c) })
 	l.problem = cmp.Or(l.problem, stderr)
 	return l
 }
@@ -196,18 +173,8 @@ func piToolCalls(content []byte) (calls []stream.ToolCall) {
 	for blocks := c.Array(); blocks.Next(); {
 		var call stream.ToolCall
 		isCall := false
-		for o := c.Object(); o.Next(); {
-			switch string(o.Key) {
-			case "type":
-				isCall = c.Text() == "toolCall"
-			case "id":
-				call.ID = c.Text()
-			case "name":
-				call.Name = c.Text()
-			case "arguments":
-				call.Input = compactJSON(c.Raw())
-			}
-		}
+		c.Members("type", func() { isCall = c.Text() == "toolCall" }, "id", &call.ID, "name", &call.Name,
+			"arguments", func() { call.Input = compactJSON(c.Raw()) })
 		if isCall {
 			calls = append(calls, call)
 		}

@@ -28,12 +28,7 @@ func (m piMessage) failed() bool {
 // piMessageOf reads the member "message" of a line.
 func piMessageOf(line []byte) (m piMessage, err error) {
 	c := jsoncursor.New(line)
-	for top := c.Object(); top.Next(); {
-		if string(top.Key) != "message" {
-			continue
-		}
-		m = readPiMessage(c)
-	}
+	c.Members("message", func() { m = readPiMessage(c) })
 	if !c.Done() {
 		return piMessage{}, ErrMalformed
 	}
@@ -41,28 +36,9 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 }
 
 func readPiMessage(c *jsoncursor.Cursor) (m piMessage) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "role":
-			m.role = c.Text()
-		case "provider":
-			m.provider = c.Text()
-		case "model":
-			m.model = c.Text()
-		case "stopReason":
-			m.stopReason = c.Text()
-		case "errorMessage":
-			m.errorMessage = c.Text()
-		case "content":
-			m.content = c.Raw()
-		case "toolCallId":
-			m.toolCallID = c.Text()
-		case "isError":
-			m.isError = c.Bool()
-		case "usage", "details":
-			m.nested.read(o.Key, c)
-		}
-	}
+	c.Members("role", &m.role, "provider", &m.provider, "model", &m.model, "stopReason", &m.stopReason, "errorMessage", &m.errorMessage,
+		"content", &m.content, "toolCallId", &m.toolCallID, "isError", &m.isError,
+		"usage", func() { m.nested.Own = readPiUsage(c) }, "details", func() { m.nested.Listed = ReadListedUsage(c, readPiUsage) })
 	m.usage = m.nested.Own
 	return m
 }
@@ -77,28 +53,14 @@ func (u *piUsage) UnmarshalJSON(data []byte) error {
 
 // readPiUsage reads the usage of one model call.
 func readPiUsage(c *jsoncursor.Cursor) (u stream.Usage) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "input":
-			u.Tokens.Input = c.Count()
-		case "output":
-			u.Tokens.Output = c.Count()
-		case "cacheRead":
-			u.Tokens.CacheRead = c.Count()
-		case "cacheWrite":
-			u.Tokens.CacheWrite = c.Count()
-		case "cost":
-			if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
-				u.Cost = costAt(c)
-				continue
-			}
-			for cost := c.Object(); cost.Next(); {
-				if string(cost.Key) == "total" {
-					u.Cost = costAt(c)
-				}
-			}
+	cost := func() { u.Cost = costAt(c) }
+	c.Members("input", &u.Tokens.Input, "output", &u.Tokens.Output, "cacheRead", &u.Tokens.CacheRead, "cacheWrite", &u.Tokens.CacheWrite, "cost", func() {
+		if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum
+			cost()
+			return
 		}
-	}
+		c.Members("total", cost)
+	})
 	u.Context = u.Tokens.Total()
 	return u
 }

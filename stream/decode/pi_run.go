@@ -105,11 +105,7 @@ func (d *piDecoder) compacted(ev piEvent, emit func(stream.Event)) {
 func (d *piDecoder) agentEnd(line []byte) error {
 	willRetry, known := false, false
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		if string(o.Key) == "willRetry" {
-			willRetry, known = c.Bool(), true
-		}
-	}
+	c.Members("willRetry", func() { willRetry, known = c.Bool(), true })
 	if !c.Done() {
 		return ErrMalformed
 	}

@@ -19,16 +19,6 @@ type toolSpending struct {
 // subagent tool among pi's examples does.
 type NestedUsage struct{ Own, Listed stream.Usage }
 
-// read takes in a member of a result.
-func (n *NestedUsage) read(key []byte, c *jsoncursor.Cursor) {
-	switch string(key) {
-	case "usage":
-		n.Own = readPiUsage(c)
-	case "details":
-		n.Listed = ReadListedUsage(c, readPiUsage)
-	}
-}
-
 // Usage is what counts, the zero value when nothing is said.
 func (n *NestedUsage) Usage() stream.Usage {
 	u := n.Own
@@ -42,18 +32,12 @@ func (n *NestedUsage) Usage() stream.Usage {
 // ReadListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}, each
 // as read reads it.
 func ReadListedUsage(c *jsoncursor.Cursor, read func(*jsoncursor.Cursor) stream.Usage) (sum stream.Usage) {
-	for details := c.Object(); details.Next(); {
-		if string(details.Key) != "results" {
-			continue
-		}
+	add := func() { sum = sum.Plus(read(c)) }
+	c.Members("results", func() {
 		for results := c.Array(); results.Next(); {
-			for o := c.Object(); o.Next(); {
-				if string(o.Key) == "usage" {
-					sum = sum.Plus(read(c))
-				}
-			}
+			c.Members("usage", add)
 		}
-	}
+	})
 	return sum
 }
 

@@ -12,16 +12,7 @@ import (
 func (d *piDecoder) toolStart(line []byte, emit func(stream.Event)) error {
 	var call stream.ToolCall
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "toolCallId":
-			call.ID = c.Text()
-		case "toolName":
-			call.Name = c.Text()
-		case "args":
-			call.Input = compactJSON(c.Raw())
-		}
-	}
+	c.Members("toolCallId", &call.ID, "toolName", &call.Name, "args", func() { call.Input = compactJSON(c.Raw()) })
 	if !c.Done() {
 		return ErrMalformed
 	}
@@ -38,14 +29,7 @@ func (d *piDecoder) toolUpdate(line []byte, emit func(stream.Event)) error {
 	var nested NestedUsage
 	var details []byte
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "toolCallId":
-			p.ID = c.Text()
-		case "partialResult":
-			p.Output, nested, details = readResult(c)
-		}
-	}
+	c.Members("toolCallId", &p.ID, "partialResult", func() { p.Output, nested, details = readResult(c) })
 	if !c.Done() {
 		return ErrMalformed
 	}
@@ -66,16 +50,7 @@ func (d *piDecoder) toolEnd(line []byte, emit func(stream.Event)) error {
 	var nested NestedUsage
 	var details []byte
 	c := jsoncursor.New(line)
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "toolCallId":
-			r.ID = c.Text()
-		case "result":
-			r.Output, nested, details = readResult(c)
-		case "isError":
-			r.IsError = c.Bool()
-		}
-	}
+	c.Members("toolCallId", &r.ID, "result", func() { r.Output, nested, details = readResult(c) }, "isError", &r.IsError)
 	if !c.Done() {
 		return ErrMalformed
 	}
@@ -92,16 +67,9 @@ func (d *piDecoder) toolEnd(line []byte, emit func(stream.Event)) error {
 
 // readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
 func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage, details []byte) {
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "content":
-			text = contentText(c.Raw())
-		case "details":
-			details = c.Raw()
-			nested.read(o.Key, jsoncursor.New(details))
-		default:
-			nested.read(o.Key, c)
-		}
-	}
+	c.Members("content", func() { text = contentText(c.Raw()) }, "usage", func() { nested.Own = readPiUsage(c) }, "details", func() {
+		details = c.Raw()
+		nested.Listed = ReadListedUsage(jsoncursor.New(details), readPiUsage)
+	})
 	return text, nested, details
 }

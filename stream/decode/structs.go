@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"time"
@@ -63,16 +64,8 @@ func (e *errorObject) UnmarshalJSON(data []byte) error {
 		e.message = c.Text()
 		return nil
 	}
-	for o := c.Object(); o.Next(); {
-		switch string(o.Key) {
-		case "type", "code":
-			if kind := c.Text(); kind != "" {
-				e.kind = kind
-			}
-		case "message":
-			e.message = c.Text()
-		}
-	}
+	kind := func() { e.kind = cmp.Or(c.Text(), e.kind) }
+	c.Members("type", kind, "code", kind, "message", &e.message)
 	return nil
 }
 
