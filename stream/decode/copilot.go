@@ -198,9 +198,7 @@ func (d *copilotDecoder) retry(reason string) stream.Retry {
 // not 0.
 func (d *copilotDecoder) endTurn(emit func(stream.Event)) {
 	emit(stream.TurnEnd{Usage: d.turn})
-	d.usage.Tokens = d.usage.Tokens.Plus(d.turn.Tokens)
-	d.usage.Context = cmp.Or(d.turn.Context, d.usage.Context)
-	d.turn = stream.Usage{}
+	d.usage, d.turn = d.usage.Plus(d.turn), stream.Usage{}
 	if d.usage.Tokens.Total() > 0 {
 		emit(d.usage)
 	}

@@ -53,11 +53,16 @@ func (m *liveMessage) think(text string, emit func(stream.Event)) {
 // end closes the message with the text that was shown.
 func (m *liveMessage) end(emit func(stream.Event)) { m.endWith(m.text.String(), emit) }
 
-// endWith closes the message with its authoritative text.
+// endWith closes the message with its authoritative text, if there was anything of it.
 func (m *liveMessage) endWith(text string, emit func(stream.Event)) {
 	if m.visible || text != "" {
-		emit(stream.MessageEnd{MessageID: m.id, Text: text})
+		m.close(text, emit)
 	}
+	m.reset()
+}
+
+func (m *liveMessage) close(text string, emit func(stream.Event)) {
+	emit(stream.MessageEnd{MessageID: m.id, Text: text})
 	m.reset()
 }
 

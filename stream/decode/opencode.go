@@ -144,9 +144,7 @@ func (d *opencodeDecoder) finish(p opencodePart, emit func(stream.Event)) {
 	usage := p.usage()
 	d.message.end(emit)
 	d.resting = p.Reason != "tool-calls" || d.refused
-	d.usage.Tokens = d.usage.Tokens.Plus(usage.Tokens)
-	d.usage.Cost = d.usage.Cost.Plus(usage.Cost)
-	d.usage.Context = usage.Context
+	d.usage = d.usage.Plus(usage)
 	emit(stream.TurnEnd{StopReason: p.Reason, Usage: usage})
 	emit(d.usage)
 }

@@ -2,7 +2,6 @@ package decode
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
@@ -34,10 +33,11 @@ func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDec
 // in the same way, up to the delta.
 type piDecoder struct {
 	session   stream.SessionStart
-	messages  int     // assistant messages so far, for their IDs
-	open      *piLive // the assistant message that is being written
-	spare     piLive  // what open points to, kept for its buffers
-	ended     bool    // this turn's message_end was seen
+	message   liveMessage
+	text      joiner // of its deltas
+	thinking  joiner // the same
+	nextBlock bool   // the next delta opens another text block
+	ended     bool   // this turn's message_end was seen
 	failure   lastFailure
 	total     stream.Usage        // of all turns that have ended, with their tools, and of compactions
 	call      stream.Usage        // the model call of the turn in progress; it counts when its message has ended
@@ -52,16 +52,6 @@ type piDecoder struct {
 	begun     bool                // an agent has begun to work
 	done      bool                // see Done
 	resting   bool                // done, if the stream ends here
-}
-
-// piLive is what has been shown of a message before its message_end.
-type piLive struct {
-	id        string
-	text      joiner
-	thinking  joiner
-	shown     tail // the text
-	thought   bool // there was thinking
-	nextBlock bool // the next delta opens another text block
 }
 
 func (d *piDecoder) Done() bool { return d.done }
@@ -183,58 +173,41 @@ func isPiDelta(kind []byte) bool {
 func (d *piDecoder) show(kind, delta []byte, emit func(stream.Event)) {
 	switch string(kind) {
 	case "text_delta":
-		m := d.message()
-		d.emitText(m.text.join(&d.arena, delta), emit)
+		d.open()
+		d.say(d.text.join(&d.arena, delta), emit)
 	case "thinking_delta":
-		m := d.message()
-		d.emitThinking(m.thinking.join(&d.arena, delta), emit)
+		d.open()
+		d.message.think(d.thinking.join(&d.arena, delta), emit)
 	case "text_start":
-		m := d.message()
-		m.nextBlock = !m.shown.empty()
+		d.open()
+		d.nextBlock = true
 	case "text_end", "thinking_end":
 		d.flush(emit)
 	}
 }
 
-// message returns the open message, after opening one if there is none.
-func (d *piDecoder) message() *piLive {
-	if d.open == nil {
-		if d.ended { // the turn before has no end
-			d.settle()
-		}
-		d.messages++
-		d.spare = piLive{id: fmt.Sprintf("m%d", d.messages), shown: tail{d.spare.shown.text[:0]}}
-		d.open = &d.spare
-	}
-	return d.open
-}
-
-func (d *piDecoder) emitText(text string, emit func(stream.Event)) {
-	if text == "" {
+// open begins a message where there is none.
+func (d *piDecoder) open() {
+	if d.message.id != "" {
 		return
 	}
-	m := d.open
-	if m.nextBlock {
-		m.nextBlock = false
-		text = "\n" + text
+	if d.ended { // the turn before has no end
+		d.settle()
 	}
-	m.shown.add(text)
-	emit(stream.Text{Delta: text, MessageID: m.id})
+	d.text, d.thinking, d.nextBlock = joiner{}, joiner{}, false
+	d.message.open("", nil) // nothing is shown that it could end
 }
 
-func (d *piDecoder) emitThinking(text string, emit func(stream.Event)) {
-	if text == "" {
-		return
-	}
-	d.open.thought = true
-	emit(stream.Thinking{Delta: text, MessageID: d.open.id})
+func (d *piDecoder) say(text string, emit func(stream.Event)) {
+	d.message.show(text, d.nextBlock, emit)
+	d.nextBlock = d.nextBlock && text == ""
 }
 
 // flush shows what the deltas have held back.
 func (d *piDecoder) flush(emit func(stream.Event)) {
-	if d.open != nil {
-		d.emitText(d.open.text.flush(), emit)
-		d.emitThinking(d.open.thinking.flush(), emit)
+	if d.message.id != "" {
+		d.say(d.text.flush(), emit)
+		d.message.think(d.thinking.flush(), emit)
 	}
 }
 
@@ -245,8 +218,8 @@ func (d *piDecoder) messageStart(line []byte, emit func(stream.Event)) error {
 	}
 	d.done, d.resting = false, false
 	d.atWork(m, emit)
-	d.discard(emit)
-	d.message()
+	d.message.discard(emit)
+	d.open()
 	d.spend(m.usage)
 	return nil
 }
@@ -301,29 +274,20 @@ func (d *piDecoder) atWork(m piMessage, emit func(stream.Event)) {
 	}
 }
 
-// discard takes back a message that was shown and never came to its end.
-func (d *piDecoder) discard(emit func(stream.Event)) {
-	if m := d.open; m != nil && (!m.shown.empty() || m.thought) {
-		emit(stream.MessageEnd{MessageID: m.id, Discarded: true})
-	}
-	d.open = nil
-}
-
 // finish closes the open message with its authoritative text, or takes it back.
 func (d *piDecoder) finish(m piMessage, emit func(stream.Event)) {
-	live := d.message()
+	d.open()
 	d.flush(emit)
 	if m.failed() {
-		d.discard(emit)
+		d.message.discard(emit)
 		d.failure.tell(piError(m.stopReason, m.errorMessage), emit)
 		return
 	}
 	text := contentText(m.content)
-	if live.shown.empty() {
-		d.emitText(text, emit)
+	if d.message.text.empty() {
+		d.say(text, emit)
 	}
-	emit(stream.MessageEnd{MessageID: live.id, Text: text})
-	d.open = nil
+	d.message.close(text, emit)
 }
 
 // turnEnd counts what the turn has used. In recordings without message_end it
@@ -338,10 +302,9 @@ func (d *piDecoder) turnEnd(line []byte, emit func(stream.Event)) error {
 	case d.ended:
 	case contentText(m.content) != "" || m.failed():
 		d.finish(m, emit)
-	case d.open != nil:
+	case d.message.id != "":
 		d.flush(emit)
-		emit(stream.MessageEnd{MessageID: d.open.id, Text: d.open.shown.String()})
-		d.open = nil
+		d.message.close(d.message.text.String(), emit)
 	}
 	d.spend(m.usage)
 	d.resting = m.stopReason == "stop" || m.stopReason == "length"
