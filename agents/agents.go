@@ -28,8 +28,8 @@ type Agent struct {
 	Data     []byte // all of the file, which is what can be trusted
 }
 
-// Problem is what is wrong with a file, or what its reader should know of it.
-type Problem struct {
+// FileProblem is what is wrong with a file, or what its reader should know of it.
+type FileProblem struct {
 	File      string
 	Line      int // 1-based; 0: all of it
 	Message   string
@@ -37,7 +37,7 @@ type Problem struct {
 }
 
 // String is the problem in one line.
-func (p Problem) String() string {
+func (p FileProblem) String() string {
 	if p.Line == 0 {
 		return p.File + ": " + p.Message
 	}
@@ -47,14 +47,14 @@ func (p Problem) String() string {
 // Set is all agents that could be read, those that win before those that they hide.
 type Set struct {
 	Agents   []Agent
-	Problems []Problem
+	Problems []FileProblem
 }
 
 // UnknownError says that there is no agent of a name.
 type UnknownError struct {
 	Name   string
 	Known  []string
-	Broken []Problem // files that may be meant
+	Broken []FileProblem // files that may be meant
 }
 
 func (e *UnknownError) Error() string {

@@ -26,16 +26,16 @@ type field struct {
 }
 
 // parse reads a file. An agent without a name, and with a warning at most, isn't one.
-func parse(data []byte, isLoose bool) (Agent, []Problem) {
+func parse(data []byte, isLoose bool) (Agent, []FileProblem) {
 	text := strings.ReplaceAll(strings.ToValidUTF8(strings.TrimPrefix(string(data), "\uFEFF"), "\uFFFD"), "\r\n", "\n")
 	front, body, ok := split(text)
 	switch {
 	case !ok && strings.HasPrefix(text, "---\n"):
-		return Agent{}, []Problem{{Line: 1, Message: "the front matter has no end; close it with a line ---"}}
+		return Agent{}, []FileProblem{{Line: 1, Message: "the front matter has no end; close it with a line ---"}}
 	case !ok:
-		return Agent{}, []Problem{{IsWarning: true, Message: "isn't an agent: it has no front matter with a name"}}
+		return Agent{}, []FileProblem{{IsWarning: true, Message: "isn't an agent: it has no front matter with a name"}}
 	case strings.IndexByte(text, 0) >= 0:
-		return Agent{}, []Problem{{Message: "has a NUL byte; save it as UTF-8 text"}}
+		return Agent{}, []FileProblem{{Message: "has a NUL byte; save it as UTF-8 text"}}
 	}
 	fields, problem := fieldsOf(front)
 	if problem != nil && isLoose {
@@ -44,12 +44,12 @@ func parse(data []byte, isLoose bool) (Agent, []Problem) {
 		}
 	}
 	if problem != nil {
-		return Agent{}, []Problem{*problem}
+		return Agent{}, []FileProblem{*problem}
 	}
 	a := Agent{Instructions: strings.TrimSpace(body)}
 	problems := a.take(fields)
 	if len(problems) == 0 && a.Instructions == "" {
-		problems = append(problems, Problem{Message: "has no system prompt; write it behind the front matter"})
+		problems = append(problems, FileProblem{Message: "has no system prompt; write it behind the front matter"})
 	}
 	return a, problems
 }
@@ -74,13 +74,13 @@ func split(text string) (front, body string, ok bool) {
 }
 
 // fieldsOf reads a front matter as YAML.
-func fieldsOf(front string) ([]field, *Problem) {
+func fieldsOf(front string) ([]field, *FileProblem) {
 	var doc yaml.Node
 	if strings.TrimSpace(front) == "" {
 		return nil, nil
 	}
 	if err := yaml.Load([]byte(front), &doc); err != nil {
-		p := &Problem{Line: 1, Message: "the front matter isn't YAML: " + stream.Line(err.Error(), 200)}
+		p := &FileProblem{Line: 1, Message: "the front matter isn't YAML: " + stream.Line(err.Error(), 200)}
 		if at := (*yaml.LoadError)(nil); errors.As(err, &at) {
 			p.Line, p.Message = at.Mark.Line+1, "the front matter isn't YAML: "+at.Message
 		}
@@ -91,7 +91,7 @@ func fieldsOf(front string) ([]field, *Problem) {
 	}
 	top := doc.Content[0]
 	if top.Kind != yaml.MappingNode {
-		return nil, &Problem{Line: top.Line + 1, Message: "the front matter has no keys; write name: NAME"}
+		return nil, &FileProblem{Line: top.Line + 1, Message: "the front matter has no keys; write name: NAME"}
 	}
 	var fields []field
 	for i := 0; i+1 < len(top.Content); i += 2 {
@@ -100,7 +100,7 @@ func fieldsOf(front string) ([]field, *Problem) {
 			value = value.Alias
 		}
 		if slices.ContainsFunc(fields, func(f field) bool { return f.key == key.Value }) {
-			return nil, &Problem{Line: key.Line + 1, Message: key.Value + " is there twice; leave one out"}
+			return nil, &FileProblem{Line: key.Line + 1, Message: key.Value + " is there twice; leave one out"}
 		}
 		fields = append(fields, field{key.Value, key.Line + 1, value})
 	}
@@ -125,9 +125,9 @@ func looseFields(front string) (fields []field, ok bool) {
 }
 
 // take puts the fields in their places, and says what is wrong with them.
-func (a *Agent) take(fields []field) (problems []Problem) {
+func (a *Agent) take(fields []field) (problems []FileProblem) {
 	wrong := func(f field, format string, args ...any) {
-		problems = append(problems, Problem{Line: f.line, Message: f.key + " " + fmt.Sprintf(format, args...)})
+		problems = append(problems, FileProblem{Line: f.line, Message: f.key + " " + fmt.Sprintf(format, args...)})
 	}
 	text := func(f field, to *string) {
 		if f.value.Kind != yaml.ScalarNode || f.value.Tag != "!!str" {
@@ -175,7 +175,7 @@ func (a *Agent) take(fields []field) (problems []Problem) {
 		}
 	}
 	if a.Name == "" && len(problems) == 0 {
-		problems = append(problems, Problem{Line: 1, Message: "the front matter has no name; write name: NAME"})
+		problems = append(problems, FileProblem{Line: 1, Message: "the front matter has no name; write name: NAME"})
 	}
 	return problems
 }

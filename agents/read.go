@@ -27,11 +27,11 @@ const (
 // reader reads folders with agents.
 type reader struct {
 	agents   []Agent
-	problems []Problem
+	problems []FileProblem
 }
 
-func (r *reader) report(file, format string, args ...any) *Problem {
-	r.problems = append(r.problems, Problem{File: file, Message: fmt.Sprintf(format, args...)})
+func (r *reader) report(file, format string, args ...any) *FileProblem {
+	r.problems = append(r.problems, FileProblem{File: file, Message: fmt.Sprintf(format, args...)})
 	return &r.problems[len(r.problems)-1]
 }
 
@@ -149,10 +149,10 @@ func (r *reader) set() Set {
 		if winner, ok := first[a.Name]; !ok {
 			first[a.Name] = a
 		} else {
-			r.problems = append(r.problems, Problem{File: a.File, IsWarning: true,
+			r.problems = append(r.problems, FileProblem{File: a.File, IsWarning: true,
 				Message: fmt.Sprintf("%s is hidden by %s, which has the same name", a.Name, winner.File)})
 		}
 	}
-	slices.SortStableFunc(r.problems, func(a, b Problem) int { return rank(!a.IsWarning) - rank(!b.IsWarning) })
+	slices.SortStableFunc(r.problems, func(a, b FileProblem) int { return rank(!a.IsWarning) - rank(!b.IsWarning) })
 	return Set{Agents: r.agents, Problems: r.problems}
 }

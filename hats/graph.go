@@ -8,15 +8,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Problem is what is wrong with how hats wake each other.
-type Problem struct {
+// Mismatch is what is wrong with how hats wake each other.
+type Mismatch struct {
 	Hat     string // that it is about; "" for all of them
 	Key     string // of the hat, "triggers" or "publishes"
 	Message string // completes the name of hat and key, or stands for itself
 	Fatal   bool   // such a loop can't work
 }
 
-func (p Problem) String() string {
+func (p Mismatch) String() string {
 	if p.Hat == "" {
 		return p.Message
 	}
@@ -24,33 +24,33 @@ func (p Problem) String() string {
 }
 
 // Check returns what is wrong with hats that hand over, in their order.
-func (r Ring) Check() (problems []Problem) {
+func (r Ring) Check() (problems []Mismatch) {
 	if !r.HandsOver() {
 		return nil
 	}
 	first, ok := r.listener(Topic{Name: Start})
 	if !ok {
-		return []Problem{{Message: "no hat is woken by " + Start + ", so no loop can begin; add it to the triggers of one", Fatal: true}}
+		return []Mismatch{{Message: "no hat is woken by " + Start + ", so no loop can begin; add it to the triggers of one", Fatal: true}}
 	}
 	reached := r.reached(first)
 	for _, h := range r {
 		if CheckTopic(h.Name) != "" { // it stands in topics, which the state file has as texts
-			return []Problem{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, dashes and underscores", h.Name), Fatal: true}}
+			return []Mismatch{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, dashes and underscores", h.Name), Fatal: true}}
 		}
 		switch {
 		case len(h.Triggers) > 0 && !reached[h.Name]:
-			problems = append(problems, Problem{Hat: h.Name, Key: "triggers", Message: "are published by no hat that works, so nothing wakes " + h.Name})
+			problems = append(problems, Mismatch{Hat: h.Name, Key: "triggers", Message: "are published by no hat that works, so nothing wakes " + h.Name})
 		case len(h.Triggers) == 0 && h.wakesOthers():
-			problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
+			problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes", Message: "has no triggers beside it, so only a topic that is for " + h.Name + " wakes it"})
 		}
 		for _, topic := range h.publishes() {
 			if !slices.ContainsFunc(r, func(other Hat) bool { return other.wakes(topic) }) {
-				problems = append(problems, Problem{Hat: h.Name, Key: "publishes", Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
+				problems = append(problems, Mismatch{Hat: h.Name, Key: "publishes", Message: "has " + topic + ", to which no hat listens; " + first.Name + " gets it"})
 			}
 		}
 	}
 	if !slices.ContainsFunc(r, func(h Hat) bool { return reached[h.Name] && r.MayFinish(h) }) {
-		problems = append(problems, Problem{Message: "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"})
+		problems = append(problems, Mismatch{Message: "no hat that is reached may finish, so no promise ends such a loop; set may_finish = true for one"})
 	}
 	return problems
 }

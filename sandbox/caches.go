@@ -32,7 +32,7 @@ func (w *plot) cacheRoot() string {
 
 // bindOwn puts a folder of the loop's folder in the place of a cache. It is beside the root:
 // in there, an agent could put a link in its place.
-func (l *layout) bindOwn(p *plan, root, path string) {
+func (l *layout) bindOwn(p *mountList, root, path string) {
 	if at := filepath.Join(root+"-home", slug(path)); os.MkdirAll(at, 0o700) == nil {
 		p.add("--bind", at, path)
 	}
@@ -44,7 +44,7 @@ func slug(path string) string {
 }
 
 // openCaches gives the folder caches of its own.
-func (w *mounts) openCaches(p *plan, run Run) {
+func (w *mounts) openCaches(p *mountList, run Run) {
 	root := w.cacheRoot()
 	if root == "" {
 		return
@@ -93,7 +93,7 @@ func (w *plot) moduleProxy() string {
 const maxPlain = 1 << 20
 
 // copyPlain shows a copy of a file of settings in its place.
-func (l *layout) copyPlain(p *plan, run Run, path string) error {
+func (l *layout) copyPlain(p *mountList, run Run, path string) error {
 	content, err := readBounded(path, maxPlain)
 	if err != nil {
 		return nil // it can't be read outside, either, or is none
@@ -102,7 +102,7 @@ func (l *layout) copyPlain(p *plan, run Run, path string) error {
 }
 
 // put shows content in a path's place: a file of the run's, which the run can't reach itself.
-func (p *plan) put(run Run, path string, content []byte, bind string) error {
+func (p *mountList) put(run Run, path string, content []byte, bind string) error {
 	at := filepath.Join(run.TempDir, ".of"+slug(path))
 	if known, err := os.ReadFile(at); err != nil || !bytes.Equal(known, content) {
 		if err := os.WriteFile(at+"~", content, 0o600); err != nil {

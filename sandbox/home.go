@@ -309,7 +309,7 @@ func (l layout) forProgram(program string) *layout {
 
 // fill brings into emptied homes and rooms what is open of them. What is in another opening
 // is there with it, and a link that is there can't be made.
-func (l *layout) fill(p *plan, run Run) error {
+func (l *layout) fill(p *mountList, run Run) error {
 	var shown []string
 	isShown := func(path string) bool {
 		return slices.ContainsFunc(shown, func(dir string) bool { return within(path, dir) })

@@ -30,7 +30,7 @@ const loginEvery = time.Second
 // maxLogin bounds such a file, in bytes.
 const maxLogin = 1 << 20
 
-func (owns *placed) addLogin(private, outside string, content []byte, tokens []string) error {
+func (owns *ownDirs) addLogin(private, outside string, content []byte, tokens []string) error {
 	root, err := os.OpenRoot(private)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (owns *placed) addLogin(private, outside string, content []byte, tokens []s
 }
 
 // keep keeps logins alike until settle.
-func (owns *placed) keep() {
+func (owns *ownDirs) keep() {
 	if len(owns.logins) == 0 {
 		return
 	}

@@ -11,30 +11,30 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// plan collects what is mounted where, each over those before it.
-type plan struct {
+// mountList collects what is mounted where, each over those before it.
+type mountList struct {
 	args   []string
 	pinned map[string]bool // are mount points, so that nobody can move them away
 	fixed  []string        // are read-only
 	hidden []string        // are empty
 	theirs string          // a link where walls would be led somewhere by it, "" for none
-	owns   *placed         // in the place of what the agent keeps
+	owns   *ownDirs        // in the place of what the agent keeps
 }
 
-func (p *plan) add(args ...string) { p.args = append(p.args, args...) }
+func (p *mountList) add(args ...string) { p.args = append(p.args, args...) }
 
 // open lets dir be written.
-func (p *plan) open(path string) {
+func (p *mountList) open(path string) {
 	p.add("--bind", path, path)
 	p.pinned[path] = true
 }
 
 // show lets path be read where it is hidden.
-func (p *plan) show(path string) { p.add("--ro-bind", path, path) }
+func (p *mountList) show(path string) { p.add("--ro-bind", path, path) }
 
 // pin keeps the folders between root and path from being moved away: who could do that would put
 // others in their place.
-func (p *plan) pin(root, path string) {
+func (p *mountList) pin(root, path string) {
 	var between []string
 	for dir := filepath.Dir(path); within(dir, root) && dir != root; dir = filepath.Dir(dir) {
 		between = append(between, dir)
@@ -48,8 +48,8 @@ func (p *plan) pin(root, path string) {
 }
 
 // direct says whether a path has no links, which whoever is behind walls may have made. With one
-// there is no plan.
-func (p *plan) direct(path string) bool {
+// there are no mounts.
+func (p *mountList) direct(path string) bool {
 	if real(path) == path {
 		return true
 	}
@@ -58,7 +58,7 @@ func (p *plan) direct(path string) bool {
 }
 
 // fix makes path, which is below root, read-only.
-func (p *plan) fix(root, path string) {
+func (p *mountList) fix(root, path string) {
 	if !p.direct(path) {
 		return
 	}
@@ -69,7 +69,7 @@ func (p *plan) fix(root, path string) {
 }
 
 // hide empties path.
-func (p *plan) hide(path, empty string) {
+func (p *mountList) hide(path, empty string) {
 	p.hidden = append(p.hidden, path)
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		p.add("--size", "4096", "--tmpfs", path, "--remount-ro", path)
@@ -79,7 +79,7 @@ func (p *plan) hide(path, empty string) {
 }
 
 // arguments are bubblewrap's for a run.
-func (w *mounts) arguments(dir, program string, run Run) (*plan, error) {
+func (w *mounts) arguments(dir, program string, run Run) (*mountList, error) {
 	if err := w.checkNamed(); err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (w *mounts) arguments(dir, program string, run Run) (*plan, error) {
 	if err := os.WriteFile(empty, nil, 0o400); err != nil && !exists(empty) {
 		return nil, err
 	}
-	p := &plan{pinned: map[string]bool{}}
+	p := &mountList{pinned: map[string]bool{}}
 	p.add("--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try", "--die-with-parent")
 	if !run.OnSeat {
 		p.add("--new-session")
@@ -149,7 +149,7 @@ func isSocket(path string) bool {
 
 // emptyRooms has nothing but memory where others' sockets and files are. All of it together, with
 // TMPDIR, is bounded.
-func (w *mounts) emptyRooms(p *plan, run Run) {
+func (w *mounts) emptyRooms(p *mountList, run Run) {
 	budget, sixteenths := tempBytes(), map[string]uint64{"/run": 1, "/dev/shm": 3, "/tmp": 12}
 	if !isInTmp(run.TempDir) {
 		sixteenths["/tmp"] = 2
@@ -166,7 +166,7 @@ func isInTmp(path string) bool { return within(real(path), real("/tmp")) }
 
 // temp gives the run a TMPDIR in memory, which is bounded and goes with it. What this
 // program and the run hand each other stays shared.
-func (w *mounts) temp(p *plan, run Run) {
+func (w *mounts) temp(p *mountList, run Run) {
 	if isInTmp(run.TempDir) {
 		p.add("--perms", "0700", "--dir", run.TempDir)
 	} else {

@@ -17,7 +17,7 @@ func TestCachesOfAFolderThatGoes(t *testing.T) {
 		if state != "" {
 			t.Setenv(paths.EnvState, filepath.Join(dir, state))
 		}
-		p := &plan{pinned: map[string]bool{}}
+		p := &mountList{pinned: map[string]bool{}}
 		(&mounts{plot: plot{folder: filepath.Join(dir, "folder"), home: dir}}).openCaches(p, Run{TempDir: dir})
 		open := slices.Index(p.args, "--bind")
 		if open < 0 {

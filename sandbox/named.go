@@ -83,7 +83,7 @@ func follow(path string, isUsers func(link string) bool) (found string, links []
 
 // openNamed opens the folder and what the user names. What is in another open place can't be
 // moved away, nor can the folders above it.
-func (w *mounts) openNamed(p *plan) {
+func (w *mounts) openNamed(p *mountList) {
 	open := slices.Concat(w.spec.Write, []string{w.folder})
 	slices.SortStableFunc(open, func(a, b string) int { return len(a) - len(b) })
 	for i, path := range open {
@@ -95,7 +95,7 @@ func (w *mounts) openNamed(p *plan) {
 }
 
 // hideNamed has the last word: it hides in what is open, too.
-func (w *mounts) hideNamed(p *plan, empty string) {
+func (w *mounts) hideNamed(p *mountList, empty string) {
 	for _, path := range w.spec.Hide {
 		around := outermost(slices.Concat(w.spec.Write, []string{w.folder}), path)
 		if around == "" || !exists(path) {

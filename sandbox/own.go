@@ -45,8 +45,8 @@ func (o Own) place(l *layout) (dir, beside string) {
 	return real(dir), real(beside)
 }
 
-// placed are the folders that a run has in the place of its agent's.
-type placed struct {
+// ownDirs are the folders that a run has in the place of its agent's.
+type ownDirs struct {
 	dirs   []string
 	logins []*login
 	stop   chan struct{}
@@ -54,8 +54,8 @@ type placed struct {
 }
 
 // openOwn puts folders of the run's in the place of those that its agent keeps.
-func (w *mounts) openOwn(p *plan, run Run) (*placed, error) {
-	owns := &placed{}
+func (w *mounts) openOwn(p *mountList, run Run) (*ownDirs, error) {
+	owns := &ownDirs{}
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)
 		if dir == "" || w.mayWrite(dir) {
@@ -87,7 +87,7 @@ func (w *mounts) openOwn(p *plan, run Run) (*placed, error) {
 
 // fill makes the folder that a run has in the place of dir. entries are the folders of dir
 // that are still to be shown in it.
-func (owns *placed) fill(o Own, dir string, run Run) (private string, entries []string, err error) {
+func (owns *ownDirs) fill(o Own, dir string, run Run) (private string, entries []string, err error) {
 	if private, err = os.MkdirTemp(run.TempDir, ".own-"); err != nil {
 		return "", nil, err
 	}
@@ -128,7 +128,7 @@ func (owns *placed) fill(o Own, dir string, run Run) (private string, entries []
 }
 
 // settle takes over what is to be, and removes the rest.
-func (owns *placed) settle() {
+func (owns *ownDirs) settle() {
 	if owns.stop != nil {
 		close(owns.stop)
 		<-owns.ended
@@ -144,8 +144,8 @@ func (owns *placed) settle() {
 
 // ownByVariable does the same by telling the agent where it is, for the engine that mounts
 // nothing. On a Mac logins are by the folder's name, so there it is read-only.
-func (w *mounts) ownByVariable(run Run) (owns *placed, env, read []string, err error) {
-	owns = &placed{}
+func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
+	owns = &ownDirs{}
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)
 		switch {

@@ -64,7 +64,7 @@ func TestAVariableThatIsNotSetOpensNothing(t *testing.T) {
 	t.Setenv("NOBODY_SETS_THIS", "")
 	w := &Walls{mounts: mounts{plot: plot{folder: real(t.TempDir()), home: real(t.TempDir())}}}
 	w.there = &layout{plot: &w.plot}
-	p := &plan{pinned: map[string]bool{}}
+	p := &mountList{pinned: map[string]bool{}}
 	owns, err := w.openOwn(p, Run{TempDir: t.TempDir(), Agent: Agent{Own: []Own{{Path: "$NOBODY_SETS_THIS", Read: []string{"settings.json"}}}}})
 	if err != nil || len(p.args) > 0 {
 		t.Errorf("got %q, %v", p.args, err)

@@ -71,7 +71,7 @@ func (w *plot) repository() (repository, bool) {
 }
 
 // openRepository lets git work, and keeps from it what it runs for whoever comes later.
-func (w *mounts) openRepository(p *plan) {
+func (w *mounts) openRepository(p *mountList) {
 	r, ok := w.repository()
 	if !ok {
 		return
@@ -213,7 +213,7 @@ func (r repository) unsettled() (paths []string) {
 }
 
 // fixGitDir keeps hooks and configuration of a git folder as they are.
-func (w *mounts) fixGitDir(p *plan, dir string) {
+func (w *mounts) fixGitDir(p *mountList, dir string) {
 	w.make(filepath.Join(dir, "hooks"))
 	w.makeObeyed(dir)
 	for _, name := range []string{"hooks", "config", "config.worktree"} {

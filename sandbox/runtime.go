@@ -163,7 +163,7 @@ func literals(paths []string) []literal {
 }
 
 // wrapRuntime makes cmd one that the package runs.
-func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*placed, error) {
+func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 	if err := w.checkNamed(); err != nil {
 		return nil, err
 	}

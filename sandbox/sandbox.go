@@ -230,7 +230,7 @@ func (w *Walls) Wrap(cmd *exec.Cmd, run Run) (settle func(), err error) {
 }
 
 // both settles what a run had for its agent's own, and what walls look after.
-func both(owns *placed, settle func()) func() {
+func both(owns *ownDirs, settle func()) func() {
 	owns.keep()
 	return func() {
 		owns.settle()

@@ -26,7 +26,7 @@ func sockets(said, folder string) (paths []string) {
 }
 
 // hideSockets empties those that could be reached without a network.
-func (w *mounts) hideSockets(p *plan, empty string) {
+func (w *mounts) hideSockets(p *mountList, empty string) {
 	said, _ := os.ReadFile("/proc/net/unix")
 	for _, path := range sockets(string(said), w.folder) {
 		isIn := func(dir string) bool { return within(path, real(dir)) }

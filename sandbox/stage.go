@@ -14,7 +14,7 @@ const stageName = ".ralph-lsp"
 
 // wrapBubblewrap makes cmd one that bubblewrap runs. release lets go of what has to stay until it
 // is over.
-func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *plan, release func(), err error) {
+func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release func(), err error) {
 	self, err := paths.Program(run.TempDir) // an update may have taken away the one that was started
 	if err != nil {
 		return nil, nil, &Error{cantRaise, "this program isn't to be found any more: " + err.Error(), "start the loop again"}

@@ -143,7 +143,7 @@ func (c *crew) mayGoOn() bool {
 }
 
 // runStep runs the agents of a step to their end.
-func (c *crew) runStep(step []Role, places []place, previous string) {
+func (c *crew) runStep(step []Role, places []stepPlace, previous string) {
 	members := make([]*member, len(step))
 	for k, w := range step {
 		members[k] = c.member(w, places[k], previous)
@@ -173,7 +173,7 @@ func (c *crew) runStep(step []Role, places []place, previous string) {
 }
 
 // member prepares an agent.
-func (c *crew) member(w Role, at place, previous string) *member {
+func (c *crew) member(w Role, at stepPlace, previous string) *member {
 	l := c.loop
 	m := &member{crew: c, worker: w, place: at, plan: c.plan, scope: l.scope}
 	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)

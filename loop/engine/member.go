@@ -16,7 +16,7 @@ type member struct {
 	below
 	crew   *crew
 	worker Role
-	place  place
+	place  stepPlace
 	plan   plannedRun
 	prompt string // what it is given, with all that it is told besides
 

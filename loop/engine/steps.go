@@ -34,18 +34,18 @@ func (c Config) checkSteps() error {
 	return nil
 }
 
-// place says which of an iteration's agents one is.
-type place struct {
+// stepPlace says which of an iteration's agents one is.
+type stepPlace struct {
 	step, of int    // from 1
 	k        int    // among those of its step, from 1
 	name     string // of the agent, with its number where the step has several of the name
 	alone    bool   // nobody works beside it
 }
 
-func (p place) isLast() bool { return p.step == p.of }
+func (p stepPlace) isLast() bool { return p.step == p.of }
 
 // String names the agent in a sentence: "step 2 of 3 (planner)".
-func (p place) String() string {
+func (p stepPlace) String() string {
 	if p.of == 1 {
 		return p.name
 	}
@@ -53,9 +53,9 @@ func (p place) String() string {
 }
 
 // places are those of a step's agents.
-func (c Config) places(n int) []place {
+func (c Config) places(n int) []stepPlace {
 	step := c.Steps[n]
-	all := make([]place, len(step))
+	all := make([]stepPlace, len(step))
 	for k, w := range step {
 		isIt := func(other Role) bool { return other.Name == w.Name }
 		name := stream.Line(w.Name, loop.LineLimit)
@@ -68,7 +68,7 @@ func (c Config) places(n int) []place {
 			}
 			name = fmt.Sprintf("%s %d", name, same)
 		}
-		all[k] = place{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
+		all[k] = stepPlace{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
 	}
 	return all
 }
@@ -80,7 +80,7 @@ const (
 )
 
 // taskOf is what an agent is asked, after what was put into it.
-func (w Role) taskOf(at place, prompt, previous string) string {
+func (w Role) taskOf(at stepPlace, prompt, previous string) string {
 	task := w.Task
 	switch {
 	case task == "" && at.step == 1:
@@ -93,7 +93,7 @@ func (w Role) taskOf(at place, prompt, previous string) string {
 
 // callOf is the call under which an agent's work is shown. What the step before came to stands
 // right above and isn't shown again, nor is a task that has nothing else.
-func (w Role) callOf(at place, id, prompt string) stream.ToolCall {
+func (w Role) callOf(at stepPlace, id, prompt string) stream.ToolCall {
 	shown := stream.Plain(w.taskOf(at, prompt, "…"))
 	if w.Task == "" && at.step > 1 || strings.TrimSpace(shown) == "…" {
 		shown = ""
@@ -111,7 +111,7 @@ func (w Role) callOf(at place, id, prompt string) stream.ToolCall {
 }
 
 // briefOf is what an agent of a step is started with, see brief. run has its task as the prompt.
-func (c Config) briefOf(w Role, at place, run plannedRun) (prompt string, args []string) {
+func (c Config) briefOf(w Role, at stepPlace, run plannedRun) (prompt string, args []string) {
 	c = c.as(w)
 	if at.step > 1 && !at.isLast() { // the first and the last speak for all
 		run.guidance, run.refutation, run.missed = nil, "", ""
@@ -141,7 +141,7 @@ func (c Config) briefOf(w Role, at place, run plannedRun) (prompt string, args [
 }
 
 // joinSteps is what the agents of a step came to, for whoever comes behind them.
-func joinSteps(places []place, texts []string) string {
+func joinSteps(places []stepPlace, texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]
 	}
@@ -176,7 +176,7 @@ func (s *snapshots) afterStep(iteration int) (files int) {
 }
 
 // tellOfReaders says that agents of a step changed files, although they were to read only.
-func (s *snapshots) tellOfReaders(places []place, iteration int) {
+func (s *snapshots) tellOfReaders(places []stepPlace, iteration int) {
 	if n := s.afterStep(iteration); n > 0 {
 		var names []string
 		for _, at := range places {

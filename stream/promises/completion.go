@@ -184,7 +184,7 @@ func (c Completion) accepts(said string) bool {
 }
 
 // placeSentences say why a tag doesn't count at its place.
-var placeSentences = map[place]struct {
+var placeSentences = map[surroundings]struct {
 	kind stream.NearKind
 	why  string
 }{

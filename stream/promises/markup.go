@@ -45,17 +45,17 @@ type markup struct {
 	line    int // where the line begins
 	at      int // up to where comments are known
 	comment bool
-	quote   bool   // the line is one of a quote
-	item    int    // how far the content of the line's list item is indented; 0: it is in none
-	inside  place  // an HTML element; stands: none
-	element string // its name
+	quote   bool         // the line is one of a quote
+	item    int          // how far the content of the line's list item is indented; 0: it is in none
+	inside  surroundings // an HTML element; stands: none
+	element string       // its name
 
 	fence         byte // '`' or '~' inside a fenced block, else 0
 	length, depth int  // of the opening fence: its marks, its indentation
 }
 
 // elements are those of HTML in which a mention doesn't count.
-var elements = map[string]place{"details": inDetails, "pre": inCode, "blockquote": inQuote}
+var elements = map[string]surroundings{"details": inDetails, "pre": inCode, "blockquote": inQuote}
 
 // beginLine looks at the line text[start:end].
 func (m *markup) beginLine(start, end int) {

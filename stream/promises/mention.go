@@ -57,15 +57,15 @@ type mention struct {
 	said       string // what the tag holds, its white space collapsed; the word
 	exact      bool   // the tag isn't in capital letters
 	start, end int
-	place      place
+	place      surroundings
 }
 
-// place is where a mention is.
-type place int
+// surroundings are what a mention stands in.
+type surroundings int
 
 const (
-	stands     place = iota // for itself: see Completion.Judge
-	inSentence              // also: beside anything else that is no decoration
+	stands     surroundings = iota // for itself: see Completion.Judge
+	inSentence                     // also: beside anything else that is no decoration
 	inCode
 	inQuote
 	inComment

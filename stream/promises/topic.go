@@ -58,7 +58,7 @@ func Topics(text string) (topics []stream.Topic, misses []stream.TopicMiss) {
 }
 
 // missText says why a topic isn't published.
-func missText(kind stream.NearKind, at place, topic string) string {
+func missText(kind stream.NearKind, at surroundings, topic string) string {
 	const form = `<event topic="%s">`
 	good := fmt.Sprintf(form, shown(topic))
 	switch kind {
