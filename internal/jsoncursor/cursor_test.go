@@ -258,3 +258,33 @@ func FuzzCursor(f *testing.F) {
 		}
 	})
 }
+
+func TestMembers(t *testing.T) {
+	type read struct {
+		text    string
+		flag    bool
+		n       int64
+		raw     string
+		visited int
+	}
+	for in, want := range map[string]read{
+		`{"n":7.9,"other":{"text":"no"},"text":"a\n","flag":true,"raw": [1, 2] ,"visit":{}}`: {"a\n", true, 7, "[1, 2]", 1},
+		`{"text":"a","text":"b","visit":1,"visit":2}`:                                        {text: "b", visited: 2},
+		`{"text":1,"flag":"x","n":"y"}`:                                                      {},
+		`{}`:                                                                                 {},
+		`["text","a"]`:                                                                       {},
+		`"text"`:                                                                             {},
+	} {
+		var got read
+		var raw []byte
+		c := New([]byte(in))
+		c.Members("text", &got.text, "flag", &got.flag, "n", &got.n, "raw", &raw, "visit", func() { got.visited++ }, "text", new(string))
+		if got.raw = string(raw); got != want || !c.Done() {
+			t.Errorf("%s: %+v, done %t", in, got, c.Done())
+		}
+	}
+	broken := New([]byte(`{"text":"a",}`))
+	if broken.Members("text", new(string)); broken.Done() {
+		t.Error("broken JSON is whole")
+	}
+}

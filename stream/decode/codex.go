@@ -26,15 +26,9 @@ func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &co
 // turn are warnings. An error says that codex tries again, or why the turn will
 // fail. The end of a turn ends the run, and has the tokens of that turn alone.
 type codexDecoder struct {
-	calls   stream.Recent[bool] // items that were announced as tool calls
-	usage   stream.Usage
+	common
 	failure lastFailure
-	done    bool
 }
-
-func (d *codexDecoder) Done() bool { return d.done }
-
-func (d *codexDecoder) Close(func(stream.Event)) {}
 
 // codexEvent holds the fields of all the kinds of events that matter.
 type codexEvent struct {
@@ -77,10 +71,7 @@ func (d *codexDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	case "item.completed":
 		d.complete(ev.Item, emit)
 	case "turn.completed":
-		tokens := ev.Usage.tokens()
-		d.usage.Tokens = d.usage.Tokens.Plus(tokens)
-		emit(stream.TurnEnd{StopReason: "completed", Usage: stream.Usage{Tokens: tokens}})
-		emit(d.usage)
+		d.turnEnds(stream.TurnEnd{StopReason: "completed", Usage: stream.Usage{Tokens: ev.Usage.tokens()}}, emit)
 		d.done = true
 	case "turn.failed":
 		e := stream.ClassifyError(0, cmp.Or(ev.Error.message, "the turn failed"), time.Now())

@@ -82,8 +82,7 @@ func (d *codexDecoder) announce(it codexItem, emit func(stream.Event)) {
 	if _, told := d.calls.Get(it.ID); told {
 		return
 	}
-	d.calls.Put(it.ID, true)
-	emit(it.call())
+	d.called(it.call(), emit)
 }
 
 // complete takes in a whole item. One of kind error is a mere warning: a
@@ -97,14 +96,9 @@ func (d *codexDecoder) complete(it codexItem, emit func(stream.Event)) {
 		emit(stream.Thinking{Delta: it.Text, MessageID: it.ID})
 	case it.isTool():
 		d.announce(it, emit)
-		d.calls.Drop(it.ID)
-		emit(stream.ToolResult{
+		d.ended(stream.ToolResult{
 			ID: it.ID, Output: cmp.Or(contentText(it.Result.Content), it.Output, it.Error.message),
 			IsError: it.Status == "failed" || it.Status == "declined",
-		})
-		if it.Status == "declined" {
-			call := it.call()
-			emit(stream.Denied{Denial: stream.Denial{Tool: call.Name, ID: it.ID, Detail: call.Detail()}})
-		}
+		}, it.Status == "declined", emit)
 	}
 }

@@ -28,20 +28,13 @@ func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &
 // The tools of a turn run side by side. What a subagent does stands between the
 // lines of the main agent, with parentToolCallId. The result ends the run.
 type copilotDecoder struct {
+	common
 	session stream.SessionStart
-	message liveMessage
-	thought string                         // reasoningId of what was shown as deltas
-	calls   stream.Recent[stream.ToolCall] // the running ones
-	refused copilotData                    // the model call that failed last
-	usage   stream.Usage                   // of the run
+	thought string      // reasoningId of what was shown as deltas
+	refused copilotData // the model call that failed last
 	turn    stream.Usage
 	failure string // the last error that was emitted
-	done    bool
 }
-
-func (d *copilotDecoder) Done() bool { return d.done }
-
-func (d *copilotDecoder) Close(emit func(stream.Event)) { d.message.end(emit) }
 
 // copilotEvent holds the fields of all the kinds of events that matter.
 type copilotEvent struct {
@@ -170,19 +163,12 @@ func (d *copilotDecoder) speak(kind string, data copilotData, emit func(stream.E
 func (d *copilotDecoder) tool(kind string, data copilotData, emit func(stream.Event)) {
 	switch id := data.ToolCallID; kind {
 	case "tool.execution_start":
-		call := stream.ToolCall{ID: id, Name: data.ToolName, Input: compactJSON(data.Arguments), ParentToolCallID: data.Parent}
-		d.calls.Put(id, call)
-		emit(call)
+		d.called(stream.ToolCall{ID: id, Name: data.ToolName, Input: compactJSON(data.Arguments), ParentToolCallID: data.Parent}, emit)
 	case "tool.execution_partial_result":
 		emit(stream.ToolProgress{ID: id, Output: data.PartialOutput})
 	case "tool.execution_complete":
-		call, _ := d.calls.Get(id)
-		d.calls.Drop(id)
 		output := cmp.Or(data.Error.message, data.Result.Content) // a failed tool has only one of them
-		emit(stream.ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent})
-		if data.Error.kind == "denied" {
-			emit(stream.Denied{Denial: stream.Denial{Tool: call.Name, ID: id, Detail: call.Detail()}})
-		}
+		d.ended(stream.ToolResult{ID: id, Output: output, IsError: !data.Success, ParentToolCallID: data.Parent}, data.Error.kind == "denied", emit)
 	}
 }
 

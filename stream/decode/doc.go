@@ -3,6 +3,7 @@
 //
 // Reader pumps one run: Lines splits, a Decoder for each format reads each line (those of pi and
 // claude, which are many, with a lazy cursor instead of unmarshalling them), deltas that came in
-// one read become one event, and Summary folds the events into a Result. Slices that are handed to
-// callbacks are valid until the callback returns.
+// one read become one event, and Summary folds the events into a Result. What decoders of agents with
+// few lines share is in common.go. Slices that are handed to callbacks are valid until the callback
+// returns.
 package decode

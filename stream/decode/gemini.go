@@ -23,10 +23,8 @@ func init() { formats[FormatGemini] = format{decoder: func() Decoder { return &g
 // begins or ends a turn, either: what the model says after results is the next
 // one. The result ends the run, and has its totals and, of a failed one, the reason.
 type geminiDecoder struct {
-	message liveMessage
-	calls   stream.Recent[stream.ToolCall] // the running ones
-	turn    geminiTurn
-	done    bool
+	common
+	turn geminiTurn
 }
 
 // geminiTurn is how far a model call has come, because nothing says so.
@@ -37,10 +35,6 @@ const (
 	geminiAnswers            // the model writes or calls tools
 	geminiTools              // results came back
 )
-
-func (d *geminiDecoder) Done() bool { return d.done }
-
-func (d *geminiDecoder) Close(emit func(stream.Event)) { d.message.end(emit) }
 
 // geminiEvent holds the fields of all the kinds of events that matter.
 type geminiEvent struct {
@@ -95,11 +89,11 @@ func (d *geminiDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	case "tool_use":
 		d.answers(emit)
 		d.message.end(emit)
-		call := stream.ToolCall{ID: ev.ToolID, Name: ev.ToolName, Input: compactJSON(ev.Parameters)}
-		d.calls.Put(call.ID, call)
-		emit(call)
+		d.called(stream.ToolCall{ID: ev.ToolID, Name: ev.ToolName, Input: compactJSON(ev.Parameters)}, emit)
 	case "tool_result":
-		d.toolResult(ev, emit)
+		d.turn = geminiTools
+		result := stream.ToolResult{ID: ev.ToolID, Output: cmp.Or(ev.Error.message, ev.Output), IsError: ev.Status == "error"}
+		d.ended(result, ev.Error.kind == "policy_violation", emit)
 	case "error":
 		if ev.Severity == "error" { // a warning ends nothing
 			emit(stream.ClassifyError(0, ev.Message, time.Now()))
@@ -117,18 +111,6 @@ func (d *geminiDecoder) answers(emit func(stream.Event)) {
 	}
 	d.turn = geminiAnswers
 	d.done = false
-}
-
-// toolResult reports a tool's end. A refusal is known by the error's type, and has
-// only the call's id, so the call is looked up.
-func (d *geminiDecoder) toolResult(ev geminiEvent, emit func(stream.Event)) {
-	d.turn = geminiTools
-	call, _ := d.calls.Get(ev.ToolID)
-	d.calls.Drop(ev.ToolID)
-	emit(stream.ToolResult{ID: ev.ToolID, Output: cmp.Or(ev.Error.message, ev.Output), IsError: ev.Status == "error"})
-	if ev.Error.kind == "policy_violation" {
-		emit(stream.Denied{Denial: stream.Denial{Tool: call.Name, ID: ev.ToolID, Detail: call.Detail()}})
-	}
 }
 
 // result ends the run. What the totals say belongs to no single turn.

@@ -26,15 +26,11 @@ func init() {
 // ends the run. The stream just ends, after an error or a step_finish whose reason
 // asks for no other step.
 type opencodeDecoder struct {
+	common
 	sessionID string
-	message   liveMessage
-	usage     stream.Usage
 	refused   bool // a tool of this step; opencode ends then
 	resting   bool // no other step has to follow: done, if the stream ends here
-	done      bool
 }
-
-func (d *opencodeDecoder) Done() bool { return d.done }
 
 // Close makes up for the closing event that doesn't exist.
 func (d *opencodeDecoder) Close(emit func(stream.Event)) {
@@ -128,12 +124,10 @@ func (d *opencodeDecoder) tool(p opencodePart, emit func(stream.Event)) {
 		ID: p.CallID, Output: cmp.Or(p.State.Error, p.State.Output),
 		IsError: p.State.Status == "error" || p.State.Metadata.Exit > 0,
 	}
-	emit(call)
-	emit(result)
-	if result.IsError && opencodeRefusal().MatchString(result.Output) {
-		d.refused = true
-		emit(stream.Denied{Denial: stream.Denial{Tool: call.Name, ID: call.ID, Detail: call.Detail()}})
-	}
+	isRefused := result.IsError && opencodeRefusal().MatchString(result.Output)
+	d.refused = d.refused || isRefused
+	d.called(call, emit)
+	d.ended(result, isRefused, emit)
 }
 
 var opencodeRefusal = lazy.Regexp(`^The user (rejected permission|has specified a rule which prevents)`)
@@ -141,10 +135,7 @@ var opencodeRefusal = lazy.Regexp(`^The user (rejected permission|has specified 
 // finish ends a step. opencode goes on after tools, unless one was refused: then it
 // ends, with exit code 0 and no word more.
 func (d *opencodeDecoder) finish(p opencodePart, emit func(stream.Event)) {
-	usage := p.usage()
 	d.message.end(emit)
 	d.resting = p.Reason != "tool-calls" || d.refused
-	d.usage = d.usage.Plus(usage)
-	emit(stream.TurnEnd{StopReason: p.Reason, Usage: usage})
-	emit(d.usage)
+	d.turnEnds(stream.TurnEnd{StopReason: p.Reason, Usage: p.usage()}, emit)
 }
