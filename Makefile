@@ -136,7 +136,7 @@ endif
 # Many tests wait for processes, so more packages than processors are at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := ./sandbox ./cmd/ralph-lsp ./loop ./server ./fleet
+LONGEST := ./sandbox ./cmd/ralph-lsp ./loop/engine ./server ./fleet
 
 .PHONY: unit
 unit: export GORACE := atexit_sleep_ms=0
