@@ -33,17 +33,17 @@ func pin(path string) (*os.File, error) {
 }
 
 // numbers holds what is at a path, and says what it is to the kernel.
-func numbers(path string) (*os.File, inside.Place, error) {
+func numbers(path string) (*os.File, inside.FileID, error) {
 	file, err := pin(path)
 	if err != nil {
-		return nil, inside.Place{}, err
+		return nil, inside.FileID{}, err
 	}
 	info, err := file.Stat()
 	if err != nil {
-		return nil, inside.Place{}, err
+		return nil, inside.FileID{}, err
 	}
 	stat := info.Sys().(*syscall.Stat_t)
-	return file, inside.Place{Path: path, Dev: uint64(stat.Dev), Ino: stat.Ino}, nil
+	return file, inside.FileID{Path: path, Dev: uint64(stat.Dev), Ino: stat.Ino}, nil
 }
 
 // links is how many names a file has.

@@ -34,8 +34,8 @@ func pin(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-func numbers(path string) (*os.File, inside.Place, error) {
-	return nil, inside.Place{Path: path}, nil
+func numbers(path string) (*os.File, inside.FileID, error) {
+	return nil, inside.FileID{Path: path}, nil
 }
 
 func links(fs.FileInfo) uint64 { return 1 }

@@ -11,20 +11,20 @@ import "strconv"
 // role is the first argument of this program when it is to play the part.
 const role = "ralph-lsp-inside"
 
-// Place is a file or folder, by its numbers.
-type Place struct {
+// FileID is a file or folder, by its numbers.
+type FileID struct {
 	Path     string
 	Dev, Ino uint64
 }
 
 // Stage says what is to be done.
 type Stage struct {
-	Group     string  // a control group to be in: a folder of the kernel's
-	Processes uint64  // that this user may have in the namespace at once; 0: as many as before
-	Data      uint64  // bytes that each of them may have; 0: as many as before
-	Filter    bool    // calls are refused: for keys that the kernel keeps
-	Alone     bool    // so are those for user namespaces
-	Places    []Place // that must be what they were
+	Group     string   // a control group to be in: a folder of the kernel's
+	Processes uint64   // that this user may have in the namespace at once; 0: as many as before
+	Data      uint64   // bytes that each of them may have; 0: as many as before
+	Filter    bool     // calls are refused: for keys that the kernel keeps
+	Alone     bool     // so are those for user namespaces
+	Places    []FileID // that must be what they were
 }
 
 // Args are this program's for a stage before another one, which has its path and arguments.

@@ -31,8 +31,8 @@ func TestAStageIsThenTheProgram(t *testing.T) {
 	if err := syscall.Lstat(dir, &there); err != nil {
 		t.Fatal(err)
 	}
-	here := Place{dir, uint64(there.Dev), there.Ino}
-	other := Place{dir, uint64(there.Dev), there.Ino + 1}
+	here := FileID{dir, uint64(there.Dev), there.Ino}
+	other := FileID{dir, uint64(there.Dev), there.Ino + 1}
 	group := filepath.Join(dir, "group")
 	if err := os.Mkdir(group, 0o755); err != nil {
 		t.Fatal(err)
@@ -49,9 +49,9 @@ func TestAStageIsThenTheProgram(t *testing.T) {
 	}{
 		{"nothing", Stage{}, []string{"/bin/echo", "a", "b c"}, "a b c\n", false},
 		{"a script without a shell", Stage{}, []string{script, "a"}, "a\n", false},
-		{"what is there", Stage{Places: []Place{here}}, []string{"/bin/echo", "a"}, "a\n", false},
-		{"what was replaced", Stage{Places: []Place{here, other}}, []string{"/bin/echo", "a"}, dir + " was replaced while the run began", true},
-		{"what is gone", Stage{Places: []Place{{Path: filepath.Join(dir, "gone")}}}, []string{"/bin/echo", "a"}, "was replaced", true},
+		{"what is there", Stage{Places: []FileID{here}}, []string{"/bin/echo", "a"}, "a\n", false},
+		{"what was replaced", Stage{Places: []FileID{here, other}}, []string{"/bin/echo", "a"}, dir + " was replaced while the run began", true},
+		{"what is gone", Stage{Places: []FileID{{Path: filepath.Join(dir, "gone")}}}, []string{"/bin/echo", "a"}, "was replaced", true},
 		{"no program", Stage{}, []string{filepath.Join(dir, "gone")}, "no such file", true},
 		{"a control group", Stage{Group: group}, []string{"/bin/cat", filepath.Join(group, "cgroup.procs")}, "0", false},
 		{"none", Stage{Group: filepath.Join(dir, "gone")}, []string{"/bin/echo", "a"}, "the control group", true},
