@@ -25,12 +25,16 @@ local hang = "--max-iterations=4 'agent: hang'"
 it('shows all loops, and opens what is chosen', function()
   local nvim, base =
     with_loops({ one = hang, two = "--completion-promise=DONE 'agent: promise 1'" })
-  nvim:wait([[vim.fn.search('▸ agent: hang  .*1/4 · .* · bash sleep 900 · \\d\\+s', 'nw') > 0]])
+  nvim:wait(
+    [[vim.fn.search('▸ agent: hang  .*1/4 · .* · bash sleep 900 · \\d\\+s', 'nw') > 0]]
+  )
   nvim:wait([[vim.fn.search('▸ agent: promise 1  .*done · ', 'nw') > 0]])
   expect.contains(nvim:text(), base .. '/two')
   nvim:lua([[vim.fn.search('▸ agent: promise', 'w')]])
   nvim:type('<Tab>')
-  nvim:wait([[vim.fn.search('▾ agent: promise', 'nw') > 0 and vim.fn.search('    Agent  \\+pi', 'nw') > 0]])
+  nvim:wait(
+    [[vim.fn.search('▾ agent: promise', 'nw') > 0 and vim.fn.search('    Agent  \\+pi', 'nw') > 0]]
+  )
   nvim:type('<Tab>')
   nvim:wait([[vim.fn.search('Agent', 'nw') == 0]])
   nvim:type('<CR>')
@@ -103,9 +107,8 @@ it('has loops in worktrees below their repository, and opens their folders', fun
   nvim:wait([[vim.fn.search('agent: hang', 'nw') > 0]])
   nvim:lua(start_loop, app, hang)
   nvim:wait([[vim.api.nvim_buf_line_count(0) == 2]])
-  nvim:wait(
-    [[vim.fn.search('^▸ agent: hang (app)  ', 'nw') == 1 and vim.fn.search('agent: hang (app, featu', 'nw') == 2]]
-  )
+  nvim:wait([[vim.fn.search('^▸ agent: hang (app)  ', 'nw') == 1]])
+  nvim:wait([[vim.fn.search('agent: hang (app, featu', 'nw') == 2]])
   nvim:lua([[vim.fn.search('featu', 'w')]])
   nvim:type('o')
   nvim:wait(

@@ -7,12 +7,13 @@ local M = {}
 
 --- Lets the user choose, as the answer to a command of theirs. Each choice is { label, what it
 --- does }; to choose none does nothing. The safe one stands first: pickers choose it when the
---- user only presses Return. Who has begun to type meanwhile decides when they go there.
+--- user only presses Return. Who has typed meanwhile decides when they go there.
 ---@param prompt string
 ---@param choices { [1]: string, [2]: fun() }[]
 ---@param safe? string what the one that does nothing is called
 function M.choose(prompt, choices, safe)
-  if not require('ralph.idle').is_idle() then
+  local idle = require('ralph.idle')
+  if idle.is_late() or not idle.is_idle() then
     return require('ralph.question').decide({
       id = prompt,
       folder = config.folder(),
@@ -45,11 +46,17 @@ end
 ---@param handle? table<string, fun(err: ralph.Error)>
 local function choices_of(folder, offers, callback, handle)
   return vim.tbl_map(function(offer)
+    local function act()
+      local argument = vim.deepcopy((offer.arguments or {})[1] or {})
+      require('ralph.loops').run(folder, offer.command, argument, callback, handle)
+    end
+    if offer.command ~= wire.commands.cancel then
+      return { offer.title, act }
+    end
     return {
       offer.title,
-      function()
-        local argument = vim.deepcopy((offer.arguments or {})[1] or {})
-        require('ralph.loops').run(folder, offer.command, argument, callback, handle)
+      function() -- a number is soon pressed, and this can't be taken back
+        M.choose(offer.title .. '?', { { offer.title, act } })
       end,
     }
   end, offers)

@@ -219,6 +219,7 @@ end
 ---@param argument table
 ---@param callback fun(err: ralph.Error?, result: table?)
 function M.execute(folder, command, argument, callback)
+  callback = require('ralph.idle').answer(callback)
   M.start(folder, function(err)
     if err then
       return callback(err)

@@ -11,6 +11,38 @@ function M.is_idle()
   return now.mode == 'n' and not now.blocking
 end
 
+local keys = 0 -- that the user has typed
+vim.on_key(function(_, typed)
+  if typed and typed ~= '' then
+    keys = keys + 1
+  end
+end, vim.api.nvim_create_namespace('ralph.idle'))
+
+---@type integer? how many keys there were when the command was given that is being answered
+local asked_at
+
+--- A function that takes the answer to a command of the user's, from now on.
+---@param answer fun(...)
+---@return fun(...)
+function M.answer(answer)
+  local at = asked_at or keys -- an answer may bring a command of its own
+  return function(...)
+    local before = asked_at
+    asked_at = at
+    local ok, problem = pcall(answer, ...)
+    asked_at = before
+    if not ok then
+      error(problem, 0)
+    end
+  end
+end
+
+--- Whether the user has gone on to something else since the command that is being answered.
+---@return boolean
+function M.is_late()
+  return asked_at ~= nil and asked_at ~= keys
+end
+
 --- Does in one turn what waits: what one of them shows may be what the next waits for.
 local function look()
   if #waiting == 0 then
