@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { showStatus } from './actions';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
+import type { Comments } from './comments';
 import { Controls, telling } from './control';
 import type { Diffs, DiffTarget } from './diffs';
 import type { Loops } from './loops';
@@ -31,6 +32,7 @@ export interface Parts {
   sourceControls: SourceControls;
   pages: Pages;
   questions: Questions;
+  comments: Comments;
 }
 
 type Handler = (...args: never[]) => unknown;
@@ -106,7 +108,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
   };
 }
 
-function changesCommands({ diffs, review, sourceControls }: Parts): Record<string, Handler> {
+function changesCommands({ diffs, review, sourceControls, comments }: Parts): Record<string, Handler> {
   const onTarget = (run: (target: DiffTarget) => unknown) => async (...args: ChangesArgument[]) => {
     const target = await chooseTarget(args);
     return target && run(target);
@@ -118,6 +120,9 @@ function changesCommands({ diffs, review, sourceControls }: Parts): Record<strin
     'ralph.reviewAgain': onTarget((t) => review.keep(t, false)),
     'ralph.undoChanges': onTarget((t) => review.undo(t)),
     'ralph.redoChanges': onTarget((t) => review.redo(t)),
+    'ralph.remark.add': (reply: Parameters<Comments['add']>[0]) => comments.add(reply),
+    'ralph.remark.remove': (thread: vscode.CommentThread) => comments.remove(thread),
+    'ralph.remark.send': () => comments.send(),
     'ralph.showRefused': (refused: Parameters<typeof showRefused>[0]) => showRefused(refused),
     'ralph.revertChange': (uri: vscode.Uri, changes: LineChange[], index: number) => {
       const [original, change] = [sourceControls.originalOf(uri), changes[index]];

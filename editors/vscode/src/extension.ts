@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
+import { Comments } from './comments';
 import { Composer } from './composer';
 import * as config from './config';
 import { keepContextKeys, reached } from './contextKeys';
@@ -27,7 +28,7 @@ import { createTree } from './tree';
 let sidecar: Sidecar | undefined;
 
 /** What other extensions get; the tests are one. */
-export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls }
+export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments }
 
 export function activate(context: vscode.ExtensionContext): Api | undefined {
   useTranslation(vscode.l10n.t);
@@ -67,13 +68,14 @@ function start(context: vscode.ExtensionContext): Api {
   const changes = new Changes(server);
   const snapshots = new Snapshots(server, changes);
   const sourceControls = new SourceControls(changes, snapshots);
+  const comments = new Comments(changes, snapshots, composer);
   const pages = new Pages(server);
   const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
   context.subscriptions.push(
-    log, loops, transcripts, panels, composer, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
+    log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
-      sidecar: server, loops, starter, options, transcripts, panels, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
     vscode.window.onDidCloseTerminal(() => void lookForAgent(server)), // one may have been installed there
@@ -85,7 +87,7 @@ function start(context: vscode.ExtensionContext): Api {
   );
   vscode.workspace.textDocuments.forEach(colour);
   void server.restart();
-  return { sidecar: server, loops, changes, snapshots, sourceControls };
+  return { sidecar: server, loops, changes, snapshots, sourceControls, comments };
 }
 
 let hasAgent = false;

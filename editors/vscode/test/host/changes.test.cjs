@@ -290,4 +290,22 @@ describe('what a loop changed', () => {
     }
     await until('git has none', () => control.count === 2);
   });
+
+  it('is remarked on, and what was said is sent together, with its place and what it is about', async () => {
+    const loopId = await loopDoes('sed -i "s/^2$/two/; s/^8$/eight/" a.txt', 'sleep 1');
+    const { after: now } = await sidesOf({ loopId, iteration: 1, paths: ['a.txt'] });
+    assert.equal(await run('ralph.remark.send'), 0, 'there is none');
+    api.comments.on(now.uri, new vscode.Range(7, 0, 7, 0), 'Why 8?');
+    api.comments.on(now.uri, new vscode.Range(1, 0, 1, 0), 'Why 2?');
+    const execute = api.sidecar.execute.bind(api.sidecar);
+    const starts = [];
+    api.sidecar.execute = (id, argument) => (id === 'ralph.loop.start' && !argument.dryRun ? (starts.push(argument), Promise.reject(new Error('not today'))) : execute(id, argument));
+    await run('ralph.remark.send');
+    assert.equal(starts.length, 1);
+    assert.match(starts[0].prompt, /^Remarks on your changes:\n\na\.txt:2 \(.*\)\n```diff\n-2\n\+two\n```\nWhy 2\?\n\na\.txt:8 \(.*\)\n```diff\n-8\n\+eight\n```\nWhy 8\?$/);
+    api.sidecar.execute = (id, argument) => (id === 'ralph.loop.start' ? Promise.resolve({ loopId: 'other', state: 'running', stateFileUri: '' }) : execute(id, argument));
+    assert.equal(await run('ralph.remark.send'), 2, 'what did not arrive is still there');
+    assert.equal(await run('ralph.remark.send'), 0);
+    delete api.sidecar.execute;
+  });
 });
