@@ -399,6 +399,43 @@ it('keeps what was reviewed, beyond a restart', function()
   nvim:wait_note('1 file to review again')
 end)
 
+it('sends remarks together, each with its place and what the lines replace', function()
+  local nvim = after_loop({ ['a.txt'] = ten }, "sed -i 's/^2$/two/; /^5$/d; s/^9$/nine/' a.txt")
+  nvim:command('edit a.txt')
+  nvim:command('2Ralph remark Why two?')
+  nvim:lua([[require('ralph').remark({ first = 4, last = 5, text = 'Keep 5.' })]])
+  nvim:lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new' })") -- lines move
+  nvim:command('Ralph remark')
+  expect.equal(places(nvim, 'remarks'), { 'a.txt:3 Why two?', 'a.txt:5 Keep 5.' })
+  nvim:lua([[
+    _G.sent, _G.fails = {}, true
+    local client = require('ralph.client')
+    local execute = client.execute
+    client.execute = function(folder, command, argument, callback)
+      if command ~= 'ralph.loop.start' then
+        return execute(folder, command, argument, callback)
+      end
+      table.insert(_G.sent, argument.prompt)
+      callback(_G.fails and { message = 'not today' } or nil, {})
+    end
+  ]])
+  nvim:wait([[(require('ralph').status().loops[1] or {}).state == 'ended']])
+  nvim:command('Ralph remark!')
+  nvim:wait_note('not today')
+  nvim:lua('_G.fails = false')
+  nvim:command('Ralph remark!')
+  nvim:wait('#sent == 2')
+  local sent = nvim:lua('return sent')
+  expect.equal(sent[1], sent[2])
+  expect.equal(
+    sent[1],
+    'Remarks on your changes:\n\na.txt:3\n```diff\n-2\n+two\n```\nWhy two?\n\n'
+      .. 'a.txt:5-6\n```diff\n 4\n-5\n 6\n```\nKeep 5.'
+  )
+  nvim:command('Ralph remark')
+  nvim:wait_note('there is no remark')
+end)
+
 it('has a base for plugins that show signs', function()
   local nvim = after_loop({ ['a.txt'] = ten }, [[ echo x >a.txt; echo y >new.txt ]])
   local function base(name)

@@ -12,6 +12,8 @@ local M = {}
 ---@field rest string what follows the subcommand, as it was typed
 ---@field bang boolean
 ---@field lines? string the text of the range
+---@field first? integer of the range
+---@field last? integer
 ---@field place? fun(folder: string): string the same with its path and line numbers
 
 ---@class ralph.Subcommand
@@ -53,6 +55,25 @@ local function steer(invocation)
   vim.ui.input({ prompt = 'Tell the loop: ' }, function(answer)
     if answer and answer ~= '' then
       loops.steer(answer)
+    end
+  end)
+end
+
+local function remark(invocation)
+  local remarks = require('ralph.remarks')
+  if invocation.bang then
+    return remarks.send(config.folder())
+  elseif invocation.rest == '' and not invocation.first then
+    return remarks.list()
+  end
+  local here = vim.fn.line('.')
+  local first, last = invocation.first or here, invocation.last or here
+  if invocation.rest ~= '' then
+    return remarks.add(first, last, invocation.rest)
+  end
+  vim.ui.input({ prompt = 'What should the agent know about it? ' }, function(text)
+    if text and text ~= '' then
+      remarks.add(first, last, text)
     end
   end)
 end
@@ -273,6 +294,15 @@ M.all = {
     end,
     run = steer,
   },
+  remark = {
+    call = function(about)
+      about = about or {}
+      local first = about.first or about.last
+      local lines = { first = first, last = about.last or first }
+      remark(vim.tbl_extend('error', lines, { rest = about.text or '', bang = about.send }))
+    end,
+    run = remark,
+  },
   answer = {
     call = function(text)
       require('ralph.question').answer(text or '')
@@ -353,6 +383,7 @@ function M.run(command, selected)
   if command.range > 0 then
     local prompt = require('ralph.prompt')
     invocation.lines = prompt.lines(command.line1, command.line2, selected)
+    invocation.first, invocation.last = command.line1, command.line2
     invocation.place = function(folder)
       return prompt.place(folder, command.line1, command.line2, invocation.lines)
     end

@@ -53,16 +53,21 @@
 ---@field estimated boolean
 ---@field unknownRuns? integer
 
+---@class ralph.Talk: ralph.Command
+---@field key string of the argument that gets the words
+---@field hint string
+
 ---@class ralph.Loop: ralph.Said
 ---@field loopId? string
 ---@field folder string file URI
----@field title string tells it from others
+---@field title string its prompt's beginning
 ---@field name string begins what a user is told of it
 ---@field state 'starting'|'running'|'waiting'|'paused'|'cancelling'|'interrupted'|'failed'|'ended'
 ---@field line string how it stands, and what it does now
 ---@field live boolean somebody drives it
 ---@field busy boolean it works now
 ---@field detached? boolean it runs alone, in a process of its own
+---@field talks? ralph.Talk[] what becomes of words that are typed for it, that first which Return means
 ---@field can? string[] what can be done with it: "cancel", "pause", "resume", ...
 ---@field costText? string
 ---@field limitTexts? string[]
