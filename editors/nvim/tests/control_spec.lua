@@ -145,6 +145,31 @@ it('steers with the place of a range, not with its bare lines', function()
   expect.equal(sent[3], 'lines 1-100:\n```\n' .. ('x\n'):rep(60) .. '…\n```')
 end)
 
+it('fills in what words in braces stand for', function()
+  local dir = child.folder()
+  child.write(dir .. '/a.md', 'one\ntwo\n')
+  local nvim = child.start({ dir = dir })
+  nvim:lua([[
+    _G.sent = {}
+    require('ralph.client').execute = function(_, _, argument) table.insert(sent, argument.text) end
+  ]])
+  nvim:command('edit a.md')
+  nvim:command('Ralph steer Look at {selection}')
+  nvim:wait_note('there is nothing for {selection}')
+  nvim:lua([[
+    local bad = { lnum = 1, col = 2, message = 'bad\nword' }
+    vim.diagnostic.set(vim.api.nvim_create_namespace('t'), 0, { bad })
+    vim.fn.setqflist({ { filename = 'a.md', lnum = 2, text = ' here' } })
+    vim.cmd.normal({ 'Vj\27', bang = true })
+  ]])
+  nvim:command('Ralph steer {file} {other}: {diagnostics} / {quickfix}')
+  nvim:command('Ralph steer Look at {selection}')
+  expect.equal(nvim:lua('return sent'), {
+    'a.md {other}: a.md:2:3: bad word / a.md:2: here',
+    'Look at a.md, lines 1-2:\n```\none\ntwo\n```',
+  })
+end)
+
 it('keeps the loops of two folders apart', function()
   local one, two = child.folder(), child.folder()
   child.write(one .. '/PROMPT.md', 'agent: hang\n')

@@ -61,6 +61,11 @@ local function start(box)
   if vim.trim(text) == '' then
     return notify.warn('the prompt is empty')
   end
+  local filled, problem = require('ralph.words').fill(text, box.options.folder)
+  if not filled then
+    return notify.warn(problem)
+  end
+  text = filled
   vim.cmd.stopinsert()
   keep(box)
   vim.schedule(function() -- :wq closes it as well
@@ -121,7 +126,21 @@ local function preview_soon(box)
   end, pause)
 end
 
---- Lets the user take a prompt of before in place of the text.
+--- The prompts that pi has for the folder, without their front matter.
+---@param folder string
+---@return { title: string, text: string }[]
+local function library(folder)
+  local paths = vim.fn.glob(vim.fn.escape(folder, '*?[]{}\\') .. '/.pi/prompts/*.md', true, true)
+  return vim.tbl_map(function(path)
+    local text = table.concat(vim.fn.readfile(path), '\n')
+    return {
+      title = '.pi/prompts/' .. vim.fs.basename(path),
+      text = vim.trim((text:gsub('^%-%-%-\n.-\n%-%-%-\n', ''))),
+    }
+  end, paths)
+end
+
+--- Lets the user take a prompt of before, or one of pi's, in place of the text.
 ---@param box ralph.Box
 local function choose_recent(box)
   local folder = box.options.folder
@@ -129,10 +148,12 @@ local function choose_recent(box)
   client.execute(folder, wire.commands.prompts, argument, function(err, result)
     if err then
       return notify.error(err.message)
-    elseif #result.prompts == 0 then
+    end
+    local prompts = vim.list_extend(result.prompts, library(folder))
+    if #prompts == 0 then
       return notify.info('no loop was started here yet')
     end
-    vim.ui.select(result.prompts, {
+    vim.ui.select(prompts, {
       prompt = 'Ralph, recent prompts',
       kind = 'ralph.prompts',
       format_item = function(one)
@@ -172,7 +193,7 @@ local function keys(box)
     },
     {
       'gp',
-      'take a recent prompt (u brings the text back)',
+      'take a recent prompt, or one of .pi/prompts (u brings the text back)',
       function()
         choose_recent(box)
       end,

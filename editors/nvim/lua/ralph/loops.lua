@@ -224,6 +224,11 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback
 function M.steer(text, folder, callback)
+  local filled, problem = require('ralph.words').fill(text, config.folder(folder))
+  if not filled then
+    return notify.error(problem)
+  end
+  text = filled
   M.run(folder, wire.commands.steer, { text = text }, callback)
 end
 
