@@ -13,7 +13,7 @@ import (
 
 // By hand: go test -run NoSave ./loopstate -saves 10000 -pause 100ms
 var (
-	saves     = flag.Int("saves", 200, "how many saves of each style an update may not lose; a fifth of those that take long")
+	saves     = flag.Int("saves", 60, "how many saves of each style an update may not lose; a fifth of those that take long")
 	savePause = flag.Duration("pause", 3*time.Millisecond, "the longest pause in the middle of a save")
 )
 
