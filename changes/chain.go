@@ -1,8 +1,10 @@
 package changes
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -10,8 +12,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// kind says what a snapshot was made after. It is the first word of its commit's
-// subject.
+// A loop's snapshots have one ref, which names a tree of git's that lists theirs: no log of all refs
+// shows them, and a mirror gets one ref of each loop. For people it has them by iteration, "0", "3"
+// and "last"; for us each once more, under a name that says what it was made after.
+
+// kind says what a snapshot was made after.
 type kind string
 
 const (
@@ -23,25 +28,56 @@ const (
 	kindRedo      kind = "redo" // with the commit of the undo
 )
 
-// step is a snapshot with what it is about. Each one's parent is the one before;
-// where nothing changed there is none.
+// step is a snapshot with what it is about. Where nothing changed there is none.
 type step struct {
 	Kind   kind
 	Number int    // of the iteration
-	Of     string // the commit of the undo that a redo took back
+	Of     string // the id of the undo that a redo took back
 
-	commit string
-	tree   string
+	id   string // its place in the row; its commit where an older version has made it
+	made int64  // seconds since 1970
+	tree string
 }
 
-func (s step) subject() string {
+// about is what the kind needs besides.
+func (s step) about() string {
 	switch s.Kind {
 	case kindIteration:
-		return fmt.Sprintf("%s %d", s.Kind, s.Number)
+		return strconv.Itoa(s.Number)
 	case kindRedo:
-		return fmt.Sprintf("%s %s", s.Kind, s.Of)
+		return s.Of
 	}
-	return string(s.Kind)
+	return ""
+}
+
+func stepOf(what, about string) step {
+	st := step{Kind: kind(what)}
+	switch st.Kind {
+	case kindIteration:
+		st.Number, _ = strconv.Atoi(about)
+	case kindRedo:
+		st.Of = about
+	}
+	return st
+}
+
+// listing is what git makes the tree of that lists snapshots.
+func listing(steps []step) []byte {
+	trees := map[string]string{}
+	for place, st := range steps {
+		trees[fmt.Sprintf("step.%d.%s.%s.%d.%s", place, st.Kind, st.about(), st.made, st.id)] = st.tree
+		switch trees["last"] = st.tree; st.Kind {
+		case kindStart:
+			trees["0"] = st.tree
+		case kindIteration:
+			trees[strconv.Itoa(st.Number)] = st.tree
+		}
+	}
+	var b bytes.Buffer
+	for name, tree := range trees {
+		fmt.Fprintf(&b, "040000 tree %s\t%s\x00", tree, name)
+	}
+	return b.Bytes()
 }
 
 // steps are the loop's snapshots, the oldest first.
@@ -50,30 +86,62 @@ func (s *kept) steps(ctx context.Context) ([]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	if last.commit == "" {
+	if last.list == "" {
 		return nil, ErrNone
 	}
-	out, err := s.git.Text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %s", last.commit)
+	read := s.listed
+	if last.isOld {
+		read = s.committed
+	}
+	steps, err := read(ctx, last.list)
 	if git.ExitCode(err) > 0 { // another repository is there by now, say
 		err = fmt.Errorf("%w any more: %w", ErrNone, err)
 	}
+	if err == nil && len(steps) == 0 {
+		err = fmt.Errorf("reading the snapshots: %s lists none", last.list)
+	}
+	return steps, err
+}
+
+// listed are the snapshots that a tree lists.
+func (s *kept) listed(ctx context.Context, list string) ([]step, error) {
+	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", list)
 	if err != nil {
 		return nil, err
 	}
+	at := map[int]step{}
+	for _, line := range git.Fields(out) { // "040000 tree oid\tname"
+		of, name, _ := strings.Cut(line, "\t")
+		words := strings.Split(name, ".")
+		if len(words) != 6 {
+			continue
+		}
+		st := stepOf(words[2], words[3])
+		st.tree, st.id = of[strings.LastIndexByte(of, ' ')+1:], words[5]
+		st.made, _ = strconv.ParseInt(words[4], 10, 64)
+		place, _ := strconv.Atoi(words[1])
+		at[place] = st
+	}
+	steps := make([]step, 0, len(at))
+	for _, place := range slices.Sorted(maps.Keys(at)) {
+		steps = append(steps, at[place])
+	}
+	return steps, nil
+}
+
+// committed are the snapshots of an older version: a row of commits with a ref each.
+func (s *kept) committed(ctx context.Context, last string) ([]step, error) {
+	out, err := s.git.Text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %ct %s", last)
 	var steps []step
 	for line := range strings.Lines(out) {
 		words := append(strings.Fields(line), "", "")
-		st := step{commit: words[0], tree: words[1], Kind: kind(words[2])}
-		switch st.Kind {
-		case kindIteration:
-			st.Number, _ = strconv.Atoi(words[3])
-		case kindRedo:
-			st.Of = words[3]
-		}
+		st := stepOf(words[3], words[4])
+		st.id, st.tree = words[0], words[1]
+		st.made, _ = strconv.ParseInt(words[2], 10, 64)
 		steps = append(steps, st)
 	}
 	slices.Reverse(steps)
-	return steps, nil
+	return steps, err
 }
 
 // at is the index of the snapshot that shows the folder after iteration n: the

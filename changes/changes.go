@@ -70,6 +70,11 @@ type kept struct {
 	book book
 	git  git.Git
 
+	known struct { // what was written last
+		last  tip
+		steps []step
+	}
+
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.
 	MayWrite func() error

@@ -41,7 +41,7 @@ func (s *views) Content(ctx context.Context, n int, path string) (Content, error
 		case Reviewed:
 			marks, err := s.marks()
 			if m, ok := marks[name]; ok {
-				return m.commit, err
+				return steps[max(indexOf(steps, m.id), 0)].tree, err
 			}
 			return steps[0].tree, err
 		}

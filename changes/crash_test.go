@@ -151,7 +151,7 @@ func TestLocksOfAGitThatWasKilled(t *testing.T) {
 	begin := func(f *folder, gitDir string) {
 		refs := filepath.Join(gitDir, "refs")
 		f.after(1, "a", "2\n")
-		ours := []string{filepath.Join(refs, "ralph/ralph-test/last.lock"), filepath.Join(refs, "ralph/ralph-test/2.lock")}
+		ours := []string{filepath.Join(refs, "ralph/ralph-test/files.lock"), filepath.Join(refs, "ralph/ralph-test/2.lock")}
 		others := []string{filepath.Join(refs, "ralph/other/last.lock"), filepath.Join(refs, "heads/main.lock"), filepath.Join(gitDir, "packed-refs.lock"), filepath.Join(gitDir, "index.lock")}
 		for _, path := range slices.Concat(ours, others) {
 			f.must(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -170,7 +170,7 @@ func TestLocksOfAGitThatWasKilled(t *testing.T) {
 			}
 			os.Remove(path)
 		}
-		if !f.book.Own && f.git("rev-parse", "refs/ralph/ralph-test/2") != f.git("rev-parse", "refs/ralph/ralph-test/last") {
+		if !f.book.Own && f.git("rev-parse", "refs/ralph/ralph-test/files:2") != f.git("rev-parse", "refs/ralph/ralph-test/files:last") {
 			t.Error("the last snapshot has no name")
 		}
 	}
@@ -178,7 +178,7 @@ func TestLocksOfAGitThatWasKilled(t *testing.T) {
 	begin(f, f.path(".git"))
 	g := &folder{t: t, dir: filepath.Join(t.TempDir(), "other"), opts: bare(t).opts}
 	f.git("worktree", "add", "-q", g.dir)
-	f.git("update-ref", "-d", "refs/ralph/ralph-test/2")
+	f.git("update-ref", "-d", "refs/ralph/ralph-test/files")
 	begin(g.loop(), f.path(".git"))
 	own := bare(t, "a", "1\n").loop()
 	begin(own, own.book.GitDir)

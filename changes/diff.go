@@ -74,7 +74,7 @@ func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, err
 	if err != nil {
 		return nil, err
 	}
-	until := indexOf(steps, to.commit)
+	until := indexOf(steps, to.id)
 	if err := s.markKept(files, steps, until); err != nil {
 		return nil, err
 	}

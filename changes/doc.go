@@ -5,7 +5,7 @@
 // anywhere else the snapshots have a repository of their own in the user's
 // state folder.
 //
-// A Store has the snapshots of one loop: commits below refs/ralph, made by git's plumbing with a
+// A Store has the snapshots of one loop: trees below refs/ralph, made by git's plumbing with a
 // private index (take.go), or in a repository of our own. hold.go lets one process at a time do so,
 // and cleans up after one that was killed. Where a folder is small, look.go sees from its entries
 // that nothing changed, and git isn't started; where there is no git at all, bare.go says whether

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // hide takes what agents may not read out of the index that snapshots begin with, and notes what
@@ -25,15 +27,50 @@ func (s *shots) hide(ctx context.Context) (notes []string, err error) {
 		return nil, err
 	}
 	for i, name := range within {
-		commit, err := s.git.Text(ctx, nil, "log", "-1", "--format=%H", "--no-show-signature", "--glob=refs/ralph/*", "--", name)
+		where, err := s.shownIn(ctx, name)
 		if err != nil {
 			return notes, err
 		}
-		if commit != "" {
-			notes = append(notes, fmt.Sprintf("%s (hidden; snapshots of a loop before have it, so git shows it: %s)", s.book.Hidden[i], s.nameOf(ctx, commit)))
+		if where != "" {
+			notes = append(notes, fmt.Sprintf("%s (hidden; snapshots of a loop before have it, so git shows it: %s)", s.book.Hidden[i], where))
 		}
 	}
 	return notes, nil
+}
+
+// shownIn names the snapshot of a loop before that has a file; "" for none.
+func (s *shots) shownIn(ctx context.Context, name string) (string, error) {
+	refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=%(refname)", "refs/ralph/*/"+refName)
+	if err != nil {
+		return "", err
+	}
+	var asked []string
+	for ref := range strings.Lines(string(refs)) {
+		ref = strings.TrimSpace(ref)
+		list, err := s.git.Run(ctx, nil, "ls-tree", "-z", "--name-only", ref)
+		if err != nil {
+			return "", err
+		}
+		for _, of := range git.Fields(list) {
+			asked = append(asked, ref+":"+of)
+		}
+	}
+	if len(asked) > 0 {
+		found, err := s.git.Text(ctx, []byte(strings.Join(asked, "/"+name+"\n")+"/"+name+"\n"), "cat-file", "--batch-check")
+		if err != nil {
+			return "", err
+		}
+		for i, line := range strings.Split(found, "\n") {
+			if i < len(asked) && !strings.HasSuffix(line, " missing") {
+				return asked[i], nil
+			}
+		}
+	}
+	commit, err := s.git.Text(ctx, nil, "log", "-1", "--format=%H", "--no-show-signature", "--glob=refs/ralph/*", "--", name)
+	if err != nil || commit == "" {
+		return "", err
+	}
+	return s.nameOf(ctx, commit), nil
 }
 
 // nameOf is a ref that leads to a commit, or the commit.

@@ -14,14 +14,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// keptName is the file of what the user has kept: "100644 oid commit\tpath\0"
-// each, "- - commit\tpath\0" for a deletion.
+// keptName is the file of what the user has kept: "100644 oid snapshot\tpath\0"
+// each, "- - snapshot\tpath\0" for a deletion.
 const keptName = "kept"
 
 // mark says which version of a file the user has reviewed, in which snapshot.
 type mark struct {
 	version
-	commit string
+	id string
 }
 
 // marks are what the user has kept, by path in the folder.
@@ -56,7 +56,7 @@ func (s *views) writeMarks(marks map[string]mark) error {
 		if m.version == (version{}) {
 			m.version = version{"-", "-"}
 		}
-		fmt.Fprintf(&b, "%s %s %s\t%s\x00", m.mode, m.oid, m.commit, path)
+		fmt.Fprintf(&b, "%s %s %s\t%s\x00", m.mode, m.oid, m.id, path)
 	}
 	if err := s.writeOwn(keptName, []byte(b.String())); err != nil {
 		return fmt.Errorf("writing what was kept: %w", err)
@@ -94,7 +94,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		to = at(steps, n)
 	}
 	for path, m := range marks { // also of what is as before the loop again
-		if covers(within, s.book.prefix()+path) && (!kept || indexOf(steps, m.commit) <= to) {
+		if covers(within, s.book.prefix()+path) && (!kept || indexOf(steps, m.id) <= to) {
 			delete(marks, path)
 			done[path] = !kept
 		}
@@ -107,7 +107,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		for path, e := range changed {
 			done[path] = true
 			if _, later := marks[path]; !later {
-				marks[path] = mark{e.new, steps[to].commit}
+				marks[path] = mark{e.new, steps[to].id}
 			}
 		}
 	}
@@ -123,8 +123,8 @@ func covers(paths []string, path string) bool {
 }
 
 // indexOf is the place of a snapshot; -1 for one that isn't there.
-func indexOf(steps []step, commit string) int {
-	return slices.IndexFunc(steps, func(st step) bool { return st.commit == commit })
+func indexOf(steps []step, id string) int {
+	return slices.IndexFunc(steps, func(st step) bool { return st.id == id })
 }
 
 // markKept says of each file whether the user has reviewed it as it is in the
@@ -136,7 +136,7 @@ func (s *views) markKept(files []File, steps []step, to int) error {
 	}
 	for i, f := range files {
 		m, ok := marks[f.Path]
-		files[i].Kept = ok && (m.version == f.version || indexOf(steps, m.commit) >= to)
+		files[i].Kept = ok && (m.version == f.version || indexOf(steps, m.id) >= to)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
@@ -43,8 +44,14 @@ type Taken struct {
 	again bool // something failed that may not fail another time
 }
 
-// tip is the last snapshot.
-type tip struct{ commit, tree string }
+// tip is the last snapshot: the tree that lists them all, and its own.
+type tip struct {
+	list, tree string
+	isOld      bool // an older version has made it: list is a commit
+}
+
+// text is how it is written down. A line of an older version has no number.
+func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 2\n") }
 
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
@@ -92,12 +99,12 @@ func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 	}()
 	s.printed = printedOf(s.findPrinted)
 	now, refs := s.book.look(s.printed), s.refsNow()
-	if last.commit != "" && s.seen.tip == last && now.same(s.seen) {
+	if last.list != "" && s.seen.tip == last && now.same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
 	var made tip
 	taken, made, err = s.takeWithGit(ctx, last, next)
-	if err != nil && last.commit == "" && !s.book.Own && ctx.Err() == nil {
+	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil {
 		// A repository that is broken or can't be written to, maybe.
 		if err = s.useOwn(); err == nil {
 			lock := s.git.Lock
@@ -123,13 +130,13 @@ func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 // takeWithGit has git look what changed, and writes the snapshot down.
 func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
 	var submodules []string
-	if last.commit == "" {
+	if last.list == "" {
 		next = step{Kind: kindStart}
 		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
 	}
-	if last.commit == "" && err == nil {
+	if last.list == "" && err == nil {
 		var shown []string
 		shown, err = s.hide(ctx)
 		submodules = append(submodules, shown...)
@@ -145,7 +152,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	}
 	begun := filepath.Join(s.home, begunName)
 	_, unfinished := os.Lstat(begun)
-	if len(seen.paths)+len(seen.beyond) == 0 && last.commit != "" && unfinished != nil {
+	if len(seen.paths)+len(seen.beyond) == 0 && last.list != "" && unfinished != nil {
 		return taken, last, nil
 	}
 	if err := os.WriteFile(begun, nil, 0o600); err != nil {
@@ -164,7 +171,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	}
 	counted := make(chan error, 1)
 	go func() {
-		if last.commit == "" {
+		if last.list == "" {
 			counted <- nil
 			return
 		}
@@ -172,42 +179,46 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		taken.Summary = Sum(files)
 		counted <- err
 	}()
-	made.commit, err = s.keep(ctx, last, made.tree, next)
+	made, err = s.keep(ctx, last, made.tree, next)
 	return taken, made, errors.Join(err, <-counted)
 }
 
-// keep makes a commit of a tree, writes it down as the last snapshot and gives it
-// its names. It returns the commit as soon as that is written down.
-func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (commit string, err error) {
-	args := []string{"commit-tree", "--no-gpg-sign"}
-	if last.commit != "" {
-		args = append(args, "-p", last.commit)
+// keep writes a tree down as the last snapshot, and has the loop's ref name it: git keeps what has a name.
+func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (made tip, err error) {
+	var steps []step
+	switch last {
+	case tip{}: // it is the first
+	case s.known.last:
+		steps = s.known.steps
+	default:
+		if steps, err = s.steps(ctx); err != nil {
+			return last, err
+		}
 	}
-	commit, err = s.git.Text(ctx, []byte(as.subject()+"\n"), append(args, tree)...)
-	if err != nil {
-		return "", err
+	as.id, as.made, as.tree = strconv.Itoa(len(steps)), time.Now().Unix(), tree
+	steps = append(slices.Clip(steps), as)
+	made.tree = tree
+	if made.list, err = s.git.Text(ctx, listing(steps), "mktree", "-z", "--missing"); err != nil {
+		return last, err
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
-	if err := s.writeOwn(tipName, []byte(commit+" "+tree+"\n")); err != nil {
-		return "", fmt.Errorf("writing down a snapshot: %w", err)
+	if err := s.writeOwn(tipName, made.text()); err != nil {
+		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
+	s.known.last, s.known.steps = made, steps
 	os.Remove(filepath.Join(s.home, begunName))
-	_, err = s.git.Run(ctx, []byte(s.refs(commit, as)), "update-ref", "--stdin")
-	return commit, err
+	var old []byte
+	if last.isOld {
+		if old, err = s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf()); err != nil {
+			return made, err
+		}
+	}
+	_, err = s.git.Run(ctx, fmt.Appendf(old, "update %s%s %s\n", s.refsOf(), refName, made.list), "update-ref", "--stdin")
+	return made, err
 }
 
-// refs are the lines that name a snapshot in the repository: git keeps what has
-// a name.
-func (s *shots) refs(commit string, of step) string {
-	lines := fmt.Sprintf("update %s%s %s\n", s.refsOf(), "last", commit)
-	switch of.Kind {
-	case kindStart:
-		lines += fmt.Sprintf("update %s0 %s\n", s.refsOf(), commit)
-	case kindIteration:
-		lines += fmt.Sprintf("update %s%d %s\n", s.refsOf(), of.Number, commit)
-	}
-	return lines
-}
+// refName is what stands behind a loop's id in the name of its ref.
+const refName = "files"
 
 func (s *kept) refsOf() string { return "refs/ralph/" + s.id + "/" }
 
@@ -217,14 +228,14 @@ func (s *kept) tip() (tip, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return tip{}, nil
 	}
-	commit, tree, ok := strings.Cut(strings.TrimSpace(string(data)), " ")
-	if err == nil && !ok {
+	words := strings.Fields(string(data))
+	if err == nil && len(words) < 2 {
 		err = errors.New("it is incomplete")
 	}
 	if err != nil {
 		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
 	}
-	return tip{commit, tree}, nil
+	return tip{words[0], words[1], len(words) == 2}, nil
 }
 
 // seedIndex begins with what the user's index knows of the files, which git

@@ -267,9 +267,22 @@ func TestTwoWorktreesOfOneRepository(t *testing.T) {
 	f.undo(Undo{Iteration: 1}, []string{"a"})
 	f.has("a", "1\n")
 	g.has("a", "g\n")
-	if refs := f.git("for-each-ref", "--format=%(refname)", "refs/ralph"); refs != "refs/ralph/ralph-one/0\nrefs/ralph/ralph-one/1\nrefs/ralph/ralph-one/last\nrefs/ralph/ralph-two/0\nrefs/ralph/ralph-two/1\nrefs/ralph/ralph-two/last\n" {
+	if refs := f.git("for-each-ref", "--format=%(refname)", "refs/ralph"); refs != "refs/ralph/ralph-one/files\nrefs/ralph/ralph-two/files\n" {
 		t.Error(refs)
 	}
+	if all, heads := f.git("log", "--all", "--format=%H"), f.git("log", "--branches", "--format=%H"); all != heads {
+		t.Errorf("git log --all shows\n%sbesides\n%s", all, heads)
+	}
+	if got := f.git("diff", "--name-status", "refs/ralph/ralph-two/files:0", "refs/ralph/ralph-two/files:1"); got != "M\ta\nA\tb\n" {
+		t.Errorf("git diff shows %q", got)
+	}
+	mirror := filepath.Join(t.TempDir(), "mirror")
+	f.git("gc", "-q", "--prune=now")
+	f.git("clone", "-q", "--mirror", f.dir, mirror)
+	if got := f.git("-C", mirror, "show", "refs/ralph/ralph-two/files:last/b"); got != "g\n" {
+		t.Errorf("a mirror has %q", got)
+	}
+	f.git("-C", mirror, "fsck", "--strict")
 }
 
 func TestSubmodulesAndSparseFilesStayOut(t *testing.T) {

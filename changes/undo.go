@@ -109,7 +109,7 @@ func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	return s.takeBack(ctx, step{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other step) bool { return other.commit == undo })
+	return s.takeBack(ctx, step{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other step) bool { return other.id == undo })
 }
 
 // CanRedo says whether there is an undo to take back.
@@ -121,8 +121,8 @@ func (s *Store) CanRedo(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// lastUndo is the snapshot of the last undo that wasn't taken back.
-func (s *Store) lastUndo(ctx context.Context) (commit string, err error) {
+// lastUndo is the id of the snapshot of the last undo that wasn't taken back.
+func (s *Store) lastUndo(ctx context.Context) (id string, err error) {
 	steps, err := s.steps(ctx)
 	if err != nil {
 		return "", err
@@ -132,8 +132,8 @@ func (s *Store) lastUndo(ctx context.Context) (commit string, err error) {
 		switch {
 		case st.Kind == kindRedo:
 			redone[st.Of] = true
-		case st.Kind == kindUndo && !redone[st.commit]:
-			return st.commit, nil
+		case st.Kind == kindUndo && !redone[st.id]:
+			return st.id, nil
 		}
 	}
 	return "", ErrNothingToRedo
@@ -197,11 +197,9 @@ func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
 	if err != nil || moved == "" {
 		return false
 	}
-	made, err := s.git.Text(ctx, nil, "log", "-1", "--format=%ct", since.commit, "--")
 	_, moved, _ = strings.Cut(strings.TrimSuffix(moved, "}"), "@{")
-	then, noTime := strconv.ParseInt(made, 10, 64)
-	now, noMove := strconv.ParseInt(moved, 10, 64)
-	return errors.Join(err, noTime, noMove) == nil && now > then
+	now, err := strconv.ParseInt(moved, 10, 64)
+	return err == nil && now > since.made
 }
 
 // plan is what is to become of files.

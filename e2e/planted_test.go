@@ -25,7 +25,10 @@ plant() {
 git init -q sub; plant sub
 git init -q --bare bare; git -C bare config core.bare false; git -C bare config core.worktree .; plant bare
 echo evil > .nvim.lua
-for ref in $(git for-each-ref --format='%%(refname)' refs/ralph); do git show "$ref:secret.env"; done 2>&1
+for ref in $(git for-each-ref --format='%%(refname)' refs/ralph); do
+	git show "$ref:secret.env"
+	for tree in $(git ls-tree --name-only "$ref"); do git show "$ref:$tree/secret.env"; done
+done 2>&1
 echo LOOP_COMPLETE
 `
 
