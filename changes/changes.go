@@ -169,7 +169,9 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 			return nil, err
 		}
 	}
-	s.git = newGit(program, home, s.book)
+	if s.git = newGit(program, home, s.book); !s.book.Own {
+		s.git.As(git.Git{Program: program, Dir: folder})
+	}
 	return s, s.writeBook()
 }
 

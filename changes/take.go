@@ -144,7 +144,16 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 			return taken, last, err
 		}
 	}
+	early := make(chan string, 1)
+	go func() {
+		tree := ""
+		if last.list == "" { // mostly the folder is as its index has it
+			tree, _ = s.git.Text(ctx, nil, "write-tree", "--missing-ok") // a failure shows below
+		}
+		early <- tree
+	}()
 	seen, err := s.candidates(ctx)
+	made.tree = <-early
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
 	if err != nil {
@@ -162,7 +171,9 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		return taken, last, err
 	}
 	taken.Notes, taken.again = seen.notes, seen.again
-	made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
+	if made.tree == "" || len(seen.paths)+len(seen.beyond) > 0 {
+		made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
+	}
 	if err == nil && made.tree == last.tree {
 		os.Remove(begun)
 	}

@@ -28,7 +28,7 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 		return false, refuse(ReasonUnderWay, what+" is under way in "+t.Path, "finish it")
 	}
 	branch := "refs/heads/" + t.Branch
-	if at, err := own.line(ctx, "symbolic-ref", "--quiet", "HEAD"); err != nil || at != branch {
+	if !t.isOn(ctx, own, branch) {
 		return false, refuse(ReasonStrayed, "the agent has left the loop's branch "+t.Branch, "switch back to it")
 	}
 	heads, err := own.line(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
@@ -62,6 +62,15 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 		return true, fmt.Errorf("committed, but git's index is as it was: %w", err)
 	}
 	return true, nil
+}
+
+// isOn says whether a branch is checked out. Where refs are files no git is needed.
+func (t Tree) isOn(ctx context.Context, own checkout, branch string) bool {
+	if data, err := os.ReadFile(filepath.Join(t.Admin, "HEAD")); err == nil && string(data) == "ref: "+branch+"\n" {
+		return true
+	}
+	at, err := own.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	return err == nil && at == branch
 }
 
 // stageSnapshot takes into a copy of the index what a snapshot has otherwise. It isn't staged where

@@ -69,16 +69,7 @@ func (g Git) Unheeded(ctx context.Context) ([]string, error) {
 // unheeded reads the configuration once, and again when its files have changed: who makes
 // snapshots would start twice as many gits else.
 func (g Git) unheeded(ctx context.Context) (unheeded, error) {
-	whose, gitDir := fmt.Sprintf("%s\x00%s\x00%t", g.Program, g.Dir, g.NoFilters), ""
-	for _, kv := range g.Env {
-		if name, value, _ := strings.Cut(kv, "="); name != "GIT_INDEX_FILE" {
-			whose += "\x00" + kv
-			if name == "GIT_DIR" {
-				gitDir = value
-			}
-		}
-	}
-	seen := lookAt(g.Dir, gitDir)
+	whose, seen := g.whose(), g.seen()
 	wordsMu.Lock()
 	known, ok := words[whose]
 	wordsMu.Unlock()
@@ -100,6 +91,38 @@ func (g Git) unheeded(ctx context.Context) (unheeded, error) {
 	words[whose] = u
 	wordsMu.Unlock()
 	return u, nil
+}
+
+// whose tells apart what may have different configurations.
+func (g Git) whose() string {
+	whose := fmt.Sprintf("%s\x00%s\x00%t", g.Program, g.Dir, g.NoFilters)
+	for _, kv := range g.Env {
+		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") && !strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") {
+			whose += "\x00" + kv
+		}
+	}
+	return whose
+}
+
+func (g Git) seen() string {
+	gitDir := ""
+	for _, kv := range g.Env {
+		if dir, ok := strings.CutPrefix(kv, "GIT_DIR="); ok {
+			gitDir = dir
+		}
+	}
+	return lookAt(g.Dir, gitDir)
+}
+
+// As has g go by what other has read of the configuration, who works in the same repository.
+func (g Git) As(other Git) {
+	seen, now := g.seen(), other.seen()
+	wordsMu.Lock()
+	defer wordsMu.Unlock()
+	if known, ok := words[other.whose()]; ok && known.seen == now { // then it is as it was before seen
+		known.seen = seen
+		words[g.whose()] = known
+	}
 }
 
 // try sees to it that git understands what it is told: one before 2.31 doesn't.

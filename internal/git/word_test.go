@@ -266,3 +266,24 @@ func TestNothingRunsInSubmodules(t *testing.T) {
 		t.Errorf("it ran: %s", ran)
 	}
 }
+
+// A git goes by what another has read of the same repository, as long as that holds.
+func TestAGitGoesByWhatAnotherHasRead(t *testing.T) {
+	d := newDesk(t)
+	d.run("version")
+	mute := Git{Program: "/none", Dir: d.git.Dir, Env: []string{"GIT_DIR=" + filepath.Join(d.git.Dir, ".git")}} // who can't read it itself
+	mute.As(d.git)
+	if names, err := mute.Unheeded(t.Context()); err != nil || len(names) > 0 {
+		t.Errorf("%q, %v", names, err)
+	}
+	d.config("filter.f.clean", d.evil)
+	mute.As(d.git)
+	if names, err := mute.Unheeded(t.Context()); err == nil {
+		t.Errorf("it goes by what was read before: %q", names)
+	}
+	d.run("version")
+	mute.As(d.git)
+	if names, err := mute.Unheeded(t.Context()); err != nil || !slices.Equal(names, []string{"filter.f.clean"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+}
