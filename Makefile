@@ -191,6 +191,7 @@ bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream/decode; } | go run ./internal/test/benchtable
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop/engine | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
+	@go test -run '^$$' -bench '^BenchmarkCommit$$' -benchtime 10x ./worktree | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkFeed$$' ./server/feed | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(Initialize|Reaper)$$' -benchtime 1x ./cmd/ralph-lsp | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkWalls$$' -benchtime 1x ./sandbox | $(FIGURES)

@@ -15,11 +15,11 @@ import (
 
 // work is a folder with the user's repository in it, called app.
 type work struct {
-	*testing.T
+	testing.TB
 	dir, repo string
 }
 
-func newWork(t *testing.T) *work {
+func newWork(t testing.TB) *work {
 	t.Helper()
 	dir := paths.Real(t.TempDir())
 	w := &work{t, dir, filepath.Join(dir, "app")}
