@@ -27,12 +27,8 @@ func OffersAtStart(check verify.Suggestion, permits []start.Permit, argument jso
 	}
 	for _, p := range permits {
 		with := map[string]any{}
-		if p.Options.Sandbox != "" {
-			with["sandbox"] = p.Options.Sandbox
-		}
-		if p.Options.Permissions != "" {
-			with["permissions"] = p.Options.Permissions
-		}
+		said, _ := json.Marshal(p.Options.Said)
+		_ = json.Unmarshal(said, &with)
 		if len(p.Options.Agent.Args) > 0 {
 			args, _ := given["args"].([]any)
 			args = slices.Clone(args)

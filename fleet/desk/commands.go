@@ -43,7 +43,7 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		r, err := fleet.CancelLoop(ctx, bus, r.ID)
 		return d.result(r, "the loop is cancelled"), err
 	case wire.ResumeParams:
-		if p.Accept || p.Backend != "" || p.Sandbox != "" {
+		if p.Accept || p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {
 			return nil, &wire.Failure{Reason: wire.ReasonElsewhere, Err: errors.New("a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out")}
 		}
 		patch, err := r.PatchOf(p.LimitParams, p.Text)

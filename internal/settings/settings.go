@@ -200,6 +200,21 @@ func (s Said) Tightening(users Said) (out Said) {
 	return out
 }
 
+// Flags are what is said as a command line has it, one word each.
+func (s Said) Flags() (words []string) {
+	for _, setting := range table {
+		for _, flag := range setting.Flags {
+			switch text := setting.Text(s); {
+			case setting.IsIn(s) && flag.Means == "":
+				words = append(words, "--"+flag.Name, text)
+			case setting.IsIn(s) && flag.Means == text:
+				words = append(words, "--"+flag.Name)
+			}
+		}
+	}
+	return words
+}
+
 // Kept is what of a loop stands in its state file.
 func (s Said) Kept() (out Said) {
 	for _, setting := range table {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -81,6 +82,13 @@ func TestAStateFileOnlyTightens(t *testing.T) {
 	all := Said{Live: On, Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, OnClose: OnCloseKeep, Instruct: new(false)}
 	if got, want := all.Kept(), (Said{Permissions: PermissionsAsk, AskTimeout: minute, Sandbox: SandboxWorkspace, Instruct: all.Instruct}); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v is kept", got)
+	}
+}
+
+func TestWhatIsSaidHasItsFlags(t *testing.T) {
+	said := Said{Live: Off, Sandbox: SandboxWorkspace, AskTimeout: new(Span(time.Minute)), Instruct: new(true)}
+	if got := strings.Join(said.Flags(), " "); got != "--no-live --ask-timeout 1m --sandbox workspace" {
+		t.Error(got)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -207,35 +208,22 @@ func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said) {
 }
 
 // isIn says whether a start says what the flag does.
-func (flag Flag) isIn(o Options) bool {
-	switch at := flag.at(&o).(type) {
-	case *string:
-		return *at != ""
-	case *bool:
-		return *at
-	case *[]string:
-		return len(*at) > 0
-	case *nameList:
-		return len(*at) > 0
-	case *treeFlag:
-		return at.Wanted
+func (flag Flag) isIn(o Options) bool { return !reflect.ValueOf(flag.at(&o)).Elem().IsZero() }
+
+// text is the flag's value as a command line has it.
+func (flag Flag) text(o Options) string {
+	if at, ok := flag.at(&o).(fmt.Stringer); ok {
+		return at.String()
 	}
-	return false
+	return fmt.Sprint(reflect.ValueOf(flag.at(&o)).Elem())
 }
 
-// copy takes what another start says, and of what adds up both.
+// copy takes what another start says, where this one doesn't, and of what adds up both.
 func (flag Flag) copy(to *Options, from Options) {
-	switch at := flag.at(to).(type) {
-	case *string:
-		*at = cmp.Or(*at, *flag.at(&from).(*string))
-	case *bool:
-		*at = *at || *flag.at(&from).(*bool)
-	case *[]string:
-		*at = slices.Concat(*flag.at(&from).(*[]string), *at)
-	case *nameList:
-		*at = *flag.at(&from).(*nameList)
-	case *treeFlag:
-		*at = *flag.at(&from).(*treeFlag)
+	if own, adds := flag.at(to).(*[]string); adds {
+		*own = slices.Concat(*flag.at(&from).(*[]string), *own)
+	} else if !flag.isIn(*to) {
+		reflect.ValueOf(flag.at(to)).Elem().Set(reflect.ValueOf(flag.at(&from)).Elem())
 	}
 }
 

@@ -40,18 +40,12 @@ func Permits(ctx context.Context, cfg engine.Config) []Permit {
 
 // Flags are the permit's on a command line, behind arguments that the agent has already.
 func (p Permit) Flags(args ...string) string {
-	var words []string
-	if p.Options.Sandbox != "" {
-		words = append(words, "--sandbox", p.Options.Sandbox)
-	}
+	words := p.Options.Said.Flags()
 	if len(p.Options.Agent.Args) == 0 {
 		args = nil
 	}
 	for _, arg := range append(slices.Clone(args), p.Options.Agent.Args...) {
 		words = append(words, "--backend-arg", tell.ShellWord(arg))
-	}
-	if p.Options.Permissions != "" {
-		words = append(words, "--permissions", p.Options.Permissions)
 	}
 	return strings.Join(words, " ")
 }

@@ -44,19 +44,32 @@ func (t Team) IsSet() bool { return t.Agent != "" || len(t.Chain) > 0 || len(t.P
 // Flags name the same agents on a command line, and the backend that all of them run on, which
 // may be "".
 func (t Team) Flags(backend string) string {
+	o := Options{Team: t, Agent: Agent{Name: backend}}
 	var words []string
-	for _, f := range []struct{ flag, value string }{
-		{"agent", t.Agent}, {"chain", strings.Join(t.Chain, ",")}, {"parallel", strings.Join(t.Parallel, ",")}, {"backend", backend},
-	} {
-		switch {
-		case f.value == "":
-			continue
-		case strings.ContainsAny(f.value, `'"\`) || strings.ContainsFunc(f.value, unicode.IsSpace):
-			f.value = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(f.value) + `"`
+	for _, flag := range namingFlags() {
+		if flag.isIn(o) {
+			words = append(words, "--"+flag.Name+" "+quoted(flag.text(o)))
 		}
-		words = append(words, "--"+f.flag+" "+f.value)
 	}
 	return strings.Join(words, " ")
+}
+
+// namingFlags are those with which a state file names agents of files, and behind them their backend's.
+func namingFlags() (flags []Flag) {
+	for _, flag := range ownFlags {
+		if flag.Uses&toName != 0 {
+			flags = append(flags, flag)
+		}
+	}
+	return append(flags[1:], flags[0])
+}
+
+// quoted is a word that shellWord reads as it is.
+func quoted(word string) string {
+	if !strings.ContainsAny(word, `'"\`) && !strings.ContainsFunc(word, unicode.IsSpace) {
+		return word
+	}
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
 // TeamOf reads what Flags wrote.
@@ -76,20 +89,21 @@ func TeamOf(flags string) (t Team, backend string, err error) {
 
 // steps are what the agents do, in the words of the files' steps.
 func (t Team) steps(hat string) ([]config.Step, error) {
+	o := Options{Team: t, Agent: Agent{Hat: hat}}
 	var given []string
-	for _, f := range []struct {
-		flag  string
-		isSet bool
-	}{{"--agent", t.Agent != ""}, {"--chain", len(t.Chain) > 0}, {"--parallel", len(t.Parallel) > 0}, {"--hat", hat != ""}} {
-		if f.isSet {
-			given = append(given, f.flag)
+	for _, flag := range ownFlags {
+		if flag.Group == AboutAgent && flag.isIn(o) {
+			given = append(given, "--"+flag.Name)
 		}
 	}
 	if len(given) > 1 {
 		return nil, fmt.Errorf("%s exclude each other; leave all but one out", strings.Join(given, " and "))
 	}
 	var steps []config.Step
-	for _, name := range append(slices.Clone(t.Chain), nonEmpty(t.Agent)...) {
+	if t.Agent != "" {
+		t.Chain = []string{t.Agent}
+	}
+	for _, name := range t.Chain {
 		steps = append(steps, config.Step{{Agent: name}})
 	}
 	var side config.Step
@@ -100,13 +114,6 @@ func (t Team) steps(hat string) ([]config.Step, error) {
 		steps = append(steps, side)
 	}
 	return steps, nil
-}
-
-func nonEmpty(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return []string{text}
 }
 
 // fileAgents is what a loop's configuration has of agents of files.

@@ -113,7 +113,7 @@ func TestATeamThatCannotWork(t *testing.T) {
 	}{
 		{"nobody of that name", `there is no agent "scot": did you mean scout?`, Options{Team: Team{Agent: "scot"}}},
 		{"two ways", "--agent and --chain exclude each other; leave all but one out", Options{Team: Team{Agent: "scout", Chain: []string{"scout"}}}},
-		{"a hat beside", "--parallel and --hat exclude each other", Options{Agent: Agent{Hat: "a"}, Team: Team{Parallel: []string{"scout"}}}},
+		{"a hat beside", "--hat and --parallel exclude each other", Options{Agent: Agent{Hat: "a"}, Team: Team{Parallel: []string{"scout"}}}},
 		{"tools that codex can't be told", "the agent scout can't run on codex: codex has no tool like pi's read", Options{Agent: Agent{Name: "codex"}, Team: Team{Agent: "scout"}}},
 		{"a model of another family", "the agent scout can't run on claude: claude has no model a/small, which is pi's name for one", Options{Agent: Agent{Name: "claude"}, Team: Team{Chain: []string{"scout"}}}},
 		{"too many", "9 agents can't work side by side, only 8", Options{Team: Team{Parallel: nine}}},
