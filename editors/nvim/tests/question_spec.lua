@@ -268,7 +268,7 @@ it('takes back what is allowed', function()
     [[require('ralph.status').get().loops[1].allowed = ...]],
     { { rule = 'Bash(ls:*)', text = 'Bash(ls:*)', offers = { offer } } }
   )
-  nvim:answer('What the agent may do in app', 'Take Back: Bash(ls:*)')
+  nvim:answer('What the agent of app may do', 'Take Back: Bash(ls:*)')
   nvim:type('A')
   local sent = nvim:wait('sent[1]')
   expect.equal({ sent.command, sent.argument.disallow }, { offer.command, { 'Bash(ls:*)' } })
