@@ -36,10 +36,12 @@ func resultOf(r *managed) wire.LoopResult {
 func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error) {
 	switch p.When {
 	case "", wire.WhenNow, wire.WhenAfterIteration:
+	case wire.WhenInterrupt:
+		return c.interrupt(ctx, p.LoopParams)
 	case wire.WhenLeft:
 		return c.discard(ctx, p.LoopParams)
 	default:
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration or left", p.When)
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration, interrupt or left", p.When)
 	}
 	r, err := c.loops.find(p.LoopID, p.Folder)
 	if err != nil {
@@ -53,6 +55,17 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	}
 	r.Cancel()
 	return resultOf(r), nil
+}
+
+// interrupt ends a loop so that it can go on. It doesn't wait for that.
+func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error) {
+	return c.change(ctx, p, func(h loop.Handle) error {
+		if other, ok := h.(loop.Other); ok {
+			return other.Interrupt()
+		}
+		go h.(*managed).Interrupt() // it waits for the agent's end
+		return nil
+	})
 }
 
 // cancelElsewhere ends a loop that we don't drive, or discards one that nobody does.

@@ -107,7 +107,8 @@ func (p LoopParams) Target() LoopParams { return p }
 const (
 	WhenNow            = "now"
 	WhenAfterIteration = "afterIteration"
-	WhenLeft           = "left" // only if nobody drives it, else nothing happens
+	WhenLeft           = "left"      // only if nobody drives it, else nothing happens
+	WhenInterrupt      = "interrupt" // as its editor's end does: it can go on
 )
 
 // CancelParams is the argument of ralph.loop.cancel.

@@ -77,7 +77,7 @@ func newRoot() *cobra.Command {
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		clean.New(folderFlag, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), notifytest.New(folderFlag, loadSettings, here),
+		clean.New(folderFlag, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), notifytest.New(folderFlag, loadSettings, here),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)

@@ -28,9 +28,14 @@ type Sidecar struct {
 // AddFlags adds what editors give.
 func (s *Sidecar) AddFlags(f *pflag.FlagSet) {
 	f.BoolVar(&s.Wanted, "stdio", false, "serve an editor on standard input and output (the default without a terminal)")
-	f.StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
+	s.AddLog(f)
 	// The name is the protocol's; clients add it by themselves.
 	f.IntVar(&s.parent, "clientProcessId", 0, "end when the process `PID` does; it must be an ancestor of this one")
+}
+
+// AddLog adds the flag that says where the log goes.
+func (s *Sidecar) AddLog(f *pflag.FlagSet) {
+	f.StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
 }
 
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the

@@ -1,0 +1,288 @@
+package acp
+
+import (
+	"encoding/json"
+	"net/url"
+	"path/filepath"
+	"strings"
+)
+
+// slashCommands are what a prompt may begin with, besides what a loop is to do.
+var slashCommands = []struct {
+	name, does, hint string
+	command          string // of docs/PROTOCOL.md; "" starts a loop
+}{
+	{name: "ralph-loop", does: "Start a loop", hint: "PROMPT [--max-iterations N] [--max-cost USD] [--completion-promise TEXT] [--verify COMMAND]"},
+	{name: "cancel-ralph", does: "End the loop, for good", command: "ralph.loop.cancel"},
+	{name: "ralph-help", does: "Explain Ralph loops", command: "ralph.help"},
+	{name: "ralph-status", does: "Say how the loop stands", command: "ralph.loop.status"},
+	{name: "ralph-pause", does: "Pause the loop behind its iteration", command: "ralph.loop.pause"},
+	{name: "ralph-resume", does: "Go on with the loop", hint: "[LIMITS, such as 80, $5, 2h]", command: "ralph.loop.resume"},
+	{name: "ralph-next", does: "End the iteration, and begin the next one", command: "ralph.loop.next"},
+	{name: "ralph-detach", does: "Let the loop go on alone, without this window", command: "ralph.loop.detach"},
+}
+
+// block is a part of a prompt.
+type block struct {
+	Type     string `json:"type"`
+	Text     string `json:"text"`
+	URI      string `json:"uri"`
+	Resource struct {
+		URI  string `json:"uri"`
+		Text string `json:"text"`
+	} `json:"resource"`
+}
+
+// textOf is a prompt as a person would type it: files are named, and what the client sends of them
+// stands below.
+func textOf(blocks []block) string {
+	var said, attached []string
+	for _, b := range blocks {
+		switch b.Type {
+		case "text":
+			said = append(said, b.Text)
+		case "resource_link":
+			said = append(said, "@"+pathOf(b.URI))
+		case "resource":
+			said = append(said, "@"+pathOf(b.Resource.URI))
+			if b.Resource.Text != "" {
+				attached = append(attached, pathOf(b.Resource.URI)+":\n```\n"+strings.TrimRight(b.Resource.Text, "\n")+"\n```")
+			}
+		}
+	}
+	text := strings.TrimSpace(strings.Join(said, ""))
+	if len(attached) > 0 {
+		text += "\n\n" + strings.Join(attached, "\n\n")
+	}
+	return text
+}
+
+// pathOf is the path of a file URI; any other URI stays as it is.
+func pathOf(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" {
+		return uri
+	}
+	path := u.Path
+	if len(path) > 2 && path[0] == '/' && path[2] == ':' { // a drive of Windows
+		path = path[1:]
+	}
+	return filepath.FromSlash(path)
+}
+
+// prompt is a turn: a whole loop. While one runs it is a word to its agent.
+func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
+	s, err := a.sessionOf(params)
+	if err != nil {
+		return err
+	}
+	var p struct {
+		Prompt []block `json:"prompt"`
+	}
+	if err := read(params, &p); err != nil {
+		return err
+	}
+	text := textOf(p.Prompt)
+	a.mu.Lock()
+	isRunning := s.turn != nil
+	a.mu.Unlock()
+	name, rest, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	for _, c := range slashCommands {
+		if c.command != "" && strings.HasPrefix(text, "/") && c.name == name {
+			s.slash(id, c.command, strings.TrimSpace(rest))
+			return nil
+		}
+	}
+	if isRunning {
+		s.steer(text, func(said string, err *rpcError) { s.answerBeside(id, said, err) })
+		return nil
+	}
+	argument := map[string]any{"folder": uriOf(s.folder), "text": text}
+	a.mu.Lock()
+	for key, value := range s.config {
+		setArgument(argument, key, value)
+	}
+	s.turn, s.cancelled = id, false
+	a.mu.Unlock()
+	s.start("ralph.loop.start", argument)
+	return nil
+}
+
+// start has the sidecar start or continue a loop, and holds the turn until it is over. What one
+// that is continued did before is known, or was shown when the session was loaded.
+func (s *session) start(command string, argument any) {
+	if command != "ralph.loop.resume" {
+		s.begun(command, argument)
+		return
+	}
+	s.toEnd(argument, func() { s.begun(command, argument) })
+}
+
+func (s *session) begun(command string, argument any) {
+	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
+		if err != nil {
+			s.refused(err)
+			return
+		}
+		var begun struct {
+			LoopID   string   `json:"loopId"`
+			Command  string   `json:"command"`
+			Warnings []string `json:"warnings"`
+			Text     string   `json:"text"`
+			Markdown string   `json:"markdown"`
+		}
+		_ = json.Unmarshal(result, &begun)
+		for _, w := range begun.Warnings {
+			s.tell(w)
+		}
+		if begun.LoopID == "" || begun.Command != "" { // it was a command
+			s.tell(begun.Text + begun.Markdown)
+			s.endTurn("end_turn")
+			return
+		}
+		s.mu.Lock()
+		s.loopID = begun.LoopID
+		if command != "ralph.loop.resume" {
+			s.view = view{}
+		}
+		s.loops[begun.LoopID] = s
+		isCancelled, turn := s.cancelled, string(s.turn)
+		s.mu.Unlock()
+		s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
+		s.catchUp(false) // what was told before this answer
+		go s.beat(turn)
+		if isCancelled {
+			s.interrupt()
+		}
+	})
+}
+
+// slash carries out a command beside the loop. One that continues it is a turn.
+func (s *session) slash(id json.RawMessage, command, text string) {
+	argument := map[string]any{"folder": uriOf(s.folder)}
+	s.mu.Lock()
+	isRunning := s.turn != nil
+	s.mu.Unlock()
+	switch command {
+	case "ralph.help":
+		delete(argument, "folder")
+	case "ralph.loop.resume":
+		if text != "" {
+			argument["text"] = text
+		}
+		if !isRunning {
+			s.mu.Lock()
+			s.turn, s.cancelled = id, false
+			s.mu.Unlock()
+			s.start(command, argument)
+			return
+		}
+	}
+	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
+		var said struct {
+			Text, Markdown, State string
+			Loops                 []struct{ Name, Line string }
+		}
+		_ = json.Unmarshal(result, &said)
+		words := said.Text + said.Markdown
+		for _, l := range said.Loops {
+			words += l.Name + " " + l.Line + "\n"
+		}
+		if words == "" {
+			words = said.State
+		}
+		s.answerBeside(id, words, err)
+	})
+}
+
+// steer tells the agents of the loop something.
+func (s *session) steer(text string, done func(said string, err *rpcError)) {
+	s.mu.Lock()
+	argument := map[string]any{"loopId": s.loopID, "text": text}
+	s.mu.Unlock()
+	s.command("ralph.loop.steer", argument, func(result json.RawMessage, err *rpcError) {
+		var said struct{ Text string }
+		_ = json.Unmarshal(result, &said)
+		done(said.Text, err)
+	})
+}
+
+// steering is what some clients say in place of a second prompt.
+func (a *Agent) steering(id, params json.RawMessage) *rpcError {
+	s, err := a.sessionOf(params)
+	if err != nil {
+		return err
+	}
+	var p struct {
+		Prompt []block `json:"prompt"`
+	}
+	if err := read(params, &p); err != nil {
+		return err
+	}
+	a.mu.Lock()
+	isRunning := s.turn != nil
+	a.mu.Unlock()
+	if !isRunning {
+		a.client.reply(id, map[string]any{"outcome": "promptRequired"}, nil)
+		return nil
+	}
+	s.steer(textOf(p.Prompt), func(_ string, err *rpcError) {
+		outcome := "injected"
+		if err != nil {
+			outcome = "failed"
+		}
+		a.client.reply(id, map[string]any{"outcome": outcome}, nil)
+	})
+	return nil
+}
+
+// answerBeside ends a turn that isn't the loop's.
+func (s *session) answerBeside(id json.RawMessage, said string, err *rpcError) {
+	if err != nil {
+		said = err.Message
+	}
+	s.tell(said)
+	s.client.reply(id, map[string]any{"stopReason": "end_turn"}, nil)
+}
+
+// cancel is the client's stop, which some send when a turn takes them too long: the loop is
+// interrupted, and can go on.
+func (a *Agent) cancel(_, params json.RawMessage) *rpcError {
+	s, err := a.sessionOf(params)
+	if err != nil {
+		return nil //nolint:nilerr // a notification isn't answered
+	}
+	a.mu.Lock()
+	s.cancelled = true
+	a.mu.Unlock()
+	s.interrupt()
+	return nil
+}
+
+// interrupt ends the session's loop so that it can go on.
+func (s *session) interrupt() {
+	s.mu.Lock()
+	loopID, isRunning := s.loopID, s.turn != nil
+	s.mu.Unlock()
+	if loopID != "" && isRunning {
+		s.command("ralph.loop.cancel", map[string]any{"loopId": loopID, "when": "interrupt"}, func(_ json.RawMessage, err *rpcError) {
+			if err != nil {
+				s.tell(err.Message)
+			}
+		})
+	}
+}
+
+// endTurn answers the prompt that waits for the loop's end.
+func (s *session) endTurn(reason string) {
+	s.mu.Lock()
+	id := s.turn
+	s.turn = nil
+	if s.cancelled {
+		reason = "cancelled"
+	}
+	s.mu.Unlock()
+	if id != nil {
+		s.client.reply(id, map[string]any{"stopReason": reason}, nil)
+	}
+}

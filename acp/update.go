@@ -1,0 +1,462 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// view is what a session's client has seen of its loop.
+type view struct {
+	cursor    string // in the loop's log
+	isReading bool   // what was missed
+	iteration int
+	most      int // iterations; 0: no limit
+	check     string
+	verified  string // how far the check is, as the plan says it
+	agent     string // who is at work
+}
+
+// event is an update of docs/PROTOCOL.md, as far as it is shown.
+type event struct {
+	Kind       string          `json:"sessionUpdate"`
+	MessageID  string          `json:"messageId"`
+	Content    json.RawMessage `json:"content"`
+	Parent     string          `json:"parentToolCallId"`
+	ToolCallID string          `json:"toolCallId"`
+	Name       string          `json:"name"`
+	Title      string          `json:"title"`
+	ToolKind   string          `json:"kind"`
+	Status     string          `json:"status"`
+	Locations  []location      `json:"locations"`
+	RawInput   json.RawMessage `json:"rawInput"`
+	Used       *int64          `json:"used"`
+	Size       *int64          `json:"size"`
+	Cost       json.RawMessage `json:"cost"`
+	Phase      string          `json:"phase"`
+	Iteration  int             `json:"iteration"`
+	Most       int             `json:"maxIterations"`
+	Hat        string          `json:"hat"`
+	Verify     string          `json:"verify"`
+	Until      string          `json:"until"`
+	Gate       string          `json:"gate"`
+	State      string          `json:"state"`
+	StopReason string          `json:"stopReason"`
+	Text       string          `json:"text"` // what the user is told
+}
+
+type location struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitempty"`
+}
+
+// update takes what has happened to a loop. What doesn't follow what was seen is read instead.
+func (a *Agent) update(params json.RawMessage) {
+	var p struct {
+		LoopID  string            `json:"loopId"`
+		After   string            `json:"after"`
+		Cursor  string            `json:"cursor"`
+		Updates []json.RawMessage `json:"updates"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	a.mu.Lock()
+	s := a.loops[p.LoopID]
+	follows := s != nil && !s.view.isReading && p.After != "" && p.After == s.view.cursor
+	if follows {
+		s.view.cursor = p.Cursor
+	}
+	a.mu.Unlock()
+	switch {
+	case s == nil: // nobody's here, or its start isn't answered yet
+	case follows:
+		for _, u := range p.Updates {
+			s.show(u, false)
+		}
+	default:
+		s.catchUp(false)
+	}
+}
+
+// catchUp shows what a session has missed of its loop's log.
+func (s *session) catchUp(isReplay bool) {
+	s.mu.Lock()
+	wasReading := s.view.isReading
+	s.view.isReading = true
+	s.mu.Unlock()
+	if !wasReading {
+		s.readOn(isReplay, func() {})
+	}
+}
+
+// readOn reads the log up to its present end, and then calls done.
+func (s *session) readOn(isReplay bool, done func()) {
+	s.mu.Lock()
+	argument := map[string]any{"loopId": s.loopID}
+	if s.view.cursor != "" {
+		argument["after"] = s.view.cursor
+	}
+	s.mu.Unlock()
+	s.command("ralph.loop.read", argument, func(result json.RawMessage, err *rpcError) {
+		var page struct {
+			Updates []json.RawMessage `json:"updates"`
+			Cursor  string            `json:"cursor"`
+			More    bool              `json:"more"`
+		}
+		if err == nil {
+			_ = json.Unmarshal(result, &page)
+		}
+		s.mu.Lock()
+		if page.Cursor != "" {
+			s.view.cursor = page.Cursor
+		}
+		s.view.isReading = page.More
+		s.mu.Unlock()
+		for _, u := range page.Updates {
+			s.show(u, isReplay)
+		}
+		if page.More {
+			s.readOn(isReplay, done)
+			return
+		}
+		done()
+	})
+}
+
+// toEnd puts a session's place behind all that its loop has done so far, unless it has one.
+func (s *session) toEnd(loop any, done func()) {
+	s.mu.Lock()
+	isThere := s.view.cursor != ""
+	s.mu.Unlock()
+	if isThere {
+		done()
+		return
+	}
+	var of struct {
+		LoopID string `json:"loopId,omitempty"`
+		Folder string `json:"folder,omitempty"`
+	}
+	_ = json.Unmarshal(raw(loop), &of)
+	s.command("ralph.loop.outline", of, func(result json.RawMessage, _ *rpcError) {
+		var outline struct {
+			Cursor string `json:"cursor"`
+		}
+		_ = json.Unmarshal(result, &outline)
+		s.mu.Lock()
+		s.view.cursor = outline.Cursor
+		s.mu.Unlock()
+		done()
+	})
+}
+
+// show shows an update. In a replay it is short: no thoughts, no outputs, and nothing ends.
+func (s *session) show(data json.RawMessage, isReplay bool) {
+	var e event
+	if json.Unmarshal(data, &e) != nil {
+		return
+	}
+	switch e.Kind {
+	case "user_message_chunk": // guidance, which its client has said
+		if isReplay {
+			s.say(map[string]any{"sessionUpdate": e.Kind, "content": e.Content})
+		}
+	case "agent_message_chunk", "agent_thought_chunk":
+		if e.Parent == "" && (!isReplay || e.Kind == "agent_message_chunk") {
+			s.say(map[string]any{"sessionUpdate": e.Kind, "messageId": s.idOf(e.MessageID), "content": e.Content})
+		}
+	case "tool_call":
+		s.say(s.callOf(e))
+	case "tool_call_update":
+		if isReplay && e.Status == "in_progress" {
+			return
+		}
+		u := map[string]any{"sessionUpdate": e.Kind, "toolCallId": s.idOf(e.ToolCallID)}
+		if e.Status != "" {
+			u["status"] = e.Status
+		}
+		if len(e.Content) > 0 && !isReplay {
+			u["content"] = e.Content
+		}
+		s.say(u)
+	case "usage_update":
+		if e.Used != nil && e.Size != nil {
+			u := map[string]any{"sessionUpdate": e.Kind, "used": *e.Used, "size": *e.Size}
+			if len(e.Cost) > 0 {
+				u["cost"] = e.Cost
+			}
+			s.say(u)
+		}
+	case "_ralph/iteration":
+		s.showIteration(e)
+	case "_ralph/goal", "_ralph/verify":
+		s.showCheck(e)
+	case "_ralph/question", "_ralph/answer": // the client is asked itself
+	case "_ralph/session":
+		s.mu.Lock()
+		isNews := s.view.agent != e.Text
+		s.view.agent = e.Text
+		s.mu.Unlock()
+		if isNews {
+			s.tell(e.Text)
+		}
+	case "_ralph/end":
+		s.tell(e.Text)
+		if !isReplay && e.StopReason != "detached" {
+			s.end(e.StopReason)
+		}
+	default:
+		s.tell(e.Text)
+	}
+}
+
+// callOf is a tool call as the client is told of it. Only what reads or changes files says where:
+// clients show that in place of a title.
+func (s *session) callOf(e event) map[string]any {
+	u := map[string]any{"sessionUpdate": "tool_call", "toolCallId": s.idOf(e.ToolCallID), "name": e.Name, "title": e.Title, "kind": e.ToolKind, "status": e.Status}
+	if len(e.RawInput) > 0 {
+		u["rawInput"] = e.RawInput
+	}
+	if slices.Contains([]string{"read", "edit", "delete", "move"}, e.ToolKind) && len(e.Locations) > 0 {
+		u["locations"] = e.Locations
+	}
+	if diffs := diffsOf(s.folder, e.RawInput); e.ToolKind == "edit" && len(diffs) > 0 {
+		u["content"] = diffs
+	}
+	return u
+}
+
+// diffsOf are the changes that an edit's input has, by the names that agents have for them.
+func diffsOf(folder string, input json.RawMessage) (diffs []any) {
+	type change struct {
+		Old   string  `json:"old_string"`
+		New   *string `json:"new_string"`
+		OldPi string  `json:"oldText"`
+		NewPi *string `json:"newText"`
+	}
+	var edit struct {
+		change
+		FilePath string   `json:"file_path"`
+		Path     string   `json:"path"`
+		Content  *string  `json:"content"`
+		Edits    []change `json:"edits"`
+	}
+	if json.Unmarshal(input, &edit) != nil || edit.FilePath+edit.Path == "" {
+		return nil
+	}
+	path := edit.FilePath
+	if path == "" {
+		path = edit.Path
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(folder, path)
+	}
+	for _, c := range append([]change{edit.change}, edit.Edits...) {
+		switch {
+		case c.New != nil:
+			diffs = append(diffs, map[string]any{"type": "diff", "path": path, "oldText": c.Old, "newText": *c.New})
+		case c.NewPi != nil:
+			diffs = append(diffs, map[string]any{"type": "diff", "path": path, "oldText": c.OldPi, "newText": *c.NewPi})
+		}
+	}
+	if edit.Content != nil && len(diffs) == 0 {
+		diffs = append(diffs, map[string]any{"type": "diff", "path": path, "newText": *edit.Content})
+	}
+	return diffs
+}
+
+// showIteration tells the begin and the end of one in messages of their own.
+func (s *session) showIteration(e event) {
+	if e.Phase != "begin" {
+		s.tell(e.Text)
+		return
+	}
+	s.mu.Lock()
+	s.view.iteration, s.view.most, s.view.verified = e.Iteration, e.Most, "pending"
+	heading := "iteration " + s.view.number()
+	s.mu.Unlock()
+	if e.Hat != "" {
+		heading += " · " + e.Hat
+	}
+	s.tell("── " + heading + " ──")
+	s.plan()
+}
+
+// number is the iteration as it is counted: "3/50".
+func (v view) number() string {
+	if v.most == 0 {
+		return strconv.Itoa(v.iteration)
+	}
+	return fmt.Sprintf("%d/%d", v.iteration, v.most)
+}
+
+// showCheck tells what the loop has to pass, and how far that is.
+func (s *session) showCheck(e event) {
+	s.mu.Lock()
+	before := s.view
+	switch {
+	case e.Kind == "_ralph/goal":
+		s.view.check = e.Verify + e.Until
+	case e.State == "running":
+		s.view.verified = "in_progress"
+	case e.State == "verified":
+		s.view.verified = "completed"
+	default:
+		s.view.verified = "pending"
+	}
+	hasChanged := before != s.view
+	s.mu.Unlock()
+	s.tell(e.Text)
+	if hasChanged {
+		s.plan()
+	}
+}
+
+// plan shows the iteration and the check: some clients print all of a plan at each change.
+func (s *session) plan() {
+	s.mu.Lock()
+	v := s.view
+	s.mu.Unlock()
+	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": "in_progress"}}
+	if v.check != "" && v.iteration > 0 {
+		entries = append(entries, map[string]any{"content": "check: " + v.check, "priority": "medium", "status": v.verified})
+	}
+	s.say(map[string]any{"sessionUpdate": "plan", "entries": entries})
+}
+
+// idOf tells the messages and calls of an iteration from those of others, as many agents count anew.
+func (s *session) idOf(id string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strconv.Itoa(s.view.iteration) + "." + id
+}
+
+// tell says a line of the loop's own, as a message of its own.
+func (s *session) tell(text string) {
+	if text = strings.TrimSpace(text); text == "" {
+		return
+	}
+	s.mu.Lock()
+	s.told++
+	id := "ralph-" + strconv.Itoa(s.told)
+	s.mu.Unlock()
+	s.say(map[string]any{"sessionUpdate": "agent_message_chunk", "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}})
+}
+
+// say sends an update of a session.
+func (s *session) say(update map[string]any) {
+	s.mu.Lock()
+	s.heard = time.Now()
+	s.mu.Unlock()
+	s.client.notify("session/update", map[string]any{"sessionId": s.id, "update": update})
+}
+
+// message is what editors show in a window of their own: it concerns no loop in particular.
+func (a *Agent) message(params json.RawMessage) {
+	var p struct{ Message string }
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	a.mu.Lock()
+	var turns []*session
+	for _, s := range a.sessions {
+		if s.turn != nil {
+			turns = append(turns, s)
+		}
+	}
+	a.mu.Unlock()
+	for _, s := range turns {
+		s.tell(p.Message)
+	}
+}
+
+// status shows how a loop stands as its session's title, where clients show what it costs.
+func (a *Agent) status(params json.RawMessage) {
+	var p struct {
+		Loops []struct {
+			LoopID string `json:"loopId"`
+			Name   string `json:"name"`
+			Text   string `json:"text"`
+		} `json:"loops"`
+	}
+	if json.Unmarshal(params, &p) != nil {
+		return
+	}
+	for _, l := range p.Loops {
+		a.mu.Lock()
+		s := a.loops[l.LoopID]
+		title := strings.TrimSpace("Ralph " + l.Text)
+		isNew := s != nil && s.title != title
+		if isNew {
+			s.title = title
+		}
+		a.mu.Unlock()
+		if isNew {
+			s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title})
+		}
+	}
+}
+
+// beat lets a client hear something while a turn lasts: many give up on one that is silent.
+func (s *session) beat(turn string) {
+	every := s.Heartbeat
+	if every == 0 {
+		every = 25 * time.Second
+	}
+	for range time.Tick(every / 5) {
+		s.mu.Lock()
+		isOver, isSilent, title := string(s.turn) != turn, time.Since(s.heard) >= every*4/5, s.title
+		s.mu.Unlock()
+		switch {
+		case isOver:
+			return
+		case isSilent:
+			s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title, "updatedAt": time.Now().UTC().Format(time.RFC3339)})
+		}
+	}
+}
+
+// turnReasons are ACP's for those for which loops end; any other ends a turn as usual, and the last
+// text says why.
+var turnReasons = map[string]string{
+	"max_iterations": "max_turn_requests", "max_cost": "max_turn_requests", "max_time": "max_turn_requests",
+	"cancelled": "cancelled", "state_removed": "cancelled", "interrupted": "cancelled",
+}
+
+// end ends a loop's turn with its receipt.
+func (s *session) end(stopReason string) {
+	reason := turnReasons[stopReason]
+	if reason == "" {
+		reason = "end_turn"
+	}
+	s.command("ralph.loop.status", map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, _ *rpcError) {
+		var p struct {
+			Loops []struct {
+				LoopID string `json:"loopId"`
+				Last   struct {
+					Rows     []struct{ Label, Text string }
+					Commands []struct{ Line, Text string }
+				}
+			}
+		}
+		_ = json.Unmarshal(result, &p)
+		for _, l := range p.Loops {
+			if l.LoopID != s.loopID {
+				continue
+			}
+			var receipt strings.Builder
+			for _, row := range l.Last.Rows {
+				fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)
+			}
+			for _, c := range l.Last.Commands {
+				fmt.Fprintf(&receipt, "- `%s`: %s\n", c.Line, c.Text)
+			}
+			s.tell(receipt.String())
+		}
+		s.endTurn(reason)
+	})
+}

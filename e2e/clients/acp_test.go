@@ -1,0 +1,137 @@
+//go:build e2e
+
+package clients
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+)
+
+// acpClient is a client of the Agent Client Protocol. It starts the program and a session.
+type acpClient struct {
+	t       *testing.T
+	dir     string
+	mark    string // in the environment of all that it starts
+	program *exec.Cmd
+	in      io.WriteCloser
+	heard   chan acpMessage
+	session string
+}
+
+type acpMessage struct {
+	ID     json.RawMessage
+	Method string
+	Params struct {
+		Update struct {
+			SessionUpdate, Title string
+			Content              json.RawMessage
+		}
+	}
+	Result struct{ SessionID, StopReason string }
+	Error  *struct{ Message string }
+}
+
+func newACP(t *testing.T) *acpClient {
+	t.Helper()
+	home := t.TempDir()
+	c := &acpClient{t: t, dir: t.TempDir(), mark: "ACP_TEST=" + home, program: exec.Command(ralph, "acp"), heard: make(chan acpMessage, 1000)}
+	c.program.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + agentsDir + ":/usr/bin:/bin", c.mark}
+	var err error
+	if c.in, err = c.program.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.program.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.in.Close(); _ = c.program.Wait(); proctest.CheckNone(t, goneWithin, c.mark) })
+	go func() {
+		defer close(c.heard)
+		lines := bufio.NewReader(out)
+		for {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			var m acpMessage
+			if err := json.Unmarshal(line, &m); err != nil {
+				t.Errorf("%q: %v", line, err)
+			}
+			c.heard <- m
+		}
+	}()
+	c.ask(0, "initialize", `{"protocolVersion":1,"clientCapabilities":{}}`)
+	c.ask(1, "session/new", fmt.Sprintf(`{"cwd":%q,"mcpServers":[]}`, c.dir))
+	c.until("the session", func(m acpMessage) bool { c.session = m.Result.SessionID; return c.session != "" })
+	return c
+}
+
+func (c *acpClient) ask(id int, method, params string) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c.in, `{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`+"\n", id, method, params); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *acpClient) prompt(id int, text string) {
+	c.t.Helper()
+	c.ask(id, "session/prompt", fmt.Sprintf(`{"sessionId":%q,"prompt":[{"type":"text","text":%q}]}`, c.session, text))
+}
+
+// until returns all that is heard up to what is waited for.
+func (c *acpClient) until(what string, isIt func(acpMessage) bool) (all string) {
+	c.t.Helper()
+	for {
+		select {
+		case m, ok := <-c.heard:
+			if !ok {
+				c.t.Fatalf("the agent ends before %s:\n%s", what, all)
+			}
+			if all += fmt.Sprintf("%s %s %s\n", m.Params.Update.SessionUpdate, m.Params.Update.Title, m.Params.Update.Content); isIt(m) {
+				return all
+			}
+		case <-time.After(time.Minute):
+			c.t.Fatalf("%s doesn't come:\n%s", what, all)
+		}
+	}
+}
+
+// A prompt is a whole loop, and its answer the last that is said of it.
+func TestALoopOverACP(t *testing.T) {
+	c := newACP(t)
+	c.prompt(2, "Make all tests pass --completion-promise DONE")
+	said := c.until("the end of the turn", func(m acpMessage) bool { return m.Result.StopReason == "end_turn" })
+	for _, want := range []string{"── iteration 1/", "One test still fails.", "── iteration 2/", "All tests pass.", "session_info_update Ralph ", "done: DONE after 2 iterations"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
+}
+
+// The client's stop leaves a loop that goes on when it is asked to; its end leaves nothing.
+func TestALoopOverACPIsStopped(t *testing.T) {
+	c := newACP(t)
+	pid := filepath.Join(c.dir, "agent.pid")
+	c.prompt(2, "Work "+endless)
+	c.until("a tool call", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
+	_, _ = fmt.Fprintf(c.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", c.session)
+	c.until("the cancelled turn", func(m acpMessage) bool { return m.Result.StopReason == "cancelled" })
+	if out, err := exec.Command("test", "-e", pid).CombinedOutput(); err != nil {
+		t.Fatalf("no agent ran: %v %s", err, out)
+	}
+	c.prompt(3, "/ralph-resume")
+	c.until("a tool call", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
+	// The client goes away in the middle; the clean-up looks for what is left.
+}
