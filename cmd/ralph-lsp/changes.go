@@ -64,8 +64,8 @@ func newChanges() *cobra.Command {
 		Short: "Show what the loop changed in the folder",
 		Long: `Show which files the loop changed, whoever wrote them: an edit tool, a shell, the
 agent's own commits. N is "after iteration N", 0 "before the loop". The snapshots are
-git's own trees: in a repository, git diff refs/ralph/LOOP/files:0 works as well. A loop is
-named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
+git's own trees: in a repository, git diff refs/ralph/LOOP/files:0 works as well. A loop
+is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		Example: `  ralph-lsp changes
   ralph-lsp changes --iteration 3 --patch -- src
   ralph-lsp changes --from 2 --json
