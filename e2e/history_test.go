@@ -67,7 +67,9 @@ func view(t *testing.T, lines []string) shown {
 		case "_ralph/end":
 			v.End = u.StopReason + " " + u.Promise
 		case "user_message_chunk":
-			t.Errorf("the loop's own input shows as a user's: %s", line)
+			if u.MessageID != "prompt" || text != prompt { // with that a story begins
+				t.Errorf("the loop's own input shows as a user's: %s", line)
+			}
 		}
 	}
 	return v
