@@ -111,7 +111,7 @@ export class Store {
         continue;
       }
       for (const row of part.rows) {
-        const isIt = toolCallId ? row.kind === 'tool' && row.callId === toolCallId && row.iteration === iteration : row.kind === 'iteration' && row.iteration === iteration;
+        const isIt = toolCallId ? row.kind === 'tool' && row.callId === toolCallId && row.iteration === iteration : iteration === 0 ? !found : row.kind === 'iteration' && row.iteration === iteration; // 0: before the first, the prompt
         if (isIt) found = { key: `${index}:${row.id}`, row };
       }
     }

@@ -13,6 +13,14 @@ import { plain } from '../../webview/plain';
 import { Store } from '../../webview/store';
 import { splitAt } from '../../webview/split';
 
+test('the prompt, before the first iteration, is a place that is found again', () => {
+  const store = new Store();
+  store.add([{ sessionUpdate: 'user_message_chunk', messageId: 'prompt', content: { type: 'text', text: 'Build X' } }, begin(1), say('ok')], 1);
+  const [first] = store.items(() => true);
+  assert.deepEqual([store.iterationOf(first!.key), (store.find({ iteration: 0 }) as { key: string }).key], [0, first!.key]);
+  assert.equal((store.find({ iteration: 1 }) as { row: Row }).row.kind, 'iteration');
+});
+
 test('code has colours, and nothing in it is more than text', () => {
   const kinds = (code: string, language: string): string => tokensOf(code, language).map(({ text, kind }) => (kind ? `${kind}:${text}` : text)).join('|');
   const cases: [string, string, string][] = [

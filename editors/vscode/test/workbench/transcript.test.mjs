@@ -76,7 +76,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
   it('is read by keys alone', async () => {
     await view().focus();
     await w.page.keyboard.press('Home');
-    await until('the first row', async () => /Iteration 1/.test(await active().getAttribute('aria-label').catch(() => '')));
+    await until('the first row', async () => /^You: do 2/.test(await active().getAttribute('aria-label').catch(() => '')));
     for (;;) {
       const row = await active().getAttribute('data-key');
       if (/do-1/.test(await active().getAttribute('aria-label'))) break;
@@ -138,7 +138,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await tab('do 2').first().click();
     await t.locator('.row:not(.unread)').first().waitFor(); // its page is made again
     await view().press('Home');
-    const isAtTheTop = () => t.locator('.iteration').filter({ hasText: 'Iteration 1' }).evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('#view').getBoundingClientRect().top) < 2);
+    const isAtTheTop = () => t.locator('.row.user').first().evaluate((e) => Math.abs(e.getBoundingClientRect().top - e.closest('#view').getBoundingClientRect().top) < 2);
     await until('the beginning', isAtTheTop);
     await w.page.evaluate(() => (window.isOld = true));
     await w.run('Developer: Reload Window'); // that way the window keeps what it knows
