@@ -243,7 +243,7 @@ func (l *listener) tell() {
 	go func() {
 		defer l.mu.Unlock()
 		for l.told < len(l.wanted) {
-			if _, err := (loop.Other{Folder: l.tree}).Steer(l.wanted[l.told], false); err != nil {
+			if _, err := (loop.Other{Folder: l.tree}).Steer(loop.Steering{Text: l.wanted[l.told], Once: true}); err != nil {
 				return
 			}
 			l.told++

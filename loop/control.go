@@ -18,14 +18,13 @@ import (
 // request is what a process asks of a loop that another one drives: on the socket of that one,
 // which learns from Linux who asks; elsewhere it believes what that says.
 type Request struct {
-	Do     string     `json:"do"` // a right of caller's
-	LoopID string     `json:"loopId,omitempty"`
-	Patch  Patch      `json:"patch,omitzero"`
-	Text   string     `json:"text,omitempty"` // of guidance; of disallow the rule
-	Next   bool       `json:"next,omitempty"`
-	ID     string     `json:"id,omitempty"` // of a question
-	Answer ask.Answer `json:"answer,omitzero"`
-	From   string     `json:"from,omitempty"` // the loop that who asks is below, as it says
+	Do       string     `json:"do"` // a right of caller's
+	LoopID   string     `json:"loopId,omitempty"`
+	Patch    Patch      `json:"patch,omitzero"`
+	ID       string     `json:"id,omitempty"` // of a question
+	Answer   ask.Answer `json:"answer,omitzero"`
+	From     string     `json:"from,omitempty"` // the loop that who asks is below, as it says
+	Steering            // of disallow its text is the rule
 }
 
 // What is asked for that caller has no name for, as every command has one.

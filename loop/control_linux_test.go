@@ -44,7 +44,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	go func() { <-asked; cancel() }()
-	_, err = askOwner(ctx, folder, Request{Do: caller.Steer, Text: "hi"})
+	_, err = askOwner(ctx, folder, Request{Do: caller.Steer, Steering: Steering{Text: "hi"}})
 	if err == nil || !strings.Contains(err.Error(), "doesn't answer: is it suspended") {
 		t.Errorf("got %v", err)
 	}

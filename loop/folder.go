@@ -119,7 +119,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 		LoopID:       s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
-		SessionFile: s.SessionFile, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
+		SessionFile: s.SessionFile, Standing: s.Standing, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
 		Hats: HatsOf(HatCostsOf(s.HatCosts), s), Sandbox: WallsOf(s),
 	}
 	if s.CostUSD != nil {

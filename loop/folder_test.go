@@ -117,7 +117,10 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 		"discard": DiscardFolder,
 		"pause":   func(folder, id string) error { return Other{folder, id}.Pause() },
 		"resume":  func(folder, id string) error { return Other{folder, id}.Resume(Patch{}) },
-		"steer":   func(folder, id string) error { _, err := Other{folder, id}.Steer("Mind the tests", false); return err },
+		"steer": func(folder, id string) error {
+			_, err := Other{folder, id}.Steer(Steering{Text: "Mind the tests", Once: true})
+			return err
+		},
 		"update": func(folder, id string) error {
 			return Other{folder, id}.Update(Patch{Given: limits.Given{MaxIterations: &raised}})
 		},

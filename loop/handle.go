@@ -21,9 +21,9 @@ type Handle interface {
 	Resume(Patch) error
 	// Update changes limits, promise and prompt.
 	Update(Patch) error
-	// Steer queues guidance, for the next run only or for one that is live too. The id names it
-	// in Guidance events; it is "" where another process says these.
-	Steer(text string, next bool) (id string, err error)
+	// Steer tells the agents something, or takes it back. The id names it in Guidance events; it is
+	// "" where another process says these.
+	Steer(Steering) (id string, err error)
 	// IsLive says whether an agent runs that can be told something now.
 	IsLive() bool
 	// Answer answers an open question.
@@ -56,8 +56,8 @@ func (o Other) Resume(p Patch) error { return o.tell(Request{Do: caller.Resume, 
 func (o Other) Update(p Patch) error { return o.tell(Request{Do: caller.Update, Patch: p}) }
 
 // Steer implements Handle.
-func (o Other) Steer(text string, next bool) (id string, err error) {
-	return "", o.tell(Request{Do: caller.Steer, Text: text, Next: next})
+func (o Other) Steer(q Steering) (id string, err error) {
+	return "", o.tell(Request{Do: caller.Steer, Steering: q})
 }
 
 // IsLive implements Handle.
@@ -76,7 +76,9 @@ func (o Other) Answer(id string, a ask.Answer) error {
 }
 
 // Disallow implements Handle.
-func (o Other) Disallow(rule string) error { return o.tell(Request{Do: DoDisallow, Text: rule}) }
+func (o Other) Disallow(rule string) error {
+	return o.tell(Request{Do: DoDisallow, Steering: Steering{Text: rule}})
+}
 
 // Saved implements Handle. The loop has put back by now, maybe, what the file says there.
 func (o Other) Saved(s loopstate.State) error {

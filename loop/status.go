@@ -122,6 +122,7 @@ type Status struct {
 	Agents        AtWork         // that work for the loop's own, or one step after the other
 	Retry         *RetryStatus   // nil: not waiting, or for the user
 	Questions     []ask.Question // that wait for the user, oldest first
+	Standing      []string       // what each run is told, until the user takes it back
 	Allowed       []string       // rules that the user has allowed for as long as the loop lasts
 	LastSign      time.Time      // of the running agent; zero while it waits or a tool runs
 	LastLine      string         // the last line of the agent's text, for a status line

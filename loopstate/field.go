@@ -74,6 +74,7 @@ var fields = slices.Concat([]field{
 	timeField("stopped_at", func(s *State) *time.Time { return &s.StoppedAt }),
 	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
 	listField("guidance_next", func(s *State) *[]string { return &s.GuidanceNext }),
+	listField("standing", func(s *State) *[]string { return &s.Standing }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),

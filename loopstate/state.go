@@ -49,6 +49,7 @@ type State struct {
 	StoppedAt    time.Time     `json:"stoppedAt"`    // the same, when
 	Guidance     []string      `json:"guidance"`     // what the user wants the agent to know: the running one if it listens, else the next
 	GuidanceNext []string      `json:"guidanceNext"` // what only the next one is to know
+	Standing     []string      `json:"standing"`     // what each run is told until the user takes it back
 	Guided       []string      `json:"guided"`       // what the iteration that runs was told
 	Checking     bool          `json:"checking"`     // what the last iteration did is to be verified before another one
 	Promised     string        `json:"promised"`     // what it promised, while that isn't verified
@@ -116,7 +117,7 @@ func (s State) with(ours []byte) State {
 		return s
 	}
 	s.CostUSD = nil // what it points to is another state's, as what these have
-	s.Guidance, s.GuidanceNext, s.Guided, s.Allowed = nil, nil, nil, nil
+	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
 	s.Topics, s.HatRuns, s.HatCosts, s.Published = nil, nil, nil, nil
 	_ = json.Unmarshal(ours, &s)
 	return s

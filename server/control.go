@@ -177,7 +177,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	patch.Accept = p.Accept
 	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) error {
 		if p.Say != "" {
-			if _, err := l.Steer(p.Say, false); err != nil {
+			if _, err := l.Steer(loop.Steering{Text: p.Say, Once: true}); err != nil {
 				return err
 			}
 		}
@@ -244,19 +244,21 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 	return c.bounded(ctx, p.LoopParams, result), nil
 }
 
-// steer queues guidance.
+// steer tells a loop's agents something.
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
-	if p.Text == "" {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text is empty: say what the next run should know")
+	said, err := loop.ParseSteering(p.Text)
+	if err != nil {
+		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text: %v", err)
 	}
+	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
 	var result wire.SteerResult
 	var live bool
-	_, err := c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
+	_, err = c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
 		live = l.IsLive()
-		result.GuidanceID, err = l.Steer(p.Text, p.Next)
+		result.GuidanceID, err = l.Steer(said)
 		return err
 	})
-	result.Text = wire.SteeredText(live && !p.Next)
+	result.Text = said.Answer(live)
 	return result, err
 }
 

@@ -141,11 +141,13 @@ type ChangeParams struct {
 	Disallow []string `json:"disallow,omitempty"` // rules of what the agent may do in the loop that it may not do unasked any more
 }
 
-// SteerParams is the argument of ralph.loop.steer.
+// SteerParams is the argument of ralph.loop.steer. Text may begin with flags, as a person types
+// them (loop.ParseSteering): --once, --next, or --forget N and nothing else.
 type SteerParams struct {
 	LoopParams
 	Text string `json:"text"`
 	Next bool   `json:"next,omitempty"` // it is for the next run, even where the running agent can be told
+	Once bool   `json:"once,omitempty"` // one run is told, and no later one
 }
 
 // LoopResult is where a command left its loop.

@@ -26,6 +26,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
+	add("Guidance", standingText(s.Standing))
 	add("Allowed", JoinFacts(s.Allowed...))
 	add("Cost", l.CostText)
 	add("Hats", hatsText(s.Hats, true))
@@ -37,6 +38,15 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Quota", quotaText(l.Quota))
 	add("Error", sentence(l.Error))
 	return rows
+}
+
+// standingText lists what each run is told, with the numbers by which it is taken back.
+func standingText(texts []string) string {
+	var rows []string
+	for i, text := range texts {
+		rows = append(rows, fmt.Sprintf("%d: %s", i+1, sentence(text)))
+	}
+	return JoinFacts(rows...)
 }
 
 // workText is what a loop has worked, of what it may: "12m00s of 4h". Waits and

@@ -207,14 +207,6 @@ func DetachText(iteration int) string {
 	return fmt.Sprintf("the loop goes on alone once iteration %d has ended; its window may be closed before", iteration)
 }
 
-// SteeredText answers who has steered a loop. live: its running agent can be talked to.
-func SteeredText(live bool) string {
-	if live {
-		return "the running agent is told at its next step"
-	}
-	return "the next run is told"
-}
-
 // GuidanceText acknowledges guidance. What it says isn't known of a past loop's.
 func GuidanceText(e loop.Guidance) string {
 	what := "guidance for the next run"

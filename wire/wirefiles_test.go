@@ -55,7 +55,7 @@ func examples() map[string]any {
 		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
 		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Say: "Mind the tests", Said: settings.Said{Sandbox: "off"}},
 		"command-update":  ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
-		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true},
+		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true, Once: true},
 		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
 		"command-outline": OutlineParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}},
 		"command-output":  OutputParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Iteration: 3, ToolCallID: "t1", Show: true},

@@ -100,28 +100,33 @@ func notLetGo(folder string) error {
 // newSteer only queues the text in the state file, so that the user can still change it there
 // before an agent has read it.
 func newSteer() *cobra.Command {
-	var next bool
+	var said loop.Steering
 	cmd := &cobra.Command{
-		Use:   "steer [--next] [LOOP] [--] TEXT...",
+		Use:   "steer [--next] [--once] [LOOP] [--] TEXT...",
 		Short: "Tell the loop something",
-		Long: `Tell the loop something. In a live loop, pi and claude read it at their next step
-(docs/BACKENDS.md). Otherwise, and with --next, the next run is told.`,
-		Example:     `  ralph-lsp steer "Leave the parser alone, fix the tests first"`,
+		Long: `Tell the loop something: each run from now on, until you take it back. ralph-lsp status
+lists it with numbers. In a live loop, pi and claude read it at their next step, too
+(docs/BACKENDS.md). With --once only that step, or else the next run, is told.`,
+		Example: `  ralph-lsp steer "Leave the parser alone, fix the tests first"
+  ralph-lsp steer --once "Begin with lexer_test.go"
+  ralph-lsp steer --forget 1`,
 		Annotations: map[string]string{cli.TakesText: "text"},
 	}
 	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
 		dir := at.dir
-		text := strings.TrimSpace(strings.Join(args, " "))
-		if text == "" {
-			return errors.New(`there is nothing to say; write ralph-lsp steer "..."`)
+		said.Text = strings.TrimSpace(strings.Join(args, " "))
+		if forgets := cmd.Flags().Changed("forget"); forgets == (said.Text != "") || forgets && said.Forget < 1 {
+			return errors.New(`write ralph-lsp steer "...", or --forget N with a number that ralph-lsp status lists and no text`)
 		}
-		if _, err := at.loop().Steer(text, next); err != nil {
+		if _, err := at.loop().Steer(said); err != nil {
 			return orLeft(dir, err)
 		}
-		fmt.Fprintln(cmd.OutOrStdout(), wire.SteeredText(at.loop().IsLive() && !next))
+		fmt.Fprintln(cmd.OutOrStdout(), said.Answer(at.loop().IsLive()))
 		return nil
 	})
-	cmd.Flags().BoolVar(&next, "next", false, "tell the next run, not the one that is under way")
+	cmd.Flags().BoolVar(&said.Next, "next", false, "tell the next run, not the one that is under way")
+	cmd.Flags().BoolVar(&said.Once, "once", false, "tell one run, and no later one")
+	cmd.Flags().IntVar(&said.Forget, "forget", 0, "take back what status lists as the `N`th")
 	return cmd
 }
 

@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -53,10 +53,14 @@ func (d *Desk) do(ctx context.Context, bus fleet.Bus, r fleet.Record, command st
 		r, err := fleet.ResumeLoop(ctx, bus, r.ID, patch)
 		return d.result(r, "the loop goes on"), err
 	case wire.SteerParams:
-		if strings.TrimSpace(p.Text) == "" {
-			return nil, &wire.Failure{Key: "text", Err: errors.New("text is empty: say what the agent should know")}
+		said, err := loop.ParseSteering(p.Text)
+		if err == nil && said.Forget > 0 {
+			err = errors.New("a loop of a fleet is told each thing once, so there is nothing to take back")
 		}
-		r, err := fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { return r.Steer(p.Text, now) })
+		if err != nil {
+			return nil, &wire.Failure{Key: "text", Err: err}
+		}
+		r, err := fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { return r.Steer(said.Text, now) })
 		text := "the next iteration is told"
 		if r.Phase == fleet.Running {
 			text = "the loop on " + r.Worker + " is told"

@@ -60,7 +60,7 @@ func TestAllAgentsOfAStepAreTold(t *testing.T) {
 		if !r.IsLive() {
 			t.Error("nobody can be told anything")
 		}
-		r.Steer("not that file", false)
+		r.Steer(loop.Steering{Text: "not that file", Once: true})
 		synctest.Wait()
 		if got := tr.heard("a", "b"); !slices.Equal(got, []string{"a g1", "b g1"}) || r.log.count("guidance g1 sent") != 1 || r.log.has("queued") {
 			t.Errorf("%q\n%q", got, r.log.lines)
@@ -83,7 +83,7 @@ func TestAllAgentsOfAStepAreTold(t *testing.T) {
 func TestTheNextStepIsToldWhatCameTooLateForOne(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, tr := liveCrew(t, []string{"a", "b"}, map[string][]run{"a": {minute("x")}, "b": {minute("<promise>DONE</promise>")}})
-		r.Steer("stop", false)
+		r.Steer(loop.Steering{Text: "stop", Once: true})
 		time.Sleep(time.Minute + time.Second)
 		if got := tr.heard("a", "b"); !slices.Equal(got, []string{"a g1", "b g1"}) || r.log.has("late") {
 			t.Errorf("%q\n%q", got, r.log.lines)
@@ -104,10 +104,10 @@ func TestAnAgentOfTheLastStepThatPromisedIsLeftAlone(t *testing.T) {
 		r, tr := liveCrew(t, []string{"c", "a b"}, map[string][]run{"c": {minute("x")}, "a": {minute("<promise>DONE</promise>")}, "b": {slow}})
 		done := stream.MessageEnd{Text: "<promise>DONE</promise>"}
 		tr.hears("c", done) // who can't end the loop hasn't ended its work
-		r.Steer("one", false)
+		r.Steer(loop.Steering{Text: "one", Once: true})
 		tr.hears("c", stream.Heard{ID: "g1"})
 		time.Sleep(time.Minute + time.Second)
-		r.Steer("two", false)
+		r.Steer(loop.Steering{Text: "two", Once: true})
 		synctest.Wait()
 		if got := tr.heard("c", "a", "b"); !slices.Equal(got, []string{"c g1", "a ", "b g2"}) || !r.IsLive() {
 			t.Errorf("told %q", got)
@@ -116,7 +116,7 @@ func TestAnAgentOfTheLastStepThatPromisedIsLeftAlone(t *testing.T) {
 		if back := tr.plays["b"][0].talk.back; r.IsLive() || back != 1 {
 			t.Errorf("all are done, and b gave back %d times", back)
 		}
-		r.Steer("three", false)
+		r.Steer(loop.Steering{Text: "three", Once: true})
 		if end := r.Wait(); end.Reason != loop.StopPromise {
 			t.Errorf("%+v", end)
 		}
@@ -132,7 +132,7 @@ func TestNextEndsAllSteps(t *testing.T) {
 		quick := speaks(1, "<promise>DONE</promise>")
 		quick.talk = &talk{}
 		r, tr := liveCrew(t, []string{"a b", "c"}, map[string][]run{"a": {minute("x"), quick}, "b": {minute("y"), quick}, "c": {quick}})
-		r.Steer("mind this", false)
+		r.Steer(loop.Steering{Text: "mind this", Once: true})
 		if _, err := r.Next(); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 		var r *rig
 		review := run{talk: &talk{}, lasts: time.Minute, result: stream.Result{Text: "Tests are missing."}}
 		review.during = func() {
-			r.Steer("leave the tests out", false)
+			r.Steer(loop.Steering{Text: "leave the tests out", Once: true})
 			synctest.Wait()
 			r.agents.specs[1].Handler.Handle(stream.Heard{ID: "g1"})
 		}

@@ -24,6 +24,7 @@ type plannedRun struct {
 	promise   string
 	limits    loop.Limits
 	guidance  []loop.Guidance
+	standing  []loop.Guidance // what those before it were told, too
 	// refutation is what the last verification found.
 	refutation string
 	missed     string // what the run before said in a way that doesn't count
@@ -235,6 +236,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.change(func(p *progress) {
 		p.guiding, p.skip = append(p.guiding, fresh...), false
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
+		plan.standing = standing(state.Standing, plan.guidance)
 		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
 		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)

@@ -185,7 +185,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 			"resume": func(r *rig) error { return r.Resume(loop.Patch{}) },
 			"pause":  func(r *rig) error { return r.Pause() },
 			"update": func(r *rig) error { return r.Update(loop.Patch{Given: limits.Given{MaxIterations: &raised}}) },
-			"steer":  func(r *rig) error { _, err := r.Steer("Mind the tests", false); return err },
+			"steer":  func(r *rig) error { _, err := r.Steer(loop.Steering{Text: "Mind the tests", Once: true}); return err },
 		} {
 			t.Run(string(reason)+", "+name, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {

@@ -38,7 +38,10 @@ func TestEachCommandDoesTheSameHereAndElsewhere(t *testing.T) {
 		seen func(st loop.Status) any
 		want string
 	}{
-		{"steer", func(h loop.Handle, _ string) error { _, err := h.Steer("use tabs", true); return err }, nil, "<nil>"},
+		{"steer", func(h loop.Handle, _ string) error {
+			_, err := h.Steer(loop.Steering{Text: "use tabs", Once: true, Next: true})
+			return err
+		}, nil, "<nil>"},
 		{"update", func(h loop.Handle, _ string) error { return h.Update(given(7)) }, func(st loop.Status) any { return st.Limits.MaxIterations }, "<nil>, 7"},
 		{"update to what can't be", func(h loop.Handle, _ string) error { return h.Update(given(-1)) }, func(st loop.Status) any { return st.Limits.MaxIterations }, "max_iterations is -1; write a whole number, 0 or more, 7"},
 		{"answer", func(h loop.Handle, _ string) error { return h.Answer("q1", ask.Answer{Kind: ask.Once}) }, nil, ask.ErrNoQuestion.Error()},

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,8 +87,8 @@ func saidTo(run plannedRun) (parts []string) {
 			parts = append(parts, said)
 		}
 	}
-	if len(run.guidance) > 0 {
-		parts = append(parts, guidanceSection(run.guidance))
+	if said := slices.Concat(run.standing, run.guidance); len(said) > 0 {
+		parts = append(parts, guidanceSection(said))
 	}
 	return parts
 }

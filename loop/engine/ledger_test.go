@@ -240,7 +240,7 @@ func TestGuidanceOfACrashedRunIsToldAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, says("one"), withTime(says("no"), time.Hour))
 		time.Sleep(time.Second / 2) // in the first run
-		r.Steer("Mind the tests", false)
+		r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 		time.Sleep(time.Minute)
 		r, err := after(t, r.killed(), says("<promise>DONE</promise>"))
 		if err != nil {

@@ -77,7 +77,7 @@ func TestTheRunningAgentIsTold(t *testing.T) {
 		long := strings.Repeat("not that file ", 80_000)
 		r, said := liveRig(t, func(r *rig, hears func(stream.Event)) {
 			for _, text := range []string{"stop", long} {
-				if _, err := r.Steer(text, false); err != nil {
+				if _, err := r.Steer(loop.Steering{Text: text, Once: true}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -114,7 +114,7 @@ func TestTheRunningAgentIsTold(t *testing.T) {
 // What the agent hasn't read by its end is told to the next run, once.
 func TestWhatComesTooLateIsToldToTheNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, _ := liveRig(t, func(r *rig, _ func(stream.Event)) { r.Steer("stop", false) }, says("<promise>DONE</promise>"))
+		r, _ := liveRig(t, func(r *rig, _ func(stream.Event)) { r.Steer(loop.Steering{Text: "stop", Once: true}) }, says("<promise>DONE</promise>"))
 		r.over(loop.StopPromise, 2)
 		if told := strings.Join(r.agents.specs[1].Ours, " "); strings.Count(told, "stop\n</guidance>") != 1 {
 			t.Errorf("the next run is told %q", told)
@@ -127,7 +127,7 @@ func TestWhatComesTooLateIsToldToTheNextRun(t *testing.T) {
 
 func TestGuidanceForTheNextRunWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, said := liveRig(t, func(r *rig, _ func(stream.Event)) { r.Steer("later", true) }, says("<promise>DONE</promise>"))
+		r, said := liveRig(t, func(r *rig, _ func(stream.Event)) { r.Steer(loop.Steering{Text: "later", Once: true, Next: true}) }, says("<promise>DONE</promise>"))
 		r.over(loop.StopPromise, 2)
 		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) > 0 || !strings.Contains(told, "later\n</guidance>") {
 			t.Errorf("the running agent was told %q, the next %q", said.log(), told)
@@ -139,13 +139,13 @@ func TestGuidanceForTheNextRunWaits(t *testing.T) {
 func TestNothingIsPushedBehindAPromise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, said := liveRig(t, func(r *rig, hears func(stream.Event)) {
-			r.Steer("one", false)
+			r.Steer(loop.Steering{Text: "one", Once: true})
 			hears(stream.MessageEnd{Text: "sub", ParentToolCallID: "t"})
 			hears(stream.MessageEnd{Text: "Done.\n<promise>DONE</promise>"})
 			if said := r.agents.runs[0].talk; said.back != 1 {
 				t.Errorf("taken back %d times", said.back)
 			}
-			r.Steer("two", false)
+			r.Steer(loop.Steering{Text: "two", Once: true})
 			synctest.Wait()
 			if got := r.agents.runs[0].talk.log(); !slices.Equal(got, []string{"g1"}) || r.IsLive() {
 				t.Errorf("behind the promise it was told %q", got)
@@ -195,7 +195,7 @@ func TestAnAgentThatTakesNoMoreLeavesItToTheNextRun(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, said := liveRig(t, func(r *rig, _ func(stream.Event)) {
 			r.agents.runs[0].talk.full = true
-			r.Steer("stop", false)
+			r.Steer(loop.Steering{Text: "stop", Once: true})
 		}, says("<promise>DONE</promise>"))
 		r.over(loop.StopPromise, 2)
 		if told := strings.Join(r.agents.specs[1].Ours, " "); len(said.log()) > 0 || !strings.Contains(told, "stop") || r.log.has("sent") {
@@ -209,7 +209,7 @@ func TestAnAgentThatIsNotLiveIsToldNothing(t *testing.T) {
 		var r *rig
 		first := run{talk: &talk{}, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
 		first.during = func() {
-			r.Steer("stop", false)
+			r.Steer(loop.Steering{Text: "stop", Once: true})
 			if synctest.Wait(); r.IsLive() {
 				t.Error("it can be told something")
 			}
@@ -229,7 +229,7 @@ func TestAnAgentThatIsNotLiveIsToldNothing(t *testing.T) {
 func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, _ := liveRig(t, func(r *rig, hears func(stream.Event)) {
-			r.Steer("stop", false)
+			r.Steer(loop.Steering{Text: "stop", Once: true})
 			hears(stream.Heard{ID: "g1"})
 			time.Sleep(2 * bookInterval)
 			if s := r.file.now(); len(s.Guidance) > 0 || !slices.Equal(s.Guided, []string{"stop"}) {
@@ -247,8 +247,8 @@ func TestWhatTheAgentHasReadIsKeptForARunThatIsRunAgain(t *testing.T) {
 func TestGuidanceReachesTheRunningAgentInItsOrder(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r, said := liveRig(t, func(r *rig, hears func(stream.Event)) {
-			r.Steer("a", false)
-			r.Steer("b", false)
+			r.Steer(loop.Steering{Text: "a", Once: true})
+			r.Steer(loop.Steering{Text: "b", Once: true})
 			synctest.Wait()
 			hears(stream.Heard{ID: "g2"})
 		}, says("<promise>DONE</promise>"))

@@ -337,7 +337,7 @@ func (l *Loop) init(s loopstate.State) {
 			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			Cost:    used.cost, UnknownCosts: used.unknown,
 			Tokens:    used.tokens,
-			StateFile: l.store.Path(), SessionFile: s.SessionFile,
+			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
 		if s.Checking { // the last one is to be verified
 			p.status.Iteration = max(used.iterations, 1)

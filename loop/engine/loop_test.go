@@ -346,11 +346,11 @@ func TestGuidance(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Minute), says("no"), says("<promise>DONE</promise>"))
 		time.Sleep(time.Second)
-		id, err := r.Steer("Mind the tests", false)
+		id, err := r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 		if id != "g1" || err != nil {
 			t.Errorf("%q, %v", id, err)
 		}
-		r.Steer("by hand", false)
+		r.Steer(loop.Steering{Text: "by hand", Once: true})
 		r.over(loop.StopPromise, 3)
 		second := strings.Join(r.agents.specs[1].Ours, " ")
 		if !strings.Contains(second, "Mind the tests\nby hand") {

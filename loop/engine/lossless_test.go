@@ -72,7 +72,7 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := start(t, nil, says("one"), fails(stream.KindRateLimit, "429"), says("two"), says("<promise>DONE</promise>"))
 			time.Sleep(time.Second / 2) // in the first run
-			r.Steer("Mind the tests", false)
+			r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 			r.over(loop.StopPromise, 4)
 			for i, want := range []bool{false, true, true, false} {
 				if got := r.agents.isTold(i, "Mind the tests"); got != want {
@@ -90,9 +90,9 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 			interrupted.lasts = time.Hour
 			first := start(t, nil, says("one"), interrupted)
 			time.Sleep(time.Second / 2)
-			first.Steer("Mind the tests", false)
+			first.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 			time.Sleep(time.Minute)
-			first.Steer("and the docs", false)
+			first.Steer(loop.Steering{Text: "and the docs", Once: true})
 			first.Interrupt()
 			state, err := first.file.Load()
 			if err != nil {
@@ -190,7 +190,7 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 func TestAPauseIsWrittenDown(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, costs(1, "no"), says("<promise>DONE</promise>"))
-		r.Steer("Mind the tests", false)
+		r.Steer(loop.Steering{Text: "Mind the tests", Once: true})
 		time.Sleep(time.Second / 2)
 		r.Pause()
 		time.Sleep(time.Minute)

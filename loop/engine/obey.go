@@ -40,11 +40,7 @@ func change(q loop.Request, s *loopstate.State) error {
 	case caller.Update:
 		q.Patch.Apply(s)
 	case caller.Steer:
-		if q.Next {
-			s.GuidanceNext = append(s.GuidanceNext, q.Text)
-		} else {
-			s.Guidance = append(s.Guidance, q.Text)
-		}
+		return q.Enter(s)
 	default:
 		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", loop.OneLine(q.Do))
 	}

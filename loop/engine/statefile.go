@@ -81,6 +81,9 @@ type news struct {
 // learn takes over what the state file says, its limits and promise only when
 // they are valid.
 func (p *progress) learn(s loopstate.State, valid bool) (n news) {
+	p.guiding = slices.DeleteFunc(p.guiding, func(g loop.Guidance) bool { // what was taken back
+		return slices.Contains(p.known.Standing, g.Text) && !slices.Contains(s.Standing, g.Text)
+	})
 	p.known = s
 	st := &p.status
 	n.limits, n.promise = st.Limits, st.Promise
@@ -91,7 +94,7 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 	if n.promise != st.Promise {
 		p.promises.missed = nil // what is missed now is another one
 	}
-	st.Limits, st.Promise, st.Title = n.limits, n.promise, history.Title(s.Prompt)
+	st.Limits, st.Promise, st.Title, st.Standing = n.limits, n.promise, history.Title(s.Prompt), s.Standing
 	retry := st.State == loop.StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
 	n.wake = n.changed || retry || p.paused == s.Active
 	p.retryNow = p.retryNow || retry
@@ -203,16 +206,26 @@ func (l *books) Resume(p loop.Patch) error { return l.own(loop.Request{Do: calle
 // Update changes limits and promise at once, the prompt with the next iteration.
 func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
 
-// Steer queues guidance and returns its id; Guidance events tell when it was delivered: to
-// the running agent where it can be talked to, else, or when it is for the next run, to that.
-func (l *books) Steer(text string, next bool) (id string, err error) {
-	err = l.own(loop.Request{Do: caller.Steer, Text: text, Next: next})
+// Steer tells the loop's agents something and returns its id; Guidance events tell when it was
+// delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
+func (l *books) Steer(q loop.Steering) (id string, err error) {
+	err = l.own(loop.Request{Do: caller.Steer, Steering: q})
 	l.look(func(p *progress) {
 		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {
-			if g.Text == text {
+			if g.Text == q.Text {
 				id = g.ID
 			}
 		}
 	})
 	return id, err
+}
+
+// standing are the pieces that stand and that a run isn't told as news.
+func standing(texts []string, news []loop.Guidance) (all []loop.Guidance) {
+	for _, text := range texts {
+		if !slices.ContainsFunc(news, func(g loop.Guidance) bool { return g.Text == text }) {
+			all = append(all, loop.Guidance{Text: text})
+		}
+	}
+	return all
 }

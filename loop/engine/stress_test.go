@@ -50,7 +50,7 @@ func touch(r *rig, random *rand.Rand) {
 	case 3:
 		r.Update(loop.Patch{Given: limits.Given{MaxFailures: &n}})
 	case 4:
-		r.Steer("mind this", false)
+		r.Steer(loop.Steering{Text: "mind this", Once: true})
 	case 5:
 		r.file.edit(func(s *loopstate.State) { s.Active = !s.Active })
 	case 6:

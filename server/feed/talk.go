@@ -15,9 +15,9 @@ func Talks(l wire.LoopStatus) (talks []wire.Talk) {
 	switch {
 	case slices.Contains(l.Can, wire.CanSteer):
 		if l.Busy && l.Backend != nil && hears(l.Backend.Name) {
-			talks = append(talks, talk("Steer", wire.CommandSteer, wire.SteerParams{LoopParams: it}, "text", "Tell the agent something: it reads it at its next step"))
+			talks = append(talks, talk("Steer", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it}, "text", "Tell the agent something: it reads it at its next step"))
 		}
-		return append(talks, talk("Queue", wire.CommandSteer, wire.SteerParams{LoopParams: it, Next: true}, "text", "Tell the next iteration something"))
+		return append(talks, talk("Queue", wire.CommandSteer, wire.SteerParams{Once: true, LoopParams: it, Next: true}, "text", "Tell the next iteration something"))
 	case l.Host != "": // nothing is begun from here
 		return nil
 	}

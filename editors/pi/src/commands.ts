@@ -24,7 +24,7 @@ const all: Record<string, SlashCommand> = {
   },
   'cancel-ralph': { description: 'End the loop and all that it started', run: (ralph) => run(ralph, commands.cancel) },
   'ralph-status': { description: 'How the loop stands', run: status },
-  'ralph-steer': { description: 'Tell the agent something, or with --next the next run', run: steer },
+  'ralph-steer': { description: 'Tell the agents something; --once one run, --forget N takes it back', run: steer },
   'ralph-answer': {
     description: 'Answer what waits for you; what the agent asks also at once: deny WHY, once, loop, or a value',
     run: answer,
@@ -87,9 +87,8 @@ async function start(ralph: Ralph, text: string): Promise<void> {
   await ralph.run(commands.start, { folder: ralph.folder, text, settings: { host } });
 }
 
-async function steer(ralph: Ralph, typed: string): Promise<void> {
-  const text = typed.replace(/^--next\s+/, '');
-  await run(ralph, commands.steer, { text, ...text !== typed && { next: true } });
+async function steer(ralph: Ralph, text: string): Promise<void> {
+  await run(ralph, commands.steer, { text });
 }
 
 /** The question that has waited longest here. */
