@@ -191,6 +191,8 @@ var keys = placed([]Key{
 		Doc: "An address that gets the same JSON by POST."},
 	{Path: path("notify.include"), Type: Texts, Yields: Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),
 		Doc: "What commands and webhooks get besides: `receipt`, what `ralph-lsp status` says of an end, which may have words of agents and commands."},
+	{Path: path("notify.keep_awake"), Type: Switch, Yields: Users, Default: "true", put: to(func(s *Settings) any { return &s.Notify.KeepAwake }),
+		Doc: "Whether the machine is kept awake while runs are at work, by `systemd-inhibit` on Linux and `caffeinate` on macOS. It may sleep while the loop waits."},
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},

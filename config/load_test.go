@@ -143,7 +143,7 @@ func TestValuesAreListedWithTheirSources(t *testing.T) {
 		`verify.timeout = "10m" default`, `verify.max_failures = 5 default`, `verify.protect = [] default`, `verify.diagnostics = "off" default`, `loop.on_close = "end" default`, `sandbox.mode = "off" default`, `sandbox.engine = "auto" default`, `sandbox.network = "on" default`, `sandbox.verify_network = "off" default`,
 		`sandbox.write = [] default`, `sandbox.read = [] default`, `sandbox.hide = [] default`, `sandbox.protect = [] default`, `sandbox.hosts = [] default`, `sandbox.env = [] default`, `sandbox.processes = 0 default`, `sandbox.memory_mb = 0 default`, `history.enabled = true default`, `history.keep = "90d" default`, `history.max_gb = 20 default`, `changes.keep = "30d" default`, `changes.max_file_mb = 50 default`,
 		`worktree.place = "../{repo}.worktrees" default`, `worktree.setup = [] default`, `worktree.copy = [] default`, `worktree.link = [] default`,
-		`notify.on = ["end", "failed", "question", "paused"] default`, `notify.terminal = "auto" default`, `notify.desktop = "off" default`, `notify.command = [] default`, `notify.webhook = "https://u.example/***" user`, `notify.include = [] default`, `hats.b.backend = "pi" folder`,
+		`notify.on = ["end", "failed", "question", "paused"] default`, `notify.terminal = "auto" default`, `notify.desktop = "off" default`, `notify.command = [] default`, `notify.webhook = "https://u.example/***" user`, `notify.include = [] default`, `notify.keep_awake = true default`, `hats.b.backend = "pi" folder`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

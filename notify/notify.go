@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/awake"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -65,6 +66,7 @@ type Teller struct {
 	worked bool            // an iteration has begun since the user started it
 	waits  map[string]bool // the reasons for which it has waited since an iteration went well
 	last   bool            // its end was told
+	awake  awake.Keeper    // while runs are at work
 }
 
 const (
@@ -95,7 +97,7 @@ func newTeller(cfg engine.Config, obs loop.Observer, at At) *Teller {
 	if cfg.Alone { // nobody waits for its process
 		t.patience = tries * (limit + pause)
 	}
-	if cfg.Once || caller.Self().IsAgent() { // a program holds it, or an agent has started it for itself
+	if !t.isUsers() {
 		t.ways = nil
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
@@ -108,6 +110,7 @@ func (t *Teller) Handle(e stream.Event) { t.next.Handle(e) }
 // HandleLoop passes an event on, and tells of it what a user is called for.
 func (t *Teller) HandleLoop(e loop.Event) {
 	t.next.HandleLoop(e)
+	t.stayAwake(e)
 	n, ok := t.noteOf(e)
 	if !ok || !slices.Contains(t.cfg.Notify.On, n.Event) {
 		return
@@ -119,6 +122,26 @@ func (t *Teller) HandleLoop(e loop.Event) {
 		t.under.Go(func() { t.tell(n) })
 	}
 }
+
+// stayAwake keeps the machine awake while runs are at work, and lets it sleep while the loop waits.
+func (t *Teller) stayAwake(e loop.Event) {
+	switch e := e.(type) {
+	case loop.IterationStart:
+		if t.cfg.Notify.KeepAwake && t.isUsers() {
+			t.awake.Hold()
+		}
+	case loop.StateChanged:
+		if e.State == loop.StateWaiting || e.State == loop.StatePaused {
+			t.awake.Release()
+		}
+	case loop.End:
+		t.awake.Release()
+	}
+}
+
+// isUsers says whether the loop is its user's: not one that a program holds, or that an agent has
+// started for itself.
+func (t *Teller) isUsers() bool { return !t.cfg.Once && !caller.Self().IsAgent() }
 
 // TitleOf is the title of all notes of a folder.
 func TitleOf(folder string) string {
@@ -204,6 +227,7 @@ func (t *Teller) tell(n Note) {
 // Close returns when nothing is told any more: that the loop has ended is waited for a while,
 // what the user ended isn't.
 func (t *Teller) Close() {
+	t.awake.Release()
 	cause := context.Canceled
 	if t.last {
 		cause = errLate

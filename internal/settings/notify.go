@@ -9,6 +9,8 @@ type Notify struct {
 	Command  []string // a program with its arguments
 	Webhook  string   // an address
 	Include  []string // what else is told: NotifyReceipt
+
+	KeepAwake bool // the machine doesn't fall asleep while runs are at work
 }
 
 // What On and Include may have.

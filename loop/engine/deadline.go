@@ -8,7 +8,7 @@ import (
 
 // activity is when an agent last gave a sign of life; the reader of
 // its output writes it for each line.
-type activity struct{ nanos, excused atomic.Int64 }
+type activity struct{ nanos, excused, woke atomic.Int64 } // woke: when it went on after it, or the machine, stood still
 
 func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
 func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
@@ -17,6 +17,22 @@ func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
 func (a *activity) excuse() {
 	a.touch()
 	a.excused.Store(a.nanos.Load())
+}
+
+// notePause takes note of how late a beat is, by the clock that stands still while the machine
+// sleeps and by that of the wall. The first counts for limits, the second for silence.
+func (l *runs) notePause(late, byTheWall time.Duration) {
+	if late > stoppedFor {
+		l.change(func(p *progress) {
+			if !p.desk.HoldsAgent() { // else that is part of it
+				p.stopped += late
+			}
+		})
+	}
+	if max(late, byTheWall) > stoppedFor {
+		l.activity.excuse()
+		l.activity.woke.Store(l.activity.excused.Load())
+	}
 }
 
 // deadlines are the moments at which the running agent has been silent, or has

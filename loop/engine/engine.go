@@ -256,6 +256,7 @@ func (l *Loop) runOnce(plan plannedRun) report {
 	if err != nil {
 		r = report{outcome: loop.OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
 	}
+	r.blameSleep(time.Since(time.Unix(0, l.activity.woke.Load())))
 	l.closeIteration(plan, r)
 	return r
 }
@@ -351,8 +352,8 @@ func (l *runs) setRunning(agent Agent) {
 }
 
 // A beat that is as late as stoppedFor tells that this process was stopped
-// (Ctrl-Z): that time isn't the agent's, and what it said meanwhile is still to
-// be read.
+// (Ctrl-Z), or that the machine slept: that time isn't the agent's, and what it said meanwhile is
+// still to be read.
 const (
 	beatInterval = time.Second
 	stoppedFor   = time.Second
@@ -364,14 +365,7 @@ func (l *runs) beat(last time.Time) (now time.Time) {
 	l.countNested()
 	l.setOwner()
 	now = time.Now()
-	if late := now.Sub(last) - beatInterval; late > stoppedFor {
-		l.change(func(p *progress) {
-			if !p.desk.HoldsAgent() { // else that is part of it
-				p.stopped += late
-			}
-		})
-		l.activity.excuse()
-	}
+	l.notePause(now.Sub(last)-beatInterval, now.Round(0).Sub(last.Round(0))-beatInterval)
 	return now
 }
 
@@ -477,7 +471,7 @@ func (l *ground) causeOf(r report) (why loop.StopReason) {
 // account adds a run to what the loop has used, and counts how it went.
 func (p *progress) account(r report) {
 	usage := r.exit.Result.Usage
-	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && !r.refused()
+	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
 	p.counts.add(r)
 	p.partUnknown, p.underWay, p.current = false, false, stream.Usage{}
 	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {

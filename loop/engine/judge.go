@@ -60,14 +60,25 @@ type report struct {
 	overloaded  bool   // refused as the provider was overloaded
 	unpriced    bool   // what it has cost is unknown
 	resumeAt    time.Time
+	woke        bool // it failed right after a sleep
 }
 
 // isDone says whether a run completes the loop.
 func (r report) isDone() bool { return r.passed || r.verdict.Matched && !r.checked }
 
-// refused says whether it was up to the provider that a run didn't go well: it
+// refused says whether it was up to the provider, or to a sleep, that a run didn't go well: it
 // is neither an iteration nor a failure.
-func (r report) refused() bool { return r.limited || r.overloaded }
+func (r report) refused() bool { return r.limited || r.overloaded || r.woke }
+
+// wakeTime is for how long after a sleep of the machine's connections are found to be broken.
+const wakeTime = 2 * time.Minute
+
+// blameSleep forgives a run that failed so long after a sleep: what it spoke to has hung up.
+func (r *report) blameSleep(since time.Duration) {
+	if r.woke = r.outcome == loop.OutcomeError && !r.unstartable && !r.nobody && !r.refused() && since < wakeTime; r.woke {
+		r.problem = loop.OneLine("the machine, or this process, was asleep: " + r.problem)
+	}
+}
 
 // isShort says whether a run ended well at once and may have done nothing.
 func (r report) isShort() bool {

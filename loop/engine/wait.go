@@ -54,6 +54,8 @@ func pauseAfter(r report, counts tally, now time.Time) pause {
 		return pause{loop.WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now)}
 	case r.overloaded:
 		return pause{loop.WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now)}
+	case r.woke:
+		return pause{loop.WaitBackoff, 1, now.Add(failurePause.after(1))}
 	case r.outcome == loop.OutcomeCancelled: // its end was the user's wish, and so is the next one
 	case r.outcome != loop.OutcomeOK:
 		return pause{loop.WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures))}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// What breaks right after a sleep is tried again, and is neither an iteration nor a failure.
+func TestAConnectionThatASleepBroke(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		r := start(t, func(c *Config) { c.Limits.MaxFailures = 1 },
+			withTime(fails(stream.KindOther, "connection reset"), 10*time.Minute), says("<promise>DONE</promise>"))
+		time.Sleep(9 * time.Minute)
+		r.notePause(0, 8*time.Hour)
+		end := r.over(loop.StopPromise, 2)
+		if end.Iterations != 1 || !r.log.has("the machine, or this process, was asleep: connection reset") {
+			t.Errorf("%+v", end)
+		}
+	})
+	for name, tt := range map[string]struct {
+		since time.Duration
+		is    report
+		want  bool
+	}{
+		"an error soon after": {wakeTime - 1, report{outcome: loop.OutcomeError}, true},
+		"an error later":      {wakeTime, report{outcome: loop.OutcomeError}, false},
+		"a good run":          {0, report{outcome: loop.OutcomeOK}, false},
+		"a rate limit":        {0, report{outcome: loop.OutcomeError, limited: true}, false},
+		"no agent":            {0, report{outcome: loop.OutcomeError, unstartable: true}, false},
+		"nobody logged in":    {0, report{outcome: loop.OutcomeError, nobody: true}, false},
+	} {
+		if tt.is.blameSleep(tt.since); tt.is.woke != tt.want || strings.Contains(tt.is.problem, "asleep") != tt.want {
+			t.Errorf("%s: %+v", name, tt.is)
+		}
+	}
+}
+
+// By the clock of the wall an agent is silent while the machine sleeps; that isn't its silence, and
+// a jump of that clock alone is no time in which the process was stopped.
+func TestASleepIsNoSilence(t *testing.T) {
+	for name, tt := range map[string]struct {
+		wall time.Duration
+		want loop.StopReason
+	}{"asleep": {time.Hour, loop.StopPromise}, "awake": {stoppedFor, loop.StopStalled}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T) {
+				silent := withTime(says("<promise>DONE</promise>"), 14*time.Minute)
+				r := start(t, func(c *Config) { c.Limits.IdleTimeout = 10 * time.Minute }, silent, silent)
+				time.Sleep(9 * time.Minute)
+				r.notePause(0, tt.wall)
+				var stopped time.Duration
+				if r.look(func(p *progress) { stopped = p.stopped }); stopped != 0 {
+					t.Errorf("stopped for %s", stopped)
+				}
+				r.Wait()
+				if got := r.Status().StopReason; got != tt.want {
+					t.Errorf("it ended by %s, want %s", got, tt.want)
+				}
+			})
+		})
+	}
+	bubble(t, func(t *testing.T) {
+		r := start(t, nil, withTime(says("<promise>DONE</promise>"), 8*time.Minute))
+		time.Sleep(time.Minute)
+		r.notePause(5*time.Minute, 5*time.Minute)
+		if end := r.over(loop.StopPromise, 1); end.Duration.Round(time.Second) != 3*time.Minute {
+			t.Errorf("it took %s", end.Duration)
+		}
+	})
+}

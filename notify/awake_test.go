@@ -1,0 +1,62 @@
+//go:build linux
+
+package notify
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+)
+
+// The machine is kept awake while runs are at work, and at no other time.
+func TestAwakeWhileRunsAreAtWork(t *testing.T) {
+	dir := t.TempDir()
+	held := filepath.Join(dir, "held")
+	script := "#!/bin/sh\n: >" + held + "\ncat\nrm " + held + "\n"
+	if err := os.WriteFile(filepath.Join(dir, "systemd-inhibit"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":/usr/bin:/bin")
+	await := func(step string, want bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+			if _, err := os.Stat(held); (err == nil) == want {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: held is not %t", step, want)
+			}
+		}
+	}
+	tell := func(cfg engine.Config) *Teller {
+		tl := newTeller(cfg, nobody{}, At{})
+		close(tl.known)
+		return tl
+	}
+	tl := tell(engine.Config{Notify: settings.Notify{KeepAwake: true}})
+	for step, tt := range []struct {
+		e    loop.Event
+		want bool
+	}{
+		{loop.StateChanged{State: loop.StateRunning}, false}, {loop.IterationStart{}, true}, {loop.IterationEnd{}, true}, {loop.StateChanged{State: loop.StateWaiting}, false},
+		{loop.IterationStart{}, true}, {loop.StateChanged{State: loop.StatePaused}, false}, {loop.IterationStart{}, true}, {loop.End{}, false}, {loop.IterationStart{}, true},
+	} {
+		tl.HandleLoop(tt.e)
+		await(string(rune('a'+step)), tt.want)
+	}
+	tl.Close()
+	await("closed", false)
+	for name, cfg := range map[string]engine.Config{"off": {}, "a program's": {Once: true, Notify: settings.Notify{KeepAwake: true}}} {
+		tl := tell(cfg)
+		tl.HandleLoop(loop.IterationStart{})
+		if tl.awake.IsHeld() {
+			t.Errorf("%s: it is held", name)
+		}
+		tl.Close()
+	}
+}
