@@ -24,6 +24,7 @@ type File struct {
 
 	madeDir atomic.Bool // .pi was made here
 	seen    atomic.Bool // the file was there, and wasn't removed here
+	reader  reader
 	drives  atomic.Bool // the lock is held
 
 	updating sync.Mutex // lets updates from here wait for each other
