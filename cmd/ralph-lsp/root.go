@@ -34,7 +34,10 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	errs := terminal.NewFence(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
-	if slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }) { // an editor names none, and waits
+	switch {
+	case len(args) > 0 && args[0] == keeper.Name: // there may be a hundred, and flags are a fifth of what one keeps in memory
+		root.AddCommand(keeper.New(programVersion()))
+	case slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }): // an editor names none, and waits
 		addCommands(root)
 	}
 	err := judge(out, root.Execute())

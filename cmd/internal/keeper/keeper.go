@@ -30,7 +30,7 @@ import (
 )
 
 const (
-	name = "keeper" // of the command
+	Name = "keeper" // of the command
 	// begun is what a keeper says when it goes on, or waits for who still drives the loop.
 	begun = "begun"
 	// poll is how often it looks whether that one is gone.
@@ -47,7 +47,7 @@ func Start(folder, loopID string, trusted bool) error {
 	if err != nil {
 		return fmt.Errorf("starting a process for the loop: %w", err)
 	}
-	cmd := exec.Command(self, name, "--leave", fmt.Sprintf("--trusted=%t", trusted), "--", folder, loopID)
+	cmd := exec.Command(self, Name, "--leave", fmt.Sprintf("--trusted=%t", trusted), "--", folder, loopID)
 	cmd.Dir = folder
 	out, err := cmd.StdoutPipe()
 	if err == nil {
@@ -72,7 +72,7 @@ func Start(folder, loopID string, trusted bool) error {
 // New is the command.
 func New(version string) *cobra.Command {
 	k := keeper{version: version}
-	cmd := &cobra.Command{Use: name + " FOLDER LOOP", Short: "Go on with a loop that was detached", Hidden: true, Args: cobra.ExactArgs(2)}
+	cmd := &cobra.Command{Use: Name + " FOLDER LOOP", Short: "Go on with a loop that was detached", Hidden: true, Args: cobra.ExactArgs(2)}
 	leave := cmd.Flags().Bool("leave", false, "start another one that outlives this process, and end")
 	cmd.Flags().BoolVar(&k.trusted, "trusted", false, "the folder's files are trusted")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -95,7 +95,7 @@ func (k *keeper) leave(folder, loopID string) error {
 	if err != nil {
 		return err
 	}
-	cmd := exec.Command(self, name, fmt.Sprintf("--trusted=%t", k.trusted), "--", folder, loopID)
+	cmd := exec.Command(self, Name, fmt.Sprintf("--trusted=%t", k.trusted), "--", folder, loopID)
 	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = folder, os.Stdout, apart()
 	if log, err := loop.KeeperLog(loopID); err == nil {
 		defer log.Close()
