@@ -120,6 +120,9 @@ func (k *kept) tell(u wire.Update) {
 	}
 }
 
+// fails says whether there may be a failure.
+func (k *kept) fails() bool { return k.failed != nil || k.writer.Err() != nil }
+
 // failure is why the file isn't complete, once for each reason.
 func (k *kept) failure() error {
 	why := errors.Join(k.failed, k.writer.Err())

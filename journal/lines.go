@@ -21,17 +21,23 @@ type lines struct {
 	usage     *wire.UsageUpdate
 }
 
-// run is text of one message that may go on.
+// run is text of one message that may go on. It is encoded as it comes: to copy and to look at all of
+// it once more is most of what a piece costs.
 type run struct {
 	kind, messageID, parent string
-	text                    []byte
+	head                    []byte // of the update, up to the text
+	text                    []byte // as JSON has it
+	size                    int    // of the text
 }
+
+// runEnd is what an update has behind its text.
+const runEnd = `"}}`
 
 func newLines() lines { return lines{encoder: wire.NewEncoder()} }
 
 // waiting is roughly how many bytes aren't in out yet.
 func (l *lines) waiting() int {
-	n := len(l.text.text)
+	n := l.text.size
 	if l.usage != nil {
 		n++
 	}
@@ -43,14 +49,55 @@ func (l *lines) addText(kind, messageID, parent, delta string) {
 	for delta = stream.Plain(delta); delta != ""; {
 		t := &l.text
 		goesOn := t.kind == kind && t.messageID == messageID && t.parent == parent
-		if len(t.text) > 0 && (!goesOn || len(t.text) > wire.MaxText-utf8.UTFMax) {
+		if t.size > 0 && (!goesOn || t.size > wire.MaxText-utf8.UTFMax) {
 			l.seal()
 		}
-		t.kind, t.messageID, t.parent = kind, messageID, parent
-		n := wire.FirstText(delta, wire.MaxText-len(t.text))
-		t.text = append(t.text, delta[:n]...)
+		if !goesOn { // else each piece would cost the garbage collector three looks
+			t.kind, t.messageID, t.parent = kind, messageID, parent
+			head, err := l.encoder.Encode(wire.Chunk{SessionUpdate: kind, MessageID: messageID, ParentToolCallID: parent, Content: wire.TextContent{Type: "text"}}, false)
+			if err != nil {
+				return // texts always can be encoded
+			}
+			t.head = append(t.head[:0], bytes.TrimSuffix(head, []byte(runEnd))...)
+		}
+		n := wire.FirstText(delta, wire.MaxText-t.size)
+		t.text = appendText(t.text, delta[:n])
+		t.size += n
 		delta = delta[n:]
 	}
+}
+
+// escapes has what stands behind a backslash for a byte; 0 for one that is as it is, and 1 for one
+// of which there is more to know.
+var escapes = func() (all [256]byte) {
+	for c := range all {
+		if c < ' ' || c >= utf8.RuneSelf {
+			all[c] = 1
+		}
+	}
+	all['"'], all['\\'], all['\n'], all['\t'] = '"', '\\', 'n', 't'
+	return all
+}()
+
+// appendText appends a text as JSON has it, without its quotes.
+func appendText(to []byte, text string) []byte {
+	done := 0
+	for i := 0; i < len(text); i++ {
+		escape := escapes[text[i]]
+		switch escape {
+		case 0:
+			continue
+		case 1:
+			var rest bytes.Buffer
+			e := json.NewEncoder(&rest)
+			e.SetEscapeHTML(false)
+			_ = e.Encode(text[done:]) // texts always can be encoded
+			return append(to, rest.Bytes()[1:rest.Len()-len("\"\n")]...)
+		}
+		to = append(append(to, text[done:i]...), '\\', escape)
+		done = i + 1
+	}
+	return append(to, text[done:]...)
 }
 
 // addEvent adds what an event of the agent's is told as.
@@ -79,9 +126,9 @@ func (l *lines) add(u wire.Update) {
 
 // seal writes what waits.
 func (l *lines) seal() {
-	if t := &l.text; len(t.text) > 0 {
-		l.put(wire.Chunk{SessionUpdate: t.kind, MessageID: t.messageID, ParentToolCallID: t.parent, Content: wire.TextContent{Type: "text", Text: string(t.text)}})
-		t.text = t.text[:0]
+	if t := &l.text; t.size > 0 {
+		l.putEncoded(t.head, t.text, []byte(runEnd))
+		t.text, t.size = t.text[:0], 0
 	}
 	if u := l.usage; u != nil {
 		l.usage = nil
@@ -101,10 +148,16 @@ func (l *lines) put(u wire.Update) {
 	if err != nil {
 		return // without a tool's input there is nothing that can't be encoded
 	}
+	l.putEncoded(encoded)
+}
+
+func (l *lines) putEncoded(update ...[]byte) {
 	l.out = append(l.out, lineHead...)
 	l.out = strconv.AppendInt(l.out, int64(l.iteration), 10)
 	l.out = append(l.out, lineInner...)
-	l.out = append(l.out, encoded...)
+	for _, part := range update {
+		l.out = append(l.out, part...)
+	}
 	l.out = append(l.out, lineEnd...)
 }
 

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
@@ -41,8 +42,9 @@ type Log struct {
 	onDisk    int64   // what is before is in the file
 	from      int64   // the offset of lines.out; above onDisk where some couldn't be kept
 	lines     lines
-	broken    error // why nothing is written any more
-	told      bool  // of it
+	broken    error       // why nothing is written any more
+	told      bool        // of it
+	fails     atomic.Bool // it is to be told, for who doesn't hold mu
 	opened    bool
 	over      bool
 	timer     *time.Timer // writes what waits
@@ -84,7 +86,7 @@ func (l *Log) open(loopID string, earlier *kept, keep bool) {
 		l.file, l.path, l.name, l.first = file, file.Name(), h.Name, first
 		l.begun, l.onDisk, l.from = size, size, size
 	} else {
-		l.broken = fmt.Errorf("the loop's journal can't be written: %w", err)
+		l.breaks(fmt.Errorf("the loop's journal can't be written: %w", err))
 	}
 	l.opened = true
 	if l.over {
@@ -149,7 +151,7 @@ func (l *Log) write() {
 			l.trim()
 			return
 		}
-		l.broken = fmt.Errorf("the loop's journal is not complete: %w", err)
+		l.breaks(fmt.Errorf("the loop's journal is not complete: %w", err))
 		_ = l.file.Truncate(l.onDisk) // else who goes on does so
 	}
 	if out := l.lines.out; len(out) > maxUnkept {
@@ -160,13 +162,20 @@ func (l *Log) write() {
 	}
 }
 
+// breaks takes note of why nothing is written any more. The caller holds mu.
+func (l *Log) breaks(why error) {
+	l.broken = why
+	l.fails.Store(!l.told)
+}
+
 // failure is why the journal isn't written, once.
 func (l *Log) failure() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.told {
+	if !l.fails.Load() {
 		return nil
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fails.Store(false)
 	l.told = l.broken != nil
 	return l.broken
 }

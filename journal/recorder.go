@@ -86,6 +86,9 @@ func (r *Recorder) record(e loop.Event) {
 
 // warn warns once when something can't be written. The loop goes on.
 func (r *Recorder) warn() {
+	if !r.log.fails.Load() && !r.kept.fails() { // each event asks
+		return
+	}
 	for _, err := range []error{r.log.failure(), r.kept.failure()} {
 		if err != nil {
 			w := loop.Warning{Message: err.Error()}
