@@ -63,6 +63,7 @@ type State struct {
 	Allowed      []string      `json:"allowed"`      // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
 	Stuck        string        `json:"stuck"`        // what the last iteration tried in vain again and again, for the next process
 	SessionFile  string        `json:"sessionFile"`
+	Closing      string        `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
 
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
 	Accept bool `json:"-"`

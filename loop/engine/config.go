@@ -154,7 +154,7 @@ func (c Config) describe(s *loopstate.State) {
 	}
 	said := c.Said
 	said.Sandbox = c.Sandbox.Mode // which walls there are, whoever wanted them
-	s.Said, s.SandboxEngine = said.Kept(), ""
+	s.Said, s.SandboxEngine, s.Closing = said.Kept(), "", said.OnClose
 	if c.Sandbox.IsOn() {
 		s.SandboxEngine = c.Sandbox.EngineOf()
 	}

@@ -274,6 +274,9 @@ func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
 				}
 				r.Close()
 				r.over(tt.want, 1)
+				if s, err := r.file.Load(); err != nil || s.Closing != tt.close {
+					t.Errorf("who resumes it knows %q, want %q (%v)", s.Closing, tt.close, err)
+				}
 			})
 		})
 	}

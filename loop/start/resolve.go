@@ -278,7 +278,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (en
 		}
 	}
 	cfg := engine.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model}
-	r.Start.Said = r.Start.Said.Or(found.Said.Tightening(r.Settings.Said))
+	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: found.Closing}).Or(found.Said.Tightening(r.Settings.Said))
 	r.say(&cfg)
 	r.keep(&cfg)
 	ctx = r.keepWalls(ctx, &cfg, found)

@@ -378,9 +378,9 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			}
 		})
 	}
-	program := Found{"state.md", loopstate.State{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg", Said: settings.Said{Instruct: new(false)}}}
+	program := Found{"state.md", loopstate.State{Backend: "/bin/agent", BackendOutput: "pi-stream-json", BackendPrompt: "arg", Said: settings.Said{Instruct: new(false)}, Closing: settings.OnCloseKeep}}
 	cfg, err := Resolver{Settings: s, Start: Options{Agent: Agent{Name: "/bin/agent"}}}.Continue(t.Context(), program, files)
-	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct {
+	if err != nil || string(cfg.Backend.Output) != program.BackendOutput || string(cfg.Backend.Prompt) != program.BackendPrompt || *cfg.Said.Instruct || cfg.Said.OnClose != settings.OnCloseKeep {
 		t.Errorf("a program is spoken to as before: %+v, %v", cfg.Backend, err)
 	}
 	var noModel *NoModelError
