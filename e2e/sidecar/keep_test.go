@@ -3,6 +3,7 @@
 package sidecar
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -135,4 +136,54 @@ func TestAKilledKeeperLeavesNothing(t *testing.T) {
 			proctest.CheckNone(t, patience, k.mark)
 		})
 	}
+}
+
+// An installation puts another program into the place of the one that a keeper runs. The loop goes on
+// all the same, also when it needs a new reaper and agent, and the new program commands it.
+func TestTheProgramIsReplacedBelowAKeeper(t *testing.T) {
+	program, dir := filepath.Join(t.TempDir(), "ralph-lsp"), t.TempDir()
+	k := &kept{dir, fmt.Sprintf("RALPH_KEEP_TEST=%d-replaced", os.Getpid())}
+	t.Cleanup(func() { exec.Command(sidecar, "cancel", "-C", dir).Run() })
+	own, err := os.ReadFile(sidecar)
+	if err == nil {
+		err = os.WriteFile(program, own, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(program string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(program, append(args, "-C", dir)...)
+		cmd.Env = append(os.Environ(), roleEnv+"=stubborn", k.mark)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", args[0], err, out)
+		}
+	}
+	until := func(what string) {
+		t.Helper()
+		for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+			now := k.status(t)
+			if strings.Contains(now, what) && strings.Contains(now, `"detached":true`) && len(k.find("deaf")) > 0 {
+				return
+			}
+			if time.Since(begin) > patience {
+				t.Fatalf("it isn't %s: %s", what, now)
+			}
+		}
+	}
+	say(program, "run", "work", "--detach", "--backend", os.Args[0], "--backend-output", "pi-stream-json", "--completion-promise", "DONE")
+	until(`"iteration":1`)
+	if err := errors.Join(os.WriteFile(program+".new", []byte("#!/bin/false\n"), 0o700), os.Rename(program+".new", program)); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range k.find("reaper") {
+		syscall.Kill(p.PID, syscall.SIGKILL)
+	}
+	until(`"iteration":2`)
+	say(sidecar, "steer", "use tabs")
+	say(sidecar, "next")
+	until(`"iteration":3`)
+	say(sidecar, "pause")
+	say(sidecar, "cancel")
+	proctest.CheckNone(t, patience, k.mark)
 }
