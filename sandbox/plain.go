@@ -2,26 +2,27 @@ package sandbox
 
 import (
 	"bytes"
-	"regexp"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // Signs of a login in a file of settings: a word for it, a URL with a name and a password,
 // or something that is no word at all. A name alone before a host is how ssh is told it.
 var (
-	loginWord = regexp.MustCompile(`(?i)auth\b|_auth|authoriz|authident|token|passw|passphrase|secret|credential|extraheader|bearer|api_?key|access_?key|private_?key|helper|\b_?key\b *[=:]|pwd|cookie`)
-	loginURL  = regexp.MustCompile(`(?i)://[^/\s@]+:[^/\s@]*@|https?://[^/\s@]+@`)
-	noWord    = regexp.MustCompile(`[A-Za-z0-9+]{24,}`)
-	digit     = regexp.MustCompile(`\d`)
-	letter    = regexp.MustCompile(`[A-Za-z]`)
+	loginWord = lazy.Regexp(`(?i)auth\b|_auth|authoriz|authident|token|passw|passphrase|secret|credential|extraheader|bearer|api_?key|access_?key|private_?key|helper|\b_?key\b *[=:]|pwd|cookie`)
+	loginURL  = lazy.Regexp(`(?i)://[^/\s@]+:[^/\s@]*@|https?://[^/\s@]+@`)
+	noWord    = lazy.Regexp(`[A-Za-z0-9+]{24,}`)
+	digit     = lazy.Regexp(`\d`)
+	letter    = lazy.Regexp(`[A-Za-z]`)
 	// inXML are the elements of Maven's settings for them.
-	inXML = regexp.MustCompile(`(?s)<servers>.*?</servers>|<password>.*?</password>|<passphrase>.*?</passphrase>|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
+	inXML = lazy.Regexp(`(?s)<servers>.*?</servers>|<password>.*?</password>|<passphrase>.*?</passphrase>|<privateKey>.*?</privateKey>|<username>.*?</username>|<properties>.*?</properties>|<!--.*?-->`)
 )
 
 // plain is a file of settings without the lines that may have logins, and what these go on with.
 func plain(content []byte) []byte {
 	if bytes.HasPrefix(bytes.TrimLeft(content, "\ufeff \t\r\n"), []byte("<")) {
-		content = inXML.ReplaceAll(content, nil)
+		content = inXML().ReplaceAll(content, nil)
 	}
 	var kept []string
 	isOut, goesOn, indent := false, false, 0
@@ -40,14 +41,14 @@ func plain(content []byte) []byte {
 }
 
 func mayBeLogin(line string) bool {
-	if strings.HasPrefix(line, "[") && !strings.Contains(line, "=") && !loginURL.MatchString(line) { // a section
+	if strings.HasPrefix(line, "[") && !strings.Contains(line, "=") && !loginURL().MatchString(line) { // a section
 		return false
 	}
-	if loginWord.MatchString(line) || loginURL.MatchString(line) {
+	if loginWord().MatchString(line) || loginURL().MatchString(line) {
 		return true
 	}
-	for _, word := range noWord.FindAllString(line, -1) {
-		if digit.MatchString(word) && letter.MatchString(word) {
+	for _, word := range noWord().FindAllString(line, -1) {
+		if digit().MatchString(word) && letter().MatchString(word) {
 			return true
 		}
 	}

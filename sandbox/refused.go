@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // Refusal is what the walls kept from being done.
@@ -27,31 +29,31 @@ const maxRefusals = 20
 
 // Signs of what walls refuse, in the words of system calls' errors.
 var (
-	cantWrite = regexp.MustCompile(`(?i)read-only file system|Error code: EROFS`)
-	isMissing = regexp.MustCompile(`(?i)no such file or directory`)
-	inQuotes  = regexp.MustCompile("['\"`‘]([^'\"`‘’]+)['\"`’]")
+	cantWrite = lazy.Regexp(`(?i)read-only file system|Error code: EROFS`)
+	isMissing = lazy.Regexp(`(?i)no such file or directory`)
+	inQuotes  = lazy.Regexp("['\"`‘]([^'\"`‘’]+)['\"`’]")
 	// behindVerb is a path behind what was tried with it: "open /etc/hosts: ", "cannot create /etc/x: ".
-	behindVerb = regexp.MustCompile(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
+	behindVerb = lazy.Regexp(`\b(?:open|openat|create|creat|mkdir|mkdirat|rename|link|symlink|unlink|remove|rmdir|chmod|chown|truncate|write|touch|file) ((?:~|\.{0,2}/)?[^:'"]+?): *$`)
 	// ofPi is how pi's edit says it: "Could not edit file: ralph.toml. Error code: EROFS."
-	ofPi   = regexp.MustCompile(`file: (.+?)\. *$`)
-	asPart = regexp.MustCompile(`(?:^|: )([^:]+?): *$`)
+	ofPi   = lazy.Regexp(`file: (.+?)\. *$`)
+	asPart = lazy.Regexp(`(?:^|: )([^:]+?): *$`)
 )
 
 // Refusals are what a tool's output says was refused, as far as it was the walls: who looks at
 // the same place from outside finds it otherwise. dir is where relative paths begin.
 func (w *Walls) Refusals(output, dir string) []Refusal {
-	if w == nil || !cantWrite.MatchString(output) && !isMissing.MatchString(output) {
+	if w == nil || !cantWrite().MatchString(output) && !isMissing().MatchString(output) {
 		return nil
 	}
 	var found []Refusal
 	for line := range strings.Lines(output) {
 		var r Refusal
-		if sign := cantWrite.FindStringIndex(line); sign != nil {
+		if sign := cantWrite().FindStringIndex(line); sign != nil {
 			r = Refusal{w.place(pathIn(line, sign), dir), Write}
 			if r.Path != "" && isReadOnly(r.Path) {
 				continue
 			}
-		} else if sign := isMissing.FindStringIndex(line); sign != nil {
+		} else if sign := isMissing().FindStringIndex(line); sign != nil {
 			r = Refusal{w.place(pathIn(line, sign), dir), Read}
 			if !w.isHidden(r.Path) || !exists(r.Path) && !w.isHidden(filepath.Dir(r.Path)) || !exists(filepath.Dir(r.Path)) {
 				continue
@@ -92,14 +94,14 @@ func pathIn(line string, sign []int) string {
 	before, behind := line[:sign[0]], line[sign[1]:]
 	before = strings.TrimSuffix(strings.TrimRight(before, " "), "EROFS:")
 	before = strings.TrimSuffix(before, "ENOENT:")
-	before = regexpErrno.ReplaceAllString(before, "")
-	if m := inQuotes.FindStringSubmatch(behind); m != nil { // node, python: the path comes last
+	before = regexpErrno().ReplaceAllString(before, "")
+	if m := inQuotes().FindStringSubmatch(behind); m != nil { // node, python: the path comes last
 		return m[1]
 	}
-	if all := inQuotes.FindAllStringSubmatch(before, -1); all != nil {
+	if all := inQuotes().FindAllStringSubmatch(before, -1); all != nil {
 		return all[len(all)-1][1]
 	}
-	for _, form := range []*regexp.Regexp{ofPi, behindVerb, asPart} {
+	for _, form := range []*regexp.Regexp{ofPi(), behindVerb(), asPart()} {
 		if m := form.FindStringSubmatch(before); m != nil {
 			return strings.TrimSpace(m[1])
 		}
@@ -108,7 +110,7 @@ func pathIn(line string, sign []int) string {
 }
 
 // regexpErrno is how python begins: "OSError: [Errno 30] ".
-var regexpErrno = regexp.MustCompile(`\[Errno \d+\] *$`)
+var regexpErrno = lazy.Regexp(`\[Errno \d+\] *$`)
 
 // existing is a path, or the folder above it that is there.
 func existing(path string) string {

@@ -9,11 +9,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // tools are the programs that the engine Runtime needs. Those who are to be walled can't
@@ -245,7 +246,7 @@ func (w *Walls) clean() {
 
 // violation is a line of the package's: "deny openat /etc/hosts", "deny(1) file-write-create /etc/hosts",
 // "deny network-outbound example.com:443 (no rule)".
-var violation = regexp.MustCompile(`^(?:.*? )?deny(?:\(\d+\))? (\S+) (.+)$`)
+var violation = lazy.Regexp(`^(?:.*? )?deny(?:\(\d+\))? (\S+) (.+)$`)
 
 // Observed is what the engine itself has seen refused since the last time.
 func (w *Walls) Observed() (found []Refusal) {
@@ -277,7 +278,7 @@ func (w *Walls) Observed() (found []Refusal) {
 }
 
 func refusalIn(line string) Refusal {
-	m := violation.FindStringSubmatch(line)
+	m := violation().FindStringSubmatch(line)
 	switch {
 	case m == nil:
 		return Refusal{}

@@ -1,9 +1,10 @@
 package tell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // hidden stands for a secret.
@@ -13,9 +14,9 @@ const hidden = "***"
 const secretName = `(?:(?:^|[^a-z])(?:key|token|auth|pat|pwd)|(?:api|access|private|secret)[-_]?key|(?:auth|access|bearer)[-_]?token|secret|passw(?:or)?d|passphrase|credentials?|authorization)`
 
 var (
-	secretFlag  = regexp.MustCompile(`(?i)^--?[a-z][\w.-]*$`)
-	secretEnd   = regexp.MustCompile(`(?i)` + secretName + `$`)
-	secretValue = regexp.MustCompile(`(?i)(` + secretName + `["']?\s*(?:=|:)\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'].*)`)
+	secretFlag  = lazy.Regexp(`(?i)^--?[a-z][\w.-]*$`)
+	secretEnd   = lazy.Regexp(`(?i)` + secretName + `$`)
+	secretValue = lazy.Regexp(`(?i)(` + secretName + `["']?\s*(?:=|:)\s*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'].*)`)
 )
 
 // Masked are arguments without the secrets that they name: "--api-key X", "--api-key=X", "KEY=X",
@@ -28,8 +29,8 @@ func Masked(args []string) []string {
 		case isNext && !strings.HasPrefix(arg, "--"):
 			masked[i], isNext = hidden, false
 		default:
-			masked[i] = secretValue.ReplaceAllString(arg, "${1}"+hidden)
-			isNext = secretFlag.MatchString(arg) && secretEnd.MatchString(arg)
+			masked[i] = secretValue().ReplaceAllString(arg, "${1}"+hidden)
+			isNext = secretFlag().MatchString(arg) && secretEnd().MatchString(arg)
 		}
 	}
 	return masked

@@ -32,7 +32,7 @@ var picture = Rules{
 		"internal/limits":           {"internal/tell"},
 		"internal/settings":         {"internal/limits", "internal/tell"},
 		"internal/paths":            {},
-		"internal/tell":             {},
+		"internal/tell":             {"internal/lazy"},
 
 		"stream":                   {"internal/jsoncursor", "internal/lazy", "internal/tell"},
 		"stream/decode":            {"stream", "stream/promises", "internal/jsoncursor", "internal/lazy"},
@@ -45,7 +45,7 @@ var picture = Rules{
 		"agents":                   {"stream", "backends", "internal/paths", "internal/tell"},
 		"config":                   {"internal/caller", "worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"sandbox/inside":           {},
-		"sandbox":                  {"sandbox/inside", "verify", "internal/git", "internal/paths"},
+		"sandbox":                  {"internal/lazy", "sandbox/inside", "verify", "internal/git", "internal/paths"},
 		"backends":                 {"stream", "backends/reaper", "sandbox", "internal/caller", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"backends/reaper":          {},
 		"history":                  {"stream", "internal/jsoncursor", "internal/paths", "internal/tell", "stream/decode"},
