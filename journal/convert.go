@@ -14,20 +14,26 @@ import (
 type converter struct {
 	projector wire.Projector
 	lines     lines
+	from      *history.Reader
 }
 
 // next adds the lines that the next one of a session is made into.
 func (c *converter) next(r *history.Reader) bool {
+	c.from = r
 	ok := r.Next(c)
 	c.lines.seal()
 	return ok
 }
 
 // Handle takes an event of the agent's.
-func (c *converter) Handle(e stream.Event) { c.lines.addEvent(&c.projector, e) }
+func (c *converter) Handle(e stream.Event) {
+	c.lines.at = c.from.Time()
+	c.lines.addEvent(&c.projector, e)
+}
 
 // HandleRecord takes what isn't the agent's. Inputs of the loop's own stay hidden.
 func (c *converter) HandleRecord(r history.Record) {
+	c.lines.at = c.from.Time()
 	switch r := r.(type) {
 	case history.Input:
 		if r.Kind != history.InputCallback {

@@ -1,9 +1,9 @@
 // Package journal keeps a loop's story: one file per loop in the user's state folder, to
 // which the process that runs the loop appends a line for each update that clients get.
 //
-// The first line names the journal. Each other is an update with its iteration:
+// The first line names the journal. Each other is an update with its iteration and its time:
 //
-//	{"i":3,"u":{"sessionUpdate":"agent_message_chunk",...}}
+//	{"i":3,"t":1795694400000,"u":{"sessionUpdate":"agent_message_chunk",...}}
 //
 // A cursor is the journal's name and an offset behind a line. It means the same to who
 // listens (Log.Follow), who asks after a reload, who reads the loop of another process, and
@@ -22,6 +22,6 @@
 // a journal's name and an offset, so a client that listens, one that reloads, a second editor and
 // the follower of another process read the same (log.go, file.go, page.go). Pieces of a message are
 // joined before they are written, at most 50 ms. Of what only says how far a tool has come, who
-// listens gets the last. session.go makes lines of a session file when it is asked for. retell.go
-// shows a story in the terminal.
+// listens gets the last. session.go makes lines of a session file when it is asked for. The terminal
+// shows pages of either (cmd/internal/terminal).
 package journal

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -17,6 +18,7 @@ type lines struct {
 	encoder   *wire.Encoder
 	out       []byte // whole lines
 	iteration int
+	at        time.Time // when what comes happened; zero: now
 	text      run
 	usage     *wire.UsageUpdate
 }
@@ -138,6 +140,7 @@ func (l *lines) seal() {
 
 const (
 	lineHead  = `{"i":`
+	lineTime  = `,"t":` // in milliseconds
 	lineInner = `,"u":`
 	lineEnd   = "}\n"
 )
@@ -154,6 +157,12 @@ func (l *lines) put(u wire.Update) {
 func (l *lines) putEncoded(update ...[]byte) {
 	l.out = append(l.out, lineHead...)
 	l.out = strconv.AppendInt(l.out, int64(l.iteration), 10)
+	at := l.at
+	if at.IsZero() {
+		at = time.Now()
+	}
+	l.out = append(l.out, lineTime...)
+	l.out = strconv.AppendInt(l.out, at.UnixMilli(), 10)
 	l.out = append(l.out, lineInner...)
 	for _, part := range update {
 		l.out = append(l.out, part...)
@@ -164,16 +173,24 @@ func (l *lines) putEncoded(update ...[]byte) {
 // line is one that was read; its update shares memory with what was read.
 type line struct {
 	iteration int
+	at        time.Time // zero where the line doesn't say it
 	update    []byte
 }
 
 // parseLine takes a line apart; ok is false for what isn't one.
 func parseLine(data []byte) (l line, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(lineHead))
-	number, rest, cut := bytes.Cut(rest, []byte(lineInner))
-	update, whole := bytes.CutSuffix(rest, []byte(lineEnd))
+	head, rest, cut := bytes.Cut(rest, []byte(lineInner))
+	number, since, isTimed := bytes.Cut(head, []byte(lineTime))
+	var whole bool
+	l.update, whole = bytes.CutSuffix(rest, []byte(lineEnd))
 	n, err := strconv.Atoi(string(number))
-	return line{n, update}, ok && cut && whole && err == nil && n >= 0
+	if l.iteration = n; isTimed {
+		var ms int64
+		ms, _ = strconv.ParseInt(string(since), 10, 64)
+		l.at = time.UnixMilli(ms)
+	}
+	return l, ok && cut && whole && err == nil && n >= 0
 }
 
 // version is that of journals from which something was dropped; others have 1, as before that

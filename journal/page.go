@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -32,6 +33,7 @@ type Item struct {
 	JSON      json.RawMessage
 	Text      bool // of a message
 	Iteration int
+	At        time.Time // when it was told; zero: nobody knows
 }
 
 // Page is a piece of a journal.
@@ -238,7 +240,7 @@ func (p *pager) takeUpdate(kind string, l line) bool {
 		p.text.WriteString(chunk.Content.Text)
 	}
 	p.bytes += len(l.update)
-	p.page.Items = append(p.page.Items, Item{JSON: bytes.Clone(l.update), Text: isText || kind == wire.KindDiscard, Iteration: l.iteration})
+	p.page.Items = append(p.page.Items, Item{JSON: bytes.Clone(l.update), Text: isText || kind == wire.KindDiscard, Iteration: l.iteration, At: l.at})
 	return true
 }
 
@@ -250,7 +252,7 @@ func NewPager(o Options) *Pager { return &Pager{pager{Options: o, usage: -1}} }
 
 // Take takes an update of a kind and an iteration; false if it has to wait for another page.
 func (p *Pager) Take(kind string, iteration int, update []byte) bool {
-	return p.p.takeUpdate(kind, line{iteration, update})
+	return p.p.takeUpdate(kind, line{iteration: iteration, update: update})
 }
 
 // Page is what was taken. Cursor, Complete and Reset are for the caller to say.

@@ -345,8 +345,8 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 
 func projectEnd(e loop.End) End {
 	end := End{
-		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations,
-		CostUSD: dollars(e.Cost), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
+		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
+		CostUSD: dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {

@@ -16,8 +16,7 @@ type Receipt struct {
 	LoopID  string    `json:"loopId"`
 	EndedAt time.Time `json:"endedAt,omitzero"`
 	End
-	Verified string        `json:"verified,omitempty"` // of a promise: by what, and how that went
-	Rows     []Detail      `json:"rows"`               // in words, for a table
+	Rows     []Detail      `json:"rows"` // in words, for a table
 	Commands []CommandLine `json:"commands,omitempty"`
 }
 
@@ -55,7 +54,7 @@ func InFolder(folder string) string { return " -C " + tell.ShellWord(stream.Plai
 // loop's folder, see InFolder.
 func ReceiptOf(e loop.End, in string) Receipt {
 	s := e.Status
-	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Verified: stream.Plain(e.Verified), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
+	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
 	add := func(label, text string) {
 		if text != "" {
 			r.Rows = append(r.Rows, Detail{label, text})

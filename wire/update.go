@@ -305,15 +305,18 @@ type End struct {
 	StopReason    string    `json:"stopReason"`
 	Promise       string    `json:"promise,omitempty"`
 	Iterations    int       `json:"iterations"`
+	Limit         int       `json:"limit,omitempty"` // of iterations, where that ended it
 	CostUSD       *float64  `json:"costUsd,omitempty"`
-	Hats          []HatCost `json:"hats,omitempty"` // the part of each hat, where hats handed over
+	UnknownCosts  int       `json:"unknownCosts,omitempty"` // iterations whose cost isn't in the sum; -1: nobody knows how many
+	Hats          []HatCost `json:"hats,omitempty"`         // the part of each hat, where hats handed over
 	Tokens        *Tokens   `json:"tokens,omitempty"`
 	DurationMs    int64     `json:"durationMs"`
 	Error         string    `json:"error,omitempty"`
 	Denials       []Denial  `json:"denials,omitempty"`
-	Changes       *Changes  `json:"changes,omitempty"` // of the whole loop; absent: nobody knows
-	Title         string    `json:"title,omitempty"`   // of the loop, as in its status
-	Guards        string    `json:"guards,omitempty"`  // the files that it was verified by and that the loop changed
+	Changes       *Changes  `json:"changes,omitempty"`  // of the whole loop; absent: nobody knows
+	Title         string    `json:"title,omitempty"`    // of the loop, as in its status
+	Guards        string    `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
+	Verified      string    `json:"verified,omitempty"` // of a promise: by what, and how that went
 	Said
 }
 

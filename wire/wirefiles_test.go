@@ -250,7 +250,7 @@ func rareExamples(text func(string) TextContent) []any {
 		StatusOf(loop.Status{Folder: "/w/app", State: StateIdle, Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
 			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: noon}}}, false),
-		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", Denials: []Denial{{"Bash", "rm -r build"}}},
+		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []Denial{{"Bash", "rm -r build"}}},
 	}
 }
 

@@ -84,14 +84,15 @@ func toolText(t loop.ToolStatus, now time.Time) string {
 
 // CallTitle is what a tool call does: "bash go test ./...".
 func CallTitle(call stream.ToolCall) string {
-	shown := ToolCallOf(call)
-	if shown.Subagent != nil {
-		return shown.Title
+	return ToolCallOf(call).Line()
+}
+
+// Line is the call in one line.
+func (c ToolCall) Line() string {
+	if c.Subagent != nil || c.Title == c.Name {
+		return OneLine(c.Title)
 	}
-	if shown.Title == shown.Name {
-		return OneLine(shown.Name)
-	}
-	return OneLine(shown.Name) + " " + shown.Title
+	return OneLine(c.Name) + " " + c.Title
 }
 
 func problemText(problem *string) string {

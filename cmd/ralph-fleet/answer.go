@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -87,19 +88,9 @@ func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]ask.Ques
 // openOf are the questions that an iteration shows.
 func openOf(r fleet.Record, s fleet.Shown) (open []ask.Question) {
 	for _, q := range fleet.StatusOf(r, s, "", time.Now()).Questions {
-		open = append(open, asked(q))
+		open = append(open, terminal.QuestionOf(q))
 	}
 	return open
-}
-
-// asked is a question of the wire as a loop asks it.
-func asked(q wire.Question) ask.Question {
-	return ask.Question{ID: q.ID, Kind: q.Kind, Tool: q.Tool, Agent: q.Agent, Title: q.Title, Detail: q.Detail, Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule}
-}
-
-// howToAnswer is the command line that answers.
-func howToAnswer(q ask.Question, usage string) string {
-	return fmt.Sprintf("  answer: %s %s ... (%s)", usage, wire.OneLine(q.ID), wire.AnswersTo(q))
 }
 
 // printQuestions shows what is open, and the command line that answers it.
@@ -109,7 +100,7 @@ func printQuestions(w io.Writer, r fleet.Record, open []ask.Question, usage stri
 		return err
 	}
 	for _, q := range open {
-		for _, line := range append(wire.AskedLines(q, 0, ""), howToAnswer(q, usage)) {
+		for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, usage)) {
 			fmt.Fprintln(w, line)
 		}
 	}

@@ -14,18 +14,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-)
-
-// The exit codes of watch are those of ralph-lsp run.
-const (
-	exitFailed    = 1
-	exitCapped    = 2
-	exitCancelled = 130
 )
 
 func newWatch() *cobra.Command {
@@ -90,12 +84,13 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 	var all sync.WaitGroup
 	for _, r := range found {
 		var show func(line []byte, isLive bool) error
-		story := &story{out: v.out, loop: r.ID, flags: v.flags}
+		name := ""
+		if len(found) > 1 {
+			name = r.Name
+		}
+		story := newStory(v.out, r.ID, name, v.flags)
 		if show = story.take; v.asJSON {
 			show = func(line []byte, _ bool) error { _, err := v.out.Write(line); return err }
-		}
-		if len(found) > 1 {
-			story.name = r.Name
 		}
 		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
 			v.mu.Lock()
@@ -116,10 +111,10 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 			if err != nil && ctx.Err() == nil {
 				problems = append(problems, fmt.Errorf("%s: %w", r.Name, err))
 			} else if last.Phase == fleet.Ended && !now {
-				code = max(code, exitOf(last))
+				code = max(code, terminal.ExitCode(loop.StopReason(last.StopReason)))
 			} else if ctx.Err() != nil {
 				fmt.Fprintf(v.notes, "%s goes on without being watched; ralph-fleet cancel %s%s ends it\n", r.Name, r.ID, v.flags)
-				code = exitCancelled
+				code = terminal.ExitCancelled
 			}
 		})
 	}
@@ -128,20 +123,6 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 		return err
 	}
 	return exitCode(code)
-}
-
-// exitOf is how the loop ended, for a shell.
-func exitOf(r fleet.Record) int {
-	reason := loop.StopReason(r.StopReason)
-	switch class := reason.Ending().Class; {
-	case class == loop.ClassOK:
-		return 0
-	case reason.Capped():
-		return exitCapped
-	case class == loop.ClassError:
-		return exitFailed
-	}
-	return exitCancelled
 }
 
 // watcher reads what a loop has said and says: the files of the attempts that count, and the
@@ -267,11 +248,11 @@ func (s *story) stands(r fleet.Record) {
 		if said != r.Text { // what its child has said of its end has all of that
 			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.CostUSD, r.CostOpen))
 		}
-		s.line(said)
+		s.Tell(said)
 		return
 	}
 	if r.Phase == fleet.Running && !slices.Contains([]fleet.Wish{fleet.WishPause, fleet.WishCancel}, r.Wish) {
 		said = "runs " + said
 	}
-	s.line("(" + said + ")")
+	s.Tell("(" + said + ")")
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -12,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -142,11 +143,11 @@ func (y *yard) until(out *said, part string) {
 }
 
 func begins(n int) string {
-	return fmt.Sprintf(`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d,"text":"iteration %d of 9 · builder"}`, n, n)
+	return string(lsptest.JSON(new(wire.Projector).Loop(loop.IterationStart{Iteration: n, MaxIterations: 9, Hat: "builder"})))
 }
 
 func ends(n int) string {
-	return fmt.Sprintf(`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"text":"ok · $0.10"}`, n)
+	return string(lsptest.JSON(new(wire.Projector).Loop(loop.IterationEnd{Iteration: n, Outcome: loop.OutcomeOK, Cost: stream.USD(0.1), Duration: time.Minute})))
 }
 
 func chunk(text string) string {
@@ -157,7 +158,7 @@ func TestWatchReadsLikeARun(t *testing.T) {
 	y := newYard(t)
 	y.put("f1", "one")
 	first := []string{begins(1), chunk("I look "), chunk("at it.\nNow"), `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"Bash make","status":"in_progress"}`,
-		`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","facts":"2s","content":[{"type":"content","content":{"type":"text","text":"no rule\nmore\n"}}]}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","spent":{"durationMs":2000},"facts":"2s","content":[{"type":"content","content":{"type":"text","text":"no rule\nmore\n"}}]}`,
 		`{"sessionUpdate":"usage_update","used":7}`, `{"sessionUpdate":"_ralph/warning","message":"x","text":"mind the gap"}`, ends(1), `{"sessionUpdate":"_ralph/end","stopReason":"once","text":"left"}`}
 	y.begin("f1", "box")
 	y.say("f1", 1, 1, first[:3]...)
@@ -168,24 +169,24 @@ func TestWatchReadsLikeARun(t *testing.T) {
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1}, first...) // the rest was said while nobody heard it
 	y.begin("f1", "other")
 	y.say("f1", 2, 1, begins(2))
-	y.until(out, "iteration 2 of 9")
+	y.until(out, "iteration 2/9")
 	y.commit("f1", 2, fleet.Outcome{Iterations: 2, CostUSD: 0.2, StopReason: "promise", Text: "done: DONE after 2 iterations · $0.20"}, begins(2), chunk("done"), ends(2))
 	if got := <-code; got != 0 {
 		t.Errorf("it ends with %d", got)
 	}
 	want := `(runs on box)
---- iteration 1 of 9 · builder ---
+--- iteration 1/9 · builder ---
 I look at it.
 Now
 > Bash make
   failed · 2s · no rule (+ 1 line)
 mind the gap
---- ok · $0.10
+--- iteration 1: ok · $0.10 · 1m00s
 (waits for a worker)
 (runs on other)
---- iteration 2 of 9 · builder ---
+--- iteration 2/9 · builder ---
 done
---- ok · $0.10
+--- iteration 2: ok · $0.10 · 1m00s
 done: DONE after 2 iterations · $0.20
 `
 	got := strings.Replace(out.String(), "(waits for a worker)\n", "", 1)
@@ -214,7 +215,7 @@ func TestWhoWatchesSeveralLoopsSeesWhichOneSpeaks(t *testing.T) {
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "max_iterations", Text: "stopped after 1 iteration"}, chunk("half a "), chunk("line\n"))
 	y.until(out, "one | stopped after 1 iteration")
 	y.commit("f2", 1, fleet.Outcome{Iterations: 1, StopReason: "promise", Text: "done"}, chunk("mine\nand"), begins(1))
-	if got := <-code; got != exitCapped {
+	if got := <-code; got != terminal.ExitCapped {
 		t.Errorf("it ends with %d", got)
 	}
 }
@@ -227,7 +228,7 @@ func TestCtrlCLeavesAWatchedLoopAlone(t *testing.T) {
 	out, code := y.watches(ctx, "one")
 	y.until(out, "(waits for a worker)")
 	interrupt()
-	if got := <-code; got != exitCancelled || !strings.Contains(out.String(), "one goes on without being watched; ralph-fleet cancel f1 --bus "+y.url+" ends it") {
+	if got := <-code; got != terminal.ExitCancelled || !strings.Contains(out.String(), "one goes on without being watched; ralph-fleet cancel f1 --bus "+y.url+" ends it") {
 		t.Errorf("it ends with %d and\n%s", got, out)
 	}
 	if r, _, err := y.bus.Get(t.Context(), "f1"); err != nil || r.Phase != fleet.Queued || r.Wish != "" {
@@ -291,7 +292,7 @@ func TestWhoWatchesIsToldThatTheBusIsAway(t *testing.T) {
 		y.begin("f1", "box")
 		y.say("f1", 1, 1, begins(1))
 		out, code := y.watches(t.Context(), "one", tt.flag)
-		y.until(out, "iteration 1 of 9")
+		y.until(out, "iteration 1")
 		c.cut(true)
 		y.until(out, tt.away)
 		c.cut(false)
@@ -309,7 +310,7 @@ func TestWatchForPrograms(t *testing.T) {
 	y.begin("f1", "box")
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "failures", Text: "failed"}, begins(1), ends(1))
 	code, out := y.run("watch", "one", "--json")
-	if code != exitFailed || out != begins(1)+"\n"+ends(1)+"\n" {
+	if code != terminal.ExitFailed || out != begins(1)+"\n"+ends(1)+"\n" {
 		t.Errorf("it ends with %d and\n%s", code, out)
 	}
 	y.put("f2", "two")

@@ -45,7 +45,7 @@ only where more than one question is open.`,
 		}
 		if len(args) == 0 {
 			for _, q := range st.Questions {
-				for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, dir)) {
+				for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, terminal.AnswerIn(dir))) {
 					fmt.Fprintln(cmd.OutOrStdout(), line)
 				}
 			}

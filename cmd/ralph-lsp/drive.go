@@ -39,7 +39,7 @@ func drive(cfg engine.Config, stdout, stderr io.Writer, how shown, begun func(l 
 	defer stop()
 	out := terminal.Checked(stdout)
 	screen := terminal.ConfigOf(stdout, stderr, how.verbose)
-	screen.Out, screen.Folder, screen.Answers, screen.Statuses = out, cfg.Folder, how.answers, how.once
+	screen.Out, screen.Answer, screen.Answers, screen.Statuses = out, terminal.AnswerIn(cfg.Folder), how.answers, how.once
 	screen.Verbatim = cfg.Backend.Output == decode.FormatText
 	q := terminal.NewQueue(func(clock func() time.Time) terminal.Style {
 		screen.Now = clock

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -133,9 +134,6 @@ shown how it ended: why, what it cost, what verified it, what it changed, what h
 		if err != nil {
 			return err
 		}
-		if style.Value == terminal.JSON {
-			return printTranscript(cmd, path, *verbose)
-		}
 		return showSession(cmd, path, style.Value, *verbose)
 	})
 	return cmd
@@ -202,56 +200,51 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 	return nil
 }
 
-// printTranscript prints the updates that an editor would get, a page at a time:
-// a session may be long.
-func printTranscript(cmd *cobra.Command, path string, thinking bool) error {
-	session := new(journal.Sessions).Of(path)
-	for cursor := ""; ; {
-		page, err := session.Read(contextOf(cmd), cursor, journal.Options{Thinking: thinking})
-		if err != nil {
-			return sessionError(err)
-		}
-		for _, u := range page.Updates(false) {
-			if _, err := fmt.Fprintf(terminal.Verbatim(cmd.OutOrStdout()), "%s\n", terminal.EscapeHidden(u)); err != nil {
+// showSession shows a session in a style. For programs it prints the updates that an editor
+// would get.
+func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
+	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
+	viewer := terminal.NewViewer(style, screen)
+	skipped := 0
+	_, err := readPages(contextOf(cmd), new(journal.Sessions).Of(path), "", verbose, func(page journal.Page) error {
+		skipped += page.Skipped
+		for _, it := range page.Items {
+			if style != terminal.JSON {
+				viewer.Show(it, false)
+			} else if _, err := fmt.Fprintf(terminal.Verbatim(cmd.OutOrStdout()), "%s\n", terminal.EscapeHidden(it.JSON)); err != nil {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}
-		if cursor = page.Cursor; !page.More {
-			return nil
-		}
-	}
-}
-
-// timeIn is when what is read from a session happened, so that a tool is said to have taken
-// as long as it did. Where the session doesn't say so, it is now.
-func timeIn(r *history.Reader) time.Time {
-	if r != nil {
-		if at := r.Time(); !at.IsZero() {
-			return at
-		}
-	}
-	return time.Now()
-}
-
-func showSession(cmd *cobra.Command, path, name string, verbose bool) error {
-	r, err := history.NewReader(path, history.Cursor{})
+		return nil
+	})
+	viewer.Close()
 	if err != nil {
 		return sessionError(err)
 	}
-	defer r.Close()
-	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
-	screen.Now = func() time.Time { return timeIn(r) }
-	viewer := terminal.Viewer{Style: terminal.New(name, screen)}
-	for r.Next(viewer) {
-	}
-	viewer.Close()
-	if err := r.Err(); err != nil {
-		return sessionError(err)
-	}
-	if skipped := r.Stats().Skipped; skipped > 0 {
+	if skipped > 0 && style != terminal.JSON {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", tell.Counted(skipped, "broken line"))
 	}
 	return nil
+}
+
+// story is what a loop did: its journal, or its session file.
+type story interface {
+	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
+	Outline(ctx context.Context) (journal.Outline, error)
+}
+
+// readPages reads a story from a cursor to its end, page by page, and returns where that is.
+func readPages(ctx context.Context, s story, cursor string, thinking bool, take func(journal.Page) error) (string, error) {
+	for {
+		page, err := s.Read(ctx, cursor, journal.Options{Thinking: thinking})
+		if err == nil {
+			err = take(page)
+		}
+		if err != nil || !page.More {
+			return page.Cursor, err
+		}
+		cursor = page.Cursor
+	}
 }
 
 // sessionError says what to do about a file that is no session.

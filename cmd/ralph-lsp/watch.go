@@ -1,14 +1,12 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -16,8 +14,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -50,79 +48,25 @@ The exit codes are those of ralph-lsp run.`,
 }
 
 // watchPoll is how often what another process writes is looked at.
-const watchPoll = 250 * time.Millisecond
+const watchPoll = 100 * time.Millisecond
 
-// watcher shows the session file of a loop, and what is added to it.
+// watcher shows the story of a loop, and what is added to it.
 type watcher struct {
-	terminal.Viewer
-	dir    string
-	asks   bool        // Ctrl-C asks what becomes of the loop
-	asking atomic.Bool // it does so now
-	path   string
-	at     history.Cursor
-	status atomic.Pointer[loop.Status]
-	work   atWork
-	reader *history.Reader // of what is new in the file
-	end    *loop.End       // of the loop, as far as the file was read; nil: it goes on
+	*terminal.Viewer
+	dir      string
+	loopID   string
+	path     string      // of its session file
+	thinking bool        // is shown, too
+	asks     bool        // Ctrl-C asks what becomes of the loop
+	asking   atomic.Bool // it does so now
+	story    story
+	cursor   string
+	status   atomic.Pointer[loop.Status]
+	spent    atomic.Int64 // nanoseconds, by the iterations that are over
+	end      *loop.End    // the last of the loop, as far as the story was read; nil: it goes on
 }
 
-// atWork is what the file tells of the iteration that runs, for the live line. The
-// state file knows the loop's time only up to what was spent last, and no tool.
-type atWork struct {
-	mu    sync.Mutex
-	begun time.Time     // zero between two iterations
-	spent time.Duration // by what is over
-	tool  *loop.ToolStatus
-	// agents are those that work for the loop's.
-	agents loop.AtWork
-}
-
-// event follows the agent.
-func (a *atWork) event(e stream.Event) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.agents.Follow(e, time.Time{})
-	switch e := e.(type) {
-	case stream.ToolCall:
-		a.tool = &loop.ToolStatus{Call: e}
-	case stream.ToolResult:
-		if a.tool != nil && a.tool.Call.ID == e.ID {
-			a.tool = nil
-		}
-	}
-}
-
-// begin follows the loop into an iteration.
-func (a *atWork) begin(at time.Time) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.begun, a.tool, a.agents = at, nil, nil
-}
-
-// record follows the loop elsewhere.
-func (a *atWork) record(r history.Record) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if told, ok := r.(history.Update); ok { // of a check as well
-		if _, ends := told.Ends(); ends {
-			a.begun, a.tool, a.agents = time.Time{}, nil, nil
-		}
-		a.spent += told.Took()
-	}
-}
-
-// of adds to what the state file tells.
-func (a *atWork) of(st loop.Status, now time.Time) loop.Status {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if st.State == loop.StateRunning && !a.begun.IsZero() {
-		st.Elapsed, st.Tool = max(st.Elapsed, a.spent+now.Sub(a.begun)), cmp.Or(a.tool, st.Tool)
-		st.Agents = slices.Clone(a.agents)
-	}
-	return st
-}
-
-// find finds the loop's session, and where its current iteration begins.
+// find finds the loop, and where its current iteration begins.
 func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		for _, t := range worktree.List(w.dir) {
@@ -135,55 +79,42 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	status, _, _, err := loop.FolderStatus(w.dir)
 	switch {
 	case err == nil && (len(args) == 0 || args[0] == status.LoopID):
-		if w.path = status.SessionFile; w.path == "" {
-			return errors.New("the loop keeps no history, so it can only be watched where it runs")
-		}
+		w.loopID, w.path = status.LoopID, status.SessionFile
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	default:
 		if w.path, err = sessionNamed(cmd, w.dir, args); err != nil {
 			return err
 		}
+		w.loopID = history.LoopOf(w.path)
 	}
-	return w.seek()
-}
-
-// seek goes to the beginning of the last iteration.
-func (w *watcher) seek() error {
-	r, err := history.NewReader(w.path, history.Cursor{})
+	if w.story, err = journal.Open(w.loopID); err != nil {
+		w.story = new(journal.Sessions).Of(w.path)
+	}
+	outline, err := w.story.Outline(contextOf(cmd))
 	if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
 		return nil
 	}
-	if err != nil {
-		return sessionError(err)
-	}
-	defer r.Close()
-	var seen beginnings
-	for {
-		line := r.Cursor()
-		if !r.Next(&seen) {
-			w.work.spent = seen.before
-			return sessionError(r.Err())
-		}
-		if seen.begun {
-			w.at, seen.begun = line, false
-		}
-	}
+	w.seek(outline)
+	return sessionError(err)
 }
 
-// beginnings looks for iterations in a session.
-type beginnings struct {
-	begun  bool
-	past   atWork
-	before time.Duration // that was spent before the last iteration
-}
-
-func (*beginnings) Handle(stream.Event) {}
-
-func (b *beginnings) HandleRecord(r history.Record) {
-	b.past.record(r)
-	if u, ok := r.(history.Update); ok && u.Begins() {
-		b.begun, b.before = true, b.past.spent
+// seek goes to the beginning of the last iteration, which may be one that goes on.
+func (w *watcher) seek(o journal.Outline) {
+	last := 0
+	for i, update := range o.Iterations {
+		switch e := terminal.EventOf(update).(type) {
+		case loop.IterationStart:
+			last = e.Iteration
+		case loop.IterationEnd:
+			if last = e.Iteration; i < len(o.Iterations)-1 {
+				w.spent.Add(int64(e.Duration))
+			}
+		}
+	}
+	w.cursor = o.Cursor
+	if at := slices.IndexFunc(o.Parts, func(p journal.Part) bool { return p.Iteration == last }); at >= 0 {
+		w.cursor = o.Parts[at].Cursor
 	}
 }
 
@@ -196,8 +127,8 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	if screen.Out = out; how.style.Value == terminal.JSON {
 		screen.Notes = cmd.ErrOrStderr()
 	}
-	screen.Now = func() time.Time { return timeIn(w.reader) }
-	w.Viewer = terminal.Viewer{Style: terminal.New(how.style.Value, screen)}
+	screen.Answer = terminal.AnswerIn(w.dir)
+	w.Viewer, w.thinking = terminal.NewViewer(how.style.Value, screen), how.verbose
 	ctx, leave := context.WithCancel(contextOf(cmd))
 	defer leave()
 	result := make(chan error, 1)
@@ -240,7 +171,7 @@ func (w *watcher) attend(cmd *cobra.Command, result <-chan error, caught <-chan 
 	}
 }
 
-// follow shows what is in the file and what comes, until nobody drives the loop.
+// follow shows what the story has and what comes, until nobody drives the loop.
 func (w *watcher) follow(ctx context.Context) error {
 	defer w.Close()
 	driven := w.isDriven()
@@ -249,14 +180,22 @@ func (w *watcher) follow(ctx context.Context) error {
 			if w.asking.Load() { // its line is where the answer stands
 				return loop.Status{}
 			}
-			return w.work.of(*w.status.Load(), time.Now())
+			st := *w.status.Load()
+			if !st.IterationStartedAt.IsZero() { // the loop's record says what it has spent up to some moment
+				st.Elapsed = max(st.Elapsed, time.Duration(w.spent.Load())+time.Since(st.IterationStartedAt))
+			}
+			return st
 		})
 	}
-	for {
-		if err := w.read(); err != nil {
+	for waited := endPatience; ; waited += watchPoll {
+		if driven {
+			waited = 0
+		}
+		if err := w.read(ctx, driven && len(w.status.Load().Questions) > 0); err != nil {
 			return sessionError(err)
 		}
-		if !driven {
+		isOver := w.end != nil && w.end.Reason != loop.StopDetached
+		if !driven && (isOver || waited >= endPatience) {
 			break
 		}
 		select {
@@ -264,19 +203,23 @@ func (w *watcher) follow(ctx context.Context) error {
 			return ctx.Err()
 		case <-time.After(watchPoll):
 		}
-		driven = w.isDriven() // before the file is read: the end is written before its owner lets go
+		driven = w.isDriven()
 	}
 	if w.end == nil { // whoever drove it died
-		w.HandleRecord(history.LoopEnd{StopReason: string(loop.StopInterrupted)})
+		w.end = &loop.End{Reason: loop.StopInterrupted}
+		w.HandleLoop(*w.end)
 	}
 	return outcome(*w.end)
 }
+
+// endPatience is how long the end of a loop may come after its owner has let go.
+const endPatience = time.Second
 
 // isDriven asks whether some process drives the loop.
 func (w *watcher) isDriven() bool {
 	status, _, owned, err := loop.FolderStatus(w.dir)
 	switch {
-	case err == nil && status.SessionFile == w.path:
+	case err == nil && status.LoopID == w.loopID:
 		w.status.Store(&status)
 		return owned
 	case errors.Is(err, fs.ErrNotExist): // its file is removed before its end is written
@@ -285,40 +228,24 @@ func (w *watcher) isDriven() bool {
 	return false
 }
 
-// read shows what is new in the file.
-func (w *watcher) read() error {
-	r, err := history.NewReader(w.path, w.at)
+// read shows what is new in the story.
+func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
+	w.cursor, err = readPages(ctx, w.story, w.cursor, w.thinking, func(page journal.Page) error {
+		for _, it := range page.Items {
+			switch e := terminal.EventOf(it.JSON).(type) {
+			case loop.End:
+				w.end = &e
+			case loop.IterationStart:
+				w.end = nil
+			case loop.IterationEnd:
+				w.spent.Add(int64(e.Duration))
+			}
+			w.Show(it, isLive)
+		}
+		return nil
+	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	for w.reader = r; r.Next(w); {
-	}
-	w.at = r.Cursor()
-	return r.Err()
-}
-
-// Handle shows what the agent does.
-func (w *watcher) Handle(e stream.Event) {
-	w.work.event(e)
-	w.Viewer.Handle(e)
-}
-
-// HandleRecord shows what isn't the agent's, and notes the end.
-func (w *watcher) HandleRecord(r history.Record) {
-	w.work.record(r)
-	switch r := r.(type) {
-	case history.LoopStart:
-		w.end = nil
-	case history.Update:
-		if r.Begins() {
-			w.work.begin(w.reader.Time())
-		}
-	case history.LoopEnd:
-		w.end = new(loop.EndOfRecord(r))
-	}
-	w.Viewer.HandleRecord(r)
+	return err
 }

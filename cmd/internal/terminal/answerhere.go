@@ -37,7 +37,7 @@ func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(st
 		default:
 		}
 		if isBack && len(open) > 0 && (job{tty}).foreground() {
-			for _, line := range append(askLines(open[0]), "  "+wire.AnswersTo(open[0])+"?") {
+			for _, line := range (Config{Answer: AnswerCommand, Answers: true}).ask(open[0]) {
 				note(line)
 			}
 			isBack, shown = false, time.Now()

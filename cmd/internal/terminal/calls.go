@@ -30,14 +30,12 @@ type agentAtWork struct {
 	call, label string // the label is unlike those of the others
 }
 
-func (c *callLog) begin(call stream.ToolCall, now time.Time) string {
-	title := wire.CallTitle(call)
+func (c *callLog) begin(call stream.ToolCall, title string, now time.Time) {
 	c.running.Put(call.ID, runningCall{title, call.ParentToolCallID, now})
 	c.last = call.ID
 	if s, ok := call.Subagent(); ok && s.Count == 1 {
 		c.agents = append(c.agents, agentAtWork{call.ID, c.label(cmp.Or(Line(s.Agent), "agent"))})
 	}
-	return title
 }
 
 // label tells an agent from others of its name: "scout", "scout #2".
@@ -82,7 +80,9 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 		title = fit(call.title, repeatedTitle)
 	}
 	c.last = ""
-	r.Spent.Duration = cmp.Or(r.Spent.Duration, max(now.Sub(call.since), 1))
+	if !call.since.IsZero() {
+		r.Spent.Duration = cmp.Or(r.Spent.Duration, max(now.Sub(call.since), 1))
+	}
 	return bar, wire.JoinFacts(title, wire.SpentText(r.Spent))
 }
 

@@ -5,7 +5,8 @@
 // its look's, of which there are two: console prints as things come, pretty renders markdown and
 // keeps a live line below (style_console.go, style_pretty.go, liveline.go). For programs jsonStyle
 // writes the updates of the wire. A Queue stands between a loop and a style, so that no terminal
-// makes an agent wait. A Viewer shows with a style what was written down.
+// makes an agent wait. A Viewer shows with a style what other processes tell or told: the updates of
+// a journal, of a session file or of a fleet's bus (viewer.go).
 //
 // All that is printed passes two writers that stand in front of stdout: Output remembers that a
 // write has failed, and Fence lets nothing through that a terminal obeys but our own codes. The

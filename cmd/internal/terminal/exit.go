@@ -6,7 +6,7 @@ import "github.com/ralph-lsp/ralph-lsp/loop"
 const (
 	ExitDone      = 0
 	ExitFailed    = 1
-	exitCapped    = 2
+	ExitCapped    = 2
 	exitGoesOn    = 3 // of a loop that was to run once
 	ExitCancelled = 130
 )
@@ -19,7 +19,7 @@ func ExitCode(reason loop.StopReason) int {
 	case ending.Class == loop.ClassOK:
 		return ExitDone
 	case reason.Capped():
-		return exitCapped
+		return ExitCapped
 	case ending.Class == loop.ClassError:
 		return ExitFailed
 	}

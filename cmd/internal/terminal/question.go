@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -13,23 +14,26 @@ const ByTerminal = "terminal"
 // maxAskLines is how many lines of a question are shown while a loop runs.
 const maxAskLines = 40
 
-// askLines are what an agent asks, as far as there is room for while a loop runs.
-func askLines(q ask.Question) []string { return wire.AskedLines(q, maxAskLines, "ralph-lsp answer") }
+// AnswerCommand is the command that answers the loops of this machine.
+const AnswerCommand = "ralph-lsp answer"
 
-// HowToAnswer is the command line that answers.
-func HowToAnswer(q ask.Question, folder string) string {
-	return fmt.Sprintf("  answer: ralph-lsp answer -C %s %s ... (%s)", ShellWord(folder), Line(q.ID), wire.AnswersTo(q))
+// AnswerIn is the command line that answers the loop in a folder, up to the question.
+func AnswerIn(folder string) string { return AnswerCommand + " -C " + ShellWord(folder) }
+
+// HowToAnswer is the command line that answers a question.
+func HowToAnswer(q ask.Question, command string) string {
+	return fmt.Sprintf("  answer: %s %s ... (%s)", command, Line(q.ID), wire.AnswersTo(q))
 }
 
 // ask tells a user of a question, and how to answer: right here, or in another terminal. A loop
-// of the past has no folder, and nobody answers.
+// of the past has no command, and nobody answers.
 func (c Config) ask(q ask.Question) []string {
-	lines := askLines(q)
+	lines := wire.AskedLines(q, maxAskLines, cmp.Or(c.Asks, AnswerCommand))
 	switch {
-	case c.Folder == "":
+	case c.Answer == "":
 		return lines
 	case c.Answers:
 		return append(lines, "  "+wire.AnswersTo(q)+"?")
 	}
-	return append(lines, HowToAnswer(q, c.Folder))
+	return append(lines, HowToAnswer(q, c.Answer))
 }

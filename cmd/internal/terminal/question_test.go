@@ -10,7 +10,7 @@ import (
 // A user sees all of the command, and the safe answer first.
 func TestAQuestionAtTheTerminal(t *testing.T) {
 	q := ask.Question{ID: "q1abc", Kind: ask.Permission, Agent: "scout", Title: "Bash echo a …", Detail: "echo a\necho b\n\x1b[2J", Rule: "Bash(git push:*)"}
-	got := strings.Join(Config{Folder: "/w/a b", Answers: true}.ask(q), "\n")
+	got := strings.Join(Config{Answer: AnswerIn("/w/a b"), Answers: true}.ask(q), "\n")
 	for _, want := range []string{"scout asks: Bash echo a …", "  echo a\n  echo b\n", "deny [words for the agent], once, loop (Bash(git push:*))?"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("it doesn't say %q:\n%s", want, got)
@@ -19,7 +19,7 @@ func TestAQuestionAtTheTerminal(t *testing.T) {
 	if strings.Contains(got, "\x1b") {
 		t.Errorf("%q", got)
 	}
-	if got := (Config{Folder: "/w/a b"}).ask(q); !strings.Contains(got[len(got)-1], "ralph-lsp answer -C '/w/a b' q1abc ...") {
+	if got := (Config{Answer: AnswerIn("/w/a b")}).ask(q); !strings.Contains(got[len(got)-1], "ralph-lsp answer -C '/w/a b' q1abc ...") {
 		t.Errorf("%q", got)
 	}
 	if got := (Config{}).ask(q); strings.Contains(strings.Join(got, "\n"), "once") {

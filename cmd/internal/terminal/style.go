@@ -51,7 +51,8 @@ type Config struct {
 	thinking bool       // show the model's reasoning
 	Verbatim bool       // the agent's text is no markdown, and comes in whole lines
 	Now      func() time.Time
-	Folder   string // of the loop that runs; "" where it is over
+	Answer   string // the command line that answers what agents ask; "" where the loop is over
+	Asks     string // the command that shows all of it, where that isn't AnswerCommand
 	Answers  bool   // what its agents ask is answered here
 	Statuses bool   // a program is told how the loop stands, too
 }

@@ -121,9 +121,9 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	if start, ok := e.(loop.IterationStart); ok {
 		s.stamp.Iteration = start.Iteration
 	}
-	if q, ok := e.(loop.Asked); ok && s.cfg.Folder != "" && !s.told {
+	if q, ok := e.(loop.Asked); ok && s.cfg.Answer != "" && !s.told {
 		s.told = true
-		s.Note("an agent asks; " + strings.TrimSpace(HowToAnswer(q.Question, s.cfg.Folder)))
+		s.Note("an agent asks; " + strings.TrimSpace(HowToAnswer(q.Question, s.cfg.Answer)))
 	}
 	for _, u := range s.projector.Unfinished(e) {
 		s.write(u)

@@ -1,10 +1,12 @@
 package terminal
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -86,9 +88,7 @@ func (s *told) Handle(e stream.Event) {
 		s.release(e.ParentToolCallID)
 		s.endMessage(e)
 	case stream.ToolCall:
-		s.release(e.ParentToolCallID)
-		title := s.calls.begin(e, s.cfg.Now())
-		s.call(s.calls.bar(e.ParentToolCallID), title)
+		s.called(e, wire.CallTitle(e))
 	case stream.ToolResult:
 		s.release(e.ID, e.ParentToolCallID)
 		bar, facts := s.calls.end(e, s.cfg.Now())
@@ -127,9 +127,7 @@ func (s *told) HandleLoop(e loop.Event) {
 		}
 		s.note(offerLines(e.Offer)...)
 	case loop.Asked:
-		lines := s.cfg.ask(e.Question)
-		lines[0] = s.marks.question.on(p, lines[0])
-		s.note(lines...)
+		s.asked(s.cfg, e.Question)
 	case loop.Answered:
 		s.note(p.Yellow(wire.AnsweredText(e.Question, e.Answer)))
 	case loop.Published:
@@ -149,6 +147,40 @@ func (s *told) HandleLoop(e loop.Event) {
 				s.note(s.marks.more.on(p, more))
 			}
 		}
+	}
+}
+
+// called shows that a tool call begins.
+func (s *told) called(e stream.ToolCall, title string) {
+	s.release(e.ParentToolCallID)
+	s.calls.begin(e, title, s.cfg.Now())
+	s.call(s.calls.bar(e.ParentToolCallID), title)
+}
+
+// asked shows a question, and how it is answered.
+func (s *told) asked(how Config, q ask.Question) {
+	lines := how.ask(q)
+	lines[0] = s.marks.question.on(s.cfg.Palette, lines[0])
+	s.note(lines...)
+}
+
+// retell shows what a loop told, in the words in which it did.
+func (s *told) retell(kind string, u wire.Said, output string, update []byte, isLive bool) {
+	var q wire.Question
+	if kind == wire.KindQuestion && json.Unmarshal(update, &q) == nil {
+		how := s.cfg
+		if !isLive {
+			how.Answer = ""
+		}
+		s.asked(how, QuestionOf(q))
+		return
+	}
+	p := s.cfg.Palette
+	if u.Text != "" {
+		s.note(p.class(u.Class, Line(u.Text)))
+	}
+	for _, text := range excerpt(output, errorLines) {
+		s.note(p.class(u.Class, "  "+fit(text, consoleTitle)))
 	}
 }
 
