@@ -96,7 +96,7 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		if asPatch {
 			patch, err := s.Patch(contextOf(cmd), r, paths)
 			if err == nil {
-				_, err = terminal.Raw(out).Write(forReaders(out, patch))
+				_, err = terminal.Raw(out).Write(terminal.ForReaders(out, patch))
 			}
 			return err
 		}
@@ -104,55 +104,9 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		if err != nil {
 			return err
 		}
-		return printChanges(out, files, asJSON)
+		return terminal.PrintChanges(out, files, asJSON)
 	})
 	return cmd
-}
-
-// bareCR shows a CR as git does where no line ends with it: all behind it would stand in its line's place.
-var bareCR = strings.NewReplacer("\r\n", "\r\n", "\r", "^M")
-
-// forReaders is a patch as it can be read, where out is a terminal.
-func forReaders(out io.Writer, patch []byte) []byte {
-	if _, ok := terminal.Is(out); !ok {
-		return patch
-	}
-	return []byte(bareCR.Replace(string(patch)))
-}
-
-// printChanges prints a line per file, and for people their sum.
-func printChanges(out io.Writer, files []changes.File, asJSON bool) error {
-	if asJSON {
-		for _, f := range files {
-			f.Path, f.From = wire.PathText(f.Path), wire.PathText(f.From)
-			if err := terminal.WriteJSON(out, f); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	p := terminal.PaletteFor(out)
-	for _, f := range files {
-		name := terminal.Line(f.Path)
-		if f.From != "" {
-			name = terminal.Line(f.From) + " -> " + name
-		}
-		counts := p.Green(fmt.Sprintf("+%d", f.Added)) + " " + p.Red(fmt.Sprintf("-%d", f.Removed))
-		switch {
-		case f.Binary:
-			counts = "binary"
-		case f.Status == changes.Mode:
-			counts = ""
-		}
-		fmt.Fprintln(out, wire.JoinFacts(fmt.Sprintf("%-8s  %s", f.Status, name), counts))
-	}
-	sum := changes.Sum(files)
-	if text := wire.ChangesText(&sum); text != "" {
-		fmt.Fprintln(out, text)
-	} else {
-		fmt.Fprintln(out, "nothing changed")
-	}
-	return nil
 }
 
 func newUndo() *cobra.Command {

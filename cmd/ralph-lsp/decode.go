@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -15,9 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // decodeFormats are the values of decode --format: the agents whose stream has
@@ -54,7 +51,7 @@ The last line sums it up.`,
 				return err
 			}
 			defer in.Close()
-			return decodeTo(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
+			return terminal.Decode(in, cmd.OutOrStdout(), formats[format.Value], verbose, summary)
 		},
 	}
 	cmd.Flags().Var(&format, "format", "the `AGENT` whose stream it is: "+strings.Join(names, ", "))
@@ -86,42 +83,4 @@ func openInput(args []string, stdin io.Reader) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is a folder; give a recorded stream, or - for standard input", args[0])
 	}
 	return os.Open(args[0])
-}
-
-// decodeTo prints a stream's updates as they are read, so that its length
-// doesn't matter.
-func decodeTo(in io.Reader, out io.Writer, format decode.Format, verbose, summary bool) error {
-	buffered := bufio.NewWriterSize(terminal.Verbatim(out), 64<<10)
-	lines := terminal.NewJSONLines(buffered)
-	const iteration = 1 // a recording is one run
-	var projector wire.Projector
-	var failed error
-	var show stream.Handler
-	if !summary {
-		show = stream.HandlerFunc(func(e stream.Event) {
-			if _, thinking := e.(stream.Thinking); failed != nil || thinking && !verbose {
-				return
-			}
-			if u := projector.Event(e); u != nil {
-				failed = lines.Write(u, terminal.Stamp{Iteration: iteration})
-			}
-		})
-	}
-	result, err := decode.Reader{Format: format, Handler: show}.Run(in)
-	if err != nil {
-		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path // the reader speaks of an agent
-		}
-		return fmt.Errorf("decoding the stream: %w", err)
-	}
-	if failed == nil {
-		failed = lines.Write(wire.ResultOf(result), terminal.Stamp{})
-	}
-	if failed == nil {
-		failed = buffered.Flush()
-	}
-	if failed != nil {
-		return fmt.Errorf("writing the updates: %w", failed)
-	}
-	return nil
 }

@@ -35,7 +35,7 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 // drive runs a loop in this terminal to its end. begun is told when it has begun; over
 // is closed at its end.
 func drive(cfg engine.Config, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
-	caught, stop := catchSignals()
+	caught, stop := terminal.CatchSignals()
 	defer stop()
 	out := terminal.Checked(stdout)
 	screen := terminal.ConfigOf(stdout, stderr, how.verbose)
@@ -53,9 +53,9 @@ func drive(cfg engine.Config, stdout, stderr io.Writer, how shown, begun func(l 
 	begun(l, over)
 	q.Start(l.Status)
 	if how.once {
-		go lookOften(q, over)
+		go q.LookOften(over)
 	}
-	giveUp := answerSignals(caught, out.Broken, over, l, q.Note)
+	giveUp := terminal.AnswerSignals(caught, out.Broken, over, l, q.Note)
 	if how.answers {
 		go terminal.AnswerHere(os.Stdin, l, over, q.Note)
 	}

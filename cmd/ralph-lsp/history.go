@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +61,7 @@ func newHistoryList() *cobra.Command {
 			if *asJSON {
 				err = terminal.WriteJSON(out, wire.PastIn(s))
 			} else {
-				err = printPast(out, terminal.PaletteFor(out), s)
+				err = terminal.PrintPast(out, terminal.PaletteFor(out), s)
 			}
 			if err != nil {
 				return err
@@ -91,23 +90,6 @@ func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError,
 		err = nil
 	}
 	return history.Options{Folder: settings.History.Folder}, untrusted, badConfig(err)
-}
-
-// printPast prints two lines of a session: what came of it, and where it is.
-func printPast(out io.Writer, p terminal.Palette, s loop.Past) error {
-	title, outcome, fate := "a session of pi's", "", ""
-	if s.Loop != nil {
-		title = terminal.Line(s.Loop.Title)
-		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
-		if s.End != nil {
-			outcome = wire.PastOf(s.Summary).Text
-		}
-	}
-	if s.Tree != nil {
-		fate = wire.FateText(*s.Tree)
-	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(terminal.Line(s.Path)))
-	return err
 }
 
 func newHistoryShow() *cobra.Command {
@@ -195,7 +177,7 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 		return terminal.WriteJSON(out, wire.ReceiptOf(end, terminal.InFolderOf(end.Status.Folder)))
 	}
 	p := terminal.PaletteFor(out)
-	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(titleOf(end.Status))), terminal.LineWidth(out), 2))
+	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(terminal.TitleOf(end.Status))), terminal.LineWidth(out), 2))
 	terminal.PrintReceipt(out, p, end)
 	return nil
 }

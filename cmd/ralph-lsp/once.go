@@ -7,8 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 // once are the flags of a run that does one iteration for a program that holds the loop.
@@ -76,22 +74,5 @@ func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {
 		}
 		interrupt()
 		return
-	}
-}
-
-// looking is how often the loop's status is looked at for a program that holds it.
-const looking = 500 * time.Millisecond
-
-// lookOften has what is new of the loop's status written until it is over.
-func lookOften(q *terminal.Queue, over <-chan struct{}) {
-	ticks := time.NewTicker(looking)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ticks.C:
-			q.Look()
-		case <-over:
-			return
-		}
 	}
 }

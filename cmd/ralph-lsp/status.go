@@ -107,7 +107,7 @@ func show(out io.Writer, asJSON bool, loops ...seen) error {
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		printStatus(out, terminal.PaletteFor(out), s.status, s.owner, s.owned, time.Now())
+		terminal.PrintStatus(out, terminal.PaletteFor(out), s.status, s.owner, s.owned, time.Now())
 	}
 	return nil
 }
@@ -135,17 +135,9 @@ func printAll(out io.Writer, asJSON bool) error {
 	for _, s := range loops {
 		id, text := s.status.LoopID, wire.StandText(s.status, time.Now())
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
-		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.status.Folder, titleOf(s.status)))), terminal.LineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.status.Folder, terminal.TitleOf(s.status)))), terminal.LineWidth(out), 4))
 	}
 	return nil
-}
-
-// titleOf is the title of a loop's prompt.
-func titleOf(st loop.Status) string {
-	if st.Title == "" && st.Last != nil {
-		return st.Last.Status.Title
-	}
-	return st.Title
 }
 
 // loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose
@@ -164,63 +156,4 @@ func loopsInTrees(dir string) (loops []seen, done []worktree.Tree) {
 		}
 	}
 	return loops, done
-}
-
-// printStatus says where a loop stands, a fact per line, in the wire's words: one that is
-// over with its receipt. What was spent is read from the state file.
-func printStatus(out io.Writer, p terminal.Palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
-	l := wire.StatusOf(st, false)
-	width := terminal.LineWidth(out)
-	fact := func(name, value string) { terminal.PrintFact(out, p, 9, name, value) }
-	if st.State == wire.StateIdle {
-		begin := "no loop in " + terminal.Line(st.Folder)
-		if l.Last == nil {
-			fmt.Fprintln(out, terminal.Wrapped(begin+"; start one with ralph-lsp run", width, 2))
-			return
-		}
-		fmt.Fprintln(out, terminal.Wrapped(begin+"; the last one was "+terminal.Line(titleOf(st)), width, 2))
-		terminal.PrintReceipt(out, p, *st.Last)
-		return
-	}
-	text := l.Text
-	if l.Live {
-		text = wire.Line(st, nil, now)
-	}
-	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(text)), width, 2))
-	fact("folder", st.Folder)
-	fact("loop", st.LoopID)
-	fact("now", wire.NowText(st, now))
-	for _, row := range l.Details {
-		fact(row.Label, row.Text)
-	}
-	if owned {
-		fact("process", ownerWords(owner))
-	}
-	if !st.EndedAt.IsZero() {
-		fact("ended", st.EndedAt.Local().Format(time.DateTime))
-	}
-	if st.State != loop.StateEnded {
-		fact("file", st.StateFile)
-	}
-	switch {
-	case wire.IsLeft(l):
-		fmt.Fprintln(out, terminal.Wrapped("no process drives it; "+terminal.GoOn+terminal.InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+terminal.InFolderOf(st.Folder), width, 2))
-	case st.Last != nil:
-		last := *st.Last
-		last.Status = st
-		fact("changed", wire.ChangesText(last.Changes))
-		terminal.PrintCommands(out, p, last)
-	}
-}
-
-// ownerWords name the process that drives a loop.
-func ownerWords(o loopstate.Owner) string {
-	if o.PID == 0 {
-		return "unknown"
-	}
-	words := fmt.Sprintf("%d on %s", o.PID, o.Host)
-	if !o.StartedAt.IsZero() {
-		words += " since " + o.StartedAt.Local().Format(time.DateTime)
-	}
-	return words
 }

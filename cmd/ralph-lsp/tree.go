@@ -22,7 +22,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg engine.Config, tree star
 		return err
 	}
 	stderr := cmd.ErrOrStderr()
-	ctx, stop := signal.NotifyContext(contextOf(cmd), signals...)
+	ctx, stop := signal.NotifyContext(contextOf(cmd), terminal.Signals...)
 	made, err := tree.Make(ctx, &cfg, settings.Worktree, stderr)
 	interrupted := ctx.Err() != nil
 	stop()

@@ -120,7 +120,7 @@ func (w *watcher) seek(o journal.Outline) {
 
 // watch shows the loop until it ends, or a signal ends the watching.
 func (w *watcher) watch(cmd *cobra.Command, how shown) error {
-	caught, stop := catchSignals()
+	caught, stop := terminal.CatchSignals()
 	defer stop()
 	out := terminal.Checked(cmd.OutOrStdout())
 	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), how.verbose) // what users said belongs to it

@@ -230,3 +230,20 @@ func parts(e stream.Event) (text int, lighter stream.Event) {
 	}
 	return 0, e
 }
+
+// looking is how often the loop's status is looked at for a program that holds it.
+const looking = 500 * time.Millisecond
+
+// LookOften has what is new of the loop's status written until it is over.
+func (q *Queue) LookOften(over <-chan struct{}) {
+	ticks := time.NewTicker(looking)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+			q.Look()
+		case <-over:
+			return
+		}
+	}
+}

@@ -20,7 +20,7 @@ var picture = Rules{
 		"cmd/internal/keeper":       {"loop/engine", "notify", "journal", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "history", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
-		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "internal/paths", "internal/tell", "changes"},
+		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "internal/paths", "internal/tell", "changes", "loopstate"},
 		"cmd/internal/notifytest":   {"cmd/internal/cli", "config", "notify", "wire", "internal/tell"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises"},
@@ -100,10 +100,9 @@ const (
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
-	"cmd/ralph-lsp": 4400,
-	"loop/engine":   7300,
-	"server":        6100,
-	"wire":          5000,
+	"loop/engine": 7300,
+	"server":      6100,
+	"wire":        5000,
 }}
 
 const root = "../../.."

@@ -1,11 +1,10 @@
-package main
+package terminal
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -17,7 +16,7 @@ func TestTheStatusSaysWhyALoopWaits(t *testing.T) {
 		for _, wait := range []time.Duration{5 * time.Second, 10 * time.Minute} {
 			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}
 			var status strings.Builder
-			printStatus(&status, terminal.Palette{}, st, loopstate.Owner{}, true, begun)
+			PrintStatus(&status, Palette{}, st, loopstate.Owner{}, true, begun)
 			want := loop.WaitText(reason)
 			if reason == loop.WaitBackoff && wait < time.Minute {
 				want = "trying again in 5s"

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"os"
@@ -13,15 +13,15 @@ type stopper interface {
 	Kill()      // the same without any grace
 }
 
-// signals are those that a run in the terminal answers to. SIGPIPE is among
+// Signals are those that a run in the terminal answers to. SIGPIPE is among
 // them so that a broken pipe is an error of a write, which output tells of.
-var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
+var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
-// catchSignals begins to collect signals, so that none gets lost between here
+// CatchSignals begins to collect signals, so that none gets lost between here
 // and answerSignals. What this process was started to ignore (nohup) stays ignored.
-func catchSignals() (caught chan os.Signal, stop func()) {
+func CatchSignals() (caught chan os.Signal, stop func()) {
 	caught = make(chan os.Signal, 8)
-	for _, sig := range signals {
+	for _, sig := range Signals {
 		if !signal.Ignored(sig) {
 			signal.Notify(caught, sig)
 		}
@@ -29,11 +29,11 @@ func catchSignals() (caught chan os.Signal, stop func()) {
 	return caught, func() { signal.Stop(caught) }
 }
 
-// answerSignals ends the loop as the signals say, until done is closed. The
+// AnswerSignals ends the loop as the signals say, until done is closed. The
 // first Ctrl-C interrupts, the second kills and gives up on the terminal too. When
 // nothing can be shown any more (broken), the loop is interrupted as by a
 // terminal that is closed, which may be why: nobody has asked for its end.
-func answerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
+func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
 	up := make(chan struct{})
 	go func() {
 		for interrupts := 0; ; {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"errors"
@@ -8,8 +8,6 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
-
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
 // calls records what signals do to a loop.
@@ -38,7 +36,7 @@ func TestSignals(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				caught, done := make(chan os.Signal, 8), make(chan struct{})
 				l := calls{make(chan string, 8)}
-				giveUp := answerSignals(caught, nil, done, l, func(string) { l.made <- "note" })
+				giveUp := AnswerSignals(caught, nil, done, l, func(string) { l.made <- "note" })
 				for _, sig := range tt.caught {
 					caught <- sig
 				}
@@ -84,10 +82,10 @@ func (b *brokenPipe) Write([]byte) (int, error) {
 func TestBrokenOutputInterruptsTheLoop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pipe := &brokenPipe{}
-		out := terminal.Checked(pipe)
+		out := Checked(pipe)
 		done := make(chan struct{})
 		l := calls{make(chan string, 8)}
-		answerSignals(make(chan os.Signal), out.Broken, done, l, func(string) {})
+		AnswerSignals(make(chan os.Signal), out.Broken, done, l, func(string) {})
 		for range 3 {
 			if _, err := out.Write([]byte("text")); err == nil || err.Error() != "broken pipe" {
 				t.Errorf("Write: %v", err)

@@ -1,0 +1,75 @@
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// bareCR shows a CR as git does where no line ends with it: all behind it would stand in its line's place.
+var bareCR = strings.NewReplacer("\r\n", "\r\n", "\r", "^M")
+
+// ForReaders is a patch as it can be read, where out is a terminal.
+func ForReaders(out io.Writer, patch []byte) []byte {
+	if _, ok := Is(out); !ok {
+		return patch
+	}
+	return []byte(bareCR.Replace(string(patch)))
+}
+
+// PrintChanges prints a line per file, and for people their sum.
+func PrintChanges(out io.Writer, files []changes.File, asJSON bool) error {
+	if asJSON {
+		for _, f := range files {
+			f.Path, f.From = wire.PathText(f.Path), wire.PathText(f.From)
+			if err := WriteJSON(out, f); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	p := PaletteFor(out)
+	for _, f := range files {
+		name := Line(f.Path)
+		if f.From != "" {
+			name = Line(f.From) + " -> " + name
+		}
+		counts := p.Green(fmt.Sprintf("+%d", f.Added)) + " " + p.Red(fmt.Sprintf("-%d", f.Removed))
+		switch {
+		case f.Binary:
+			counts = "binary"
+		case f.Status == changes.Mode:
+			counts = ""
+		}
+		fmt.Fprintln(out, wire.JoinFacts(fmt.Sprintf("%-8s  %s", f.Status, name), counts))
+	}
+	sum := changes.Sum(files)
+	if text := wire.ChangesText(&sum); text != "" {
+		fmt.Fprintln(out, text)
+	} else {
+		fmt.Fprintln(out, "nothing changed")
+	}
+	return nil
+}
+
+// PrintPast prints two lines of a session: what came of it, and where it is.
+func PrintPast(out io.Writer, p Palette, s loop.Past) error {
+	title, outcome, fate := "a session of pi's", "", ""
+	if s.Loop != nil {
+		title = Line(s.Loop.Title)
+		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
+		if s.End != nil {
+			outcome = wire.PastOf(s.Summary).Text
+		}
+	}
+	if s.Tree != nil {
+		fate = wire.FateText(*s.Tree)
+	}
+	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(Line(s.Path)))
+	return err
+}
