@@ -208,9 +208,9 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 			return iteration, err
 		}
 	}
-	// An owner that was about to go, as its editor had, leaves the loop to be continued,
-	// whatever was asked of it.
-	if left, err := file.Load(); asked && !owned && err == nil && left.LoopID == owner.LoopID {
+	// An owner that was about to go, as its editor had, leaves the loop to be continued, whatever
+	// was asked of it, or heard nothing any more.
+	if left, err := file.Load(); !owned && err == nil && left.LoopID == owner.LoopID {
 		return discard(file, folder, left.LoopID)
 	}
 	return iteration, nil

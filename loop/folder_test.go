@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"testing"
 	"time"
@@ -85,6 +86,27 @@ func TestALoopThatIsHandedOverIsNotInterrupted(t *testing.T) {
 			}
 			(<-over)()
 		})
+	}
+}
+
+// Whoever cancels a loop whose editor leaves it right then wants it gone, heard or not.
+func TestALoopIsCancelledWhoseOwnerLeaves(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err == nil {
+		err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-b"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := owned{t, file}.lock(time.Now()) // it doesn't listen
+	answer := beginToCancel(t, folder)
+	time.AfterFunc(30*time.Millisecond, func() { lock.Release() })
+	if got := <-answer; got.err != nil || got.iteration != 3 {
+		t.Errorf("got %+v", got)
+	}
+	if _, err := file.Load(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("its state file is still there: %v", err)
 	}
 }
 
