@@ -17,6 +17,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
+// patience bounds every wait: only what hangs takes longer.
+const patience = time.Minute
+
 func TestUntilThePromise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, says("not yet"), says("<promise>ALMOST</promise>"), says("<promise>DONE</promise>"))

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
@@ -20,9 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-// patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
 
 // A loop that wants walls starts nothing without them, and touches nothing.
 func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
