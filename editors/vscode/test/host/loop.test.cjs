@@ -226,7 +226,7 @@ describe('what a loop shows', () => {
     await run('ralph.showOutput', { loopId });
     await run('ralph.transcript.reveal', { loopId, folder: at(0), iteration: 2 });
     const [tab, ...others] = await until('the tab', () => transcriptTabs().length && transcriptTabs());
-    assert.match(tab.label, /^Ralph one/);
+    assert.match(tab.label, /^count 2/);
     assert.deepEqual(others, []);
     await run('workbench.action.closeAllEditors');
   });
