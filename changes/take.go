@@ -191,7 +191,8 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		counted <- err
 	}()
 	made, err = s.keep(ctx, last, made.tree, next)
-	return taken, made, errors.Join(err, <-counted)
+	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
+	return taken, made, err
 }
 
 // keep writes a tree down as the last snapshot, and has the loop's ref name it: git keeps what has a name.
