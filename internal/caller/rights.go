@@ -22,7 +22,7 @@ var rights = map[string]right{
 	"": {}, "emit": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {}, "history repair": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
-	"setup": {}, "serve": {}, "worker": {}, "fetch": {},
+	"setup": {}, "acp": {}, "serve": {}, "worker": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
