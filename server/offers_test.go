@@ -23,6 +23,7 @@ func left(why loop.StopReason) func(*testing.T, string) *dialled {
 		first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "never")}}))
 		first.status(dir, inState("running"))
 		first.hangUp()
+		awaitNobody(t, dir)
 		if why.Failed() {
 			file, err := loopstate.Open(dir)
 			if err != nil {

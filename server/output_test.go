@@ -14,11 +14,18 @@ import (
 func toolEnd(t *testing.T, updates []json.RawMessage) wire.ToolCallUpdate {
 	t.Helper()
 	for _, raw := range updates {
+		var kind struct{ SessionUpdate string }
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			t.Fatal(err)
+		}
+		if kind.SessionUpdate != wire.KindToolCallUpdate {
+			continue
+		}
 		var u wire.ToolCallUpdate
 		if err := json.Unmarshal(raw, &u); err != nil {
 			t.Fatal(err)
 		}
-		if u.SessionUpdate == wire.KindToolCallUpdate && u.Status != wire.StatusInProgress {
+		if u.Status != wire.StatusInProgress {
 			return u
 		}
 	}
