@@ -58,7 +58,7 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		$(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1 || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; echo $$part $$((SECONDS - begun)) >>$$logs/.took; \
 	done; }; \
-	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; lane e2e & lane $(EDITING) & wait; } </dev/null & beside=$$!; set +m; \
+	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; lane $(EDITING) e2e; } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
 	lane $(CHECKS) unit </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s:" $$(cat $$logs/.took); \
@@ -133,9 +133,9 @@ else
 bubblewrap:
 endif
 
-# Many tests wait for processes, so more packages than processors are at work; those that take
+# Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
-AT_ONCE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
+AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
 LONGEST := ./sandbox ./cmd/ralph-lsp ./loop/engine ./server ./fleet
 
 .PHONY: unit
@@ -182,7 +182,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -p 2 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
+	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 
 .PHONY: bench

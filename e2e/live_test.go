@@ -212,7 +212,7 @@ func TestAMegabyteReachesTheRunningAgent(t *testing.T) {
 			p.start(a.liveArgs("--max-iterations", "9", prompt)...)
 			p.await("the tool", hasTool)
 			parts := slices.Repeat([]string{strings.Repeat("not that file, ", 7_000)}, 10) // an argument may have 128 KiB
-			if err := p.ralphCommand(append([]string{"steer", "-C", p.box.Dir, "--"}, parts...)...); err != nil {
+			if err := p.ralphCommand(append([]string{"steer", "--once", "-C", p.box.Dir, "--"}, parts...)...); err != nil {
 				t.Fatal(err)
 			}
 			p.await("the words' way", isGuidance("sent"))

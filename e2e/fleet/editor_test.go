@@ -137,7 +137,7 @@ func TestAnEditorHasTheLoopsOfTheFleet(t *testing.T) {
 
 	// A loop of this machine beside them.
 	e.Must(e.Command("ralph.loop.start", map[string]any{"folder": "file://" + here, "prompt": "name=local runs=2", "backend": os.Args[0], "completionPromise": "DONE"}))
-	e.sees("the end of the local one", "here", func(c card) bool { return c.State == "ended" && c.Host == "" })
+	e.sees("the end of the local one", "name=local runs=2", func(c card) bool { return c.State == "ended" && c.Host == "" })
 
 	two := e.sees("two at work", "two", func(c card) bool { return slices.Contains(c.Can, "next") })
 	e.Must(e.Command("ralph.loop.steer", map[string]any{"loopId": two.LoopID, "text": "the magic word"}))

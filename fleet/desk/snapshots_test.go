@@ -70,7 +70,7 @@ func TestWhatNoIterationHasChangedYet(t *testing.T) {
 	r.Repo = t.TempDir()
 	r.Base = repoAt(t, r.Repo, "ours")
 	d, s := atDesk(t, newBus(r))
-	s.folders = []string{r.Repo}
+	s.open(r.Repo)
 	if _, _, err := d.Snapshots(t.Context(), named("f1")); !errors.Is(err, changes.ErrNone) {
 		t.Errorf("its changes: %v", err)
 	}
