@@ -54,6 +54,9 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		return result, nil
 	}
 	r.Cancel()
+	if st := r.Status(); st.CanGoOn() { // it had ended by itself: whoever cancels it doesn't want it to go on
+		return c.cancelElsewhere(ctx, wire.LoopParams{LoopID: st.LoopID, Folder: wire.FileURI(st.Folder)}, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil))
+	}
 	return resultOf(r), nil
 }
 

@@ -156,3 +156,18 @@ func TestALateDiscardTouchesNoLoopThatRuns(t *testing.T) {
 	}
 	other.Must(other.Command(wire.CommandPause, struct{}{})) // it is there
 }
+
+// Whoever cancels a loop that has just ended by itself doesn't want it to go on: it is out of its
+// folder at once, or a moment later.
+func TestACancelOfALoopThatHasJustEnded(t *testing.T) {
+	for range 5 {
+		dir := t.TempDir()
+		c := ended("echoes", limits.Message{MaxIterations: new(1)})(t, dir)
+		c.Hears("ralph/update", `"_ralph/end"`)
+		if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(dir)}})); !strings.Contains(got.Text, "is cancelled") {
+			t.Errorf("it is answered with %+v", got)
+		}
+		c.statusWithout(dir)
+		c.hangUp()
+	}
+}
