@@ -390,3 +390,23 @@ func TestDiffsOf(t *testing.T) {
 		}
 	}
 }
+
+// A session that is loaded again while its loop runs keeps its turn, and words reach that loop.
+func TestASessionThatIsLoadedInMidTurn(t *testing.T) {
+	k := running(t, &Agent{})
+	k.ask("session/load", `{"sessionId":"SESSION","cwd":"/w/app","mcpServers":[]}`)
+	if a := k.answer(); a.Error != nil {
+		t.Fatal(a.Error)
+	}
+	k.prompt("Leave the parser alone")
+	for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {
+		if m.Method == "ralph.loop.start" {
+			t.Fatalf("it starts another loop: %s", m.Params)
+		}
+	}
+	k.answer()
+	k.told("c1", "c2", over)
+	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
+		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
+	}
+}

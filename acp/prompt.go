@@ -70,19 +70,27 @@ func pathOf(uri string) string {
 	return filepath.FromSlash(path)
 }
 
-// prompt is a turn: a whole loop. While one runs it is a word to its agent.
-func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
+// promptOf is the session that parameters name, and what its user says.
+func (a *Agent) promptOf(params json.RawMessage) (*session, string, *rpcError) {
 	s, err := a.sessionOf(params)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
 	var p struct {
 		Prompt []block `json:"prompt"`
 	}
 	if err := read(params, &p); err != nil {
+		return nil, "", err
+	}
+	return s, textOf(p.Prompt), nil
+}
+
+// prompt is a turn: a whole loop. While one runs it is a word to its agent.
+func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
+	s, text, err := a.promptOf(params)
+	if err != nil {
 		return err
 	}
-	text := textOf(p.Prompt)
 	a.mu.Lock()
 	isRunning := s.turn != nil
 	a.mu.Unlock()
@@ -209,14 +217,8 @@ func (s *session) steer(text string, done func(said string, err *rpcError)) {
 
 // steering is what some clients say in place of a second prompt.
 func (a *Agent) steering(id, params json.RawMessage) *rpcError {
-	s, err := a.sessionOf(params)
+	s, text, err := a.promptOf(params)
 	if err != nil {
-		return err
-	}
-	var p struct {
-		Prompt []block `json:"prompt"`
-	}
-	if err := read(params, &p); err != nil {
 		return err
 	}
 	a.mu.Lock()
@@ -226,7 +228,7 @@ func (a *Agent) steering(id, params json.RawMessage) *rpcError {
 		a.client.reply(id, map[string]any{"outcome": "promptRequired"}, nil)
 		return nil
 	}
-	s.steer(textOf(p.Prompt), func(_ string, err *rpcError) {
+	s.steer(text, func(_ string, err *rpcError) {
 		outcome := "injected"
 		if err != nil {
 			outcome = "failed"

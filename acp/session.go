@@ -15,7 +15,6 @@ type session struct {
 	*Agent
 	id     string
 	folder string
-	began  time.Time
 
 	// Guarded by the agent's lock.
 	loopID    string
@@ -59,9 +58,14 @@ func (a *Agent) addSession(id string, params json.RawMessage) (*session, *rpcErr
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, errorf(codeParams, "cwd has to be an absolute path, and is %q", p.Cwd)
 	}
-	s := &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), began: time.Now(), config: map[string]string{}}
 	a.mu.Lock()
-	a.sessions[id] = s
+	s := a.sessions[id]
+	if s == nil {
+		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}}
+		a.sessions[id] = s
+	} else if s.turn == nil { // it is opened again, and a turn under way goes on as it is
+		s.view = view{}
+	}
 	a.mu.Unlock()
 	a.open(s.folder)
 	return s, nil
@@ -81,14 +85,15 @@ func (s *session) introduce() {
 	s.command("ralph.agents.list", map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, err *rpcError) {
 		var found struct {
 			Agents []struct {
-				Name, Text string
-				Installed  bool
+				Name      string
+				Installed bool
 			} `json:"agents"`
 		}
 		if err != nil || json.Unmarshal(result, &found) != nil {
 			return
 		}
 		s.mu.Lock()
+		s.agents = nil
 		for _, agent := range found.Agents {
 			if agent.Installed {
 				s.agents = append(s.agents, choice{agent.Name, agent.Name})
@@ -194,6 +199,7 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 			s.introduce()
 		}
 		a.mu.Lock()
+		loopID = cmp.Or(loopID, s.loopID) // the one that runs here
 		if s.loopID = loopID; loopID != "" {
 			a.loops[loopID] = s
 		}
