@@ -188,8 +188,17 @@ func (w *watcher) run(ctx context.Context, now bool) (r fleet.Record, err error)
 	}
 }
 
-// look reads the loop's record, and tells what it has that wasn't told.
-func (w *watcher) look(ctx context.Context) (fleet.Record, error) {
+// look reads the loop's record, and tells what it has that wasn't told. It asks again as long as no answer comes:
+// a question that was on its way when the connection was lost gets none.
+func (w *watcher) look(ctx context.Context) (r fleet.Record, err error) {
+	for {
+		if r, err = w.lookOnce(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return r, err
+		}
+	}
+}
+
+func (w *watcher) lookOnce(ctx context.Context) (fleet.Record, error) {
 	r, _, err := w.bus.Get(ctx, w.id)
 	if err != nil {
 		return r, err

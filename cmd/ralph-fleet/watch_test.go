@@ -304,6 +304,34 @@ func TestWhoWatchesIsToldThatTheBusIsAway(t *testing.T) {
 	}
 }
 
+// lossy is a bus whose first answers get lost.
+type lossy struct {
+	fleet.Bus
+	left int
+}
+
+func (l *lossy) Get(ctx context.Context, id string) (fleet.Record, uint64, error) {
+	if l.left--; l.left >= 0 {
+		return fleet.Record{}, 0, context.DeadlineExceeded
+	}
+	return l.Bus.Get(ctx, id)
+}
+
+func TestAnAnswerThatGotLostIsAskedForAgain(t *testing.T) {
+	y := newYard(t)
+	y.put("f1", "one")
+	y.begin("f1", "box")
+	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "promise", Text: "done"}, begins(1), ends(1))
+	var out strings.Builder
+	w := &watcher{bus: &lossy{y.bus, 2}, id: "f1", told: map[int]int{}, show: func(line []byte, _ bool) error {
+		_, err := out.Write(line)
+		return err
+	}}
+	if r, err := w.run(t.Context(), false); err != nil || r.Phase != fleet.Ended || out.String() != begins(1)+"\n"+ends(1)+"\n" {
+		t.Errorf("it is %s, %v, and said\n%s", r.Phase, err, &out)
+	}
+}
+
 func TestWatchForPrograms(t *testing.T) {
 	y := newYard(t)
 	y.put("f1", "one")
