@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // begins is what a loop tells when an iteration begins.
@@ -108,7 +109,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		t.Errorf("%d updates of %d events", len(live), len(events))
 	}
 	sessions, err := history.List(l.kept.cfg.History, l.kept.cfg.Folder, 0, true)
-	if err != nil || len(sessions) != 1 || wire.PastOf(sessions[0]).Text != wire.EndText(end) {
+	if err != nil || len(sessions) != 1 || answers.PastOf(sessions[0]).Text != wire.EndText(end) {
 		t.Errorf("it is listed as %+v, %v", sessions, err)
 	}
 }

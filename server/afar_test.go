@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.
@@ -77,7 +78,7 @@ func (m *moon) Do(ctx context.Context, command string, argument any) (any, error
 	case wire.OutputParams:
 		return "one\ntwo\n", nil
 	case wire.ReadParams:
-		return wire.ReadResult{Updates: []json.RawMessage{}, Cursor: "c" + p.After}, nil
+		return answers.ReadResult{Updates: []json.RawMessage{}, Cursor: "c" + p.After}, nil
 	}
 	if command == wire.CommandNext {
 		return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the bus is away")}
@@ -86,8 +87,8 @@ func (m *moon) Do(ctx context.Context, command string, argument any) (any, error
 	return wire.LoopResult{LoopID: "m1", State: m.m1.State, Text: command}, nil
 }
 
-func (m *moon) Check(context.Context) wire.Check {
-	return wire.Check{ID: "moon", OK: true, Message: "the moon is up"}
+func (m *moon) Check(context.Context) answers.Check {
+	return answers.Check{ID: "moon", OK: true, Message: "the moon is up"}
 }
 
 func (m *moon) Snapshots(context.Context, wire.LoopParams) (*changes.Store, string, error) {
@@ -105,7 +106,7 @@ func (m *moon) ask(id string) {
 
 func TestTheDoctorLooksAtOtherPlaces(t *testing.T) {
 	_, c := seesMoon(t, optedIn)
-	found := result[wire.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{})).Checks
+	found := result[answers.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{})).Checks
 	if last := found[len(found)-1]; last.ID != "moon" || !last.OK || last.Message != "the moon is up" {
 		t.Errorf("found %+v", last)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // agents are the known backends, with what is known of their installation.
@@ -72,11 +73,11 @@ func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, err
 			probes = append(probes, probe)
 		}
 	}
-	result := wire.AgentsResult{}
+	result := answers.AgentsResult{}
 	for _, probe := range probes {
-		result.Agents = append(result.Agents, wire.AgentOf(probe))
+		result.Agents = append(result.Agents, answers.AgentOf(probe))
 	}
-	slices.SortStableFunc(result.Agents, func(a, b wire.AgentInfo) int { return rankOf(a.Class) - rankOf(b.Class) })
+	slices.SortStableFunc(result.Agents, func(a, b answers.AgentInfo) int { return rankOf(a.Class) - rankOf(b.Class) })
 	for i := range result.Agents {
 		a := &result.Agents[i]
 		if a.Default = a.Name == settings.Backend || settings.Backend == config.Auto && a.Class == wire.ClassOK; a.Default {

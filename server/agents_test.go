@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func TestAgentsToChoose(t *testing.T) {
@@ -20,8 +21,8 @@ func TestAgentsToChoose(t *testing.T) {
 	writeFile(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n")
 	dir := configured(t, "[backends.theirs]\ncommand = \"./theirs\"\n")
 	c := dial(t, plain, dir)
-	agents := result[wire.AgentsResult](c, c.Command(wire.CommandAgents, struct{}{})).Agents
-	known := map[string]wire.AgentInfo{}
+	agents := result[answers.AgentsResult](c, c.Command(wire.CommandAgents, struct{}{})).Agents
+	known := map[string]answers.AgentInfo{}
 	for i, a := range agents {
 		known[a.Name] = a
 		if i > 0 && a.Installed && !agents[i-1].Installed {

@@ -23,7 +23,7 @@ func (e *eagerEditor) Request(_ context.Context, _ string, params, result any) e
 
 func TestTheFirstAnswerOfEachQuestionChangesNothing(t *testing.T) {
 	changesNothing := []string{actionDont, actionKeep, actionLater, actionLeave}
-	for about, a := range answers {
+	for about, a := range replies {
 		ed := &eagerEditor{}
 		chosen := dialog{ed, new(atomic.Bool)}.ask(t.Context(), "?", topic(about))
 		if !slices.Contains(changesNothing, chosen) || chosen != a.safe || len(ed.asked.Actions) != 1+len(a.others) || len(a.others) == 0 {

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // asksHere starts a loop of the server's own whose agent speaks as claude does when it wants to
@@ -52,7 +53,7 @@ func TestAnEditorsSettingHasTheUserAsked(t *testing.T) {
 	for _, tt := range []struct{ start, settings, asks string }{
 		{"", "", ""}, {"", "ask", " (from your editor's settings)"}, {"ask", "ask", "allow"}, {"agent", "ask", ""},
 	} {
-		row := rowOf(result[wire.DryRunResult](c, asks(tt.start, tt.settings)), "Permissions")
+		row := rowOf(result[answers.DryRunResult](c, asks(tt.start, tt.settings)), "Permissions")
 		if strings.Contains(row, "asks you before") != (tt.asks != "") || !strings.HasSuffix(row, tt.asks) {
 			t.Errorf("%+v: %q", tt, row)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // A number that nothing can have measured is as good as none; one that JSON has
@@ -75,7 +76,7 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	finished(t, c, dir)
-	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
+	past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
 	path, err := wire.PathOf(past[0].SessionFileURI)
 	if err != nil {
 		t.Fatal(err)
@@ -88,11 +89,11 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 		`"tokens":{"input":0`, `"tokens":{"input":9000000000000000000`).Replace(string(data))
 	text = startedAt.ReplaceAllString(text, `"startedAt":"9999-12-31T23:59:59-12:00"`)
 	writeFile(t, filepath.Join(filepath.Dir(path), "2020-01-01T00-00-00-000Z_x.jsonl"), text)
-	past = result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
+	past = result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
 	if len(past) != 2 || past[1].CostUSD != nil || past[1].Tokens != nil || past[1].DurationMs != 0 || !past[1].StartedAt.IsZero() {
 		t.Errorf("got %+v", past)
 	}
-	read := result[wire.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{SessionFileURI: past[1].SessionFileURI}))
+	read := result[answers.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{SessionFileURI: past[1].SessionFileURI}))
 	if len(read.Updates) < 5 || read.SkippedLines > 0 {
 		t.Errorf("the log has %d updates, %d lines are skipped", len(read.Updates), read.SkippedLines)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // reviewer shows what loops changed, keeps it and takes it back. git runs aside
@@ -61,7 +62,7 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 	case p.To != nil && *p.To < p.From:
 		return nil, invalidKey("to", "to is %d, before from (%d)", *p.To, p.From)
 	}
-	paths, err := wire.PathsFrom(p.Paths)
+	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
 		return nil, invalidKey("paths", "%v", err)
 	}
@@ -77,7 +78,7 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 	if err != nil {
 		return nil, err
 	}
-	result := wire.ChangesOf(p, folder, files, iterations)
+	result := answers.ChangesOf(p, folder, files, iterations)
 	result.LoopID = s.LoopID()
 	if p.Places {
 		places, err := s.Places(ctx, p.Range(), paths)
@@ -87,7 +88,7 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 		result.AddPlaces(places)
 	}
 	if p.Show {
-		patch, err := s.WritePatch(ctx, p.Range(), paths, wire.PatchHead(p.Range(), result.Text))
+		patch, err := s.WritePatch(ctx, p.Range(), paths, answers.PatchHead(p.Range(), result.Text))
 		if err != nil {
 			return nil, err
 		}
@@ -99,7 +100,7 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 }
 
 // file reads a file as a snapshot has it.
-func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
+func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) {
 	switch {
 	case p.Iteration != nil && p.Before != nil:
 		return nil, invalidKey("before", "say iteration or before, not both")
@@ -108,7 +109,7 @@ func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
 	case p.Before != nil && *p.Before < 1:
 		return nil, invalidKey("before", "before is %d: iterations are counted from 1", *p.Before)
 	}
-	path, err := wire.PathFrom(p.Path)
+	path, err := answers.PathFrom(p.Path)
 	if err != nil {
 		return nil, invalidKey("path", "%v", err)
 	}
@@ -131,11 +132,11 @@ func (v *reviewer) file(ctx context.Context, p wire.FileParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.FileOf(content), nil
+	return answers.FileOf(content), nil
 }
 
 // redo takes the last undo back.
-func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
+func (v *reviewer) redo(ctx context.Context, p answers.RedoParams) (any, error) {
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
@@ -143,7 +144,7 @@ func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
 	defer v.workspace.refreshAt(folder)
 	done, err := s.Redo(context.WithoutCancel(ctx), p.DryRun)
 	if errors.Is(err, changes.ErrNothingToRedo) {
-		result := wire.UndoneOf(done, "redone")
+		result := answers.UndoneOf(done, "redone")
 		result.Text = err.Error()
 		return result, nil
 	}
@@ -154,18 +155,18 @@ func (v *reviewer) redo(ctx context.Context, p wire.RedoParams) (any, error) {
 	if p.DryRun {
 		verb = "would be redone"
 	}
-	return wire.UndoneOf(done, verb), nil
+	return answers.UndoneOf(done, verb), nil
 }
 
 // keep marks files as reviewed, or takes their marks away.
-func (v *reviewer) keep(ctx context.Context, p wire.KeepParams) (any, error) {
+func (v *reviewer) keep(ctx context.Context, p answers.KeepParams) (any, error) {
 	n, kept := changes.Latest, p.Kept == nil || *p.Kept
 	if p.Iteration != nil {
 		if n = *p.Iteration; n < 0 {
 			return nil, invalidKey("iteration", "iteration is %d: 0 is before the loop", n)
 		}
 	}
-	paths, err := wire.PathsFrom(p.Paths)
+	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
 		return nil, invalidKey("paths", "%v", err)
 	}
@@ -177,5 +178,5 @@ func (v *reviewer) keep(ctx context.Context, p wire.KeepParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.KeptOf(marked, kept), nil
+	return answers.KeptOf(marked, kept), nil
 }

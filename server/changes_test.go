@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // reviewed is a client in whose folder a loop has run that wrote a line into
@@ -32,9 +33,9 @@ func reviewed(t *testing.T, capabilities string) (c *dialled, dir, id string) {
 }
 
 // changed are what a client is told that changed: a line per file.
-func (c *dialled) changed(p wire.ChangesParams) (files []string, all wire.ChangesResult) {
+func (c *dialled) changed(p wire.ChangesParams) (files []string, all answers.ChangesResult) {
 	c.t.Helper()
-	all = result[wire.ChangesResult](c, c.Command(wire.CommandChanges, p))
+	all = result[answers.ChangesResult](c, c.Command(wire.CommandChanges, p))
 	for _, f := range all.Files {
 		line := fmt.Sprintf("%s %s %s", f.Status, f.Path, f.Text)
 		if f.Kept {
@@ -46,9 +47,9 @@ func (c *dialled) changed(p wire.ChangesParams) (files []string, all wire.Change
 }
 
 // file is the text of a file as it was.
-func (c *dialled) file(p wire.FileParams) string {
+func (c *dialled) file(p answers.FileParams) string {
 	c.t.Helper()
-	got := result[wire.FileResult](c, c.Command(wire.CommandFile, p))
+	got := result[answers.FileResult](c, c.Command(wire.CommandFile, p))
 	switch {
 	case got.Absent:
 		return "absent"
@@ -88,7 +89,7 @@ func TestALoopIsReviewedAfterARestart(t *testing.T) {
 			if its := all.Iterations; len(its) != 2 || its[1].Iteration != 2 || its[1].Text != "2 files, +2 -0" || its[1].Added != 2 {
 				t.Errorf("iterations %+v", its)
 			}
-			if got := c.file(wire.FileParams{LoopParams: loop, Path: "log.txt", Iteration: new(1)}); got != "begun\nline 1\n" {
+			if got := c.file(answers.FileParams{LoopParams: loop, Path: "log.txt", Iteration: new(1)}); got != "begun\nline 1\n" {
 				t.Errorf("after iteration 1 log.txt is %q", got)
 			}
 		}
@@ -98,14 +99,14 @@ func TestALoopIsReviewedAfterARestart(t *testing.T) {
 			t.Errorf("got %+v", all)
 		}
 		_, all = c.changed(wire.ChangesParams{From: 0, To: new(1), Places: true})
-		same(t, "a new file's place", all.Files[0].Places, wire.ChangedPlace{Line: 1, Text: "+1 -0 1"})
-		same(t, "a changed file's place", all.Files[1].Places, wire.ChangedPlace{Line: 2, Text: "+1 -0 line 1"})
+		same(t, "a new file's place", all.Files[0].Places, answers.ChangedPlace{Line: 1, Text: "+1 -0 1"})
+		same(t, "a changed file's place", all.Files[1].Places, answers.ChangedPlace{Line: 2, Text: "+1 -0 line 1"})
 		files, all = c.changed(wire.ChangesParams{From: 1e9})
 		same(t, "behind all iterations", files)
 		if all.Text != "nothing changed" {
 			t.Errorf("got %+v", all)
 		}
-		for want, p := range map[string]wire.FileParams{
+		for want, p := range map[string]answers.FileParams{
 			"absent":                  {Path: "1.txt", Iteration: new(0)},
 			"begun\n":                 {Path: "log.txt"},
 			"begun\nline 1\n":         {Path: "log.txt", Before: new(2)},
@@ -121,11 +122,11 @@ func TestALoopIsReviewedAfterARestart(t *testing.T) {
 func TestAnUndoAndItsRedo(t *testing.T) {
 	c, dir, id := reviewed(t, optedIn)
 	log := filepath.Join(dir, "log.txt")
-	undo := func(p wire.UndoParams) wire.UndoResult {
+	undo := func(p answers.UndoParams) answers.UndoResult {
 		t.Helper()
-		return result[wire.UndoResult](c, c.Command(wire.CommandUndo, p))
+		return result[answers.UndoResult](c, c.Command(wire.CommandUndo, p))
 	}
-	dry := undo(wire.UndoParams{Iteration: 1, DryRun: true})
+	dry := undo(answers.UndoParams{Iteration: 1, DryRun: true})
 	same(t, "a dry run", dry.Undone, "1.txt")
 	if len(dry.Refused) != 1 || dry.Refused[0].Path != "log.txt" || dry.Text != "1 file would be undone; 1 is left as it is" || dry.Class != wire.ClassWarning || dry.Offers != nil {
 		t.Errorf("got %+v", dry)
@@ -133,25 +134,25 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 	if got := readFile(t, filepath.Join(dir, "1.txt")); got != "1\n" {
 		t.Errorf("1.txt is %q", got)
 	}
-	done := undo(wire.UndoParams{LoopParams: wire.LoopParams{LoopID: id}, Since: 2})
+	done := undo(answers.UndoParams{LoopParams: wire.LoopParams{LoopID: id}, Since: 2})
 	same(t, "an undo", done.Undone, "2.txt", "log.txt")
 	if done.Text != "2 files undone" || done.Class != wire.ClassOK || readFile(t, log) != "begun\nline 1\n" || len(done.Offers) != 1 {
 		t.Errorf("got %+v, log.txt is %q", done, readFile(t, log))
 	}
-	dry = result[wire.UndoResult](c, c.Command(wire.CommandRedo, wire.RedoParams{DryRun: true}))
+	dry = result[answers.UndoResult](c, c.Command(wire.CommandRedo, answers.RedoParams{DryRun: true}))
 	if same(t, "a redo's dry run", dry.Undone, "2.txt", "log.txt"); dry.Text != "2 files would be redone" || readFile(t, log) != "begun\nline 1\n" {
 		t.Errorf("got %+v, log.txt is %q", dry, readFile(t, log))
 	}
-	redone := result[wire.UndoResult](c, c.Command(done.Offers[0].Command, done.Offers[0].Arguments[0]))
+	redone := result[answers.UndoResult](c, c.Command(done.Offers[0].Command, done.Offers[0].Arguments[0]))
 	same(t, "its redo", redone.Undone, "2.txt", "log.txt")
 	if redone.Text != "2 files redone" || readFile(t, log) != "begun\nline 1\nline 2\n" {
 		t.Errorf("got %+v, log.txt is %q", redone, readFile(t, log))
 	}
-	again := result[wire.UndoResult](c, c.Command(wire.CommandRedo, wire.LoopParams{}))
+	again := result[answers.UndoResult](c, c.Command(wire.CommandRedo, wire.LoopParams{}))
 	if len(again.Undone) != 0 || again.Text != "there is no undo to take back" || again.Class != wire.ClassInfo {
 		t.Errorf("got %+v", again)
 	}
-	none := undo(wire.UndoParams{Iteration: 1e9})
+	none := undo(answers.UndoParams{Iteration: 1e9})
 	if len(none.Undone) != 0 || none.Text != "there is nothing to take back" {
 		t.Errorf("got %+v", none)
 	}
@@ -160,11 +161,11 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 // What is kept is so for all who look, until the loop changes it again.
 func TestWhatIsKeptStaysKept(t *testing.T) {
 	c, dir, _ := reviewed(t, optedIn)
-	keep := func(p wire.KeepParams) wire.KeepResult {
+	keep := func(p answers.KeepParams) answers.KeepResult {
 		t.Helper()
-		return result[wire.KeepResult](c, c.Command(wire.CommandKeep, p))
+		return result[answers.KeepResult](c, c.Command(wire.CommandKeep, p))
 	}
-	kept := keep(wire.KeepParams{Paths: []string{"log.txt", "2.txt"}})
+	kept := keep(answers.KeepParams{Paths: []string{"log.txt", "2.txt"}})
 	if same(t, "kept", kept.Kept, "2.txt", "log.txt"); kept.Text != "2 files kept" {
 		t.Errorf("got %+v", kept)
 	}
@@ -175,17 +176,17 @@ func TestWhatIsKeptStaysKept(t *testing.T) {
 		t.Errorf("%d are reviewed", all.Reviewed)
 	}
 	const base = "begun\nline 1\nline 2\n"
-	if got := other.file(wire.FileParams{Path: "log.txt"}); got != base {
+	if got := other.file(answers.FileParams{Path: "log.txt"}); got != base {
 		t.Errorf("the base of a review is %q", got)
 	}
-	if got := keep(wire.KeepParams{Kept: new(false), Paths: []string{"2.txt"}}); got.Text != "1 file to review again" {
+	if got := keep(answers.KeepParams{Kept: new(false), Paths: []string{"2.txt"}}); got.Text != "1 file to review again" {
 		t.Errorf("got %+v", got)
 	}
 	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{Text: "--max-iterations 3"}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.State == "ended" && l.Iteration == 3 })
 	files, _ = other.changed(wire.ChangesParams{})
 	same(t, "after another iteration", files, "added 1.txt +1 -0", "added 2.txt +1 -0", "added 3.txt +1 -0", "modified log.txt +3 -0")
-	if got := other.file(wire.FileParams{Path: "log.txt"}); got != base {
+	if got := other.file(answers.FileParams{Path: "log.txt"}); got != base {
 		t.Errorf("the base of a review is %q", got)
 	}
 }
@@ -208,18 +209,18 @@ func TestNothingIsUndoneUnderAnAgentsHands(t *testing.T) {
 			t.Errorf("a redo: %s", got.Error.Data)
 		}
 		// What the agent has done until now is its own, whoever looks.
-		if got := c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1, DryRun: true}); reason(t, got) != wire.ReasonAtWork {
+		if got := c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 1, DryRun: true}); reason(t, got) != wire.ReasonAtWork {
 			t.Errorf("a dry run: %s", got.Error.Data)
 		}
 	}
 	var data struct{ Offers []wire.Command }
-	if err := json.Unmarshal(other.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1}).Error.Data, &data); err != nil || len(data.Offers) != 1 {
+	if err := json.Unmarshal(other.Command(wire.CommandUndo, answers.UndoParams{Iteration: 1}).Error.Data, &data); err != nil || len(data.Offers) != 1 {
 		t.Fatalf("offers %+v, %v", data, err)
 	}
 	other.Must(other.Command(data.Offers[0].Command, data.Offers[0].Arguments[0]))
 	writeFile(t, filepath.Join(dir, "go"), "")
 	owner.status(dir, inState("paused"))
-	other.Must(other.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1}))
+	other.Must(other.Command(wire.CommandUndo, answers.UndoParams{Iteration: 1}))
 	if got := readFile(t, filepath.Join(dir, "go")); got != "absent" {
 		t.Errorf("go is %q", got)
 	}
@@ -247,8 +248,8 @@ func TestWhatCannotBeReviewed(t *testing.T) {
 		"backwards":        {wire.CommandChanges, map[string]any{"from": 2, "to": 1}, "", "to is 1"},
 		"outside":          {wire.CommandChanges, map[string]any{"paths": []string{"../x"}}, "", "not in the loop's folder"},
 		"half a quote":     {wire.CommandChanges, map[string]any{"paths": []string{`"x`}}, "", "quote"},
-		"the root":         {wire.CommandFile, wire.FileParams{Path: "/etc/passwd"}, "", "not in the loop's folder"},
-		"no path":          {wire.CommandFile, wire.FileParams{}, "", "not in the loop's folder"},
+		"the root":         {wire.CommandFile, answers.FileParams{Path: "/etc/passwd"}, "", "not in the loop's folder"},
+		"no path":          {wire.CommandFile, answers.FileParams{}, "", "not in the loop's folder"},
 		"iteration -1":     {wire.CommandFile, map[string]any{"path": "log.txt", "iteration": -1}, "", "iteration is -1"},
 		"before 0":         {wire.CommandFile, map[string]any{"path": "log.txt", "before": 0}, "", "before is 0"},
 		"both":             {wire.CommandFile, map[string]any{"path": "log.txt", "before": 1, "iteration": 1}, "", "not both"},
@@ -269,7 +270,7 @@ func TestWhatCannotBeReviewed(t *testing.T) {
 			t.Errorf("%s: %d %q %s", name, m.Error.Code, got, m.Error.Message)
 		}
 	}
-	if got := c.file(wire.FileParams{Path: ".git/config"}); got != "absent" {
+	if got := c.file(answers.FileParams{Path: ".git/config"}); got != "absent" {
 		t.Errorf(".git/config is %q", got)
 	}
 }
@@ -288,17 +289,17 @@ func TestANameWithAnyBytes(t *testing.T) {
 	c.status(dir, inState("ended"))
 	_, all := c.changed(wire.ChangesParams{})
 	for _, f := range all.Files {
-		name, err := wire.PathFrom(f.Path)
+		name, err := answers.PathFrom(f.Path)
 		if path, uriErr := wire.PathOf(f.URI); err != nil || uriErr != nil || path != filepath.Join(dir, name) {
 			t.Errorf("%q is %q (%v), its URI %s", f.Path, name, err, f.URI)
 		}
 		want := map[string]string{odd: "odd\n", quote: "quote\n", "go": ""}[name]
-		if got := c.file(wire.FileParams{Path: f.Path, Iteration: new(1)}); got != want {
+		if got := c.file(answers.FileParams{Path: f.Path, Iteration: new(1)}); got != want {
 			t.Errorf("%s: %q", f.Path, got)
 		}
-		kept := result[wire.KeepResult](c, c.Command(wire.CommandKeep, wire.KeepParams{Paths: []string{f.Path}}))
+		kept := result[answers.KeepResult](c, c.Command(wire.CommandKeep, answers.KeepParams{Paths: []string{f.Path}}))
 		same(t, "kept", kept.Kept, f.Path)
-		undone := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 1, Paths: []string{f.Path}}))
+		undone := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 1, Paths: []string{f.Path}}))
 		if same(t, "undone", undone.Undone, f.Path); readFile(t, filepath.Join(dir, name)) != "absent" {
 			t.Errorf("%q is still there", name)
 		}

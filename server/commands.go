@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // command reads the one object that its request has.
@@ -187,7 +188,7 @@ func asWireError(err error) error {
 	case errors.As(err, new(*loopstate.SyntaxError)), errors.As(err, new(*loopstate.OutsideError)):
 		return failed(wire.ReasonBadStateFile, err, nil)
 	case errors.As(err, &invalid):
-		return failed(wire.ReasonBadConfig, err, map[string]any{"problems": wire.ProblemsOf(invalid)})
+		return failed(wire.ReasonBadConfig, err, map[string]any{"problems": answers.ProblemsOf(invalid)})
 	case errors.As(err, &untrusted):
 		return failed(wire.ReasonUntrusted, err, map[string]any{"fileUri": wire.FileURI(untrusted.File), "wants": untrusted.Lines()})
 	case errors.As(err, &noHat):

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // dialled is an editor that speaks to a server of this process over pipes.
@@ -113,10 +114,10 @@ func (c *dialled) open(uri, text string) {
 }
 
 // dryRun returns what a start would do.
-func (c *dialled) dryRun(argument map[string]any) wire.DryRunResult {
+func (c *dialled) dryRun(argument map[string]any) answers.DryRunResult {
 	c.t.Helper()
 	argument["dryRun"] = true
-	return result[wire.DryRunResult](c, c.Command(wire.CommandStart, argument))
+	return result[answers.DryRunResult](c, c.Command(wire.CommandStart, argument))
 }
 
 // writeFile writes a file of a test, with the folders above it.

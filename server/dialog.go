@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // A client that opted in asks its user itself. For all others the server asks,
@@ -51,10 +52,10 @@ const (
 	aboutDiscarding // a worktree with what is in it
 )
 
-// answers are those to each question. Some clients choose the first one when
+// replies are those to each question. Some clients choose the first one when
 // their user only presses Return, so the one that runs, raises and loses
 // nothing stands first.
-var answers = [...]struct {
+var replies = [...]struct {
 	safe   string
 	others []string
 }{
@@ -74,7 +75,7 @@ type dialog struct {
 // ask asks the user and returns the action that was chosen, "" when none was.
 // Commands behind the one that asks go on meanwhile.
 func (d dialog) ask(ctx context.Context, message string, about topic) string {
-	return d.askWith(ctx, messageInfo, message, answers[about].safe, answers[about].others...)
+	return d.askWith(ctx, messageInfo, message, replies[about].safe, replies[about].others...)
 }
 
 // permit is ask about something that err keeps from being done. It returns the
@@ -82,7 +83,7 @@ func (d dialog) ask(ctx context.Context, message string, about topic) string {
 // be told why.
 func (d dialog) permit(ctx context.Context, message string, about topic, err error) (string, error) {
 	chosen := d.ask(ctx, message, about)
-	if chosen == answers[about].safe {
+	if chosen == replies[about].safe {
 		err = &declinedError{err}
 	}
 	return chosen, err
@@ -143,7 +144,7 @@ func (d dialog) inform(kind messageType, message string) {
 // answer informs of what came of a command, and of why nothing did: a client
 // without a plugin shows neither.
 func (d dialog) answer(result any, err error) {
-	said := wire.AnswerOf(result)
+	said := answers.AnswerOf(result)
 	declined := (*declinedError)(nil)
 	switch {
 	case errors.As(err, &declined), errors.Is(err, context.Canceled): // the user knows

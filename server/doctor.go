@@ -23,12 +23,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Examine checks that loops can run in the folder of the files, if they have
 // one. A failed check that isn't optional keeps them from running.
-func Examine(ctx context.Context, version string, files config.Files) []wire.Check {
-	checks := []wire.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
+func Examine(ctx context.Context, version string, files config.Files) []answers.Check {
+	checks := []answers.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
 	settings, err := files.Load()
 	checks = append(checks, backendChecks(backends.ProbeAll(backends.ForLoop(ctx, settings.Sandbox, files.Folder)))...)
 	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
@@ -49,7 +50,7 @@ func Examine(ctx context.Context, version string, files config.Files) []wire.Che
 }
 
 // promiseChecks tells which promise the configured prompt names, where that counts.
-func promiseChecks(dir string, settings config.Settings) []wire.Check {
+func promiseChecks(dir string, settings config.Settings) []answers.Check {
 	if settings.Source("completion.promise") != "" {
 		return nil
 	}
@@ -62,48 +63,48 @@ func promiseChecks(dir string, settings config.Settings) []wire.Check {
 		return nil
 	}
 	if why := engine.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
-		return []wire.Check{{ID: "prompt", Optional: true, Message: stream.Line(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+		return []answers.Check{{ID: "prompt", Optional: true, Message: stream.Line(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)
 	if promise == "" {
 		return nil
 	}
-	return []wire.Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
+	return []answers.Check{{ID: "setting.completion.promise", OK: true, Message: fmt.Sprintf("completion.promise = %q (%s, %s)", wire.OneLine(promise), wire.SourceText[config.FromPrompt], filepath.Base(path))}}
 }
 
 // verifyChecks tells what a promise has to pass, who wants that, and what is missing for it.
-func verifyChecks(ctx context.Context, settings config.Settings) []wire.Check {
+func verifyChecks(ctx context.Context, settings config.Settings) []answers.Check {
 	check := settings.Verify
 	by := wire.VerifiedBy(check, func(g verify.Gate) string { return " (" + wire.SourceText[settings.Source("verify."+string(g))] + ")" })
 	if by == "" {
-		return []wire.Check{{ID: "verify", OK: true, Message: "nothing verifies a promise: the agent's word counts"}}
+		return []answers.Check{{ID: "verify", OK: true, Message: "nothing verifies a promise: the agent's word counts"}}
 	}
-	checks := []wire.Check{{ID: "verify", OK: true, Message: "a promise is verified by " + by}}
+	checks := []answers.Check{{ID: "verify", OK: true, Message: "a promise is verified by " + by}}
 	if _, err := check.Find(settings.Files.Folder); err != nil {
-		checks = append(checks, wire.Check{ID: "verify.command", Message: wire.OneLine(err.Error())})
+		checks = append(checks, answers.Check{ID: "verify.command", Message: wire.OneLine(err.Error())})
 	}
 	reviewer, err := start.Resolver{Settings: settings, Detect: start.Installed}.Reviewer(ctx, check)
 	if err == nil && check.Has(verify.ReviewerGate) {
 		_, err = reviewer.Backend.Find()
 	}
 	if err != nil {
-		checks = append(checks, wire.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()), Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
+		checks = append(checks, answers.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()), Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
 	}
 	if check.Has(verify.ProtectGate) && settings.Changes.Keep == 0 {
-		checks = append(checks, wire.Check{ID: "verify.protect", Optional: true, Message: "without snapshots nobody can tell whether protected files were changed, so each promise waits for your word", Fix: `say changes.keep = "30d" in ` + config.Name})
+		checks = append(checks, answers.Check{ID: "verify.protect", Optional: true, Message: "without snapshots nobody can tell whether protected files were changed, so each promise waits for your word", Fix: `say changes.keep = "30d" in ` + config.Name})
 	}
 	if check.Has(verify.DiagnosticsGate) {
-		checks = append(checks, wire.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an editor that is attached; without one each promise waits for your word"})
+		checks = append(checks, answers.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an editor that is attached; without one each promise waits for your word"})
 	}
 	return checks
 }
 
 // backendChecks has a line per agent, and one that says whether any is there.
-func backendChecks(probes []backends.Probe) []wire.Check {
-	var checks []wire.Check
+func backendChecks(probes []backends.Probe) []answers.Check {
+	var checks []answers.Check
 	found := ""
 	for _, probe := range probes {
-		c := wire.Check{ID: "backend." + probe.Backend.Name, OK: probe.Err == nil, Optional: true}
+		c := answers.Check{ID: "backend." + probe.Backend.Name, OK: probe.Err == nil, Optional: true}
 		missing := (*backends.NotFoundError)(nil)
 		switch {
 		case probe.Err == nil:
@@ -121,7 +122,7 @@ func backendChecks(probes []backends.Probe) []wire.Check {
 		}
 		checks = append(checks, c)
 	}
-	any := wire.Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
+	any := answers.Check{ID: "backend", OK: found != "", Message: "without a choice of yours, " + found + " is used"}
 	if found == "" {
 		any.Message = "no agent is installed (searched PATH " + os.Getenv("PATH") + ")"
 		any.Fix = "install one, or name a program with run --backend ./PROGRAM"
@@ -130,8 +131,8 @@ func backendChecks(probes []backends.Probe) []wire.Check {
 }
 
 // checkChoice looks for the backend that the configuration names.
-func checkChoice(ctx context.Context, settings config.Settings) wire.Check {
-	c := wire.Check{ID: "backend"}
+func checkChoice(ctx context.Context, settings config.Settings) answers.Check {
+	c := answers.Check{ID: "backend"}
 	cfg, sources, err := start.Resolver{Settings: settings, Detect: start.Installed}.Resolve(ctx)
 	if err != nil {
 		c.Message = stream.Line(err.Error(), maxWarning)
@@ -147,8 +148,8 @@ func checkChoice(ctx context.Context, settings config.Settings) wire.Check {
 }
 
 // checkFolder tries to write where the state file goes.
-func checkFolder(dir string) wire.Check {
-	c := wire.Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
+func checkFolder(dir string) answers.Check {
+	c := answers.Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
 	probe, err := os.CreateTemp(dir, ".ralph-lsp-doctor-*")
 	if err != nil {
 		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+stream.Line(err.Error(), maxWarning)
@@ -161,8 +162,8 @@ func checkFolder(dir string) wire.Check {
 }
 
 // checkState looks at the state file, if there is one, and at who drives it.
-func checkState(dir string) wire.Check {
-	c := wire.Check{ID: "state"}
+func checkState(dir string) answers.Check {
+	c := answers.Check{ID: "state"}
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "move it away"
@@ -193,22 +194,22 @@ func checkState(dir string) wire.Check {
 
 // configChecks tells what is wrong with the files, or else what they and the
 // built-in values say together, and who says it.
-func configChecks(settings config.Settings, err error) []wire.Check {
+func configChecks(settings config.Settings, err error) []answers.Check {
 	var invalid *config.InvalidError
 	var untrusted *config.UntrustedError
 	switch {
 	case errors.As(err, &invalid):
-		var checks []wire.Check
+		var checks []answers.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, wire.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, stream.Line(p.Message, maxWarning)), Fix: "mend it: no loop starts until then"})
+			checks = append(checks, answers.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, stream.Line(p.Message, maxWarning)), Fix: "mend it: no loop starts until then"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
-		return []wire.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
+		return []answers.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
 	case err != nil:
-		return []wire.Check{{ID: "config", Message: stream.Line(err.Error(), maxWarning)}}
+		return []answers.Check{{ID: "config", Message: stream.Line(err.Error(), maxWarning)}}
 	}
-	var checks []wire.Check
+	var checks []answers.Check
 	for _, h := range settings.Held {
 		counts := ""
 		if h.Counts != "" {
@@ -218,10 +219,10 @@ func configChecks(settings config.Settings, err error) []wire.Check {
 		if h.Users {
 			fix = "write it into your own " + config.UserName
 		}
-		checks = append(checks, wire.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: fix})
+		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: fix})
 	}
 	for _, v := range settings.Values() {
-		checks = append(checks, wire.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
+		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }
@@ -236,7 +237,7 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 	if m.afar.place != nil {
 		checks = append(checks, m.afar.place.Check(ctx))
 	}
-	return wire.DoctorResult{Checks: checks}, nil
+	return answers.DoctorResult{Checks: checks}, nil
 }
 
 func (m *manager) help(context.Context, struct{}) (any, error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // following is a client that has a loop's log from its notifications, and reads
@@ -67,7 +68,7 @@ func (c *following) hasAll() {
 	c.read()
 	var all []json.RawMessage
 	for complete := false; !complete; { // that its owner is gone is seen a moment later
-		var page wire.ReadResult
+		var page answers.ReadResult
 		all, page = readAll(c.t, c.dialled, wire.ReadParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(c.folder)}})
 		complete = page.Complete
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // history lists the loops that have a session file and don't run: of a folder, and of its
 // worktrees that are gone. Those that are there are folders of their own.
-func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) {
+func (rd *reader) history(_ context.Context, p answers.HistoryParams) (any, error) {
 	path, err := rd.workspace.folderPath(p.Folder)
 	if err != nil {
 		return nil, err
@@ -26,22 +27,22 @@ func (rd *reader) history(_ context.Context, p wire.HistoryParams) (any, error) 
 		return nil, err
 	}
 	running := rd.loops.runningSession(path)
-	past := []wire.PastLoop{}
+	past := []answers.PastLoop{}
 	for _, s := range sessions {
 		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
-			one := wire.PastIn(s)
+			one := answers.PastIn(s)
 			one.Talks = []wire.Talk{feed.TalkAnew(wire.FileURI(path))}
 			past = append(past, one)
 		}
 	}
-	return wire.HistoryResult{Loops: past}, nil
+	return answers.HistoryResult{Loops: past}, nil
 }
 
 // maxPrompts is how many prompts a client is told at most.
 const maxPrompts = 20
 
 // prompts lists what loops were started with in a folder, or in all that are open.
-func (rd *reader) prompts(_ context.Context, p wire.PromptsParams) (any, error) {
+func (rd *reader) prompts(_ context.Context, p answers.PromptsParams) (any, error) {
 	folders := rd.workspace.open()
 	if p.Folder != "" {
 		path, err := rd.workspace.folderPath(p.Folder)
@@ -62,7 +63,7 @@ func (rd *reader) prompts(_ context.Context, p wire.PromptsParams) (any, error) 
 		}
 		found = append(found, own...)
 	}
-	return wire.PromptsOf(history.Newest(found, limit)), nil
+	return answers.PromptsOf(history.Newest(found, limit)), nil
 }
 
 // keptIn says where the loops of a folder are kept. Settings that can't be

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -33,13 +34,13 @@ func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err != nil {
 		return refusedLanding(p, err)
 	}
-	return wire.LandedOf(p, done), nil
+	return answers.LandedOf(p, done), nil
 }
 
 // refusedLanding is the answer to a landing that changed nothing.
 func refusedLanding(p wire.LandParams, err error) (any, error) {
 	if refused, ok := errors.AsType[*worktree.Refused](err); ok {
-		return wire.LandRefused(p, refused), nil
+		return answers.LandRefused(p, refused), nil
 	}
 	if errors.Is(err, worktree.ErrGone) {
 		err = failed(wire.ReasonNoWorktree, err, nil)
@@ -54,19 +55,19 @@ func (v *reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandP
 		if err != nil {
 			return refusedLanding(p, err)
 		}
-		question := wire.DiscardQuestion(p, would)
+		question := answers.DiscardQuestion(p, would)
 		if p.DryRun || v.ed.Client().OptedIn {
 			return question, nil
 		}
 		if v.user.ask(ctx, question.Text, aboutDiscarding) != wire.TitleDiscardTree || ctx.Err() != nil {
-			return wire.NothingDiscarded(), nil
+			return answers.NothingDiscarded(), nil
 		}
 	}
 	done, err := loop.Discard(ctx, tree, false)
 	if err != nil {
 		return refusedLanding(p, err)
 	}
-	return wire.DiscardedOf(done), nil
+	return answers.DiscardedOf(done), nil
 }
 
 // treeOf finds the worktree of a loop in the folders that are open, and where its

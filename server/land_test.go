@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // inTree is a client in whose repository a loop has worked in a worktree of its own:
@@ -54,12 +55,12 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 	ended := c.status(path, inState("ended"))
 	log := filepath.Join(repo, "log.txt")
 	writeFile(t, log, "mine\n")
-	refused := click[wire.LandResult](c, ended.Offers, "Land")
+	refused := click[answers.LandResult](c, ended.Offers, "Land")
 	if refused.Reason != "uncommitted" || len(refused.Refused) != 1 || refused.Refused[0].Path != "log.txt" || readFile(t, log) != "mine\n" {
 		t.Errorf("%+v", refused)
 	}
 	testhome.Git(t, repo, "checkout", "-q", "log.txt")
-	landed := click[wire.LandResult](c, refused.Offers, "Land Again")
+	landed := click[answers.LandResult](c, refused.Offers, "Land Again")
 	if !strings.HasPrefix(landed.Text, "landed 1 commit of ralph/build-x on main") || landed.Commit != strings.TrimSpace(testhome.Git(t, repo, "rev-parse", "HEAD")) {
 		t.Errorf("%+v", landed)
 	}
@@ -78,13 +79,13 @@ func TestALoopThatLandedIsInTheHistoryOfItsRepository(t *testing.T) {
 	c, repo, tree, id := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	c.status(path, inState("ended"))
-	history := func() []wire.PastLoop {
-		return result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Folder: wire.FileURI(repo), Limit: 5})).Loops
+	history := func() []answers.PastLoop {
+		return result[answers.HistoryResult](c, c.Command(wire.CommandHistory, answers.HistoryParams{Folder: wire.FileURI(repo), Limit: 5})).Loops
 	}
 	if past := history(); len(past) != 0 {
 		t.Errorf("before it lands: %+v", past)
 	}
-	landed := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}}))
+	landed := result[answers.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}}))
 	c.statusWithout(path)
 	past := history()
 	if len(past) != 1 || past[0].LoopID != id || past[0].Branch != "ralph/build-x" || past[0].LandedOn != "main" || past[0].Commit != landed.Commit ||
@@ -121,14 +122,14 @@ func TestALoopWhoseFolderIsOpenSaysThatItsWorktreeIsGone(t *testing.T) {
 func TestADiscardIsAQuestionFirst(t *testing.T) {
 	c, repo, tree, id := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
-	question := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}, Discard: true}))
+	question := result[answers.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}, Discard: true}))
 	if !strings.HasPrefix(question.Text, "Discard ralph/build-x? It has 2 uncommitted files (1.txt, log.txt).") {
 		t.Errorf("%+v", question)
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Fatal("the worktree is gone before the answer")
 	}
-	done := click[wire.LandResult](c, question.Offers, "Discard Worktree")
+	done := click[answers.LandResult](c, question.Offers, "Discard Worktree")
 	if done.Text != "discarded ralph/build-x; back with: git branch ralph/build-x refs/ralph/discarded/build-x" {
 		t.Errorf("%+v", done)
 	}
@@ -144,7 +145,7 @@ func TestAPlainClientLandsAndIsAskedBeforeADiscard(t *testing.T) {
 	c, repo, tree, _ := inTree(t, plain)
 	path, _ := wire.PathOf(tree.Path)
 	c.answers(actionLeave)
-	left := result[wire.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{Discard: true}))
+	left := result[answers.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{Discard: true}))
 	c.Hears("window/showMessageRequest", "Discard ralph/build-x? It has 2 uncommitted files")
 	if _, err := os.Stat(path); err != nil || left.Text != "nothing was discarded" {
 		t.Errorf("%+v %v", left, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // agentThat makes the test binary, as an agent, play role, and returns its path.
@@ -62,7 +63,7 @@ func TestALoopFromStartToPromise(t *testing.T) {
 	if updates, _ := readAll(t, c, wire.ReadParams{}); len(updates) < 5 {
 		t.Errorf("the log has %d updates", len(updates))
 	}
-	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{}))
+	past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, answers.HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].StopReason != "promise" {
 		t.Errorf("history %+v", past)
 	}
@@ -78,11 +79,11 @@ func TestRecentPrompts(t *testing.T) {
 		begun := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"folder": wire.FileURI(start.folder), "prompt": start.prompt, "backend": agentThat(t, "promises"), "completionPromise": "DONE"}))
 		c.status(start.folder, func(l wire.LoopStatus) bool { return l.State == "ended" && l.LoopID == begun.LoopID })
 	}
-	all := result[wire.PromptsResult](c, c.Command(wire.CommandPrompts, struct{}{})).Prompts
+	all := result[answers.PromptsResult](c, c.Command(wire.CommandPrompts, struct{}{})).Prompts
 	if len(all) != 2 || all[0].Text != "Build X" || all[0].Uses != 2 || all[0].Folder != wire.FileURI(other) || all[1].Text != "Build Y\nwell" || all[1].Title != "Build Y well" || all[1].Uses != 1 {
 		t.Errorf("all: %+v", all)
 	}
-	own := result[wire.PromptsResult](c, c.Command(wire.CommandPrompts, wire.PromptsParams{Folder: wire.FileURI(dir), Limit: 1})).Prompts
+	own := result[answers.PromptsResult](c, c.Command(wire.CommandPrompts, answers.PromptsParams{Folder: wire.FileURI(dir), Limit: 1})).Prompts
 	if len(own) != 1 || own[0].Text != "Build X" || own[0].Uses != 1 {
 		t.Errorf("the folder's: %+v", own)
 	}
@@ -462,14 +463,14 @@ func onlyAgent(t *testing.T, name string) string {
 func TestAPlanTakesTheFlagsOfAStart(t *testing.T) {
 	bin := onlyAgent(t, "pi")
 	c := dial(t, optedIn, t.TempDir())
-	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, wire.PlanParams{
+	got := result[answers.PlanResult](c, c.Command(wire.CommandPlan, answers.PlanParams{
 		Text: "--backend=pi --model=m --max-iterations=3 --backend-arg=-x Don't hurry", Selection: "the text",
 	}))
 	if want := []string{filepath.Join(bin, "pi"), "--no-session", "--model", "m", "-x", "Don't hurry\n\nthe text"}; !slices.Equal(got.Argv, want) {
 		t.Errorf("got %q, want %q", got.Argv, want)
 	}
 	for text, want := range map[string]string{"--bakend=pi": "--backend", "/cancel-ralph": "/cancel-ralph"} {
-		if m := c.Command(wire.CommandPlan, wire.PlanParams{Text: text}); m.Error == nil || !strings.Contains(m.Error.Message, want) {
+		if m := c.Command(wire.CommandPlan, answers.PlanParams{Text: text}); m.Error == nil || !strings.Contains(m.Error.Message, want) {
 			t.Errorf("%s: got %+v", text, m)
 		}
 	}
@@ -482,11 +483,11 @@ func TestASessionIsContinuedInPi(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := dial(t, optedIn, dir)
-	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, wire.PlanParams{SessionFileURI: wire.FileURI(session)}))
+	got := result[answers.PlanResult](c, c.Command(wire.CommandPlan, answers.PlanParams{SessionFileURI: wire.FileURI(session)}))
 	if want := []string{filepath.Join(bin, "pi"), "--session", session}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}
-	if m := c.Command(wire.CommandPlan, wire.PlanParams{SessionFileURI: wire.FileURI(session) + "x"}); reason(t, m) != wire.ReasonNoSession {
+	if m := c.Command(wire.CommandPlan, answers.PlanParams{SessionFileURI: wire.FileURI(session) + "x"}); reason(t, m) != wire.ReasonNoSession {
 		t.Errorf("a missing session: %+v", m)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // What is asked in the moments in which a loop begins and ends gets an answer that is
@@ -73,8 +74,8 @@ func TestALoopThatHasEndedIsPastAtOnce(t *testing.T) {
 	m.workspace.mu.Lock()
 	f.running, f.last = r, nil // as a moment before
 	m.workspace.mu.Unlock()
-	past, err := m.reader.history(t.Context(), wire.HistoryParams{})
-	if err != nil || len(past.(wire.HistoryResult).Loops) != 1 {
+	past, err := m.reader.history(t.Context(), answers.HistoryParams{})
+	if err != nil || len(past.(answers.HistoryResult).Loops) != 1 {
 		t.Errorf("past are %+v, %v", past, err)
 	}
 }

@@ -12,10 +12,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // plan tells how to talk with an agent before a loop is started.
-func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
+func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	cwd, err := s.workspace.folderPath(p.Folder)
 	if err != nil {
 		return nil, err
@@ -50,7 +51,7 @@ func (s *starter) plan(ctx context.Context, p wire.PlanParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
+	return answers.PlanResult{Argv: argv, Env: map[string]string{}, Cwd: cwd}, nil
 }
 
 // continueInPi tells how pi goes on with a session. pi itself writes into the
@@ -71,5 +72,5 @@ func continueInPi(cwd, sessionFileURI string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.PlanResult{Argv: []string{program, "--session", path}, Env: map[string]string{}, Cwd: cwd}, nil
+	return answers.PlanResult{Argv: []string{program, "--session", path}, Env: map[string]string{}, Cwd: cwd}, nil
 }

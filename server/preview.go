@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -45,14 +46,14 @@ func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Wo
 // Preview tells what the start would do, and adds to Met what is found. Nothing is written, nobody is asked, and
 // nothing is started but a known agent that is asked for its version. The error is
 // for what no start can have.
-func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.Command) (wire.DryRunResult, error) {
+func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.Command) (answers.DryRunResult, error) {
 	var argv []string
 	var prompt, version string
 	var broken error
 	if p.Config.Backend.Name != "" {
 		var err error
 		if argv, prompt, err = CheckStart(p.Config); isInvalid(err) {
-			return wire.DryRunResult{}, err
+			return answers.DryRunResult{}, err
 		}
 		p.Met = append(p.Met, err)
 		if err == nil {
@@ -69,7 +70,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 	if p.tree != nil {
 		cfg.Folder = p.tree.Folder
 	}
-	result := wire.PreviewOf(cfg, p.Sources, argv, prompt, version)
+	result := answers.PreviewOf(cfg, p.Sources, argv, prompt, version)
 	if p.tree != nil {
 		result.Details = append(result.Details, wire.WorktreeRow(*p.tree, p.asTheyAre))
 	}
@@ -89,7 +90,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 		}
 		reason := reasonOf(err)
 		met[reason] = reason != ""
-		result.Problems = append(result.Problems, wire.ProblemOf(asWireError(err), reason, instead(reason)))
+		result.Problems = append(result.Problems, answers.ProblemOf(asWireError(err), reason, instead(reason)))
 		return false
 	})
 	return result, nil
@@ -132,7 +133,7 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 		return wire.OffersInstead(reason, wire.CommandStart, argument)
 	})
 	if plan.Sources != nil {
-		result.Offers = wire.OffersAtStart(plan.Config.Suggested, start.Permits(ctx, plan.Config), argument)
+		result.Offers = answers.OffersAtStart(plan.Config.Suggested, start.Permits(ctx, plan.Config), argument)
 	}
 	return result, err
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // filesBelow lists a folder, to see that nothing was written into it.
@@ -26,7 +27,7 @@ func filesBelow(t *testing.T, dir string) (names []string) {
 }
 
 // rowOf is what a dry run says behind a label.
-func rowOf(r wire.DryRunResult, label string) string {
+func rowOf(r answers.DryRunResult, label string) string {
 	for _, row := range r.Details {
 		if row.Label == label {
 			return row.Text

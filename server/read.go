@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // loopLog is where a loop can be read.
@@ -50,7 +51,7 @@ func (rd *reader) read(ctx context.Context, p wire.ReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.ReadResult{
+	return answers.ReadResult{
 		Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
 	}, err
 }
@@ -105,9 +106,9 @@ func (rd *reader) outline(ctx context.Context, p wire.OutlineParams) (any, error
 	if err = unread(from, err); err != nil && err != errUnwritten {
 		return nil, err
 	}
-	result := wire.OutlineResult{Parts: make([]wire.LogPart, 0, len(o.Parts)), Iterations: o.Iterations, Cursor: o.Cursor}
+	result := answers.OutlineResult{Parts: make([]answers.LogPart, 0, len(o.Parts)), Iterations: o.Iterations, Cursor: o.Cursor}
 	for _, part := range o.Parts {
-		result.Parts = append(result.Parts, wire.LogPart(part))
+		result.Parts = append(result.Parts, answers.LogPart(part))
 	}
 	if result.Iterations == nil {
 		result.Iterations = []json.RawMessage{}

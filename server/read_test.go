@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // finished runs a loop of two iterations to its end and returns its id.
@@ -32,10 +33,10 @@ func finished(t *testing.T, c *dialled, dir string) string {
 }
 
 // readAll reads a log page by page from a cursor to its present end.
-func readAll(t *testing.T, c *dialled, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {
+func readAll(t *testing.T, c *dialled, p wire.ReadParams) (updates []json.RawMessage, last answers.ReadResult) {
 	t.Helper()
 	for {
-		last = result[wire.ReadResult](c, c.Command(wire.CommandRead, p))
+		last = result[answers.ReadResult](c, c.Command(wire.CommandRead, p))
 		updates = append(updates, last.Updates...)
 		if p.After = last.Cursor; !last.More {
 			return updates, last
@@ -87,7 +88,7 @@ func TestALogInParts(t *testing.T) {
 	id := wire.LoopParams{LoopID: finished(t, ran, dir)}
 	all, _ := readAll(t, ran, wire.ReadParams{LoopParams: id})
 	for name, c := range map[string]*dialled{"here": ran, "kept": dial(t, optedIn, dir)} {
-		o := result[wire.OutlineResult](c, c.Command(wire.CommandOutline, wire.OutlineParams{LoopParams: id}))
+		o := result[answers.OutlineResult](c, c.Command(wire.CommandOutline, wire.OutlineParams{LoopParams: id}))
 		if name == "kept" && (len(o.Parts) != 3 || len(o.Iterations) != 2) { // one is before the first iteration
 			t.Errorf("%s: %+v", name, o)
 		}
@@ -114,10 +115,10 @@ func TestAnotherServerReadsOn(t *testing.T) {
 	first := dial(t, optedIn, dir)
 	id := finished(t, first, dir)
 	all, _ := readAll(t, first, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}})
-	part := result[wire.ReadResult](first, first.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, Limit: 4}))
+	part := result[answers.ReadResult](first, first.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, Limit: 4}))
 
 	c := dial(t, optedIn, dir)
-	past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{}))
+	past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, answers.HistoryParams{}))
 	if len(past.Loops) != 1 || past.Loops[0].LoopID != id || past.Loops[0].Title != "Build X" || past.Loops[0].Iterations != 2 {
 		t.Fatalf("history %+v", past)
 	}
@@ -140,7 +141,7 @@ func TestARunningLoopIsRead(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "never")}))
 	c.Hears("ralph/update", "working")
-	if past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, wire.HistoryParams{Limit: 5})); len(past.Loops) != 0 {
+	if past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, answers.HistoryParams{Limit: 5})); len(past.Loops) != 0 {
 		t.Errorf("history %+v", past)
 	}
 	for _, p := range []wire.ReadParams{{}, {LoopParams: wire.LoopParams{LoopID: started.LoopID}}, {SessionFileURI: started.SessionFileURI}} {
@@ -158,7 +159,7 @@ func TestACursorOfAnotherLog(t *testing.T) {
 	id := finished(t, c, dir)
 	all, _ := readAll(t, c, wire.ReadParams{})
 	for _, cursor := range []string{"7", "e30", "eyJsb2ciOiJ4IiwiYXQiOjd9"} {
-		page := result[wire.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: cursor}))
+		page := result[answers.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: cursor}))
 		if !page.Reset || len(page.Updates) != len(all) {
 			t.Errorf("behind %q: %d updates of %d, reset %v", cursor, len(page.Updates), len(all), page.Reset)
 		}

@@ -7,12 +7,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // review is what is known of a folder's changes without asking git: what documents
 // and the status show of them.
 type review struct {
-	known wire.Review
+	known answers.Review
 	busy  bool // git is being asked
 	again bool // and is to be asked again
 	begun bool // it was asked once
@@ -48,29 +49,29 @@ func (w *workspace) refresh(f *folder) {
 }
 
 // reviewOf is what git knows; nothing where it knows nothing.
-func (w *workspace) reviewOf(path string) wire.Review {
+func (w *workspace) reviewOf(path string) answers.Review {
 	s, err := loop.SnapshotsIn(path, "")
 	if err != nil {
-		return wire.Review{}
+		return answers.Review{}
 	}
 	all := changes.Range{To: changes.Latest}
 	files, err := s.Files(w.ctx, all, nil)
 	iterations, iterationsErr := s.Iterations(w.ctx, all, nil)
 	canRedo, redoErr := s.CanRedo(w.ctx)
 	if cmp.Or(err, iterationsErr, redoErr) != nil {
-		return wire.Review{}
+		return answers.Review{}
 	}
-	return wire.ReviewOf(wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(path)}, files, iterations, canRedo)
+	return answers.ReviewOf(wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(path)}, files, iterations, canRedo)
 }
 
 // ReviewIn returns what is known of the changes of a folder's last loop.
-func (w *workspace) ReviewIn(path string) wire.Review {
+func (w *workspace) ReviewIn(path string) answers.Review {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.folders[path]; f != nil {
 		return f.review.known
 	}
-	return wire.Review{}
+	return answers.Review{}
 }
 
 // refreshAt is refresh of a folder that may be known.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // lens waits until a document has a lens, and returns its command.
@@ -112,11 +113,11 @@ func TestAnotherServerReviewsALoopAtWork(t *testing.T) {
 	by := wire.LoopParams{LoopID: started.LoopID}
 	files, _ := other.changed(wire.ChangesParams{LoopParams: by})
 	same(t, "changes", files, "added 1.txt +1 -0", "added log.txt +1 -0")
-	kept := result[wire.KeepResult](other, other.Command(wire.CommandKeep, wire.KeepParams{LoopParams: by, Iteration: new(1), Paths: []string{"log.txt"}}))
+	kept := result[answers.KeepResult](other, other.Command(wire.CommandKeep, answers.KeepParams{LoopParams: by, Iteration: new(1), Paths: []string{"log.txt"}}))
 	same(t, "kept", kept.Kept, "log.txt")
 	files, _ = owner.changed(wire.ChangesParams{})
 	same(t, "what its owner sees", files, "added 1.txt +1 -0", "added log.txt +1 -0 kept")
-	if got := owner.file(wire.FileParams{Path: "log.txt"}); got != "line 1\n" {
+	if got := owner.file(answers.FileParams{Path: "log.txt"}); got != "line 1\n" {
 		t.Errorf("the base of a review is %q", got)
 	}
 }
@@ -140,8 +141,8 @@ func TestSnapshotsThatWentAway(t *testing.T) {
 		command  string
 		argument any
 	}{
-		{wire.CommandChanges, wire.ChangesParams{}}, {wire.CommandFile, wire.FileParams{Path: "log.txt"}}, {wire.CommandKeep, wire.KeepParams{}},
-		{wire.CommandUndo, wire.UndoParams{Iteration: 1}}, {wire.CommandRedo, wire.RedoParams{}},
+		{wire.CommandChanges, wire.ChangesParams{}}, {wire.CommandFile, answers.FileParams{Path: "log.txt"}}, {wire.CommandKeep, answers.KeepParams{}},
+		{wire.CommandUndo, answers.UndoParams{Iteration: 1}}, {wire.CommandRedo, answers.RedoParams{}},
 	} {
 		if got := c.Command(m.command, m.argument); reason(t, got) != wire.ReasonNoSnapshots || !strings.Contains(got.Error.Message, "is gone") {
 			t.Errorf("%s: %s", m.command, got.Error.Message)

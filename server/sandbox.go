@@ -9,13 +9,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // CheckSandbox tells whether there are walls around the agents of a folder, and whether there
 // can be. Where none are wanted, none are missing.
-func CheckSandbox(ctx context.Context, settings config.Settings) wire.Check {
+func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 	spec := settings.Sandbox
-	check := wire.Check{ID: "sandbox", OK: true, Optional: !spec.IsOn()}
+	check := answers.Check{ID: "sandbox", OK: true, Optional: !spec.IsOn()}
 	err := sandbox.Check(ctx, spec.EngineOf())
 	if known := (*sandbox.Error)(nil); errors.As(err, &known) {
 		check.Fix = known.Fix

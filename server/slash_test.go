@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Wherever a start's text is, the commands that users of agents know are understood.
@@ -27,12 +28,12 @@ func TestTextsThatAreCommands(t *testing.T) {
 	for field, with := range fields {
 		start := with(`/ralph-loop "Build X" --max-iterations 3`)
 		start.Backend, start.DryRun = agent, true
-		dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start))
+		dry := result[answers.DryRunResult](c, c.Command(wire.CommandStart, start))
 		if *dry.Limits.MaxIterations != 3 || dry.Sources["prompt"] != "start" {
 			t.Errorf("%s: %+v", field, dry)
 		}
 		start.MaxIterations = new(5)
-		if dry := result[wire.DryRunResult](c, c.Command(wire.CommandStart, start)); *dry.Limits.MaxIterations != 5 {
+		if dry := result[answers.DryRunResult](c, c.Command(wire.CommandStart, start)); *dry.Limits.MaxIterations != 5 {
 			t.Errorf("%s: the start's own limit loses: %+v", field, dry)
 		}
 		help := result[wire.SlashResult](c, c.Command(wire.CommandStart, with("/ralph-help")))

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func TestALoopThatFailedStaysFailed(t *testing.T) {
@@ -109,7 +110,7 @@ func TestALoopHasOneName(t *testing.T) {
 		running := c.status(dir, func(l wire.LoopStatus) bool { return l.LoopID == started.LoopID && l.State == "running" })
 		c.Must(c.Command(wire.CommandCancel, struct{}{}))
 		c.Hears(wire.MethodUpdate, fmt.Sprintf(`"title":%q`, want))
-		past := result[wire.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{}))
+		past := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{}))
 		if running.Title != want || len(past.Loops) == 0 || past.Loops[0].Title != want {
 			t.Errorf("%s: %q while it runs, then %+v", want, running.Title, past.Loops)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 const promising = "Build it, then output `<promise>DONE</promise>`."
@@ -130,7 +131,7 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 }
 
 func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
-	find := func(dir, id string) (found []wire.Check) {
+	find := func(dir, id string) (found []answers.Check) {
 		for _, c := range Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
 			if c.ID == id {
 				found = append(found, c)

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // The actions of the question whether a file in the folder is trusted.
@@ -62,6 +63,6 @@ func loadSettings(files config.Files) (config.Settings, error) {
 	if info, statErr := os.Stat(name); statErr != nil || info.Mode().IsRegular() {
 		name = filepath.Join(files.UserDir, config.UserName)
 	}
-	problem := wire.ConfigProblem{FileURI: wire.FileURI(name), Line: 1, Column: 1, Message: err.Error()}
-	return settings, failed(wire.ReasonBadConfig, err, map[string]any{"problems": []wire.ConfigProblem{problem}})
+	problem := answers.ConfigProblem{FileURI: wire.FileURI(name), Line: 1, Column: 1, Message: err.Error()}
+	return settings, failed(wire.ReasonBadConfig, err, map[string]any{"problems": []answers.ConfigProblem{problem}})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // configured makes a folder with a ralph.toml.
@@ -55,7 +56,7 @@ backend = "pi"
 	os.WriteFile(filepath.Join(dir, "docs", "TASK.md"), []byte("the task"), 0o600)
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
-	got := result[wire.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
+	got := result[answers.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
 	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxConsecutiveFailures != 5 || *l.MaxUnchangedIterations != 5 {
 		t.Errorf("got %+v", l)
@@ -79,7 +80,7 @@ func TestABadConfigurationIsRefusedWithAllItsProblems(t *testing.T) {
 	m := c.Command(wire.CommandStart, map[string]any{"prompt": "x", "backend": agentThat(t, "never")})
 	data := dataOf[struct {
 		Reason   string
-		Problems []wire.ConfigProblem
+		Problems []answers.ConfigProblem
 	}](t, m)
 	if data.Reason != wire.ReasonBadConfig || len(data.Problems) != 2 || data.Problems[1].Line != 3 || data.Problems[1].Column != 1 {
 		t.Errorf("got %+v", data)
@@ -252,7 +253,7 @@ func TestThePlanIsTheAgentsOwnInterface(t *testing.T) {
 	if m := c.Command(wire.CommandPlan, map[string]any{"prompt": "What next?"}); reason(t, m) != wire.ReasonUntrusted {
 		t.Errorf("got %+v", m)
 	}
-	got := result[wire.PlanResult](c, c.Command(wire.CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
+	got := result[answers.PlanResult](c, c.Command(wire.CommandPlan, map[string]any{"prompt": "What next?", "trust": true}))
 	if want := []string{agent, "--tui", "What next?"}; !slices.Equal(got.Argv, want) || got.Cwd != dir {
 		t.Errorf("got %+v, want %q", got, want)
 	}
@@ -272,7 +273,7 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 		return r
 	}
 	c := dial(t, optedIn, dir)
-	for _, got := range []wire.DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
+	for _, got := range []answers.DryRunResult{c.dryRun(request()), c.dryRun(request("maxDurationMs", 7200000))} {
 		if *got.Limits.MaxCostUSD != 2 || *got.Limits.MaxIterations != 50 || got.Sources["maxCostUsd"] != config.FromUser || got.Sources["maxIterations"] != config.FromDefault ||
 			len(got.Warnings) != 2 || !strings.Contains(got.Warnings[1], "so the cost cap can't be enforced") || !strings.Contains(got.Warnings[0], "limits.max_cost_usd = 0 is not taken (2 counts)") || !strings.Contains(got.Warnings[0], "ralph-lsp trust") {
 			t.Errorf("got %+v", got)
@@ -284,8 +285,8 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	if got := c.dryRun(request()); *got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
 		t.Errorf("a stricter limit: %+v", got)
 	}
-	doctor := result[wire.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{}))
-	if !slices.ContainsFunc(doctor.Checks, func(c wire.Check) bool {
+	doctor := result[answers.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{}))
+	if !slices.ContainsFunc(doctor.Checks, func(c answers.Check) bool {
 		return !c.OK && strings.Contains(c.Message, "limits.max_iterations = 0 in the folder's ralph.toml is not taken: 50 counts") && strings.Contains(c.Fix, "ralph-lsp trust")
 	}) {
 		t.Errorf("the doctor says %+v", doctor.Checks)

@@ -7,17 +7,18 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // undo takes back what iterations changed, unless an agent is at work.
-func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
+func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) {
 	switch {
 	case p.Iteration < 0 || p.Iteration == 0 && p.Since == 0:
 		return nil, invalidKey("iteration", "say which iteration, or since which; they are counted from 1")
 	case p.Since < 0 || p.Since > 0 && p.Iteration > 0:
 		return nil, invalidKey("since", "say an iteration from 1 on, or since which, not both")
 	}
-	if _, err := wire.PathsFrom(p.Paths); err != nil {
+	if _, err := answers.PathsFrom(p.Paths); err != nil {
 		return nil, invalidKey("paths", "%v", err)
 	}
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
@@ -33,22 +34,22 @@ func (v *reviewer) undo(ctx context.Context, p wire.UndoParams) (any, error) {
 
 // takeBack takes back, or says what would be. Nobody changes files that an agent
 // has under its hands, and what it has done until now is nobody else's.
-func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (wire.UndoResult, error) {
-	paths, err := wire.PathsFrom(p.Paths)
+func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (answers.UndoResult, error) {
+	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
-		return wire.UndoResult{}, err
+		return answers.UndoResult{}, err
 	}
 	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun, Merge: p.Merge}
 	defer v.workspace.refreshAt(folder)
 	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
 	if err != nil {
-		return wire.UndoResult{}, err
+		return answers.UndoResult{}, err
 	}
-	return wire.UndoneBy(p, done), nil
+	return answers.UndoneBy(p, done), nil
 }
 
 // undoWithQuestion asks a user without a plugin, with what a dry run says.
-func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folder string, p wire.UndoParams) (any, error) {
+func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (any, error) {
 	trial := p
 	trial.DryRun = true
 	would, err := v.takeBack(ctx, s, folder, trial)
@@ -63,10 +64,10 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 	}
 	asking, done := v.asking(ctx, folder)
 	defer done()
-	chosen := v.user.ask(asking, wire.QuestionBefore(p, would), aboutUndoing)
+	chosen := v.user.ask(asking, answers.QuestionBefore(p, would), aboutUndoing)
 	agreed := chosen == actionUndo || v.user.asksItself() // who can't be asked can redo
 	if !agreed || asking.Err() != nil {
-		return wire.NothingUndone(), nil
+		return answers.NothingUndone(), nil
 	}
 	return v.takeBack(ctx, s, folder, p)
 }
@@ -86,7 +87,7 @@ func (v *reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.A
 	if err != nil {
 		return nil, err
 	}
-	result := wire.NothingUndone()
+	result := answers.NothingUndone()
 	result.Text = paused.(wire.LoopResult).Text + "; undo when it has ended"
 	return result, nil
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // answers lets a client's user answer each question, and tells what was asked.
@@ -21,13 +22,13 @@ func TestAPlainClientIsAskedBeforeAnUndo(t *testing.T) {
 	log := filepath.Join(dir, "log.txt")
 	const whole = "begun\nline 1\nline 2\n"
 	c.answers(actionLeave)
-	left := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Since: 1}))
+	left := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Since: 1}))
 	c.Hears("window/showMessageRequest", "Undo all since iteration 1? It takes back 1.txt, 2.txt, log.txt.")
 	if left.Text != "nothing was undone" || readFile(t, log) != whole {
 		t.Errorf("got %+v, log.txt is %q", left, readFile(t, log))
 	}
 	c.answers(actionUndo)
-	done := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 2}))
+	done := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 2}))
 	c.Hears("window/showMessageRequest", "Undo iteration 2? It takes back 2.txt, log.txt.")
 	c.Hears("window/showMessage", "Ralph: 2 files undone")
 	if done.Text != "2 files undone" || readFile(t, log) != "begun\nline 1\n" {
@@ -37,7 +38,7 @@ func TestAPlainClientIsAskedBeforeAnUndo(t *testing.T) {
 	if readFile(t, log) != whole {
 		t.Errorf("log.txt is %q", readFile(t, log))
 	}
-	c.Must(c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 7}))
+	c.Must(c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 7}))
 	c.Hears("window/showMessage", "Ralph: there is nothing to take back")
 }
 
@@ -74,7 +75,7 @@ func TestAnUndoIsNotAskedForWhenAnIterationBegins(t *testing.T) {
 			if where == "elsewhere" {
 				c = dial(t, plain, dir)
 			}
-			c.BeginCommand(wire.CommandUndo, wire.UndoParams{Iteration: 1})
+			c.BeginCommand(wire.CommandUndo, answers.UndoParams{Iteration: 1})
 			c.Hears("window/showMessageRequest", "Undo iteration 1?")
 			writeFile(t, filepath.Join(dir, "stays"), "mine\n")
 			owner.Must(owner.Command(wire.CommandResume, struct{}{}))
@@ -90,12 +91,12 @@ func TestAnUndoIsNotAskedForWhenAnIterationBegins(t *testing.T) {
 func TestAPlainClientIsAskedToPauseBeforeAnUndo(t *testing.T) {
 	c, dir := atWork(t)
 	c.answers(actionLeave)
-	if m := c.Command(wire.CommandUndo, wire.UndoParams{Since: 1}); reason(t, m) != wire.ReasonAtWork {
+	if m := c.Command(wire.CommandUndo, answers.UndoParams{Since: 1}); reason(t, m) != wire.ReasonAtWork {
 		t.Errorf("got %s", m.Error.Data)
 	}
 	c.Hears("window/showMessageRequest", "Iteration 1 is at work")
 	c.answers("Pause the Loop")
-	got := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Since: 1}))
+	got := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Since: 1}))
 	if len(got.Undone) != 0 || got.Text != "the loop pauses after this iteration; undo when it has ended" {
 		t.Errorf("got %+v", got)
 	}
@@ -108,12 +109,12 @@ func TestAFileThatBothChangedIsMerged(t *testing.T) {
 	c, dir, _ := reviewed(t, optedIn)
 	log := filepath.Join(dir, "log.txt")
 	writeFile(t, log, "begun\nline 1\nline zwei\n")
-	refused := result[wire.UndoResult](c, c.Command(wire.CommandUndo, wire.UndoParams{Iteration: 2}))
+	refused := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 2}))
 	if len(refused.Refused) != 1 || len(refused.Refused[0].Offers) != 1 || refused.Text != "1 file undone; 1 is left as it is" {
 		t.Fatalf("got %+v", refused)
 	}
 	offer := refused.Refused[0].Offers[0]
-	merged := result[wire.UndoResult](c, c.Command(offer.Command, offer.Arguments[0]))
+	merged := result[answers.UndoResult](c, c.Command(offer.Command, offer.Arguments[0]))
 	same(t, "merged", merged.Merged, "log.txt")
 	if text := readFile(t, log); len(merged.Undone) != 0 || merged.Text != "1 file undone with conflict markers" || !strings.Contains(text, "<<<<<<<") || !strings.Contains(text, "line zwei\n") {
 		t.Errorf("got %+v, log.txt is %q", merged, text)

@@ -106,7 +106,7 @@ func spentOf(s stream.Spent) *Spent {
 	if s == (stream.Spent{}) {
 		return nil
 	}
-	return &Spent{dollars(s.Cost), max(s.Tokens, 0), s.Duration.Milliseconds()}
+	return &Spent{Dollars(s.Cost), max(s.Tokens, 0), s.Duration.Milliseconds()}
 }
 
 // SpentText says what agents used: "12s · $0.0042 · 8.1k tokens".

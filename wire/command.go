@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -170,11 +171,14 @@ type StatusResult struct {
 	Text  string       `json:"text,omitempty"` // what there is to say where none is
 }
 
+// NothingRuns is said where a list of loops is empty.
+const NothingRuns = "no loop is running here"
+
 // StatusesOf lists loops, and says so where none is.
 func StatusesOf(loops []LoopStatus) StatusResult {
 	r := StatusResult{Loops: loops}
 	if len(loops) == 0 {
-		r.Text = statusAnswer(r).Text
+		r.Text = NothingRuns
 	}
 	return r
 }
@@ -340,4 +344,31 @@ func (p *StartParams) Typed() (start.Request, error) {
 	own.Options = own.Options.Over(request.Options)
 	*part = ""
 	return own, err
+}
+
+// ChangesParams is the argument of ralph.loop.changes: what changed between the
+// ends of two iterations.
+type ChangesParams struct {
+	LoopParams
+	From  int      `json:"from,omitempty"`  // 0: before the loop
+	To    *int     `json:"to,omitempty"`    // absent: now
+	Paths []string `json:"paths,omitempty"` // files and folders in the loop's folder; none: all
+	After string   `json:"after,omitempty"` // the path of the last file of the page before
+	Show  bool     `json:"show,omitempty"`  // show the patch as a document
+
+	Places bool `json:"places,omitempty"` // tell where each file changed
+}
+
+// Range is what the parameters choose.
+func (p ChangesParams) Range() changes.Range {
+	r := changes.Range{From: p.From, To: changes.Latest}
+	if p.To != nil {
+		r.To = *p.To
+	}
+	return r
+}
+
+// HelpResult is the help as markdown.
+type HelpResult struct {
+	Markdown string `json:"markdown"`
 }

@@ -21,7 +21,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Agent", SessionText(s.Session))
 	add("Walls", wallsRow(s.Sandbox))
 	if t := s.Worktree; t != nil {
-		add("Worktree", JoinFacts(sentence(t.Branch), sentence(t.Path)))
+		add("Worktree", JoinFacts(Sentence(t.Branch), Sentence(t.Path)))
 	}
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
@@ -36,7 +36,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Tokens", tokensText(l.Tokens))
 	add("Context", contextText(l.Context))
 	add("Quota", quotaText(l.Quota))
-	add("Error", sentence(l.Error))
+	add("Error", Sentence(l.Error))
 	return rows
 }
 
@@ -44,7 +44,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 func standingText(texts []string) string {
 	var rows []string
 	for i, text := range texts {
-		rows = append(rows, fmt.Sprintf("%d: %s", i+1, sentence(text)))
+		rows = append(rows, fmt.Sprintf("%d: %s", i+1, Sentence(text)))
 	}
 	return JoinFacts(rows...)
 }

@@ -1,8 +1,9 @@
 package wire
 
-import "github.com/ralph-lsp/ralph-lsp/loop/ask"
-
-import "github.com/ralph-lsp/ralph-lsp/loop"
+import (
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+)
 
 // HostFleet is the host of a loop that no worker has had yet.
 const HostFleet = "fleet"

@@ -1,7 +1,10 @@
-package wire
+package wire_test
 
 import (
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -12,13 +15,13 @@ import (
 // exampleEnding is how a loop that stopped for a reason is told: by its last
 // update, in the status, and among past loops.
 type exampleEnding struct {
-	StopReason loop.StopReason `json:"stopReason"`
-	Class      Class           `json:"class"`
-	Text       string          `json:"text"`      // in few words
-	StateFile  string          `json:"stateFile"` // what becomes of it: removed, kept, untouched
-	End        Update          `json:"end"`
-	Status     LoopStatus      `json:"status"`
-	Past       PastLoop        `json:"past"`
+	StopReason loop.StopReason  `json:"stopReason"`
+	Class      wire.Class       `json:"class"`
+	Text       string           `json:"text"`      // in few words
+	StateFile  string           `json:"stateFile"` // what becomes of it: removed, kept, untouched
+	End        wire.Update      `json:"end"`
+	Status     wire.LoopStatus  `json:"status"`
+	Past       answers.PastLoop `json:"past"`
 }
 
 // exampleEndings has every reason once. The editors' tests walk them too.
@@ -27,19 +30,19 @@ func exampleEndings() []exampleEnding {
 	for _, e := range loop.Endings() {
 		end := loop.End{Reason: e.Reason, Iterations: 3, Cost: stream.USD(1.42), Duration: 12 * time.Minute}
 		switch {
-		case e.Class == ClassOK:
+		case e.Class == wire.ClassOK:
 			end.Promise = "DONE"
-		case e.Class == ClassError:
+		case e.Class == wire.ClassError:
 			end.Error = "500 overloaded"
 		}
 		status := loop.Status{
 			LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: e.State, StopReason: e.Reason, Iteration: 3, Cost: end.Cost, Elapsed: end.Duration,
-			Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 1, MaxDuration: 10 * time.Minute}, Error: end.Error, EndedAt: noon,
+			Limits: loop.Limits{MaxIterations: 3, MaxCostUSD: 1, MaxDuration: 10 * time.Minute}, Error: end.Error, EndedAt: wire.Noon,
 		}
 		end.Status = status
 		example := exampleEnding{
 			StopReason: e.Reason, Class: e.Class, Text: e.String(), StateFile: "removed",
-			End: projectEnd(end), Status: StatusOf(status, !e.State.Left()),
+			End: wire.ProjectEnd(end), Status: wire.StatusOf(status, !e.State.Left()),
 			Past: examplePast(&history.LoopEnd{StopReason: string(e.Reason), Promise: end.Promise, Iterations: 3, CostUSD: new(1.42), DurationMs: 720000, Error: end.Error}),
 		}
 		switch {

@@ -1,9 +1,11 @@
-package wire
+package wire_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -21,18 +23,18 @@ func TestOffersInstead(t *testing.T) {
 		argument        json.RawMessage
 		want            []string
 	}{
-		{ReasonAlreadyRunning, CommandStart, argument, []string{`{"title":"Cancel It and Start","command":"ralph.loop.start",` + again("replace")}},
-		{ReasonInterrupted, CommandStart, argument, []string{
+		{wire.ReasonAlreadyRunning, wire.CommandStart, argument, []string{`{"title":"Cancel It and Start","command":"ralph.loop.start",` + again("replace")}},
+		{wire.ReasonInterrupted, wire.CommandStart, argument, []string{
 			`{"title":"Resume","command":"ralph.loop.resume","arguments":[{"folder":"file:///w/app"}]}`,
 			`{"title":"Discard It and Start","command":"ralph.loop.start",` + again("replace"),
 		}},
-		{ReasonUntrusted, CommandPlan, json.RawMessage("{}"), []string{`{"title":"Trust It and Go On","command":"ralph.plan","arguments":[{"trust":true}]}`}},
-		{ReasonAlreadyRunning, CommandResume, argument, nil},
-		{ReasonEmptyPrompt, CommandStart, argument, nil},
-		{ReasonUntrusted, CommandStart, json.RawMessage("[]"), nil},
+		{wire.ReasonUntrusted, wire.CommandPlan, json.RawMessage("{}"), []string{`{"title":"Trust It and Go On","command":"ralph.plan","arguments":[{"trust":true}]}`}},
+		{wire.ReasonAlreadyRunning, wire.CommandResume, argument, nil},
+		{wire.ReasonEmptyPrompt, wire.CommandStart, argument, nil},
+		{wire.ReasonUntrusted, wire.CommandStart, json.RawMessage("[]"), nil},
 	} {
 		var got []string
-		for _, offer := range OffersInstead(tt.reason, tt.command, tt.argument) {
+		for _, offer := range wire.OffersInstead(tt.reason, tt.command, tt.argument) {
 			got = append(got, string(lsptest.JSON(offer)))
 		}
 		if strings.Join(got, "\n") != strings.Join(tt.want, "\n") {
@@ -44,11 +46,11 @@ func TestOffersInstead(t *testing.T) {
 // The status line says that a loop is another's, once it runs.
 func TestALoopOfAnotherProcessIsToldApart(t *testing.T) {
 	s := loop.Status{Folder: "/w/app", State: loop.StatePaused, Iteration: 3}
-	if line := StatusOf(s, false).Line; line != "3 · paused · in another process" {
+	if line := wire.StatusOf(s, false).Line; line != "3 · paused · in another process" {
 		t.Error(line)
 	}
 	s.State, s.StopReason = loop.StateInterrupted, loop.StopInterrupted
-	if line := StatusOf(s, false).Line; line != "interrupted at 3" {
+	if line := wire.StatusOf(s, false).Line; line != "interrupted at 3" {
 		t.Error(line)
 	}
 }

@@ -67,9 +67,9 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Retry:
 		return Retry{KindRetry, e.Attempt, e.MaxAttempts, e.Delay.Milliseconds(), string(e.Kind), stream.Plain(e.Message), Said{Text: RetryText(e), Class: ClassWarning}}
 	case stream.Compaction:
-		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), info(CompactionText(e))}
+		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), Info(CompactionText(e))}
 	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: sentence(e.Message), Class: ClassError}}
+		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: Sentence(e.Message), Class: ClassError}}
 	}
 	return nil
 }
@@ -99,18 +99,18 @@ func (p *Projector) Loop(e loop.Event) Update {
 			p.Spent = believed(e.Spent)
 		}
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic),
-			Facts: JoinFacts(ofMax(e), HatText(e)), Said: info(IterationText(e))}
+			Facts: JoinFacts(ofMax(e), HatText(e)), Said: Info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(believed(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), sentence(e.Verify), sentence(e.Until), sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
+		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
 		return projectVerify(e)
 	case loop.NearMiss:
 		return Promise{KindPromise, false, stream.Plain(e.Found), stream.Plain(e.Expected), stream.Plain(e.Why), Said{NearMissText(e), ClassWarning, true, OffersOf(e.Offer)}}
 	case loop.Guidance:
-		return Guidance{KindGuidance, e.ID, string(e.State), info(GuidanceText(e))}
+		return Guidance{KindGuidance, e.ID, string(e.State), Info(GuidanceText(e))}
 	case loop.Asked:
 		q := projectQuestion(e.Question)
 		q.SessionUpdate = KindQuestion
@@ -122,9 +122,9 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
-		return Warning{KindWarning, stream.Plain(e.Message), Said{sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
+		return Warning{KindWarning, stream.Plain(e.Message), Said{Sentence(withoutDocs(e.Message)), classOfWarning(e), true, OffersOf(e.Offer)}}
 	case loop.LimitsChanged:
-		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), info(LimitsText(e))}
+		return Limits{KindLimits, ParamsOf(e.Limits.Given(), stream.Plain(e.Promise)), Info(LimitsText(e))}
 	case loop.End:
 		return projectEnd(e)
 	}
@@ -132,7 +132,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 }
 
 func projectTopic(e stream.Topic) Topic {
-	return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), info(TopicText(e))}
+	return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), Info(TopicText(e))}
 }
 
 // ResultOf returns the end of an iteration that was read back from a
@@ -140,7 +140,7 @@ func projectTopic(e stream.Topic) Topic {
 func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
-		Outcome: string(loop.OutcomeOK), CostUSD: dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
+		Outcome: string(loop.OutcomeOK), CostUSD: Dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
 		Tokens: new(history.TokensOf(r.Usage.Tokens)), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
@@ -170,7 +170,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 	if b := s.Session; b.Backend != "" {
 		out.Backend = &BackendInfo{stream.Plain(b.Backend), stream.Plain(b.Version), stream.Plain(b.Provider), stream.Plain(b.Model)}
 	}
-	out.Tokens, out.Hats = projectTokens(s.Tokens), projectHats(s.Hats)
+	out.Tokens, out.Hats = TokensOf(s.Tokens), projectHats(s.Hats)
 	if s.Context > 0 {
 		out.Context = &Context{s.Context, s.ContextSize}
 	}
@@ -311,7 +311,7 @@ func outputUpdate(id, parent, status, output string) ToolCallUpdate {
 // the update would say nothing new.
 func (p *Projector) projectUsage(e stream.Usage) Update {
 	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := dollars(p.Spent.Plus(believed(e.Cost))); cost != nil {
+	if cost := Dollars(p.Spent.Plus(believed(e.Cost))); cost != nil {
 		u.Cost = &Money{*cost, "USD"}
 	}
 	same := u.Used == p.Usage.Used && u.Size == p.Usage.Size && equal(u.Cost, p.Usage.Cost)
@@ -333,9 +333,9 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 	facts := IterationEndText(e)
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration, Hat: stream.Plain(e.Hat),
-		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: dollars(e.Cost),
-		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: projectTokens(e.Tokens),
-		Changes: (*Changes)(e.Changes), Facts: facts, Said: Said{Text: JoinFacts(sentence(e.Hat), facts), Class: classOf(e.Outcome)},
+		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: Dollars(e.Cost),
+		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: TokensOf(e.Tokens),
+		Changes: (*Changes)(e.Changes), Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},
 	}
 	if e.Skipped > 0 {
 		end.SkippedLines = &e.Skipped
@@ -346,7 +346,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
-		CostUSD: dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: projectTokens(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
+		CostUSD: Dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
@@ -362,13 +362,13 @@ func projectEnd(e loop.End) End {
 func projectHats(hats []loop.HatCost) []HatCost {
 	costs := loop.HatRecords(hats)
 	for i := range costs {
-		costs[i].Hat, costs[i].CostUSD = stream.Plain(costs[i].Hat), dollars(hats[i].Cost)
+		costs[i].Hat, costs[i].CostUSD = stream.Plain(costs[i].Hat), Dollars(hats[i].Cost)
 	}
 	return costs
 }
 
 // projectTokens returns nil for no tokens at all: an agent of plain text tells none.
-func projectTokens(t stream.Tokens) *Tokens {
+func TokensOf(t stream.Tokens) *Tokens {
 	if t = history.TokensOf(t); t == (stream.Tokens{}) {
 		return nil
 	}
@@ -380,7 +380,7 @@ func believed(c stream.Cost) stream.Cost { return history.CostOf(history.KnownCo
 
 // dollars returns nil for an unknown cost, which the wire leaves out. A known
 // one is rounded to a billionth: sums of fractions end in noise.
-func dollars(c stream.Cost) *float64 {
+func Dollars(c stream.Cost) *float64 {
 	usd := history.KnownCost(c)
 	if usd == nil {
 		return nil
@@ -398,11 +398,11 @@ func share(n float64) float64 {
 }
 
 func projectCost(s loop.Status) *CostStatus {
-	amount := dollars(s.Cost)
+	amount := Dollars(s.Cost)
 	if amount == nil {
 		return nil
 	}
-	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, dollars(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
+	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, Dollars(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.

@@ -16,19 +16,25 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
+// sources are the files of a package, and of its answers where it has such.
+func sources(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	for _, in := range []string{dir, filepath.Join(dir, "answers")} {
+		some, err := filepath.Glob(filepath.Join(in, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, some...)
+	}
+	return slices.DeleteFunc(files, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
+}
+
 // constants returns the string constants of a package's files whose name
 // begins with prefix, from its source, so that none can be forgotten.
 func constants(t *testing.T, dir, prefix string) []string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var values []string
-	for _, name := range files {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
+	for _, name := range sources(t, dir) {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -137,19 +143,12 @@ func compareNames(doc string, code []string) (problems []string) {
 
 // keys are all keys of the package's messages, from the tags in its source.
 func keys(t *testing.T) []string {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
 	tag := regexp.MustCompile(`json:"(\w+)`)
 	var all []string
-	for _, name := range files {
+	for _, name := range sources(t, ".") {
 		source, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
-		}
-		if strings.HasSuffix(name, "_test.go") {
-			continue
 		}
 		for _, m := range tag.FindAllSubmatch(source, -1) {
 			all = append(all, string(m[1]))

@@ -118,7 +118,7 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 // projectQuestion is a question without what only the one who asks has to know.
 func projectQuestion(q ask.Question) Question {
 	out := Question{
-		ID: q.ID, Kind: q.Kind, Tool: stream.Plain(q.Tool), ToolCallID: q.CallID, Agent: sentence(q.Agent),
+		ID: q.ID, Kind: q.Kind, Tool: stream.Plain(q.Tool), ToolCallID: q.CallID, Agent: Sentence(q.Agent),
 		Title: OneLine(q.Title), Detail: stream.Plain(q.Detail), Placeholder: OneLine(q.Placeholder), Rule: stream.Plain(q.Rule),
 		At: history.TimeOf(q.At), Said: Said{Text: AsksText(q), Class: ClassWarning},
 	}
@@ -135,7 +135,7 @@ func AsksText(q ask.Question) string {
 	}
 	asks := "asks: " + OneLine(q.Title)
 	if q.Agent != "" {
-		asks = sentence(q.Agent) + " " + asks
+		asks = Sentence(q.Agent) + " " + asks
 	}
 	return asks
 }
@@ -180,7 +180,7 @@ func questionsOf(s loop.Status) []Question {
 }
 
 func projectAnswer(e loop.Answered) AnswerUpdate {
-	u := AnswerUpdate{SessionUpdate: KindAnswer, ID: e.Question.ID, Answer: e.Answer.Kind, Message: stream.Plain(e.Answer.Text), By: sentence(e.Answer.By)}
+	u := AnswerUpdate{SessionUpdate: KindAnswer, ID: e.Question.ID, Answer: e.Answer.Kind, Message: stream.Plain(e.Answer.Text), By: Sentence(e.Answer.By)}
 	u.Said = Said{Text: AnsweredText(e.Question, e.Answer), Class: ClassInfo}
 	if e.Answer.Kind == ask.Deny {
 		u.Class = ClassWarning
@@ -193,7 +193,7 @@ func AnsweredText(q ask.Question, a ask.Answer) string {
 	title := OneLine(q.Title)
 	said := ""
 	if a.Text != "" {
-		said = ": " + sentence(a.Text)
+		said = ": " + Sentence(a.Text)
 	}
 	switch a.Kind {
 	case ask.Deny:
@@ -228,7 +228,7 @@ func denied(kind string) string {
 
 // DisallowedText answers who took back what a loop may do.
 func DisallowedText(rules []string) string {
-	return "the agent asks again before: " + sentence(strings.Join(rules, ", "))
+	return "the agent asks again before: " + Sentence(strings.Join(rules, ", "))
 }
 
 // allowedOf are the rules of a loop, each with its way back.

@@ -32,9 +32,9 @@ func proofText(e loop.End) string {
 	case e.Reason != loop.StopPromise:
 		return ""
 	case e.Guards != "":
-		return "verified by what the loop changed: " + sentence(e.Guards)
+		return "verified by what the loop changed: " + Sentence(e.Guards)
 	case e.Verified != "":
-		return "verified: " + sentence(e.Verified)
+		return "verified: " + Sentence(e.Verified)
 	}
 	return "nothing verified this"
 }
@@ -62,7 +62,7 @@ func ReceiptOf(e loop.End, in string) Receipt {
 	}
 	add("Ended", endedText(r.EndedAt))
 	add("Result", EndLine(e))
-	add("Problem", sentence(e.Problem()))
+	add("Problem", Sentence(e.Problem()))
 	add("Changed", ChangesText(e.Changes))
 	if s.GivenUp && e.Reason.Ending().Kept {
 		add("Goes on", "no: it was discarded, or another loop was started here")
@@ -96,7 +96,7 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 		add("undo"+in+" --since 1", "takes that back")
 	}
 	if t := s.Worktree; t != nil {
-		add("land "+tell.ShellWord(sentence(t.Branch)), "lands its work on your branch")
+		add("land "+tell.ShellWord(Sentence(t.Branch)), "lands its work on your branch")
 	}
 	return lines
 }

@@ -44,7 +44,7 @@ func SaidOf(e loop.Event) Said {
 
 func (s Said) said() Said { return s }
 
-func info(text string) Said { return Said{Text: text, Class: ClassInfo} }
+func Info(text string) Said { return Said{Text: text, Class: ClassInfo} }
 
 // The terminal prints the same texts.
 
@@ -53,7 +53,7 @@ const DiscardText = "the attempt failed; its text above doesn't count"
 
 // NearMissText says why a loop goes on although it looks like a promise.
 func NearMissText(e loop.NearMiss) string {
-	return "not done yet: " + cmp.Or(sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
+	return "not done yet: " + cmp.Or(Sentence(e.Why), fmt.Sprintf("found %q, expected %q", OneLine(e.Found), OneLine(e.Expected)))
 }
 
 // saidOfSession says who is at work as soon as that is known: agents come first,
@@ -62,7 +62,7 @@ func saidOfSession(e stream.SessionStart) Said {
 	if e.Model == "" {
 		return Said{}
 	}
-	return info(SessionText(e))
+	return Info(SessionText(e))
 }
 
 // SessionText names the agent at work: "pi 0.87.1 · anthropic · claude-sonnet-4".
@@ -93,9 +93,9 @@ func ofMax(e loop.IterationStart) string {
 // HatText says which hat an iteration wears, and why: "builder, called by plan.ready
 // from planner"; "" where none hand over.
 func HatText(e loop.IterationStart) string {
-	text := sentence(e.Hat)
+	text := Sentence(e.Hat)
 	if e.Topic != "" {
-		text += ", called by " + sentence(e.Topic)
+		text += ", called by " + Sentence(e.Topic)
 	}
 	return text
 }
@@ -104,7 +104,7 @@ func HatText(e loop.IterationStart) string {
 func IterationEndText(e loop.IterationEnd) string {
 	what := string(e.Outcome)
 	if e.Error != "" {
-		what += ": " + sentence(e.Error)
+		what += ": " + Sentence(e.Error)
 	}
 	facts := []string{what, knownCost(e.Cost, 0)}
 	if e.Turns > 0 { // an agent without a structured stream doesn't tell
@@ -127,7 +127,7 @@ func ChangesText(c *changes.Summary) string {
 	if c == nil || c.Files == 0 {
 		return ""
 	}
-	return tell.Counted(c.Files, "file") + " changed " + countsText(c.Added, c.Removed)
+	return tell.Counted(c.Files, "file") + " changed " + CountsText(c.Added, c.Removed)
 }
 
 // classOf says how an iteration's end is meant: after a failure the loop goes on.
@@ -157,7 +157,7 @@ func saidOf(e loop.StateChanged) Said {
 		case loop.PauseUnknownCost:
 			return Said{Text: "paused: what the last runs cost is unknown, so the cost cap can't be enforced", Class: ClassWarning, Notify: true}
 		}
-		return info("paused")
+		return Info("paused")
 	}
 	return Said{}
 }
@@ -168,14 +168,14 @@ func RetryText(e stream.Retry) string {
 	if e.MaxAttempts > 0 {
 		attempt = tell.OfMax(e.Attempt, e.MaxAttempts)
 	}
-	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(e.Delay), attempt), sentence(e.Message))
+	return JoinFacts(fmt.Sprintf("the agent tries again in %s (attempt %s)", tell.Elapsed(e.Delay), attempt), Sentence(e.Message))
 }
 
 // CompactionText says that the agent summarises its context.
 func CompactionText(e stream.Compaction) string {
 	switch {
 	case e.Error != "":
-		return "the agent could not summarise its context: " + sentence(e.Error)
+		return "the agent could not summarise its context: " + Sentence(e.Error)
 	case e.Done:
 		return "the agent has summarised its context"
 	}
@@ -184,9 +184,9 @@ func CompactionText(e stream.Compaction) string {
 
 // TopicText is an event block in one line: "build.done for reviewer: tests: pass".
 func TopicText(e stream.Topic) string {
-	topic := sentence(e.Topic)
+	topic := Sentence(e.Topic)
 	if e.Target != "" {
-		topic += " for " + sentence(e.Target)
+		topic += " for " + Sentence(e.Target)
 	}
 	if e.Payload == "" {
 		return topic
@@ -221,19 +221,19 @@ func GuidanceText(e loop.Guidance) string {
 	if e.Text == "" {
 		return what
 	}
-	return what + ": " + sentence(e.Text)
+	return what + ": " + Sentence(e.Text)
 }
 
 // LimitsText says what the limits are after a change.
 func LimitsText(e loop.LimitsChanged) string {
-	return "limits changed: " + e.Limits.Line(sentence(e.Promise))
+	return "limits changed: " + e.Limits.Line(Sentence(e.Promise))
 }
 
 // limitTexts say a loop's limits and its promise, each in a line.
 func limitTexts(l loop.Limits, promise string) []string {
 	lines := l.Texts()
 	if promise != "" {
-		lines = append(lines, "promise "+sentence(promise))
+		lines = append(lines, "promise "+Sentence(promise))
 	}
 	return lines
 }
@@ -288,3 +288,5 @@ func hatsText(hats []loop.HatCost, withRuns bool) string {
 func knownCost(c stream.Cost, unknown int) string {
 	return cmp.Or(CostText(c, unknown), "cost unknown")
 }
+
+func CountsText(added, removed int) string { return fmt.Sprintf("+%d -%d", added, removed) }

@@ -345,3 +345,30 @@ func (Limits) update()         {}
 func (Warning) update()        {}
 func (ErrorUpdate) update()    {}
 func (End) update()            {}
+
+// The kinds of updates that are mostly of sessions of other programs.
+const (
+	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
+	KindNote      = "_ralph/note"        // a Note; never live
+)
+
+// UserChunk is a piece of what the agent was told, and by whom; without an
+// author it was the session's user.
+type UserChunk struct {
+	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
+	MessageID     string      `json:"messageId,omitempty"`
+	FromAgentID   string      `json:"fromAgentId,omitempty"`
+	FromSessionID string      `json:"fromSessionId,omitempty"`
+	Content       TextContent `json:"content"`
+}
+
+func (UserChunk) update() {}
+
+// Note is an entry of another program's in a session.
+type Note struct {
+	SessionUpdate string `json:"sessionUpdate"` // KindNote
+	Label         string `json:"label"`         // the entry's type
+	Text          string `json:"text,omitempty"`
+}
+
+func (Note) update() {}

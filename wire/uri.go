@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // PathOf returns the absolute path that a file URI names.
@@ -26,4 +28,12 @@ func PathOf(uri string) (string, error) {
 		return "", fmt.Errorf("%q isn't an absolute path", uri)
 	}
 	return filepath.Clean(path), nil
+}
+
+// SessionURI is the URI of a loop's session file, "" if it has none.
+func SessionURI(s loop.Status) string {
+	if s.SessionFile == "" {
+		return ""
+	}
+	return FileURI(s.SessionFile)
 }

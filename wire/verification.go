@@ -37,7 +37,7 @@ func (Verify) update() {}
 
 func projectVerify(e loop.Verify) Verify {
 	u := Verify{
-		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: sentence(e.Command), DurationMs: e.Duration.Milliseconds(), CostUSD: dollars(e.Cost), Output: stream.Plain(e.Output),
+		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: Sentence(e.Command), DurationMs: e.Duration.Milliseconds(), CostUSD: Dollars(e.Cost), Output: stream.Plain(e.Output),
 		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
 	}
 	if e.State != verify.Running && e.Code >= 0 {
@@ -55,7 +55,7 @@ func projectVerify(e loop.Verify) Verify {
 // VerifyText says how far a check has come: "promised, but go test ./... failed
 // (exit 1): TestParse".
 func VerifyText(e loop.Verify) string {
-	what := OneLine(e.Command) + " " + sentence(e.Why)
+	what := OneLine(e.Command) + " " + Sentence(e.Why)
 	took := JoinFacts(CostText(e.Cost, 0), tell.Elapsed(e.Duration))
 	switch {
 	case e.State == verify.Running && e.Gate == verify.ReviewerGate:
@@ -87,7 +87,7 @@ func VerifyClass(e loop.Verify) Class {
 
 // GoalText says what ends a loop, and who says so.
 func GoalText(e loop.Goal) string {
-	says := "the agent says " + sentence(promises.Tag(e.Promise))
+	says := "the agent says " + Sentence(promises.Tag(e.Promise))
 	if e.Promise == "" {
 		says = "the agent says " + promises.DefaultWord + " (no promise is set)"
 	}
@@ -100,7 +100,7 @@ func GoalText(e loop.Goal) string {
 	text := "this loop is done when " + says
 	switch {
 	case e.Until == "" && e.Verify == "" && e.Besides == "":
-		text += "; nothing verifies that" + suggestion(verify.Suggestion{Command: e.Suggested})
+		text += "; nothing verifies that" + SuggestionText(verify.Suggestion{Command: e.Suggested})
 	case e.Until != "":
 		text = "this loop is done when this passes: " + OneLine(e.Until)
 	case e.Verify != "":
@@ -113,7 +113,7 @@ func GoalText(e loop.Goal) string {
 }
 
 // suggestion tells behind a text how a promise could be verified.
-func suggestion(s verify.Suggestion) string {
+func SuggestionText(s verify.Suggestion) string {
 	if s.Command == "" {
 		return ""
 	}

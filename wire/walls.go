@@ -41,7 +41,7 @@ func WallsText(s sandbox.Spec) string {
 			text += "; " + more.words + strings.Join(more.of, ", ")
 		}
 	}
-	return sentence(text)
+	return Sentence(text)
 }
 
 // wallsRow is what a table says of a loop's walls.

@@ -1,4 +1,4 @@
-package wire
+package wire_test
 
 import (
 	"bytes"
@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
@@ -32,76 +35,76 @@ var update = flag.Bool("update", false, "write the files of testdata/wire")
 // examples are every message of ours once, by the name of its file in
 // testdata/wire. The tests of the editors' plugins read the same files.
 func examples() map[string]any {
-	tokens := &Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
-	text := func(s string) TextContent { return TextContent{"text", s} }
-	loops := []LoopStatus{exampleLoop(tokens)}
-	status := NewStatus(loops)
+	tokens := &wire.Tokens{Input: 1, Output: 14, CacheRead: 8932, CacheWrite: 70}
+	text := func(s string) wire.TextContent { return wire.TextContent{"text", s} }
+	loops := []wire.LoopStatus{exampleLoop(tokens)}
+	status := wire.NewStatus(loops)
 	status.Seq = 42
-	status.Loops[0].Talks = []Talk{{Command{"Steer", CommandSteer, []any{SteerParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}}}}, "text", "Tell the agent something: it reads it at its next step"}}
+	status.Loops[0].Talks = []wire.Talk{{wire.Command{"Steer", wire.CommandSteer, []any{wire.SteerParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}}}}, "text", "Tell the agent something: it reads it at its next step"}}
 	all := map[string]any{
 		"status":      status,
-		"states":      StatusResult{Loops: exampleStates()},
+		"states":      wire.StatusResult{Loops: wire.StatesToShow()},
 		"endings":     exampleEndings(),
 		"words":       exampleWords(),
-		"updates":     UpdateParams{LoopID: "ralph-ca7igygdcr4i", Iteration: 3, After: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMH0", Cursor: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMCwiaGFkIjp7InQiOjV9fQ", Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}},
-		"set-updates": SetUpdatesParams{Level: LevelTools},
+		"updates":     wire.UpdateParams{LoopID: "ralph-ca7igygdcr4i", Iteration: 3, After: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMH0", Cursor: "eyJsb2ciOiIxdjJ4IiwiYXQiOjkwMCwiaGFkIjp7InQiOjV9fQ", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}},
+		"set-updates": wire.SetUpdatesParams{Level: wire.LevelTools},
 
-		"diagnostics": DiagnosticsParams{Folder: "file:///w/app", Paths: []string{"src/a.go"}},
-		"result-diagnostics": DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
-			Diagnostics: []Diagnostic{{"file:///w/app/src/a.go", Range{Point{2, 4}, Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
+		"diagnostics": wire.DiagnosticsParams{Folder: "file:///w/app", Paths: []string{"src/a.go"}},
+		"result-diagnostics": wire.DiagnosticsResult{Settled: true, Seen: []string{"file:///w/app/src/a.go"},
+			Diagnostics: []wire.Diagnostic{{"file:///w/app/src/a.go", wire.Range{wire.Point{2, 4}, wire.Point{2, 5}}, 1, json.RawMessage(`"UndeclaredName"`), "compiler", "undefined: x"}}},
 
-		"command-start": StartParams{Folder: "file:///w/app", Prompt: "Build X", Said: settings.Said{Live: "on", Permissions: "ask", AskTimeout: new(settings.Span(10 * time.Minute)), Sandbox: "workspace", Instruct: new(false)}, Choices: Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
-			LimitParams: LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
-		"command-cancel":  CancelParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
-		"command-resume":  ResumeParams{LoopParams: LoopParams{Folder: "file:///w/app"}, LimitParams: LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Say: "Mind the tests", Said: settings.Said{Sandbox: "off"}},
-		"command-update":  ChangeParams{LimitParams: LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
-		"command-steer":   SteerParams{Text: "Leave the parser alone", Next: true, Once: true},
-		"command-read":    ReadParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
-		"command-outline": OutlineParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}},
-		"command-output":  OutputParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Iteration: 3, ToolCallID: "t1", Show: true},
-		"command-history": HistoryParams{Folder: "file:///w/app", Limit: 20},
-		"command-prompts": PromptsParams{Folder: "file:///w/app", Limit: 20},
-		"command-changes": ChangesParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true, Places: true},
-		"command-file":    FileParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(2), Path: "src/a.go"},
-		"command-undo":    UndoParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
-		"command-keep":    KeepParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
-		"command-sandbox": SandboxParams{Mode: "workspace"},
-		"result-sandbox":  SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
-		"command-plan":    PlanParams{Prompt: "What next?", Backend: "pi"},
+		"command-start": wire.StartParams{Folder: "file:///w/app", Prompt: "Build X", Said: settings.Said{Live: "on", Permissions: "ask", AskTimeout: new(settings.Span(10 * time.Minute)), Sandbox: "workspace", Instruct: new(false)}, Choices: wire.Choices{Backend: "pi", Hat: "builder", Args: []string{"--thinking", "high"},
+			LimitParams: wire.LimitParams{limits.Message{MaxIterations: new(20), MaxCostUSD: new(5.0), MaxDurationMs: new(int64(3600000))}, new("DONE")}}},
+		"command-cancel":  wire.CancelParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, When: "afterIteration"},
+		"command-resume":  wire.ResumeParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(100)}}, Say: "Mind the tests", Said: settings.Said{Sandbox: "off"}},
+		"command-update":  wire.ChangeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxCostUSD: new(7.5)}}, Text: "--max-iterations +10", Prompt: new("Build Y")},
+		"command-steer":   wire.SteerParams{Text: "Leave the parser alone", Next: true, Once: true},
+		"command-read":    wire.ReadParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, After: "eyJsb2ciOiIxdjJ4In0", Before: "eyJsb2ciOiIxdjJ5In0", Limit: 500},
+		"command-outline": wire.OutlineParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}},
+		"command-output":  wire.OutputParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Iteration: 3, ToolCallID: "t1", Show: true},
+		"command-history": answers.HistoryParams{Folder: "file:///w/app", Limit: 20},
+		"command-prompts": answers.PromptsParams{Folder: "file:///w/app", Limit: 20},
+		"command-changes": wire.ChangesParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, From: 2, To: new(3), Paths: []string{"src"}, After: "src/a.go", Show: true, Places: true},
+		"command-file":    answers.FileParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: new(2), Path: "src/a.go"},
+		"command-undo":    answers.UndoParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: 3, Paths: []string{"src/a.go"}, DryRun: true},
+		"command-keep":    answers.KeepParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
+		"command-sandbox": wire.SandboxParams{Mode: "workspace"},
+		"result-sandbox":  wire.SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
+		"command-plan":    answers.PlanParams{Prompt: "What next?", Backend: "pi"},
 
-		"result-start": StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
+		"result-start": wire.StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
 			Warnings: []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}},
 		"result-dry-run": exampleDryRun(),
-		"result-slash":   SlashResult{Command: "/cancel-ralph", LoopResult: &LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
-		"result-loop":    LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
-		"result-steer":   SteerResult{GuidanceID: "g1", Text: "the next run is told"},
-		"result-status":  StatusResult{Loops: loops},
-		"result-outline": OutlineResult{Parts: []LogPart{{"eyJsb2ciOiIxdjJ4In0", 3, 52000}}, Iterations: []json.RawMessage{lsptest.JSON(Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: 3, Said: info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
-		"result-read":    ReadResult{Updates: []json.RawMessage{lsptest.JSON(Chunk{KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
-		"result-output":  OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
-		"result-history": HistoryResult{[]PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
+		"result-slash":   wire.SlashResult{Command: "/cancel-ralph", LoopResult: &wire.LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7}},
+		"result-loop":    wire.LoopResult{LoopID: "ralph-ca7igygdcr4i", State: "ended", Iteration: 7, Text: loop.Limits{MaxIterations: 100, MaxCostUSD: 10}.Line("DONE")},
+		"result-steer":   wire.SteerResult{GuidanceID: "g1", Text: "the next run is told"},
+		"result-status":  wire.StatusResult{Loops: loops},
+		"result-outline": answers.OutlineResult{Parts: []answers.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
+		"result-read":    answers.ReadResult{Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
+		"result-output":  wire.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
+		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
 			Tokens: *tokens, DurationMs: 720000}), exampleLandedPast()}},
-		"result-prompts":    PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: noon, Folder: "/w/app", Uses: 3}}),
+		"result-prompts":    answers.PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: wire.Noon, Folder: "/w/app", Uses: 3}}),
 		"result-changes":    exampleChanges(),
-		"result-file":       FileOf(changes.Content{Data: []byte("package main\n")}),
+		"result-file":       answers.FileOf(changes.Content{Data: []byte("package main\n")}),
 		"result-undo":       exampleUndo(),
 		"result-land":       exampleLand(),
-		"result-fetch":      Fetched("ralph/build-x"),
-		"result-keep":       KeptOf([]string{"src/a.go"}, true),
-		"permission":        QuestionOf(exampleQuestion, "ralph-ca7igygdcr4i", "/w/app"),
-		"questions":         exampleQuestions(),
-		"result-permission": PermissionResult{ask.Deny, "not that folder"},
-		"command-answer":    AnswerParams{LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", ask.Deny, "not that folder"},
-		"result-answer":     AnswerResult{AnsweredText(exampleQuestion, ask.Answer{Kind: ask.Once}), ClassInfo},
+		"result-fetch":      wire.Fetched("ralph/build-x"),
+		"result-keep":       answers.KeptOf([]string{"src/a.go"}, true),
+		"permission":        wire.QuestionOf(wire.QuestionToShow, "ralph-ca7igygdcr4i", "/w/app"),
+		"questions":         wire.QuestionsToShow(),
+		"result-permission": wire.PermissionResult{ask.Deny, "not that folder"},
+		"command-answer":    wire.AnswerParams{wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", ask.Deny, "not that folder"},
+		"result-answer":     wire.AnswerResult{wire.AnsweredText(wire.QuestionToShow, ask.Answer{Kind: ask.Once}), wire.ClassInfo},
 
-		"result-doctor": DoctorResult{[]Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
+		"result-doctor": answers.DoctorResult{Checks: []answers.Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
 		"result-agents": exampleAgents(),
-		"result-help":   HelpResult{"# Ralph loops"},
-		"result-plan":   PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
+		"result-help":   wire.HelpResult{"# Ralph loops"},
+		"result-plan":   answers.PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
-	waits := make([]RetryStatus, 0, len(loop.WaitReasons()))
+	waits := make([]wire.RetryStatus, 0, len(loop.WaitReasons()))
 	for i, reason := range loop.WaitReasons() {
-		waits = append(waits, RetryStatus{i + 1, noon, reason, loop.WaitText(reason)})
+		waits = append(waits, wire.RetryStatus{i + 1, wire.Noon, reason, loop.WaitText(reason)})
 	}
 	all["rare"] = rareExamples(text)
 	all["waits"] = waits // all that a loop waits for; what shows one has to show its text
@@ -112,16 +115,16 @@ func examples() map[string]any {
 }
 
 // exampleLoop is a loop at work, as it stands in a status.
-func exampleLoop(tokens *Tokens) LoopStatus {
-	return StatusOf(loop.Status{
+func exampleLoop(tokens *wire.Tokens) wire.LoopStatus {
+	return wire.StatusOf(loop.Status{
 		LoopID: "ralph-ca7igygdcr4i", Folder: "/w/app", State: loop.StateRunning, Iteration: 3,
 		Limits:     loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5},
 		NoProgress: 3, Sandbox: "bubblewrap",
-		StartedAt: noon, IterationStartedAt: noon.Add(time.Minute), Spent: 12 * time.Minute,
+		StartedAt: wire.Noon, IterationStartedAt: wire.Noon.Add(time.Minute), Spent: 12 * time.Minute,
 		Session: stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4"},
 		Cost:    stream.USD(1.42), IterationCost: stream.USD(0.31), Tokens: *tokens, Context: 60000, ContextSize: 200000,
-		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: noon.Add(time.Hour)}},
-		Tool: &loop.ToolStatus{StartedAt: noon.Add(time.Minute),
+		Quota: []stream.Quota{{Window: "five_hour", Utilization: 0.49, ResetsAt: wire.Noon.Add(time.Hour)}},
+		Tool: &loop.ToolStatus{StartedAt: wire.Noon.Add(time.Minute),
 			Call: stream.ToolCall{ID: "t1", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}},
 		StateFile: "/w/app/.pi/ralph-loop.local.md",
 	}, true)
@@ -133,31 +136,31 @@ func exampleHats() []loop.HatCost {
 }
 
 // exampleAgents are an agent that is installed and one that isn't.
-func exampleAgents() AgentsResult {
+func exampleAgents() answers.AgentsResult {
 	pi, _ := backends.Lookup("pi")
 	claude, _ := backends.Lookup("claude")
-	r := AgentsResult{[]AgentInfo{AgentOf(backends.Probe{Backend: pi, Path: "/bin/pi", Version: "0.87.1"}), AgentOf(backends.Probe{Backend: claude, Err: &backends.NotFoundError{Looked: []backends.Backend{claude}}})}}
+	r := answers.AgentsResult{Agents: []answers.AgentInfo{answers.AgentOf(backends.Probe{Backend: pi, Path: "/bin/pi", Version: "0.87.1"}), answers.AgentOf(backends.Probe{Backend: claude, Err: &backends.NotFoundError{Looked: []backends.Backend{claude}}})}}
 	r.Agents[0].Default = true
 	return r
 }
 
 // exampleDryRun is a start that meets another loop.
-func exampleDryRun() DryRunResult {
+func exampleDryRun() answers.DryRunResult {
 	pi, _ := backends.Lookup("pi")
-	r := PreviewOf(engine.Config{
+	r := answers.PreviewOf(engine.Config{
 		Folder: "/w/app", Prompt: "Build X", Backend: pi, Model: "claude-sonnet", Args: []string{"--thinking", "high"}, Hat: "builder", Promise: "DONE",
 		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour}, Verify: verify.Check{Shell: "go test ./...", When: verify.OnPromise},
 	}, start.Sources{"maxIterations": config.FromDefault, "maxCostUsd": config.FromFolder, "model": config.FromEditor, "completionPromise": config.FromPrompt, "verify": config.FromStart},
 		[]string{"/bin/pi", "-p"}, "Build X", "0.87.1")
 	r.Warnings = []string{"the folder's ralph.toml isn't trusted: limits.max_iterations = 0 is not taken (50 counts); to accept it, run ralph-lsp trust"}
 	met := &loop.AlreadyRunningError{Folder: "/w/app"}
-	r.Problems = []StartProblem{ProblemOf(met, ReasonAlreadyRunning, OffersInstead(ReasonAlreadyRunning, CommandStart, []byte(`{"prompt":"Build X"}`)))}
-	r.Offers = OffersAtStart(verify.Suggestion{Command: "go test ./...", File: "go.mod"}, nil, []byte(`{"prompt":"Build X"}`))
+	r.Problems = []answers.StartProblem{answers.ProblemOf(met, wire.ReasonAlreadyRunning, wire.OffersInstead(wire.ReasonAlreadyRunning, wire.CommandStart, []byte(`{"prompt":"Build X"}`)))}
+	r.Offers = answers.OffersAtStart(verify.Suggestion{Command: "go test ./...", File: "go.mod"}, nil, []byte(`{"prompt":"Build X"}`))
 	return r
 }
 
 // exampleChanges is what iteration 3 changed.
-func exampleChanges() ChangesResult {
+func exampleChanges() answers.ChangesResult {
 	files := []changes.File{
 		{Path: "caf\xe9.txt", Status: changes.Deleted, Removed: 3},
 		{Path: "logo.png", Status: changes.Added, Binary: true, Last: true},
@@ -165,7 +168,7 @@ func exampleChanges() ChangesResult {
 		{Path: "src/c.go", Status: changes.Renamed, From: "src/b.go", Added: 1},
 		{Path: "test.sh", Status: changes.Mode},
 	}
-	r := ChangesOf(ChangesParams{From: 2, To: new(3)}, "/w/app", files, []changes.Iteration{{Number: 3, Summary: changes.Sum(files)}})
+	r := answers.ChangesOf(wire.ChangesParams{From: 2, To: new(3)}, "/w/app", files, []changes.Iteration{{Number: 3, Summary: changes.Sum(files)}})
 	r.LoopID = "ralph-ca7igygdcr4i"
 	r.AddPlaces(map[string][]changes.Place{
 		"src/a.go": {{Line: 3, Added: 2, Removed: 1, Text: "func main() {"}, {Line: 9, Added: 1, Text: "\t// TODO"}},
@@ -175,82 +178,82 @@ func exampleChanges() ChangesResult {
 }
 
 // exampleUndo is an undo of iteration 3 that left a file as it is.
-func exampleUndo() UndoResult {
-	p := UndoParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}, Iteration: 3}
-	return UndoneBy(p, changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place", CanMerge: true}}})
+func exampleUndo() answers.UndoResult {
+	p := answers.UndoParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app"}, Iteration: 3}
+	return answers.UndoneBy(p, changes.Undone{Paths: []string{"src/a.go"}, Refused: []changes.Refusal{{Path: "src/b.go", Reason: "it was changed since in the same place", CanMerge: true}}})
 }
 
 // exampleLand is a landing that was refused for what the user hasn't committed.
-func exampleLand() LandResult {
-	p := LandParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app.worktrees/fix-it"}}
-	return LandRefused(p, &worktree.Refused{Reason: worktree.ReasonUncommitted, Text: "landing would touch what isn't committed in /w/app",
+func exampleLand() answers.LandResult {
+	p := wire.LandParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app.worktrees/fix-it"}}
+	return answers.LandRefused(p, &worktree.Refused{Reason: worktree.ReasonUncommitted, Text: "landing would touch what isn't committed in /w/app",
 		Paths: []worktree.InTheWay{{Path: "src/a.go", Why: "has changes that aren't committed"}}, Fix: []string{"commit or move it (git -C /w/app stash -u), then land again"}})
 }
 
 // exampleLandedPast is one whose worktree has landed.
-func exampleLandedPast() PastLoop {
+func exampleLandedPast() answers.PastLoop {
 	end := history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7}
-	return PastIn(loop.Past{
+	return answers.PastIn(loop.Past{
 		Summary: history.Summary{Path: "/h/.pi/agent/sessions/--w-app.worktrees-fix-it--/2026-11-20T12-00-00-000Z_01a1f8b5.jsonl",
-			Loop: &history.LoopStart{LoopID: "ralph-da7igygdcr4i", Title: "Fix it", Backend: "pi", StartedAt: noon}, End: &end},
+			Loop: &history.LoopStart{LoopID: "ralph-da7igygdcr4i", Title: "Fix it", Backend: "pi", StartedAt: wire.Noon}, End: &end},
 		Tree: &worktree.Past{Fate: worktree.FateLanded, Branch: "ralph/fix-it", Into: "main", Commit: "1b9d2c4e5f60718293a4b5c6d7e8f90112233445"},
 	})
 }
 
 // examplePast is a loop that ended, nil: that has no end.
-func examplePast(end *history.LoopEnd) PastLoop {
-	return PastOf(history.Summary{
+func examplePast(end *history.LoopEnd) answers.PastLoop {
+	return answers.PastOf(history.Summary{
 		Path:      "/h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl",
-		Loop:      &history.LoopStart{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: noon},
+		Loop:      &history.LoopStart{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: wire.Noon},
 		Iteration: 7, End: end,
 	})
 }
 
 // rareExamples have the keys that the other examples lack.
-func rareExamples(text func(string) TextContent) []any {
+func rareExamples(text func(string) wire.TextContent) []any {
 	return []any{
-		new(Projector).Loop(loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready from planner"}),
-		new(Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: time.Minute}),
-		StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
-			Settings: &Settings{Choices: Choices{Backend: "auto"}, Host: &Host{Backend: "pi", Model: "anthropic/claude-sonnet"}}},
-		StatusesOf([]LoopStatus{}),
-		LandParams{LoopParams: LoopParams{Folder: "file:///w/app"}, Text: "fix-it --squash"}, LandParams{How: "squash", Message: "Fix it", Keep: true}, LandedOf(LandParams{}, worktree.Landed{Branch: "ralph/fix-it", Into: "main", Commit: "195bbad4d06d40e09ac9dea8f11dd9e655abe5cf", Commits: 2, Files: 3, Leftover: []string{"a"}, Gone: true}),
-		DiscardQuestion(LandParams{Discard: true}, worktree.Discarded{Branch: "ralph/fix-it", Commits: []string{"Fix it"}, Leftover: []string{"a", "b"}, Ref: "refs/ralph/discarded/fix-it"}),
-		ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
-		ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []ChangedFile{}, Iterations: []ChangedIteration{}, More: true},
-		FileParams{Before: new(3), Path: "src/a.go"},
-		FileOf(changes.Content{Data: []byte("caf\xe9")}),
-		FileOf(changes.Content{Absent: true}),
-		UndoParams{Since: 2, Merge: true},
-		UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
-		StartParams{Prompt: "Mend it", Verify: "go test ./..."}, StartParams{Prompt: "Mend it", Until: "make"}, StartParams{Prompt: "Mend it", NoVerify: true},
-		StartParams{Prompt: "Mend it", Agent: "scout"}, StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
-		StartParams{Prompt: "Mend it", Worktree: WorktreeParam{Wanted: true}, WithChanges: true, Commit: true}, StartParams{Prompt: "Mend it", Worktree: WorktreeParam{true, "feature/x"}},
-		StatusOf(loop.Status{Folder: "/w/app.worktrees/build-x", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Iteration: 1,
+		new(wire.Projector).Loop(loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready from planner"}),
+		new(wire.Projector).Loop(loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Duration: time.Minute}),
+		wire.StartParams{PromptURI: "file:///w/app/PROMPT.md", Selection: "func main() {}", LimitsText: "80, $5, 2h", Replace: true, Trust: true, DryRun: true,
+			Settings: &wire.Settings{Choices: wire.Choices{Backend: "auto"}, Host: &wire.Host{Backend: "pi", Model: "anthropic/claude-sonnet"}}},
+		wire.StatusesOf([]wire.LoopStatus{}),
+		wire.LandParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Text: "fix-it --squash"}, wire.LandParams{How: "squash", Message: "Fix it", Keep: true}, answers.LandedOf(wire.LandParams{}, worktree.Landed{Branch: "ralph/fix-it", Into: "main", Commit: "195bbad4d06d40e09ac9dea8f11dd9e655abe5cf", Commits: 2, Files: 3, Leftover: []string{"a"}, Gone: true}),
+		answers.DiscardQuestion(wire.LandParams{Discard: true}, worktree.Discarded{Branch: "ralph/fix-it", Commits: []string{"Fix it"}, Leftover: []string{"a", "b"}, Ref: "refs/ralph/discarded/fix-it"}),
+		answers.ReadResult{Updates: []json.RawMessage{}, Cursor: "eyJsb2ciOiIx", Complete: true, Reset: true},
+		answers.ChangesResult{LoopID: "ralph-ca7igygdcr4i", Folder: "file:///w/app", Files: []answers.ChangedFile{}, Iterations: []answers.ChangedIteration{}, More: true},
+		answers.FileParams{Before: new(3), Path: "src/a.go"},
+		answers.FileOf(changes.Content{Data: []byte("caf\xe9")}),
+		answers.FileOf(changes.Content{Absent: true}),
+		answers.UndoParams{Since: 2, Merge: true},
+		answers.UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
+		wire.StartParams{Prompt: "Mend it", Verify: "go test ./..."}, wire.StartParams{Prompt: "Mend it", Until: "make"}, wire.StartParams{Prompt: "Mend it", NoVerify: true},
+		wire.StartParams{Prompt: "Mend it", Agent: "scout"}, wire.StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, wire.StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
+		wire.StartParams{Prompt: "Mend it", Worktree: wire.WorktreeParam{Wanted: true}, WithChanges: true, Commit: true}, wire.StartParams{Prompt: "Mend it", Worktree: wire.WorktreeParam{true, "feature/x"}},
+		wire.StatusOf(loop.Status{Folder: "/w/app.worktrees/build-x", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Iteration: 1,
 			Worktree: &worktree.Tree{Path: "/w/app.worktrees/build-x", Folder: "/w/app.worktrees/build-x", Branch: "ralph/build-x", Repo: "/w/app"}}, true),
-		ResumeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
-		ChangeParams{LoopParams: LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Disallow: []string{"Bash(go test:*)"}},
-		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
-		new(Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
-		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
-		StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Unpriced: 3, Limits: loop.Limits{MaxCostUSD: 1}}, true),
-		MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
-		DiagnosticsResult{Diagnostics: []Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
-		Owner{PID: 4242, Host: "box"},
-		ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
-		LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: noon},
-		StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Detached: true}, false),
-		StatusParams{Text: "the bus is away", Loops: []LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
-		Chunk{SessionUpdate: KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
-		ToolCallUpdate{SessionUpdate: KindToolCallUpdate, ToolCallID: "t1", Status: StatusCompleted, Content: []ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &Omitted{49_871, 288_894}},
-		new(Projector).Event(exampleStep), new(Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: 12 * time.Second}}),
-		StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: noon}}}, true),
-		Promise{SessionUpdate: KindPromise, Found: "DOEN", Expected: "DONE"},
-		Iteration{SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
-		StatusOf(loop.Status{Folder: "/w/app", State: StateIdle, Last: &loop.End{
+		wire.ResumeParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Accept: true},
+		wire.ChangeParams{LoopParams: wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, Disallow: []string{"Bash(go test:*)"}},
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Hat: "builder", Iteration: 5, Hats: exampleHats()}, true),
+		new(wire.Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Unpriced: 3, Limits: loop.Limits{MaxCostUSD: 1}}, true),
+		wire.MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
+		wire.DiagnosticsResult{Diagnostics: []wire.Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
+		wire.Owner{PID: 4242, Host: "box"},
+		answers.ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
+		wire.LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: wire.Noon},
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Detached: true}, false),
+		wire.StatusParams{Text: "the bus is away", Loops: []wire.LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
+		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
+		wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: "t1", Status: wire.StatusCompleted, Content: []wire.ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &wire.Omitted{49_871, 288_894}},
+		new(wire.Projector).Event(exampleStep), new(wire.Projector).Event(stream.ToolResult{ID: exampleStep.ID, Output: "In parse.go.", Spent: stream.Spent{Cost: stream.USD(0.0042), Tokens: 8100, Duration: 12 * time.Second}}),
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Agents: loop.AtWork{{Call: exampleStep, StartedAt: wire.Noon}}}, true),
+		wire.Promise{SessionUpdate: wire.KindPromise, Found: "DOEN", Expected: "DONE"},
+		wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
+		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
-			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: noon}}}, false),
-		End{SessionUpdate: KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, End{SessionUpdate: KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []Denial{{"Bash", "rm -r build"}}},
+			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: wire.Noon}}}, false),
+		wire.End{SessionUpdate: wire.KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, wire.End{SessionUpdate: wire.KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []wire.Denial{{"Bash", "rm -r build"}}},
 	}
 }
 
@@ -258,37 +261,37 @@ func rareExamples(text func(string) TextContent) []any {
 var exampleStep = stream.ToolCall{ID: "step-3-1-1", Name: "step", Input: json.RawMessage(`{"agent":"scout","task":"Find the parser","step":1,"of":3}`)}
 
 // exampleUpdates has one update of each kind.
-func exampleUpdates(tokens *Tokens, text func(string) TextContent) map[string]Update {
-	var p Projector
-	return map[string]Update{
-		KindMessageChunk: Chunk{KindMessageChunk, "m7", "", text("Hello")},
-		KindThoughtChunk: Chunk{KindThoughtChunk, "m7", "", text("Hm")},
-		KindUserChunk:    UserChunk{KindUserChunk, "5c9906ee", "lead", "01a1f8b0", text("Leave the parser alone")},
-		KindNote:         Note{KindNote, "my-extension", "its text"},
-		KindToolCall: ToolCall{KindToolCall, "t1", "", "bash", "go test ./...", ToolExecute, StatusInProgress,
-			[]Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`), nil, nil},
-		KindToolCallUpdate: ToolCallUpdate{KindToolCallUpdate, "t1", "", StatusFailed, []ToolContent{{"content", text("FAIL")}}, nil, nil, ""},
-		KindUsage:          UsageUpdate{KindUsage, 60000, 200000, &Money{1.42, "USD"}},
-		KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
-		KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),
-		KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
+func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map[string]wire.Update {
+	var p wire.Projector
+	return map[string]wire.Update{
+		wire.KindMessageChunk: wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")},
+		wire.KindThoughtChunk: wire.Chunk{wire.KindThoughtChunk, "m7", "", text("Hm")},
+		wire.KindUserChunk:    wire.UserChunk{wire.KindUserChunk, "5c9906ee", "lead", "01a1f8b0", text("Leave the parser alone")},
+		wire.KindNote:         wire.Note{wire.KindNote, "my-extension", "its text"},
+		wire.KindToolCall: wire.ToolCall{wire.KindToolCall, "t1", "", "bash", "go test ./...", wire.ToolExecute, wire.StatusInProgress,
+			[]wire.Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`), nil, nil},
+		wire.KindToolCallUpdate: wire.ToolCallUpdate{wire.KindToolCallUpdate, "t1", "", wire.StatusFailed, []wire.ToolContent{{"content", text("FAIL")}}, nil, nil, ""},
+		wire.KindUsage:          wire.UsageUpdate{wire.KindUsage, 60000, 200000, &wire.Money{1.42, "USD"}},
+		wire.KindSession:        p.Event(stream.SessionStart{Backend: "pi", Version: "0.87.1", Provider: "anthropic", Model: "claude-sonnet-4", SessionID: "01a1f8b0"}),
+		wire.KindDiscard:        p.Event(stream.MessageEnd{MessageID: "m7", Discarded: true}),
+		wire.KindIteration: p.Loop(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4, ToolCalls: 6,
 			Duration: 61 * time.Second, Tokens: *tokens, Changes: &changes.Summary{Files: 3, Added: 12, Removed: 4}}),
-		KindQuestion:   p.Loop(loop.Asked{Question: exampleQuestion}),
-		KindAnswer:     p.Loop(loop.Answered{Question: exampleQuestion, Answer: ask.Answer{Kind: ask.Deny, Text: "not that folder", By: "Neovim"}}),
-		KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
-		KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
-		KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
-		KindTopic:      p.Loop(loop.Published{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
-		KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt", Verify: "go test ./...", Besides: "the reviewer critic approves"}),
-		KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
+		wire.KindQuestion:   p.Loop(loop.Asked{Question: wire.QuestionToShow}),
+		wire.KindAnswer:     p.Loop(loop.Answered{Question: wire.QuestionToShow, Answer: ask.Answer{Kind: ask.Deny, Text: "not that folder", By: "Neovim"}}),
+		wire.KindState:      p.Loop(loop.StateChanged{State: loop.StatePaused, Reason: "user"}),
+		wire.KindRetry:      p.Event(stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Kind: stream.KindOverloaded, Message: "529"}),
+		wire.KindCompaction: p.Event(stream.Compaction{Done: true, Reason: "threshold"}),
+		wire.KindTopic:      p.Loop(loop.Published{Topic: "build.done", Target: "reviewer", Payload: "tests: pass"}),
+		wire.KindGoal:       p.Loop(loop.Goal{Promise: "DONE", From: "prompt", Verify: "go test ./...", Besides: "the reviewer critic approves"}),
+		wire.KindPromise: p.Loop(loop.NearMiss{Found: "DONE", Why: "The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.",
 			Offer: loop.Offer{LoopID: "ralph-ca7igygdcr4i", Promises: []string{"DONE"}}}),
-		KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),
+		wire.KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),
 			Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL", Problems: []verify.Problem{{Path: "parse_test.go", Line: 9, Column: 2, Message: "got 3"}}}),
-		KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
-		KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
-		KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
-		KindError:    p.Event(stream.Error{Message: "429 rate limited", Retryable: true, Kind: stream.KindRateLimit}),
-		KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
+		wire.KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
+		wire.KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
+		wire.KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
+		wire.KindError:    p.Event(stream.Error{Message: "429 rate limited", Retryable: true, Kind: stream.KindRateLimit}),
+		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
 			Duration: 12 * time.Minute}),
 	}
 }
@@ -317,7 +320,7 @@ const wireFiles = "../testdata/wire"
 
 func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	all := examples()
-	all["names"] = namesOf(t)
+	all["names"] = wire.NamesOf(t)
 	all["limits"] = exampleLimits()
 	for name, v := range all {
 		var want bytes.Buffer
@@ -347,8 +350,8 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 }
 
 func TestEveryKindOfUpdateHasAnExample(t *testing.T) {
-	have := exampleUpdates(&Tokens{}, func(s string) TextContent { return TextContent{"text", s} })
-	for _, kind := range constants(t, ".", "Kind") {
+	have := exampleUpdates(&wire.Tokens{}, func(s string) wire.TextContent { return wire.TextContent{"text", s} })
+	for _, kind := range wire.Constants(t, ".", "Kind") {
 		if have[kind] == nil {
 			t.Errorf("no example of %s", kind)
 		}
@@ -365,7 +368,7 @@ func TestEveryReasonToWaitIsDocumented(t *testing.T) {
 		if !bytes.Contains(page, []byte("`"+reason+"`")) {
 			t.Errorf("docs/PROTOCOL.md doesn't name the reason %s", reason)
 		}
-		if got := WaitText(reason, time.Time{}, time.Time{}); !strings.Contains(got, loop.WaitText(reason)) {
+		if got := wire.WaitText(reason, time.Time{}, time.Time{}); !strings.Contains(got, loop.WaitText(reason)) {
 			t.Errorf("the status says %q of %s", got, reason)
 		}
 	}

@@ -7,13 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/config"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // sentence is a text that was written by the loop, in one line.
-func sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
+func Sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
 
 // These write what the editors and the terminal say in the same words.
 
@@ -213,4 +215,10 @@ func HowLeft(reason loop.StopReason, where string) string {
 		ending.What = "was " + ending.What
 	}
 	return ending.With(" " + where)
+}
+
+// SourceText says where a value comes from.
+var SourceText = map[config.Source]string{
+	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
+	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
 }

@@ -62,5 +62,5 @@ func WorktreeRow(t worktree.Tree, withChanges bool) Detail {
 	case !t.Made:
 		from = "as it is"
 	}
-	return Detail{"Worktree", JoinFacts(sentence(t.Branch)+", "+from, sentence(t.Path))}
+	return Detail{"Worktree", JoinFacts(Sentence(t.Branch)+", "+from, Sentence(t.Path))}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func newAnswer() *cobra.Command {
@@ -53,7 +54,7 @@ question is meant.`,
 				case len(words) == 0:
 					return printQuestions(cmd.OutOrStdout(), r, open, usage+flagsOf(cmd))
 				}
-				q, a, err := wire.ReadAnswer(open, words, usage, byTerminal)
+				q, a, err := answers.ReadAnswer(open, words, usage, byTerminal)
 				if err != nil {
 					return fmt.Errorf("%s: %w", r.Name, err)
 				}
@@ -100,7 +101,7 @@ func printQuestions(w io.Writer, r fleet.Record, open []ask.Question, usage stri
 		return err
 	}
 	for _, q := range open {
-		for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, usage)) {
+		for _, line := range append(answers.AskedLines(q, 0, ""), terminal.HowToAnswer(q, usage)) {
 			fmt.Fprintln(w, line)
 		}
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // doctor looks at a fleet from one machine.
@@ -38,7 +38,7 @@ type doctor struct {
 	expects string       // a worker that has to be there
 	dir     string       // the worker's
 	program string       // ralph-lsp
-	checks  []wire.Check
+	checks  []answers.Check
 }
 
 func newDoctor() *cobra.Command {
@@ -54,7 +54,7 @@ func newDoctor() *cobra.Command {
 			d.command = cmd
 			d.examine(cmd.Context())
 			if asJSON {
-				return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(wire.DoctorResult{Checks: d.checks}), d.problems())
+				return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(answers.DoctorResult{Checks: d.checks}), d.problems())
 			}
 			printChecks(cmd.OutOrStdout(), d.checks)
 			return d.problems()
@@ -85,7 +85,7 @@ func (d *doctor) problems() error {
 	return errors.New(tell.Counted(n, "problem") + " found, marked ✗ above; a fleet can't run as it should until that is mended")
 }
 
-func printChecks(out io.Writer, checks []wire.Check) {
+func printChecks(out io.Writer, checks []answers.Check) {
 	for _, c := range checks {
 		mark := "✓"
 		switch {
@@ -101,21 +101,21 @@ func printChecks(out io.Writer, checks []wire.Check) {
 	}
 }
 
-func (d *doctor) add(c wire.Check) {
+func (d *doctor) add(c answers.Check) {
 	c.Message, c.Fix = stream.Line(tell.WithoutUserinfo(c.Message), 500), stream.Line(c.Fix, 500)
 	d.checks = append(d.checks, c)
 }
 
 func (d *doctor) good(id, format string, args ...any) {
-	d.add(wire.Check{ID: id, OK: true, Message: fmt.Sprintf(format, args...)})
+	d.add(answers.Check{ID: id, OK: true, Message: fmt.Sprintf(format, args...)})
 }
 
 func (d *doctor) bad(id, fix, format string, args ...any) {
-	d.add(wire.Check{ID: id, Message: fmt.Sprintf(format, args...), Fix: fix})
+	d.add(answers.Check{ID: id, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 func (d *doctor) note(id, fix, format string, args ...any) {
-	d.add(wire.Check{ID: id, Optional: true, Message: fmt.Sprintf(format, args...), Fix: fix})
+	d.add(answers.Check{ID: id, Optional: true, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
 func (d *doctor) examine(ctx context.Context) {
@@ -310,7 +310,7 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		d.bad("workers", "", "which workers are there can't be said: %v", err)
 		return
 	}
-	c := wire.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
+	c := answers.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
 	d.add(c)
 	found := d.expects == ""
 	for _, w := range workers {
@@ -400,7 +400,7 @@ var loopsHere = []string{"version", "folder", "backend", "config", "sandbox"}
 func (d *doctor) askSibling(ctx context.Context, program, dir string) {
 	cmd := exec.CommandContext(ctx, program, "doctor", "--json", "-C", dir)
 	out, err := cmd.Output()
-	var said wire.DoctorResult
+	var said answers.DoctorResult
 	if problem := json.Unmarshal(out, &said); problem != nil {
 		d.bad("ralph-lsp", "run it yourself to see why: "+program+" doctor", "%s says nothing of use: %v", program, errors.Join(err, problem))
 		return

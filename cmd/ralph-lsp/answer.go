@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func newAnswer() *cobra.Command {
@@ -45,7 +46,7 @@ only where more than one question is open.`,
 		}
 		if len(args) == 0 {
 			for _, q := range st.Questions {
-				for _, line := range append(wire.AskedLines(q, 0, ""), terminal.HowToAnswer(q, terminal.AnswerIn(dir))) {
+				for _, line := range append(answers.AskedLines(q, 0, ""), terminal.HowToAnswer(q, terminal.AnswerIn(dir))) {
 					fmt.Fprintln(cmd.OutOrStdout(), line)
 				}
 			}
@@ -54,7 +55,7 @@ only where more than one question is open.`,
 			}
 			return nil
 		}
-		q, a, err := wire.ReadAnswer(st.Questions, args, "ralph-lsp answer", terminal.ByTerminal)
+		q, a, err := answers.ReadAnswer(st.Questions, args, "ralph-lsp answer", terminal.ByTerminal)
 		if err == nil {
 			err = at.loop().Answer(q.ID, a)
 		}

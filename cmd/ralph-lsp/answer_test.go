@@ -6,7 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func TestWordsThatAnswer(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWordsThatAnswer(t *testing.T) {
 		{[]ask.Question{permission, input}, "q4abc x", "q4abc value x"},
 		{nil, "deny", "no such question is open"},
 	} {
-		q, a, err := wire.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", terminal.ByTerminal)
+		q, a, err := answers.ReadAnswer(c.open, strings.Fields(c.words), "ralph-lsp answer", terminal.ByTerminal)
 		got := q.ID + " " + a.Kind + " " + a.Text
 		if err != nil {
 			got = err.Error()

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // inSnapshots gives a command -C and the arguments [LOOP] [-- PATH...], and runs
@@ -214,10 +214,10 @@ func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) e
 			fmt.Fprintln(out, "the same with --merge writes both sides, between conflict markers")
 		}
 		if done.HeadMoved {
-			fmt.Fprintln(out, wire.HeadStays)
+			fmt.Fprintln(out, answers.HeadStays)
 		}
 		if len(done.Paths)+len(done.Merged)+len(done.Refused) == 0 {
-			fmt.Fprintln(out, wire.NothingToUndo)
+			fmt.Fprintln(out, answers.NothingToUndo)
 		}
 	}
 	var open []string

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
@@ -69,7 +69,7 @@ func completeIterations(cmd *cobra.Command, flags ...string) {
 		if s, err := loop.SnapshotsIn(dir, id); err == nil {
 			iterations, _ := s.Iterations(contextOf(cmd), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
 			for _, it := range iterations {
-				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(it.Number), wire.SumText(it.Summary)))
+				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(it.Number), answers.SumText(it.Summary)))
 			}
 		}
 		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func newDoctor() *cobra.Command {
@@ -30,7 +31,7 @@ func newDoctor() *cobra.Command {
 		out := cmd.OutOrStdout()
 		checks := examine(cmd, dir)
 		if *asJSON {
-			return terminal.WriteJSON(out, wire.DoctorResult{Checks: checks})
+			return terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
 		}
 		return printChecks(out, terminal.PaletteFor(out), checks, *all)
 	})
@@ -38,13 +39,13 @@ func newDoctor() *cobra.Command {
 }
 
 // examine makes the checks that editors show too, and the one that only matters here.
-func examine(cmd *cobra.Command, dir string) []wire.Check {
+func examine(cmd *cobra.Command, dir string) []answers.Check {
 	files := config.FilesOf(dir, backends.Names())
 	return append(server.Examine(contextOf(cmd), programVersion(), files), checkTerminal(cmd.OutOrStdout()))
 }
 
-func checkTerminal(out io.Writer) wire.Check {
-	c := wire.Check{ID: "terminal", OK: true, Message: "the output isn't a terminal: plain text"}
+func checkTerminal(out io.Writer) answers.Check {
+	c := answers.Check{ID: "terminal", OK: true, Message: "the output isn't a terminal: plain text"}
 	if f, ok := terminal.Is(out); ok {
 		colour := "colour"
 		if !terminal.PaletteFor(out).On {
@@ -57,14 +58,14 @@ func checkTerminal(out io.Writer) wire.Check {
 
 // isMinor says whether a check can be left out: it is a setting that nobody has made, or an
 // agent that isn't there where another one is.
-func isMinor(c wire.Check, hasAgent bool) bool {
+func isMinor(c answers.Check, hasAgent bool) bool {
 	isDefault := strings.HasPrefix(c.ID, "setting.") && strings.HasSuffix(c.Message, "("+wire.SourceText[config.FromDefault]+")")
 	return isDefault || hasAgent && strings.HasPrefix(c.ID, "backend.") && strings.HasSuffix(c.Message, " is not installed")
 }
 
-func printChecks(out io.Writer, p terminal.Palette, checks []wire.Check, all bool) error {
+func printChecks(out io.Writer, p terminal.Palette, checks []answers.Check, all bool) error {
 	problems, hidden, width := 0, 0, terminal.LineWidth(out)
-	hasAgent := slices.ContainsFunc(checks, func(c wire.Check) bool { return c.ID == "backend" && c.OK })
+	hasAgent := slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
 	for _, c := range checks {
 		mark := p.Green("✓")
 		switch {

@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 func newHistory() *cobra.Command {
@@ -59,7 +60,7 @@ func newHistoryList() *cobra.Command {
 		}
 		for _, s := range sessions {
 			if *asJSON {
-				err = terminal.WriteJSON(out, wire.PastIn(s))
+				err = terminal.WriteJSON(out, answers.PastIn(s))
 			} else {
 				err = terminal.PrintPast(out, terminal.PaletteFor(out), s)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -73,7 +74,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 		if err != nil {
 			return landingFailed(cmd, p, err, asJSON)
 		}
-		question := wire.DiscardQuestion(p, would)
+		question := answers.DiscardQuestion(p, would)
 		if p.DryRun {
 			return printLanding(cmd.OutOrStdout(), question, asJSON)
 		}
@@ -82,7 +83,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 			return fmt.Errorf("%s Nobody can be asked here; --yes answers", question.Text)
 		}
 		if !yes {
-			return printLanding(cmd.OutOrStdout(), wire.NothingDiscarded(), asJSON)
+			return printLanding(cmd.OutOrStdout(), answers.NothingDiscarded(), asJSON)
 		}
 	}
 	if p.Discard {
@@ -90,7 +91,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 		if err != nil {
 			return landingFailed(cmd, p, err, asJSON)
 		}
-		return printLanding(cmd.OutOrStdout(), wire.DiscardedOf(done), asJSON)
+		return printLanding(cmd.OutOrStdout(), answers.DiscardedOf(done), asJSON)
 	}
 	o, err := p.Options()
 	if err != nil {
@@ -100,7 +101,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 	if err != nil {
 		return landingFailed(cmd, p, err, asJSON)
 	}
-	return printLanding(cmd.OutOrStdout(), wire.LandedOf(p, done), asJSON)
+	return printLanding(cmd.OutOrStdout(), answers.LandedOf(p, done), asJSON)
 }
 
 // landingFailed says why nothing landed: the exit code is 1.
@@ -109,7 +110,7 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 	if !ok {
 		return err
 	}
-	said := wire.LandRefused(p, refused)
+	said := answers.LandRefused(p, refused)
 	if asJSON {
 		if err := terminal.WriteJSON(cmd.OutOrStdout(), said); err != nil {
 			return err
@@ -123,10 +124,10 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 	for _, next := range refused.Fix {
 		fmt.Fprintln(out, "to go on: "+terminal.Line(next))
 	}
-	return &exitError{terminal.ExitFailed, wire.NothingLanded + refused.Text}
+	return &exitError{terminal.ExitFailed, answers.NothingLanded + refused.Text}
 }
 
-func printLanding(out io.Writer, r wire.LandResult, asJSON bool) error {
+func printLanding(out io.Writer, r answers.LandResult, asJSON bool) error {
 	if asJSON {
 		return terminal.WriteJSON(out, r)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // newSandbox is the command that says whether all loops of the user's have walls.
@@ -45,7 +46,7 @@ it stands here, and what agents behind walls see of your home.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, terminal.PaletteFor(out), []wire.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
+		if err := printChecks(out, terminal.PaletteFor(out), []answers.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Options say where a desk's bus is.
@@ -301,7 +302,7 @@ func (d *Desk) Find(p wire.LoopParams) string {
 }
 
 // Check implements elsewhere.Place. A bus that is being dialled for the first time is waited for.
-func (d *Desk) Check(ctx context.Context) wire.Check {
+func (d *Desk) Check(ctx context.Context) answers.Check {
 	const patience, interval = 3 * time.Second, 50 * time.Millisecond
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -314,9 +315,9 @@ func (d *Desk) Check(ctx context.Context) wire.Check {
 		}
 		switch {
 		case isHere:
-			return wire.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
+			return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
 		case why != nil:
-			return wire.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
+			return answers.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 		}
 		select {
 		case <-ctx.Done():

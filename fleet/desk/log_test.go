@@ -9,9 +9,10 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessage, last wire.ReadResult) {
+func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessage, last answers.ReadResult) {
 	t.Helper()
 	for more := true; more; more = last.More {
 		result, err := d.Do(t.Context(), wire.CommandRead, p)
@@ -19,7 +20,7 @@ func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessag
 			t.Fatal(err)
 		}
 		isReset := last.Reset
-		last = result.(wire.ReadResult)
+		last = result.(answers.ReadResult)
 		last.Reset = last.Reset || isReset
 		updates, p.After = append(updates, last.Updates...), last.Cursor
 	}
@@ -165,7 +166,7 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := result.(wire.OutlineResult)
+	o := result.(answers.OutlineResult)
 	if len(o.Parts) != 6 || len(o.Iterations) != 2 || o.Parts[0].Iteration != 1 || o.Parts[5].Iteration != 2 {
 		t.Fatalf("%d parts, %d iterations", len(o.Parts), len(o.Iterations))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // fillPatience is how long a reader waits for what a loop has said before.
@@ -46,7 +47,7 @@ func (d *Desk) read(ctx context.Context, p wire.ReadParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.ReadResult{Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset}, nil
+	return answers.ReadResult{Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset}, nil
 }
 
 // partSize is from how many bytes on a part of an attempt is followed by another.
@@ -58,14 +59,14 @@ func (d *Desk) outline(ctx context.Context, p wire.OutlineParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	result := wire.OutlineResult{Parts: []wire.LogPart{}, Iterations: []json.RawMessage{}}
+	result := answers.OutlineResult{Parts: []answers.LogPart{}, Iterations: []json.RawMessage{}}
 	told := map[int]int{} // where an iteration is in result.Iterations
 	var end place
 	for _, attempt := range r.Kept {
 		part, at, iteration, size := place{attempt, 0}, place{attempt, 0}, 0, int64(0)
 		flush := func() {
 			if size > 0 {
-				result.Parts = append(result.Parts, wire.LogPart{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
+				result.Parts = append(result.Parts, answers.LogPart{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
 			}
 			part, size = at, 0
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // docEnv is what documents know of the rest.
@@ -26,7 +27,7 @@ type Env interface {
 	// LoopIn returns the loop of a folder as ralph/status shows it.
 	LoopIn(folder string) (wire.LoopStatus, bool)
 	// ReviewIn returns what is known of the changes of the folder's last loop.
-	ReviewIn(folder string) wire.Review
+	ReviewIn(folder string) answers.Review
 	// MissingBackend returns how to install a backend, "" for one that is or may be.
 	MissingBackend(name string) string
 	// FolderOf returns the absolute path of the workspace folder with a

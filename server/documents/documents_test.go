@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // The documents of the tests; their folder is /w.
@@ -88,7 +89,7 @@ type docWorld struct {
 	mu      sync.Mutex
 	status  *wire.LoopStatus
 	missing map[string]string
-	review  wire.Review
+	review  answers.Review
 }
 
 // withLoop is a folder with a loop of another process, or nobody's.
@@ -109,7 +110,7 @@ func (w *docWorld) set(s wire.LoopStatus) {
 	w.status = &s
 }
 
-func (w *docWorld) ReviewIn(string) wire.Review { return w.review }
+func (w *docWorld) ReviewIn(string) answers.Review { return w.review }
 
 func (w *docWorld) MissingBackend(name string) string { return w.missing[name] }
 

@@ -3,7 +3,7 @@ package documents
 import (
 	"go.lsp.dev/protocol"
 
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // reviewLenses show what the loop of a prompt or of a state file changed.
@@ -16,7 +16,7 @@ func (d *Documents) reviewLenses(doc *document) (lenses []protocol.CodeLens) {
 
 // reviewActions show and undo what the loop of a prompt or of a state file changed.
 func (d *Documents) reviewActions(doc *document) (actions []protocol.CodeAction) {
-	var review wire.Review
+	var review answers.Review
 	if doc.kind == promptDoc || doc.kind == stateDoc {
 		review = d.env.ReviewIn(d.folderOf(doc))
 	}

@@ -8,13 +8,14 @@ import (
 	"go.lsp.dev/uri"
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // A loop's changes are shown at its prompt and its state file, not elsewhere.
 func TestChangesAreShownAtTheLoopsDocuments(t *testing.T) {
-	review := wire.Review{Loop: wire.LoopParams{LoopID: "a", Folder: "file:///w"}, Text: "1 file, +12 -3", CanRedo: true}
+	review := answers.Review{Loop: wire.LoopParams{LoopID: "a", Folder: "file:///w"}, Text: "1 file, +12 -3", CanRedo: true}
 	for n := 2; n <= 8; n += 2 {
-		review.Iterations = append(review.Iterations, wire.ChangedIteration{Iteration: n, Text: "1 file, +4 -0"})
+		review.Iterations = append(review.Iterations, answers.ChangedIteration{Iteration: n, Text: "1 file, +4 -0"})
 	}
 	world := &docWorld{review: review}
 	for _, at := range []uri.URI{promptURI, stateURI, configURI} {

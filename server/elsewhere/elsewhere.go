@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // Place has loops that aren't of this machine. No method but Do, Snapshots, Check and Run may block.
@@ -23,7 +24,7 @@ type Place interface {
 	// a string. Errors may be *wire.Failure.
 	Do(ctx context.Context, command string, argument any) (result any, err error)
 	// Check says whether the loops can be reached now.
-	Check(ctx context.Context) wire.Check
+	Check(ctx context.Context) answers.Check
 	// Snapshots returns those of such a loop, and the folder that stands for it.
 	Snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // lookAgain is how often it is looked whether something is asked, or typed.
@@ -78,11 +78,11 @@ func answerLine(l *engine.Loop, id, line string, isEarly bool) string {
 	case len(open) == 0:
 		return ""
 	case len(words) == 0:
-		return wire.AnswersTo(open[0]) + "?"
+		return answers.AnswersTo(open[0]) + "?"
 	case isEarly, open[0].ID != id:
-		return "that came before the question was there to be read: " + wire.AnswersTo(open[0]) + "?"
+		return "that came before the question was there to be read: " + answers.AnswersTo(open[0]) + "?"
 	}
-	q, a, err := wire.ReadAnswer(open[:1], words, "ralph-lsp answer", ByTerminal)
+	q, a, err := answers.ReadAnswer(open[:1], words, "ralph-lsp answer", ByTerminal)
 	if err == nil {
 		err = l.Answer(q.ID, a)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // bareCR shows a CR as git does where no line ends with it: all behind it would stand in its line's place.
@@ -26,7 +27,7 @@ func ForReaders(out io.Writer, patch []byte) []byte {
 func PrintChanges(out io.Writer, files []changes.File, asJSON bool) error {
 	if asJSON {
 		for _, f := range files {
-			f.Path, f.From = wire.PathText(f.Path), wire.PathText(f.From)
+			f.Path, f.From = answers.PathText(f.Path), answers.PathText(f.From)
 			if err := WriteJSON(out, f); err != nil {
 				return err
 			}
@@ -64,11 +65,11 @@ func PrintPast(out io.Writer, p Palette, s loop.Past) error {
 		title = Line(s.Loop.Title)
 		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
 		if s.End != nil {
-			outcome = wire.PastOf(s.Summary).Text
+			outcome = answers.PastOf(s.Summary).Text
 		}
 	}
 	if s.Tree != nil {
-		fate = wire.FateText(*s.Tree)
+		fate = answers.FateText(*s.Tree)
 	}
 	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(Line(s.Path)))
 	return err

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // ByTerminal is who answers here.
@@ -22,18 +22,18 @@ func AnswerIn(folder string) string { return AnswerCommand + " -C " + ShellWord(
 
 // HowToAnswer is the command line that answers a question.
 func HowToAnswer(q ask.Question, command string) string {
-	return fmt.Sprintf("  answer: %s %s ... (%s)", command, Line(q.ID), wire.AnswersTo(q))
+	return fmt.Sprintf("  answer: %s %s ... (%s)", command, Line(q.ID), answers.AnswersTo(q))
 }
 
 // ask tells a user of a question, and how to answer: right here, or in another terminal. A loop
 // of the past has no command, and nobody answers.
 func (c Config) ask(q ask.Question) []string {
-	lines := wire.AskedLines(q, maxAskLines, cmp.Or(c.Asks, AnswerCommand))
+	lines := answers.AskedLines(q, maxAskLines, cmp.Or(c.Asks, AnswerCommand))
 	switch {
 	case c.Answer == "":
 		return lines
 	case c.Answers:
-		return append(lines, "  "+wire.AnswersTo(q)+"?")
+		return append(lines, "  "+answers.AnswersTo(q)+"?")
 	}
 	return append(lines, HowToAnswer(q, c.Answer))
 }

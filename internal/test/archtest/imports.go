@@ -18,7 +18,7 @@ type Rules struct {
 	// Arrows has what each package may import of the module, all relative to
 	// Module. A package that isn't a key is a problem; a key that ends in
 	// "/..." stands for the rest of a tree. Tests may also import internal
-	// packages.
+	// packages, and what is below their own in the tree.
 	Arrows map[string][]string
 	// Fenced has path prefixes of other modules, with the only packages that
 	// may import them.
@@ -123,7 +123,7 @@ func (r Rules) forbids(pkg string, arrows []string, imported string, isTest bool
 		switch {
 		case own == pkg, slices.ContainsFunc(arrows, isMatch):
 			return ""
-		case isTest && strings.HasPrefix(own, "internal/"):
+		case isTest && (strings.HasPrefix(own, "internal/") || strings.HasPrefix(own, pkg+"/")):
 			return ""
 		}
 		return fmt.Sprintf("its arrows lead to %q only", arrows)

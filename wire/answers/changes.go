@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"fmt"
@@ -9,29 +9,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// ChangesParams is the argument of ralph.loop.changes: what changed between the
-// ends of two iterations.
-type ChangesParams struct {
-	LoopParams
-	From  int      `json:"from,omitempty"`  // 0: before the loop
-	To    *int     `json:"to,omitempty"`    // absent: now
-	Paths []string `json:"paths,omitempty"` // files and folders in the loop's folder; none: all
-	After string   `json:"after,omitempty"` // the path of the last file of the page before
-	Show  bool     `json:"show,omitempty"`  // show the patch as a document
-
-	Places bool `json:"places,omitempty"` // tell where each file changed
-}
-
-// Range is what the parameters choose.
-func (p ChangesParams) Range() changes.Range {
-	r := changes.Range{From: p.From, To: changes.Latest}
-	if p.To != nil {
-		r.To = *p.To
-	}
-	return r
-}
 
 // ChangesResult is what changed in a loop's folder, whoever changed it.
 type ChangesResult struct {
@@ -42,7 +21,7 @@ type ChangesResult struct {
 	Files      []ChangedFile      `json:"files"`
 	More       bool               `json:"more,omitempty"` // there are more files, behind the last one
 	Text       string             `json:"text"`           // "4 files, +12 -3", of all
-	Class      Class              `json:"class"`
+	Class      wire.Class         `json:"class"`
 	Reviewed   int                `json:"reviewed,omitempty"` // how many of all the user has kept
 	Iterations []ChangedIteration `json:"iterations"`         // of the range, that changed something
 }
@@ -73,7 +52,7 @@ type ChangedPlace struct {
 // ChangedIteration is how much an iteration changed.
 type ChangedIteration struct {
 	Iteration int `json:"iteration"`
-	Changes
+	wire.Changes
 	Text string `json:"text"`
 }
 
@@ -81,9 +60,9 @@ type ChangedIteration struct {
 const MaxChangedFiles = 5000
 
 // ChangesOf is a page of what changed: the files behind the path after.
-func ChangesOf(p ChangesParams, folder string, files []changes.File, iterations []changes.Iteration) ChangesResult {
+func ChangesOf(p wire.ChangesParams, folder string, files []changes.File, iterations []changes.Iteration) ChangesResult {
 	sum := changes.Sum(files)
-	r := ChangesResult{Folder: FileURI(folder), From: p.From, To: p.To, Files: []ChangedFile{}, Text: SumText(sum), Class: ClassInfo, Iterations: []ChangedIteration{}}
+	r := ChangesResult{Folder: wire.FileURI(folder), From: p.From, To: p.To, Files: []ChangedFile{}, Text: SumText(sum), Class: wire.ClassInfo, Iterations: []ChangedIteration{}}
 	begun := p.After == ""
 	for _, f := range files {
 		if f.Kept {
@@ -99,18 +78,18 @@ func ChangesOf(p ChangesParams, folder string, files []changes.File, iterations 
 		}
 	}
 	for _, it := range iterations {
-		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, Changes(it.Summary), SumText(it.Summary)})
+		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, wire.Changes(it.Summary), SumText(it.Summary)})
 	}
 	return r
 }
 
 func changedFile(folder string, f changes.File) ChangedFile {
 	shown := ChangedFile{
-		Path: PathText(f.Path), URI: FileURI(filepath.Join(folder, filepath.FromSlash(f.Path))), Status: f.Status,
+		Path: PathText(f.Path), URI: wire.FileURI(filepath.Join(folder, filepath.FromSlash(f.Path))), Status: f.Status,
 		Added: f.Added, Removed: f.Removed, Binary: f.Binary, Kept: f.Kept, Last: f.Last, Text: FileText(f),
 	}
 	if f.From != "" {
-		shown.From, shown.FromURI = PathText(f.From), FileURI(filepath.Join(folder, filepath.FromSlash(f.From)))
+		shown.From, shown.FromURI = PathText(f.From), wire.FileURI(filepath.Join(folder, filepath.FromSlash(f.From)))
 	}
 	return shown
 }
@@ -129,7 +108,7 @@ func (r *ChangesResult) AddPlaces(found map[string][]changes.Place) {
 		f := &r.Files[i]
 		places := byText[f.Path]
 		for _, p := range places[:min(len(places), room)] {
-			f.Places = append(f.Places, ChangedPlace{p.Line, OneLine(countsText(p.Added, p.Removed) + " " + p.Text)})
+			f.Places = append(f.Places, ChangedPlace{p.Line, wire.OneLine(wire.CountsText(p.Added, p.Removed) + " " + p.Text)})
 		}
 		if room -= len(f.Places); len(f.Places) == 0 {
 			f.Places = []ChangedPlace{{1, f.fate()}}
@@ -141,7 +120,7 @@ func (r *ChangesResult) AddPlaces(found map[string][]changes.Place) {
 func (f ChangedFile) fate() string {
 	switch f.Status {
 	case changes.Renamed:
-		return "renamed from " + OneLine(f.From)
+		return "renamed from " + wire.OneLine(f.From)
 	case changes.Added, changes.Deleted:
 		return string(f.Status) + " " + f.Text
 	}
@@ -156,7 +135,7 @@ func FileText(f changes.File) string {
 	case f.Status == changes.Mode:
 		return "mode"
 	}
-	return countsText(f.Added, f.Removed)
+	return wire.CountsText(f.Added, f.Removed)
 }
 
 // SumText says how much changed: "4 files, +12 -3".
@@ -164,10 +143,8 @@ func SumText(sum changes.Summary) string {
 	if sum.Files == 0 {
 		return "nothing changed"
 	}
-	return tell.Counted(sum.Files, "file") + ", " + countsText(sum.Added, sum.Removed)
+	return tell.Counted(sum.Files, "file") + ", " + wire.CountsText(sum.Added, sum.Removed)
 }
-
-func countsText(added, removed int) string { return fmt.Sprintf("+%d -%d", added, removed) }
 
 // PathText is a path as text: one that isn't UTF-8, or that begins with a quote,
 // stands in quotes with octal escapes, as git writes it.
@@ -226,7 +203,7 @@ func pathTexts(paths []string) []string {
 // iteration, or as one has found it. With neither it is as the user has kept it
 // last, else as it was before the loop.
 type FileParams struct {
-	LoopParams
+	wire.LoopParams
 	Iteration *int   `json:"iteration,omitempty"` // 0: before the loop
 	Before    *int   `json:"before,omitempty"`
 	Path      string `json:"path"`
@@ -254,7 +231,7 @@ func FileOf(c changes.Content) FileResult {
 // UndoParams is the argument of ralph.loop.undo: one iteration, or one and all
 // behind it.
 type UndoParams struct {
-	LoopParams
+	wire.LoopParams
 	Iteration int      `json:"iteration,omitempty"`
 	Since     int      `json:"since,omitempty"`
 	Paths     []string `json:"paths,omitempty"`
@@ -264,26 +241,26 @@ type UndoParams struct {
 
 // RedoParams is the argument of ralph.loop.redo.
 type RedoParams struct {
-	LoopParams
+	wire.LoopParams
 	DryRun bool `json:"dryRun,omitempty"` // nothing is written
 }
 
 // UndoResult is what became of an undo or a redo.
 type UndoResult struct {
-	Undone  []string      `json:"undone"`           // paths
-	Merged  []string      `json:"merged,omitempty"` // have both sides now, between conflict markers
-	Refused []RefusedFile `json:"refused"`          // were left as they are
-	Text    string        `json:"text"`
-	Class   Class         `json:"class"`
-	Offers  []Command     `json:"offers,omitempty"`
+	Undone  []string       `json:"undone"`           // paths
+	Merged  []string       `json:"merged,omitempty"` // have both sides now, between conflict markers
+	Refused []RefusedFile  `json:"refused"`          // were left as they are
+	Text    string         `json:"text"`
+	Class   wire.Class     `json:"class"`
+	Offers  []wire.Command `json:"offers,omitempty"`
 }
 
 // RefusedFile is a file that was left as it is.
 type RefusedFile struct {
-	Path   string    `json:"path"`
-	Reason string    `json:"reason"` // a part of a sentence
-	Text   string    `json:"text"`
-	Offers []Command `json:"offers,omitempty"`
+	Path   string         `json:"path"`
+	Reason string         `json:"reason"` // a part of a sentence
+	Text   string         `json:"text"`
+	Offers []wire.Command `json:"offers,omitempty"`
 }
 
 // UndoneBy tells what became of an undo, and what can be done then: to take it
@@ -295,13 +272,13 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 	}
 	r := UndoneOf(done, "undone")
 	if len(done.Paths)+len(done.Merged) > 0 {
-		r.Offers = []Command{{"Redo", CommandRedo, []any{p.LoopParams}}}
+		r.Offers = []wire.Command{{Title: "Redo", Command: wire.CommandRedo, Arguments: []any{p.LoopParams}}}
 	}
 	for i, f := range done.Refused {
 		if f.CanMerge {
 			merge := p
 			merge.Paths, merge.Merge = []string{PathText(f.Path)}, true
-			r.Refused[i].Offers = []Command{{"Merge with Markers", CommandUndo, []any{merge}}}
+			r.Refused[i].Offers = []wire.Command{{Title: "Merge with Markers", Command: wire.CommandUndo, Arguments: []any{merge}}}
 		}
 	}
 	return r
@@ -316,9 +293,9 @@ const NothingToUndo = "there is nothing to take back"
 // UndoneOf tells what became of the files of an undo or a redo; verb is "undone",
 // "redone" or "would be undone".
 func UndoneOf(done changes.Undone, verb string) UndoResult {
-	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: ClassOK}
+	r := UndoResult{Undone: pathTexts(done.Paths), Refused: []RefusedFile{}, Class: wire.ClassOK}
 	for _, f := range done.Refused {
-		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: OneLine(PathText(f.Path)) + " is left as it is: " + OneLine(f.Reason)})
+		r.Refused = append(r.Refused, RefusedFile{Path: PathText(f.Path), Reason: f.Reason, Text: wire.OneLine(PathText(f.Path)) + " is left as it is: " + wire.OneLine(f.Reason)})
 	}
 	var said []string
 	say := func(n int, one, more string) {
@@ -334,25 +311,25 @@ func UndoneOf(done changes.Undone, verb string) UndoResult {
 	}
 	say(len(done.Paths), verb, verb)
 	if n := len(done.Merged); n > 0 {
-		r.Merged, r.Class = pathTexts(done.Merged), ClassWarning
+		r.Merged, r.Class = pathTexts(done.Merged), wire.ClassWarning
 		say(n, verb+" with conflict markers", verb+" with conflict markers")
 	}
 	if n := len(done.Refused); n > 0 {
-		r.Class = ClassWarning
+		r.Class = wire.ClassWarning
 		say(n, "is left as it is", "are left as they are")
 	}
 	if done.HeadMoved {
 		said = append(said, HeadStays)
 	}
 	if r.Text = strings.Join(said, "; "); len(said) == 0 {
-		r.Text, r.Class = NothingToUndo, ClassInfo
+		r.Text, r.Class = NothingToUndo, wire.ClassInfo
 	}
 	return r
 }
 
 // NothingUndone is the result of an undo that the user didn't want.
 func NothingUndone() UndoResult {
-	return UndoResult{Undone: []string{}, Refused: []RefusedFile{}, Text: "nothing was undone", Class: ClassInfo}
+	return UndoResult{Undone: []string{}, Refused: []RefusedFile{}, Text: "nothing was undone", Class: wire.ClassInfo}
 }
 
 // QuestionBefore asks whether to undo, with what a dry run says.
@@ -385,7 +362,7 @@ func namesText(paths []string) string {
 	const most = 5
 	var names []string
 	for _, path := range paths[:min(len(paths), most)] {
-		names = append(names, OneLine(path))
+		names = append(names, wire.OneLine(path))
 	}
 	if left := len(paths) - most; left > 0 {
 		names = append(names, fmt.Sprintf("%d more", left))
@@ -396,7 +373,7 @@ func namesText(paths []string) string {
 // KeepParams is the argument of ralph.loop.keep: marks files as reviewed, as
 // they are after an iteration.
 type KeepParams struct {
-	LoopParams
+	wire.LoopParams
 	Iteration *int     `json:"iteration,omitempty"` // absent: now
 	Paths     []string `json:"paths,omitempty"`
 	Kept      *bool    `json:"kept,omitempty"` // false takes the marks away

@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"cmp"
@@ -18,38 +18,39 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // DryRunResult is what a start would do.
 type DryRunResult struct {
-	Text        string         `json:"text"`    // who would run, and within which limits, in one line
-	Details     []Detail       `json:"details"` // all that a person wants to know before, for a table
-	Argv        []string       `json:"argv,omitempty"`
-	Cwd         string         `json:"cwd"`
-	PromptBytes int            `json:"promptBytes"` // with the loop's rules
-	Limits      LimitParams    `json:"limits"`      // all of them
-	Hat         string         `json:"hat,omitempty"`
-	Verify      string         `json:"verify,omitempty"` // the command that has to pass before a promise counts
-	Until       string         `json:"until,omitempty"`  // the command that ends the loop when it passes
-	Sources     start.Sources  `json:"sources"`          // where each value comes from
-	Warnings    []string       `json:"warnings,omitempty"`
-	Problems    []StartProblem `json:"problems,omitempty"`
-	Offers      []Command      `json:"offers,omitempty"` // what the start leaves open; they start with more
+	Text        string           `json:"text"`    // who would run, and within which limits, in one line
+	Details     []wire.Detail    `json:"details"` // all that a person wants to know before, for a table
+	Argv        []string         `json:"argv,omitempty"`
+	Cwd         string           `json:"cwd"`
+	PromptBytes int              `json:"promptBytes"` // with the loop's rules
+	Limits      wire.LimitParams `json:"limits"`      // all of them
+	Hat         string           `json:"hat,omitempty"`
+	Verify      string           `json:"verify,omitempty"` // the command that has to pass before a promise counts
+	Until       string           `json:"until,omitempty"`  // the command that ends the loop when it passes
+	Sources     start.Sources    `json:"sources"`          // where each value comes from
+	Warnings    []string         `json:"warnings,omitempty"`
+	Problems    []StartProblem   `json:"problems,omitempty"`
+	Offers      []wire.Command   `json:"offers,omitempty"` // what the start leaves open; they start with more
 }
 
 // StartProblem is why a start would be refused.
 type StartProblem struct {
-	Text   string    `json:"text"` // one line
-	Class  Class     `json:"class"`
-	Reason string    `json:"reason"`           // as that of the refusal
-	Offers []Command `json:"offers,omitempty"` // what can be done instead; they start, and are no dry runs
+	Text   string         `json:"text"` // one line
+	Class  wire.Class     `json:"class"`
+	Reason string         `json:"reason"`           // as that of the refusal
+	Offers []wire.Command `json:"offers,omitempty"` // what can be done instead; they start, and are no dry runs
 }
 
 // ProblemOf says why a start with an argument would be refused.
-func ProblemOf(err error, reason string, offers []Command) StartProblem {
-	p := StartProblem{Text: stream.Line(sentence(err.Error()), maxProblem), Class: ClassError, Reason: reason, Offers: offers}
-	if slices.Contains([]string{ReasonAlreadyRunning, ReasonInterrupted, ReasonUntrusted}, reason) {
-		p.Class = ClassWarning // the user's word is enough
+func ProblemOf(err error, reason string, offers []wire.Command) StartProblem {
+	p := StartProblem{Text: stream.Line(wire.Sentence(err.Error()), maxProblem), Class: wire.ClassError, Reason: reason, Offers: offers}
+	if slices.Contains([]string{wire.ReasonAlreadyRunning, wire.ReasonInterrupted, wire.ReasonUntrusted}, reason) {
+		p.Class = wire.ClassWarning // the user's word is enough
 	}
 	return p
 }
@@ -67,7 +68,7 @@ func PreviewOf(cfg engine.Config, sources start.Sources, argv []string, prompt, 
 	if r.Sources == nil {
 		r.Sources = start.Sources{}
 	} else {
-		r.Limits = ParamsOf(cfg.Limits.All(), cfg.Promise)
+		r.Limits = wire.ParamsOf(cfg.Limits.All(), cfg.Promise)
 	}
 	if check := stream.Plain(cfg.Verify.String()); cfg.Verify.When == verify.OnUntil {
 		r.Until = check
@@ -76,11 +77,11 @@ func PreviewOf(cfg engine.Config, sources start.Sources, argv []string, prompt, 
 	}
 	agent := ""
 	if cfg.Backend.Name != "" {
-		agent = SessionText(stream.SessionStart{Backend: cfg.Backend.Name, Version: version})
+		agent = wire.SessionText(stream.SessionStart{Backend: cfg.Backend.Name, Version: version})
 	}
 	r.Text = agent
 	if sources != nil {
-		r.Text = JoinFacts(agent, OneLine(cfg.Model), atMost(cfg.Limits))
+		r.Text = wire.JoinFacts(agent, wire.OneLine(cfg.Model), atMost(cfg.Limits))
 	}
 	r.Details = preview{cfg, sources}.rows(agent, argv)
 	return r
@@ -112,33 +113,33 @@ func (p preview) from(text, key string) string {
 	case "", config.FromStart, config.FromDefault:
 		return text
 	default:
-		return text + " (from " + SourceText[source] + ")"
+		return text + " (from " + wire.SourceText[source] + ")"
 	}
 }
 
-func (p preview) rows(agent string, argv []string) []Detail {
-	var rows []Detail
+func (p preview) rows(agent string, argv []string) []wire.Detail {
+	var rows []wire.Detail
 	add := func(label, text string) {
 		if text != "" {
-			rows = append(rows, Detail{label, text})
+			rows = append(rows, wire.Detail{Label: label, Text: text})
 		}
 	}
 	cfg := p.cfg
 	if agent != "" {
 		if len(argv) > 0 && argv[0] != cfg.Backend.Name && len(cfg.Steps) == 0 { // of steps, it is the first one's
-			agent += " · " + sentence(argv[0])
+			agent += " · " + wire.Sentence(argv[0])
 		}
 		add("Agent", p.from(agent, "backend"))
 		if len(cfg.Agents.About) == 0 {
-			add("Hat", p.from(OneLine(cfg.Hat), "hat"))
+			add("Hat", p.from(wire.OneLine(cfg.Hat), "hat"))
 		}
 		for _, about := range cfg.Agents.About {
-			add("Agents", p.from(sentence(about), "agents"))
+			add("Agents", p.from(wire.Sentence(about), "agents"))
 		}
 		add("Model", p.model())
-		add("Arguments", p.from(OneLine(strings.Join(tell.Masked(p.args()), " ")), "args"))
+		add("Arguments", p.from(wire.OneLine(strings.Join(tell.Masked(p.args()), " ")), "args"))
 		may, own := cfg.Backend.Permissions(p.args())
-		switch may = sentence(may); {
+		switch may = wire.Sentence(may); {
 		case own:
 			may = p.from(may, "args")
 		case cfg.Ask:
@@ -146,7 +147,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		}
 		add("Permissions", may)
 		add("Hooks", p.hooks())
-		add("Walls", p.from(WallsText(cfg.Sandbox), "sandbox"))
+		add("Walls", p.from(wire.WallsText(cfg.Sandbox), "sandbox"))
 		p.addRoles(add)
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
@@ -154,7 +155,7 @@ func (p preview) rows(agent string, argv []string) []Detail {
 	}
 	for _, s := range settings.All() {
 		if s.Label != "" {
-			add(s.Label, p.from(OneLine(s.Text(cfg.Said)), s.Wire))
+			add(s.Label, p.from(wire.OneLine(s.Text(cfg.Said)), s.Wire))
 		}
 	}
 	if p.sources != nil {
@@ -162,9 +163,9 @@ func (p preview) rows(agent string, argv []string) []Detail {
 		add("Promise", p.promise())
 		add("Verified by", p.verified())
 	}
-	add("Folder", sentence(cfg.Folder))
+	add("Folder", wire.Sentence(cfg.Folder))
 	if cfg.Prompt != "" {
-		add("Prompt", p.from(JoinFacts(tell.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
+		add("Prompt", p.from(wire.JoinFacts(tell.Counted(len(cfg.Prompt), "byte"), history.Title(cfg.Prompt)), "prompt"))
 	}
 	return rows
 }
@@ -177,7 +178,7 @@ func (p preview) addRoles(add func(label, text string)) {
 	if cfg.HandsOver() {
 		var names []string
 		for _, r := range cfg.Roles {
-			names = append(names, OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
+			names = append(names, wire.OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
 		}
 		add("Hats", strings.Join(names, ", "))
 		roles = cfg.Roles
@@ -186,7 +187,7 @@ func (p preview) addRoles(add func(label, text string)) {
 	for _, r := range roles {
 		if may, _ := r.Backend.Permissions(r.Args); !told[r.Backend.Name] {
 			told[r.Backend.Name] = true
-			add("Permissions of "+OneLine(r.Name), sentence(may))
+			add("Permissions of "+wire.OneLine(r.Name), wire.Sentence(may))
 		}
 	}
 }
@@ -203,7 +204,7 @@ func (p preview) args() []string {
 func (p preview) model() string {
 	switch flag := p.cfg.Backend.ModelFlag; {
 	case p.cfg.Model != "":
-		return p.from(OneLine(p.cfg.Model), "model")
+		return p.from(wire.OneLine(p.cfg.Model), "model")
 	case flag != "" && backends.HasFlag(p.args(), flag):
 		return "as the arguments say"
 	}
@@ -231,13 +232,13 @@ func (p preview) limits() string {
 			texts = append(texts, p.from(l.Words(p.cfg.Limits), l.Wire))
 		}
 	}
-	return JoinFacts(texts...)
+	return wire.JoinFacts(texts...)
 }
 
 func (p preview) promise() string {
 	switch {
 	case p.cfg.Promise != "":
-		return p.from(OneLine(p.cfg.Promise), "completionPromise")
+		return p.from(wire.OneLine(p.cfg.Promise), "completionPromise")
 	case p.cfg.Verify.When == verify.OnUntil:
 		return "none is needed"
 	}
@@ -245,12 +246,12 @@ func (p preview) promise() string {
 }
 
 func (p preview) verified() string {
-	by := VerifiedBy(p.cfg.Verify, func(g verify.Gate) string {
+	by := wire.VerifiedBy(p.cfg.Verify, func(g verify.Gate) string {
 		text := ""
 		if g == verify.ReviewerGate {
-			text = ": " + OneLine(p.cfg.Reviewer.Backend.Name)
+			text = ": " + wire.OneLine(p.cfg.Reviewer.Backend.Name)
 		}
 		return p.from(text, start.GateSource(g))
 	})
-	return cmp.Or(by, "nothing: the agent's word counts"+suggestion(p.cfg.Suggested))
+	return cmp.Or(by, "nothing: the agent's word counts"+wire.SuggestionText(p.cfg.Suggested))
 }

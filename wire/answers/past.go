@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -25,24 +26,24 @@ type HistoryResult struct {
 // PastLoop is a loop that ended. What isn't known of one that was never ended
 // is left out.
 type PastLoop struct {
-	LoopID         string    `json:"loopId"`
-	Title          string    `json:"title"` // of the prompt, one line
-	Backend        string    `json:"backend,omitempty"`
-	StartedAt      time.Time `json:"startedAt"`
-	StopReason     string    `json:"stopReason"`
-	Promise        string    `json:"promise,omitempty"`
-	Iterations     int       `json:"iterations"`
-	CostUSD        *float64  `json:"costUsd,omitempty"`
-	Tokens         *Tokens   `json:"tokens,omitempty"`
-	DurationMs     int64     `json:"durationMs"`
-	Error          string    `json:"error,omitempty"`
-	SessionFileURI string    `json:"sessionFileUri"`
-	Branch         string    `json:"branch,omitempty"`   // of the worktree that it worked in
-	LandedOn       string    `json:"landedOn,omitempty"` // the branch that has its work, where the worktree has landed
-	Commit         string    `json:"commit,omitempty"`   // of that branch then
-	Text           string    `json:"text"`               // how it ended, and what became of its branch, in one line
-	Class          Class     `json:"class"`
-	Talks          []Talk    `json:"talks,omitempty"` // as in a status
+	LoopID         string       `json:"loopId"`
+	Title          string       `json:"title"` // of the prompt, one line
+	Backend        string       `json:"backend,omitempty"`
+	StartedAt      time.Time    `json:"startedAt"`
+	StopReason     string       `json:"stopReason"`
+	Promise        string       `json:"promise,omitempty"`
+	Iterations     int          `json:"iterations"`
+	CostUSD        *float64     `json:"costUsd,omitempty"`
+	Tokens         *wire.Tokens `json:"tokens,omitempty"`
+	DurationMs     int64        `json:"durationMs"`
+	Error          string       `json:"error,omitempty"`
+	SessionFileURI string       `json:"sessionFileUri"`
+	Branch         string       `json:"branch,omitempty"`   // of the worktree that it worked in
+	LandedOn       string       `json:"landedOn,omitempty"` // the branch that has its work, where the worktree has landed
+	Commit         string       `json:"commit,omitempty"`   // of that branch then
+	Text           string       `json:"text"`               // how it ended, and what became of its branch, in one line
+	Class          wire.Class   `json:"class"`
+	Talks          []wire.Talk  `json:"talks,omitempty"` // as in a status
 }
 
 // PromptsParams is the argument of ralph.loop.prompts.
@@ -69,7 +70,7 @@ type PastPrompt struct {
 func PromptsOf(prompts []history.Prompt) PromptsResult {
 	r := PromptsResult{[]PastPrompt{}}
 	for _, p := range prompts {
-		r.Prompts = append(r.Prompts, PastPrompt{p.Text, history.Title(p.Text), history.TimeOf(p.At), FileURI(p.Folder), p.Uses})
+		r.Prompts = append(r.Prompts, PastPrompt{p.Text, history.Title(p.Text), history.TimeOf(p.At), wire.FileURI(p.Folder), p.Uses})
 	}
 	return r
 }
@@ -79,7 +80,7 @@ func PastIn(p loop.Past) PastLoop {
 	past := PastOf(p.Summary)
 	if t := p.Tree; t != nil {
 		past.Branch, past.LandedOn, past.Commit = stream.Plain(t.Branch), stream.Plain(t.Into), t.Commit
-		past.Text = JoinFacts(past.Text, FateText(*t))
+		past.Text = wire.JoinFacts(past.Text, FateText(*t))
 	}
 	return past
 }
@@ -107,24 +108,16 @@ func FateText(t worktree.Past) string {
 func PastOf(s history.Summary) PastLoop {
 	past := PastLoop{
 		LoopID: s.Loop.LoopID, Title: cmp.Or(stream.Plain(s.Loop.Title), s.Loop.LoopID), Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
-		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: FileURI(s.Path),
+		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: wire.FileURI(s.Path),
 	}
 	ending := loop.StopInterrupted.Ending()
 	past.Text, past.Class = ending.With(" after "+tell.Counted(s.Iteration, "iteration")), ending.Class
 	if e := s.End; e != nil {
 		end := loop.EndOfRecord(*e)
-		past.Text, past.Class = EndText(end), end.Reason.Ending().Class
+		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
-		past.CostUSD, past.DurationMs = dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
-		past.Tokens = projectTokens(stream.Tokens(e.Tokens))
+		past.CostUSD, past.DurationMs = wire.Dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
+		past.Tokens = wire.TokensOf(stream.Tokens(e.Tokens))
 	}
 	return past
-}
-
-// SessionURI is the URI of a loop's session file, "" if it has none.
-func SessionURI(s loop.Status) string {
-	if s.SessionFile == "" {
-		return ""
-	}
-	return FileURI(s.SessionFile)
 }

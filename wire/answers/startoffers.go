@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"encoding/json"
@@ -7,20 +7,21 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // OffersAtStart are the commands that start with what a start leaves open: the folder's own
 // check, and the ways to let its agent run commands.
-func OffersAtStart(check verify.Suggestion, permits []start.Permit, argument json.RawMessage) []Command {
+func OffersAtStart(check verify.Suggestion, permits []start.Permit, argument json.RawMessage) []wire.Command {
 	given := map[string]any{}
 	if json.Unmarshal(argument, &given) != nil {
 		return nil
 	}
-	var offers []Command
+	var offers []wire.Command
 	offer := func(title string, with map[string]any) {
 		all := maps.Clone(given)
 		maps.Copy(all, with)
-		offers = append(offers, Command{OneLine(title), CommandStart, []any{all}})
+		offers = append(offers, wire.Command{Title: wire.OneLine(title), Command: wire.CommandStart, Arguments: []any{all}})
 	}
 	if check.Command != "" {
 		offer("Verify with "+check.Command+" ("+check.File+")", map[string]any{"verify": check.Command})

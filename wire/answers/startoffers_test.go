@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"encoding/json"

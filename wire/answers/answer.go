@@ -1,62 +1,63 @@
-package wire
+package answers
 
 import (
 	"fmt"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // AnswerOf is what a person is told of a command's result, in an editor that shows
 // no results. It may have several lines. Nothing is said of what is told otherwise
 // (a start, the end of a loop), and of what is for programs (read, file).
-func AnswerOf(result any) Said {
+func AnswerOf(result any) wire.Said {
 	switch r := result.(type) {
-	case LoopResult:
-		return info(r.Text)
-	case SteerResult:
-		return info(r.Text)
-	case AnswerResult:
-		return Said{Text: r.Text, Class: r.Class}
-	case SlashResult:
+	case wire.LoopResult:
+		return wire.Info(r.Text)
+	case wire.SteerResult:
+		return wire.Info(r.Text)
+	case wire.AnswerResult:
+		return wire.Said{Text: r.Text, Class: r.Class}
+	case wire.SlashResult:
 		if r.HelpResult != nil {
-			return info(r.Markdown)
+			return wire.Info(r.Markdown)
 		}
 		if r.LoopResult != nil {
-			return info(r.LoopResult.Text)
+			return wire.Info(r.LoopResult.Text)
 		}
-	case StatusResult:
+	case wire.StatusResult:
 		return statusAnswer(r)
 	case HistoryResult:
-		return listed("no loop has ended here", "loop", r.Loops, func(l PastLoop) string { return OneLine(l.Title) + ": " + l.Text })
+		return listed("no loop has ended here", "loop", r.Loops, func(l PastLoop) string { return wire.OneLine(l.Title) + ": " + l.Text })
 	case DryRunResult:
 		return previewAnswer(r)
 	case PromptsResult:
 		return listed("no loop was started here yet", "prompt", r.Prompts, func(p PastPrompt) string { return p.Title })
 	case ChangesResult:
-		return Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return OneLine(f.Path) + " " + f.Text }), Class: r.Class}
+		return wire.Said{Text: withRows(r.Text, r.Files, func(f ChangedFile) string { return wire.OneLine(f.Path) + " " + f.Text }), Class: r.Class}
 	case UndoResult:
-		return Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
+		return wire.Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
 	case LandResult:
-		return Said{Text: r.Text, Class: r.Class}
+		return wire.Said{Text: r.Text, Class: r.Class}
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
-	case FetchResult:
-		return Said{Text: r.Text, Class: r.Class}
-	case OutputResult:
-		return info(r.Text)
-	case SandboxResult:
-		return info(r.Text)
+	case wire.FetchResult:
+		return wire.Said{Text: r.Text, Class: r.Class}
+	case wire.OutputResult:
+		return wire.Info(r.Text)
+	case wire.SandboxResult:
+		return wire.Info(r.Text)
 	case KeepResult:
-		return info(r.Text)
+		return wire.Info(r.Text)
 	case PlanResult:
-		return info("to plan, run in a terminal in " + OneLine(r.Cwd) + ": " + OneLine(strings.Join(tell.Masked(r.Argv), " ")))
+		return wire.Info("to plan, run in a terminal in " + wire.OneLine(r.Cwd) + ": " + wire.OneLine(strings.Join(tell.Masked(r.Argv), " ")))
 	case DoctorResult:
 		return doctorAnswer(r)
-	case HelpResult:
-		return info(r.Markdown)
+	case wire.HelpResult:
+		return wire.Info(r.Markdown)
 	}
-	return Said{}
+	return wire.Said{}
 }
 
 // maxRows is how many rows an answer has: it is shown in a corner of the screen.
@@ -75,19 +76,19 @@ func withRows[T any](text string, items []T, row func(T) string) string {
 }
 
 // listed has a line for each of the first items, or says that there are none.
-func listed[T any](none, noun string, items []T, row func(T) string) Said {
+func listed[T any](none, noun string, items []T, row func(T) string) wire.Said {
 	switch len(items) {
 	case 0:
-		return info(none)
+		return wire.Info(none)
 	case 1:
-		return info(row(items[0]))
+		return wire.Info(row(items[0]))
 	}
-	return info(withRows(tell.Counted(len(items), noun), items, row))
+	return wire.Info(withRows(tell.Counted(len(items), noun), items, row))
 }
 
 // previewAnswer says what would run, and what keeps it from doing so.
-func previewAnswer(r DryRunResult) Said {
-	said := Said{Class: ClassInfo}
+func previewAnswer(r DryRunResult) wire.Said {
+	said := wire.Said{Class: wire.ClassInfo}
 	var rows []string
 	for _, problem := range r.Problems {
 		rows = append(rows, "It can't start: "+problem.Text)
@@ -101,8 +102,8 @@ func previewAnswer(r DryRunResult) Said {
 	return said
 }
 
-func statusAnswer(r StatusResult) Said {
-	said := listed("no loop is running here", "loop", r.Loops, func(l LoopStatus) string { return OneLine(l.Title) + ": " + l.Line })
+func statusAnswer(r wire.StatusResult) wire.Said {
+	said := listed(wire.NothingRuns, "loop", r.Loops, func(l wire.LoopStatus) string { return wire.OneLine(l.Title) + ": " + l.Line })
 	if len(r.Loops) == 1 {
 		said.Class = r.Loops[0].Class
 	}
@@ -110,7 +111,7 @@ func statusAnswer(r StatusResult) Said {
 }
 
 // doctorAnswer names what keeps loops from running, or says that nothing does.
-func doctorAnswer(r DoctorResult) Said {
+func doctorAnswer(r DoctorResult) wire.Said {
 	var bad []Check
 	good := "loops can run here"
 	for _, c := range r.Checks {
@@ -121,9 +122,9 @@ func doctorAnswer(r DoctorResult) Said {
 		}
 	}
 	if len(bad) == 0 {
-		return Said{Text: good, Class: ClassOK}
+		return wire.Said{Text: good, Class: wire.ClassOK}
 	}
-	return Said{Class: ClassError, Text: withRows("loops can't run here", bad, func(c Check) string {
+	return wire.Said{Class: wire.ClassError, Text: withRows("loops can't run here", bad, func(c Check) string {
 		if c.Fix == "" {
 			return c.Message
 		}

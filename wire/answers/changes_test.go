@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // More files than fit into an answer come page by page, none twice.
@@ -17,7 +18,7 @@ func TestManyChangedFilesComeInPages(t *testing.T) {
 	var got []string
 	after := ""
 	for pages := 1; ; pages++ {
-		r := ChangesOf(ChangesParams{After: after}, "/w", files, nil)
+		r := ChangesOf(wire.ChangesParams{After: after}, "/w", files, nil)
 		if r.Text != "10001 files, +10001 -0" || r.Reviewed != 1 {
 			t.Errorf("got %q, %d", r.Text, r.Reviewed)
 		}

@@ -1,12 +1,12 @@
-package wire
+package answers
 
 import (
 	"encoding/json"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // ReadResult is a page of a loop's log.
@@ -32,33 +32,6 @@ type LogPart struct {
 	Iteration int    `json:"iteration,omitempty"` // absent: before the first
 	Bytes     int64  `json:"bytes"`               // of the session file
 }
-
-// The kinds of updates that are mostly of sessions of other programs.
-const (
-	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
-	KindNote      = "_ralph/note"        // a Note; never live
-)
-
-// UserChunk is a piece of what the agent was told, and by whom; without an
-// author it was the session's user.
-type UserChunk struct {
-	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
-	MessageID     string      `json:"messageId,omitempty"`
-	FromAgentID   string      `json:"fromAgentId,omitempty"`
-	FromSessionID string      `json:"fromSessionId,omitempty"`
-	Content       TextContent `json:"content"`
-}
-
-func (UserChunk) update() {}
-
-// Note is an entry of another program's in a session.
-type Note struct {
-	SessionUpdate string `json:"sessionUpdate"` // KindNote
-	Label         string `json:"label"`         // the entry's type
-	Text          string `json:"text,omitempty"`
-}
-
-func (Note) update() {}
 
 // PlanParams is the argument of ralph.plan.
 type PlanParams struct {
@@ -90,12 +63,6 @@ type Check struct {
 	Optional bool   `json:"optional,omitempty"` // fine without: not every agent is installed
 }
 
-// SourceText says where a value comes from.
-var SourceText = map[config.Source]string{
-	config.FromStart: "the arguments of the start", config.FromEditor: "your editor's settings", config.FromPrompt: "the prompt", loop.FromState: "the state file",
-	config.FromFolder: "the folder's " + config.Name, config.FromUser: "your " + config.UserName, config.FromDefault: "built in",
-}
-
 // DoctorResult is what the doctor found.
 type DoctorResult struct {
 	Checks []Check `json:"checks"`
@@ -108,37 +75,32 @@ type AgentsResult struct {
 
 // AgentInfo is an agent that a start can name.
 type AgentInfo struct {
-	Name       string `json:"name"` // for the backend of a start
-	Version    string `json:"version,omitempty"`
-	Path       string `json:"path,omitempty"` // of its program
-	Installed  bool   `json:"installed"`
-	Default    bool   `json:"default,omitempty"`    // a start that names none takes it
-	TakesModel bool   `json:"takesModel,omitempty"` // it can be told its model
-	Install    string `json:"install,omitempty"`    // the command line that installs it
-	Text       string `json:"text"`                 // how it stands, in one line
-	Class      Class  `json:"class"`
+	Name       string     `json:"name"` // for the backend of a start
+	Version    string     `json:"version,omitempty"`
+	Path       string     `json:"path,omitempty"` // of its program
+	Installed  bool       `json:"installed"`
+	Default    bool       `json:"default,omitempty"`    // a start that names none takes it
+	TakesModel bool       `json:"takesModel,omitempty"` // it can be told its model
+	Install    string     `json:"install,omitempty"`    // the command line that installs it
+	Text       string     `json:"text"`                 // how it stands, in one line
+	Class      wire.Class `json:"class"`
 }
 
 // AgentOf tells of an agent what was found of it on this machine.
 func AgentOf(p backends.Probe) AgentInfo {
 	b := p.Backend
-	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "", TakesModel: b.ModelFlag != "", Install: b.Install, Class: ClassOK}
-	info.Text = SessionText(stream.SessionStart{Backend: b.Name, Version: info.Version})
+	info := AgentInfo{Name: b.Name, Version: p.Number(), Path: stream.Plain(p.Path), Installed: p.Path != "", TakesModel: b.ModelFlag != "", Install: b.Install, Class: wire.ClassOK}
+	info.Text = wire.SessionText(stream.SessionStart{Backend: b.Name, Version: info.Version})
 	switch {
 	case !info.Installed:
-		info.Text, info.Class = OneLine(b.Name+" is not installed"), ClassInfo
+		info.Text, info.Class = wire.OneLine(b.Name+" is not installed"), wire.ClassInfo
 		if how := b.HowToInstall(); how != "" {
 			info.Text += ": " + how
 		}
 	case p.Err != nil:
-		info.Text, info.Class = b.Name+" doesn't work here: "+OneLine(p.Err.Error()), ClassWarning
+		info.Text, info.Class = b.Name+" doesn't work here: "+wire.OneLine(p.Err.Error()), wire.ClassWarning
 	}
 	return info
-}
-
-// HelpResult is the help as markdown.
-type HelpResult struct {
-	Markdown string `json:"markdown"`
 }
 
 // ConfigProblem is a problem in a configuration file; line and column are
@@ -153,7 +115,7 @@ type ConfigProblem struct {
 func ProblemsOf(e *config.InvalidError) []ConfigProblem {
 	problems := make([]ConfigProblem, len(e.Problems))
 	for i, p := range e.Problems {
-		problems[i] = ConfigProblem{FileURI(p.File), p.Line, p.Column, p.Message}
+		problems[i] = ConfigProblem{wire.FileURI(p.File), p.Line, p.Column, p.Message}
 	}
 	return problems
 }

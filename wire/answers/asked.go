@@ -1,4 +1,4 @@
-package wire
+package answers
 
 import (
 	"errors"
@@ -9,12 +9,13 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // AskedLines are what an agent asks, for a terminal: all of the command or the diff, but for
 // what is behind a number of lines (0: all), which more says how to see; and the choices.
 func AskedLines(q ask.Question, limit int, more string) []string {
-	lines := []string{AsksText(q) + " [" + OneLine(q.ID) + "]"}
+	lines := []string{wire.AsksText(q) + " [" + wire.OneLine(q.ID) + "]"}
 	detail := strings.Split(strings.TrimRight(stream.Plain(q.Detail), "\n"), "\n")
 	if len(detail) == 1 && (detail[0] == "" || strings.HasSuffix(q.Title, detail[0])) {
 		detail = nil
@@ -27,7 +28,7 @@ func AskedLines(q ask.Question, limit int, more string) []string {
 		lines = append(lines, "  "+line)
 	}
 	for i, option := range q.Options {
-		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, OneLine(option)))
+		lines = append(lines, fmt.Sprintf("  %d: %s", i+1, wire.OneLine(option)))
 	}
 	return lines
 }
@@ -42,7 +43,7 @@ func AnswersTo(q ask.Question) string {
 	case q.Kind == ask.Limits:
 		return "deny, once"
 	case q.Rule != "":
-		return "deny [words for the agent], once, loop (" + OneLine(q.Rule) + ")"
+		return "deny [words for the agent], once, loop (" + wire.OneLine(q.Rule) + ")"
 	}
 	return "deny [words for the agent], once"
 }

@@ -1,0 +1,12 @@
+package wire
+
+// For the tests that need the answers of commands, whose package imports this one.
+var (
+	Constants       = constants
+	NamesOf         = namesOf
+	Noon            = noon
+	ProjectEnd      = projectEnd
+	QuestionToShow  = exampleQuestion
+	QuestionsToShow = exampleQuestions
+	StatesToShow    = exampleStates
+)
