@@ -210,14 +210,8 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	return nil
 }
 
-// story is what a loop did: its journal, or its session file.
-type story interface {
-	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
-	Outline(ctx context.Context) (journal.Outline, error)
-}
-
 // readPages reads a story from a cursor to its end, page by page, and returns where that is.
-func readPages(ctx context.Context, s story, cursor string, thinking bool, take func(journal.Page) error) (string, error) {
+func readPages(ctx context.Context, s journal.Story, cursor string, thinking bool, take func(journal.Page) error) (string, error) {
 	for {
 		page, err := s.Read(ctx, cursor, journal.Options{Thinking: thinking})
 		if err == nil {

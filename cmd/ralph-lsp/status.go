@@ -1,19 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -35,7 +30,7 @@ can go on or ended in the last week; other commands take their ids.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		out := cmd.OutOrStdout()
 		if e, ok := named(args); ok {
-			return show(out, asJSON, seenOf(e))
+			return show(out, asJSON, terminal.SeenOf(e))
 		}
 		if all {
 			return printAll(out, asJSON)
@@ -44,13 +39,13 @@ can go on or ended in the last week; other commands take their ids.`,
 		if err != nil {
 			return err
 		}
-		here, err := seenIn(dir)
+		here, err := terminal.SeenIn(dir)
 		if err != nil {
 			return err
 		}
 		others, done := loopsInTrees(dir)
-		if len(others)+len(done) == 0 || here.status.State != wire.StateIdle || here.status.Last != nil || asJSON {
-			others = append([]seen{here}, others...)
+		if len(others)+len(done) == 0 || here.Status.State != wire.StateIdle || here.Status.Last != nil || asJSON {
+			others = append([]terminal.Seen{here}, others...)
 		}
 		if err := show(out, asJSON, others...); err != nil || asJSON {
 			return err
@@ -64,67 +59,26 @@ can go on or ended in the last week; other commands take their ids.`,
 	return cmd
 }
 
-// seen is a loop that another process drives, or nobody.
-type seen struct {
-	status loop.Status
-	owner  loopstate.Owner
-	owned  bool
-}
-
-// seenIn is the loop in a folder; an idle one is none, with how the last one ended.
-func seenIn(dir string) (s seen, err error) {
-	s.status, s.owner, s.owned, err = loop.FolderStatus(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		s.status, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
-		if end, ok := loop.LastIn(dir); ok {
-			s.status.Last = &end
-		}
-	}
-	return s, err
-}
-
-// seenOf is how the loop stands that the registry knows: by its folder, if it is there still.
-func seenOf(e registry.Entry) seen {
-	if s, err := seenIn(e.Folder); err == nil && s.status.LoopID == e.LoopID {
-		return s
-	}
-	s := seen{status: loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}}
-	if end, ok := loop.EndOf(e); ok {
-		s.status.Last = &end
-	}
-	return s
-}
-
 // show prints loops for people or for programs.
-func show(out io.Writer, asJSON bool, loops ...seen) error {
+func show(out io.Writer, asJSON bool, loops ...terminal.Seen) error {
 	for i, s := range loops {
 		switch {
 		case asJSON: // never ours: it is another process's
-			if err := terminal.WriteJSON(out, wire.StatusOf(s.status, false)); err != nil {
+			if err := terminal.WriteJSON(out, wire.StatusOf(s.Status, false)); err != nil {
 				return err
 			}
 			continue
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		terminal.PrintStatus(out, terminal.PaletteFor(out), s.status, s.owner, s.owned, time.Now())
+		terminal.PrintStatus(out, terminal.PaletteFor(out), s.Status, s.Owner, s.Owned, time.Now())
 	}
 	return nil
 }
 
-// shownFor is how long a loop is listed that is over for good.
-const shownFor = 7 * 24 * time.Hour
-
 // printAll lists the loops of all folders.
 func printAll(out io.Writer, asJSON bool) error {
-	var loops []seen
-	for _, e := range registry.All() {
-		s := seenOf(e)
-		isOver := s.status.State == wire.StateIdle
-		if !isOver || s.status.Last != nil && time.Since(e.EndedAt) < shownFor {
-			loops = append(loops, s)
-		}
-	}
+	loops := terminal.AllSeen()
 	if asJSON {
 		return show(out, true, loops...)
 	}
@@ -133,23 +87,23 @@ func printAll(out io.Writer, asJSON bool) error {
 	}
 	p := terminal.PaletteFor(out)
 	for _, s := range loops {
-		id, text := s.status.LoopID, wire.StandText(s.status, time.Now())
+		id, text := s.Status.LoopID, wire.StandText(s.Status, time.Now())
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
-		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.status.Folder, terminal.TitleOf(s.status)))), terminal.LineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Status.Folder, terminal.TitleOf(s.Status)))), terminal.LineWidth(out), 4))
 	}
 	return nil
 }
 
 // loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose
 // loops are over and not known any more.
-func loopsInTrees(dir string) (loops []seen, done []worktree.Tree) {
+func loopsInTrees(dir string) (loops []terminal.Seen, done []worktree.Tree) {
 	for _, tree := range worktree.List(dir) {
 		if tree.Folder == paths.Real(dir) {
 			continue
 		}
-		switch s, err := seenIn(tree.Folder); {
+		switch s, err := terminal.SeenIn(tree.Folder); {
 		case err != nil:
-		case s.status.State == wire.StateIdle && s.status.Last == nil:
+		case s.Status.State == wire.StateIdle && s.Status.Last == nil:
 			done = append(done, tree)
 		default:
 			loops = append(loops, s)

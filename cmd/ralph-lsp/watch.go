@@ -59,7 +59,7 @@ type watcher struct {
 	thinking bool        // is shown, too
 	asks     bool        // Ctrl-C asks what becomes of the loop
 	asking   atomic.Bool // it does so now
-	story    story
+	story    journal.Story
 	cursor   string
 	status   atomic.Pointer[loop.Status]
 	spent    atomic.Int64 // nanoseconds, by the iterations that are over
@@ -88,9 +88,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		}
 		w.loopID = history.LoopOf(w.path)
 	}
-	if w.story, err = journal.Open(w.loopID); err != nil {
-		w.story = new(journal.Sessions).Of(w.path)
-	}
+	w.story = journal.StoryOf(w.loopID, w.path)
 	outline, err := w.story.Outline(contextOf(cmd))
 	if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
 		return nil

@@ -20,7 +20,7 @@ var picture = Rules{
 		"cmd/internal/keeper":       {"loop/engine", "notify", "journal", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "history", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
-		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate"},
+		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate", "registry"},
 		"cmd/internal/notifytest":   {"cmd/internal/cli", "config", "notify", "wire", "internal/tell"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises"},
