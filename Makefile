@@ -46,7 +46,8 @@ EDITOR_BENCHES :=
 -include editors/*/test.mk
 
 # The parts of make test. Each is run whatever becomes of the others, and what it says comes in one
-# piece. Real agents and editors are waited for more than they compute, so they run beside the rest.
+# piece. They run in two lanes: while the first computes, the second fetches agents and editors; then
+# the agents run in the one and the editors in the other, as both are waited for more than they compute.
 CHECKS  := format vet staticcheck tidy cross
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
@@ -58,9 +59,9 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		$(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1 || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; echo $$part $$((SECONDS - begun)) >>$$logs/.took; \
 	done; }; \
-	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; lane $(EDITING) e2e; } </dev/null & beside=$$!; set +m; \
+	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; touch $$logs/.fetched; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit </dev/null; wait $$beside; \
+	lane $(CHECKS) unit </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s:" $$(cat $$logs/.took); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
