@@ -107,6 +107,17 @@ func (r Ring) listener(t Topic) (Hat, bool) {
 	return r[i], true
 }
 
+// Woken is the hat that a topic wakes; "" is none.
+func (r Ring) Woken(topic string) string {
+	h, _ := r.listener(Topic{Name: topic})
+	return h.Name
+}
+
+// MayPublish says whether any hat may publish a topic, or one of a pattern's.
+func (r Ring) MayPublish(topic string) bool {
+	return slices.ContainsFunc(r, func(h Hat) bool { return matchesAny(h.publishes(), topic) })
+}
+
 // CheckTopic completes "the topic ..." for a name that can't be one; "" for one that can.
 func CheckTopic(name string) string {
 	switch {

@@ -2,7 +2,6 @@ package orchestrator
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -18,7 +17,7 @@ const custom = "custom"
 var renamed = map[string]string{"kiro-acp": "kiro", "kiro-cli": "kiro", "q": "kiro", "qchat": "kiro"}
 
 // agentNamed returns our name for the agent that a key names; "" when it has none.
-func (c *converter) agentNamed(name string, f field) string {
+func (c *converter) agentNamed(name string, f *field) string {
 	ours := cmp.Or(renamed[name], name)
 	switch {
 	case ours == config.Auto || ours == custom:
@@ -31,143 +30,104 @@ func (c *converter) agentNamed(name string, f field) string {
 	return ours
 }
 
-// takeAgent takes over which agent runs, and with what.
-func (c *converter) takeAgent() {
-	name, program, args := c.said["cli.backend"], c.said["cli.command"], c.lists["cli.args"]
-	if name.text != "" {
+// setAgent takes over which agent runs, and with what.
+func (c *converter) setAgent() {
+	name, program, args := c.said("cli.backend"), c.said("cli.command"), c.said("cli.args")
+	mode, flag := c.text(c.said("cli.prompt_mode")), c.said("cli.prompt_flag")
+	words, prompt := c.texts(args), ""
+	if c.text(name) != "" {
 		c.backend = cmp.Or(c.agentNamed(name.text, name), c.backend)
 	}
 	switch {
-	case c.backend == custom && program.text == "":
+	case c.backend == custom && c.text(program) == "":
 		c.backend = config.Auto
 		c.note(name, "is left out: there is no cli.command beside it")
-	case c.backend == custom:
-		c.takeProgram(program, args)
 	case c.backend == config.Auto:
-		if program.text != "" || len(args) > 0 {
-			c.note(field{path: "cli", at: cmp.Or(program.at, c.said["cli.args"].at)}, "names a command or arguments without an agent that is known; they are left out")
+		if program.text != "" || len(words) > 0 {
+			c.notef(cmp.Or(program.at, args.at), "cli names a command or arguments without an agent that is known; they are left out")
+		}
+	case c.backend == custom:
+		if prompt = "arg"; mode == "stdin" {
+			prompt = mode
+		} else if c.text(flag) != "" {
+			words, args = append(words, flag.text), flag
 		}
 	default:
 		c.note(name, "runs %s with what ralph-lsp lets it do without asking: ralph-lsp run --dry-run says what that is", c.backend)
+	}
+	if c.backend != config.Auto {
 		c.set("backends."+c.backend, "command", quote(program.text), program)
-		c.set("backends."+c.backend, "args", quoteAll(args), c.said["cli.args"])
+		c.set("backends."+c.backend, "prompt", quote(prompt), program)
+		c.set("backends."+c.backend, "args", quoteAll(words), args)
 	}
 	if name.text != "" && (c.backend != config.Auto || name.text == config.Auto) {
-		c.set("", "backend", quoteWord(c.backend), name)
+		c.set("", "backend", quote(c.backend), name)
 	}
-	for _, adapter := range c.fieldsOf(c.said["adapters"].value) {
-		c.takeAdapter(adapter)
+	for _, adapter := range c.names(c.get(c.root, "adapters")) {
+		c.setAdapter(adapter)
 	}
 }
 
-// takeProgram takes over a program of the user's.
-func (c *converter) takeProgram(program field, args []string) {
-	prompt := "arg"
-	if c.said["cli.prompt_mode"].text == "stdin" {
-		prompt = "stdin"
-	} else if flag := c.said["cli.prompt_flag"].text; flag != "" {
-		args = append(slices.Clone(args), flag)
-	}
-	c.set("backends.custom", "command", quoteWord(program.text), program)
-	c.set("backends.custom", "prompt", quoteWord(prompt), program)
-	c.set("backends.custom", "args", quoteAll(args), program)
-}
-
-// takeAdapter takes over the settings of one agent.
-func (c *converter) takeAdapter(adapter field) {
+// setAdapter takes over the settings of one agent.
+func (c *converter) setAdapter(adapter *field) {
 	name := cmp.Or(renamed[adapter.key], adapter.key)
-	table := "backends." + name
-	for _, f := range c.fieldsOf(adapter.value) {
-		_, hasTimeout := c.out.get("limits", "idle_timeout")
-		_, hasArgs := c.out.get(table, "args")
-		switch {
-		case f.key == "enabled" || f.isOff():
-		case f.key == "timeout" && name == c.backend && !hasTimeout:
-			c.setLimit("idle_timeout", f)
-			c.note(f, "is how long a run may print nothing, not how long it may take")
-		case f.key == "timeout":
-			c.leaveOut(f, "idle_timeout below [limits] is for all agents")
-		case f.key == "args" && slices.Contains(c.builtin, name):
-			if args := c.textsOf(f); !hasArgs {
-				c.set(table, "args", quoteAll(args), f)
-			}
-		case f.key == "tool_permissions":
-			c.leaveOut(f, "what an agent may do is said by its arguments, args below [backends.NAME]")
-		default:
-			c.leaveOut(f, "")
-		}
+	c.get(adapter, "enabled")
+	if f := c.get(adapter, "timeout"); f.at > 0 && name == c.backend && !c.has("limits", "idle_timeout") {
+		c.setLimit("idle_timeout", f)
+		c.note(f, "is how long a run may print nothing, not how long it may take")
+	} else if f.at > 0 {
+		c.leaveOut(f, "idle_timeout below [limits] is for all agents")
 	}
-}
-
-// takeHatBackend takes over the agent of a hat.
-func (c *converter) takeHatBackend(h *hat, f field) {
-	if f.kind == yaml.ScalarNode {
-		h.backend = f.text
+	if !slices.Contains(c.builtin, name) {
 		return
 	}
-	for _, f := range c.fieldsOf(f.value) {
-		switch f.key {
-		case "type":
-			h.backend = f.text
-		case "command":
-			h.command = f.text
-		case "agent":
-			h.args = append(h.args, "--agent", f.text)
-		case "args":
-			h.args = append(h.args, c.textsOf(f)...)
-		default:
-			c.leaveOut(f, "")
-		}
+	if args := c.get(adapter, "args"); !c.has("backends."+name, "args") {
+		c.set("backends."+name, "args", quoteAll(c.texts(args)), args)
 	}
 }
 
 // backendOf is a hat's backend as our file has it; "" for the loop's own.
 func (c *converter) backendOf(h *hat) string {
-	f := h.said("backend")
-	args := quoteAll(h.args)
-	if args != "" {
-		args = ", args = " + args
+	f, own := c.get(h.field, "backend"), ""
+	var command, args []string
+	if own = f.text; f.kind == yaml.MappingNode {
+		own, command = c.text(c.get(f, "type")), c.texts(c.get(f, "command"))
+		for _, agent := range c.texts(c.get(f, "agent")) {
+			args = append(args, "--agent", agent)
+		}
+		args = append(args, c.texts(c.get(f, "args"))...)
 	}
-	if h.command != "" {
+	args = slices.Concat(args, c.texts(c.get(h.field, "backend_args")), c.texts(c.get(h.field, "args")))
+	more := strings.TrimSuffix(", args = "+quoteAll(args), ", args = ")
+	if f = h.at("backend"); len(command) > 0 {
 		c.note(f, "gets the prompt on standard input, not as an argument")
-		return fmt.Sprintf("{ command = %s%s }", quoteWord(h.command), args)
+		return "{ command = " + quoteWord(command[0]) + more + " }"
 	}
 	name := c.backend
-	if h.backend != "" {
-		if name = c.agentNamed(h.backend, f); name == "" {
-			return ""
-		}
+	if own != "" {
+		name = c.agentNamed(own, f)
 	}
-	_, hasCustom := c.out.get("backends."+custom, "command")
 	switch {
-	case h.backend == "" && args == "":
+	case name == "", own == "" && more == "":
 		return ""
-	case name == custom && !hasCustom:
+	case name == custom && !c.has("backends."+custom, "command"):
 		c.note(f, "is left out: there is no cli.command")
 		return ""
-	case args == "":
+	case more == "":
 		return quoteWord(name)
 	case name == config.Auto:
-		c.note(h.said("backend_args"), "are left out: they are for an agent that the file doesn't name")
+		c.note(h.at("backend_args"), "are left out: they are for an agent that the file doesn't name")
 		return ""
 	}
-	return fmt.Sprintf("{ type = %s%s }", quoteWord(name), args)
+	return "{ type = " + quoteWord(name) + more + " }"
 }
 
-// takeGates makes one check of the commands that have to pass.
-func (c *converter) takeGates(f field) {
+// setGates makes one check of the commands that have to pass.
+func (c *converter) setGates(f *field) {
 	var commands []string
-	for _, f := range c.fieldsOf(f.value) {
-		if f.key != "gates" {
-			c.leaveOut(f, "")
-			continue
-		}
-		for _, item := range f.list {
-			for _, g := range c.fieldsOf(item) {
-				if command := strings.TrimSpace(g.text); g.key == "command" && command != "" {
-					commands = append(commands, command)
-				}
-			}
+	for _, gate := range c.get(f, "gates").list {
+		if command := strings.TrimSpace(c.get(gate, "command").text); command != "" {
+			commands = append(commands, command)
 		}
 	}
 	for i, command := range commands {
@@ -179,7 +139,7 @@ func (c *converter) takeGates(f field) {
 			commands[i] = "(" + command + ")"
 		}
 	}
-	if len(commands) > 0 && c.set("verify", "command", quote(strings.Join(commands, " && ")), f) {
+	if c.set("verify", "command", quote(strings.Join(commands, " && ")), f) {
 		c.note(f, "is the check of [verify] now: it runs when the agent promises, and a promise counts when it passes")
 	}
 }

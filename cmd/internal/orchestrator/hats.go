@@ -11,217 +11,134 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 )
 
-// hat is one of the file's.
+// hat is one of the file's, and of ours.
 type hat struct {
-	field
-	keys  map[string]field
-	name  string // in our file
+	*field
+	hats.Hat
 	title string // for people
-
-	description, instructions, timeout, maxRuns string
-	backend, command                            string // a program instead of a backend
-	defaultPublishes                            string
-	triggers, publishes, args                   []string
-	mayFinish                                   bool
 }
 
-// said is a key of the hat, or the hat itself where it has none of that name.
-func (h *hat) said(key string) field {
-	f, ok := h.keys[key]
-	if !ok {
-		f = h.field
-	}
-	f.path = h.path + "." + key
-	return f
-}
-
-// takeHat takes over a hat.
-func (c *converter) takeHat(f field) {
-	h := &hat{field: f, keys: map[string]field{}}
-	for _, f := range c.fieldsOf(f.value) {
-		if !f.isNull {
-			h.keys[f.key] = f
-			c.takeKey(h, f)
+// at is where a key of the hat stands, or the hat itself where it has none of that name.
+func (h *hat) at(key string) *field {
+	at := &field{path: h.path + "." + key, at: h.field.at}
+	for _, f := range h.list {
+		if f.key == key {
+			at.at = f.at
 		}
 	}
-	c.hats = append(c.hats, h)
+	return at
 }
 
-// takeKey takes over a key of a hat.
-func (c *converter) takeKey(h *hat, f field) {
-	switch f.key {
-	case "name":
-		h.title = c.textOf(f)
-	case "description":
-		h.description = c.textOf(f)
-	case "instructions":
-		h.instructions = c.textOf(f)
-	case "extra_instructions":
-		h.instructions = strings.Join(append([]string{h.instructions}, c.textsOf(f)...), "\n")
-	case "triggers":
-		h.triggers = c.textsOf(f)
-	case "publishes":
-		h.publishes = c.textsOf(f)
-	case "default_publishes":
-		h.defaultPublishes = c.textOf(f)
-	case "max_activations":
-		if n, err := strconv.Atoi(f.text); err == nil && n > 0 {
-			h.maxRuns = strconv.Itoa(n)
-		} else {
-			c.note(f, "is left out: it is no whole number above 0")
-		}
-	case "timeout":
-		if seconds, ok := c.number(f, true); ok {
-			h.timeout = quote(spanOf(seconds))
-		}
-	case "backend":
-		c.takeHatBackend(h, f)
-	case "backend_args", "args":
-		h.args = append(h.args, c.textsOf(f)...)
-	case "disallowed_tools":
-		if tools := c.textsOf(f); len(tools) > 0 {
-			h.instructions += "\n\nDon't use these tools: " + strings.Join(tools, ", ") + ".\n"
-			c.note(f, "stands in the instructions; nothing looks whether they are followed")
-		}
-	default:
-		c.leaveOut(f, instead["."+f.key])
-	}
-}
-
-// connect gives the hats names, topics and a first one, as ours have them, and returns the
+// setHats gives the hats names, topics and a first one, as ours have them, and returns the
 // prompt, which has what is for hats where there are none.
-func (c *converter) connect(prompt string) string {
-	c.nameHats()
-	for _, h := range c.hats {
-		c.cleanTopics(h)
+func (c *converter) setHats(prompt string) string {
+	for _, f := range c.names(c.get(c.root, "hats")) {
+		h := &hat{field: f, title: c.text(c.get(f, "name")), Hat: hats.Hat{Name: fit(f.key, false), Description: c.text(c.get(f, "description"))}}
+		for n := 2; slices.ContainsFunc(c.hats, func(other *hat) bool { return other.Name == h.Name }); n++ {
+			h.Name = fmt.Sprintf("%s-%d", fit(f.key, false), n)
+		}
+		if h.Name != f.key {
+			c.note(f, "is called %s, a name of letters, digits, dashes and underscores", h.Name)
+		}
+		c.hats = append(c.hats, h)
+		h.Triggers, h.Publishes = c.topics(h, "triggers"), c.topics(h, "publishes")
+		if c.get(f, "default_publishes").text == c.promise {
+			c.note(h.at("default_publishes"), "is left out: a run that says nothing promises nothing")
+			h.MayFinish = new(true)
+		} else {
+			h.DefaultPublishes = strings.Join(c.topics(h, "default_publishes"), "")
+		}
 	}
-	c.takeRequired()
-	events, topics := c.said["events"], c.topics()
+	isLast := func(h *hat) int { return slices.Index([]bool{true}, slices.Contains(h.Triggers, "*")) }
+	slices.SortStableFunc(c.hats, func(a, b *hat) int { return isLast(a) - isLast(b) }) // the first that listens gets a topic
+	required, start, events := c.said("event_loop.required_events"), c.start(), c.get(c.root, "events")
+	var topics []string
+	for _, topic := range c.texts(required) {
+		if name := fit(topic, true); topic != c.promise && c.ring().MayPublish(name) {
+			topics = append(topics, name)
+		} else if topic != c.promise {
+			c.note(required, "is without %s: no hat publishes it, so no promise would ever count", topic)
+		}
+	}
+	c.set("completion", "required_topics", quoteAll(topics), required)
 	if len(c.hats) == 0 {
-		return c.withoutHats(prompt)
+		return c.withoutHats(prompt, start, events)
 	}
 	if events.at > 0 {
 		c.note(events, "stand in the instructions of the hats that listen to them or publish them")
 	}
-	last := func(h *hat) bool { return slices.Contains(h.triggers, "*") } // the first that listens gets a topic
-	c.hats = append(slices.DeleteFunc(slices.Clone(c.hats), last), slices.DeleteFunc(c.hats, func(h *hat) bool { return !last(h) })...)
-	c.begin()
+	c.begin(start)
 	for _, h := range c.hats {
-		c.instruct(h, topics)
-		c.write(h)
+		c.setHat(h)
 	}
 	return prompt
-}
-
-// nameHats gives each hat a name that fits into topics.
-func (c *converter) nameHats() {
-	taken := map[string]bool{}
-	for _, h := range c.hats {
-		h.name = fit(h.key, false)
-		for n := 2; taken[h.name]; n++ {
-			h.name = fmt.Sprintf("%s-%d", fit(h.key, false), n)
-		}
-		taken[h.name] = true
-		if h.name != h.key {
-			c.note(h.field, "is called %s, a name of letters, digits, dashes and underscores", h.name)
-		}
-	}
 }
 
 // fit makes a name of letters, digits, dashes and underscores, of a topic with its dots.
 func fit(name string, isTopic bool) string {
 	unfit := func(r rune) bool {
-		return !(r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || isTopic && (r == '.' || r == '*'))
+		return r == '.' && !isTopic || hats.CheckTopic(string(r)) != "" && !(isTopic && r == '*')
 	}
 	name = cmp.Or(strings.Join(strings.FieldsFunc(name, unfit), "-"), "hat")
 	return name[:min(len(name), 60)]
 }
 
-// cleanTopics leaves out the topics that mean nothing here, and writes the others as ours.
-func (c *converter) cleanTopics(h *hat) {
-	clean := func(topics []string, f field) (kept []string) {
-		for _, topic := range topics {
-			name := fit(topic, true)
-			switch {
-			case topic == "":
-				continue
-			case topic == c.promised():
-				h.mayFinish = true
-				c.note(f, "has the promise, which is no topic: may_finish = true says that %s may keep it", h.name)
-				continue
-			case strings.HasPrefix(topic, "human.") || topic == "user.prompt":
-				c.note(f, "is without %s: a running loop asks its user nothing", topic)
-				continue
-			case hats.CheckPattern(name) != "":
-				c.note(f, "is without %q, which can't be a topic", topic)
-				continue
-			case name != topic:
+// topics are those that a key of a hat has, as ours are written, without what means nothing here.
+func (c *converter) topics(h *hat, key string) (kept []string) {
+	f := h.at(key)
+	for _, topic := range c.texts(c.get(h.field, key)) {
+		switch name := fit(topic, true); {
+		case topic == "":
+		case topic == c.promise:
+			h.MayFinish = new(true)
+			c.note(f, "has the promise, which is no topic: may_finish = true says that %s may keep it", h.Name)
+		case strings.HasPrefix(topic, "human.") || topic == "user.prompt":
+			c.note(f, "is without %s: a running loop asks its user nothing", topic)
+		case hats.CheckPattern(name) != "":
+			c.note(f, "is without %q, which can't be a topic", topic)
+		case slices.Contains(kept, name):
+		default:
+			if kept = append(kept, name); name != topic {
 				c.note(f, "has %s instead of %q: topics have letters, digits, dots, dashes and underscores", name, topic)
 			}
-			if !slices.Contains(kept, name) {
-				kept = append(kept, name)
-			}
 		}
-		return kept
 	}
-	h.triggers = clean(h.triggers, h.said("triggers"))
-	h.publishes = clean(h.publishes, h.said("publishes"))
-	def := h.said("default_publishes")
-	if h.defaultPublishes == c.promised() {
-		c.note(def, "is left out: a run that says nothing promises nothing")
-		h.mayFinish, h.defaultPublishes = true, ""
-	}
-	h.defaultPublishes = strings.Join(clean([]string{h.defaultPublishes}, def), "")
-}
-
-// promised is the topic that ends a loop there.
-func (c *converter) promised() string {
-	return cmp.Or(c.said["event_loop.completion_promise"].text, "LOOP_COMPLETE")
+	return kept
 }
 
 // ring is the hats so far.
 func (c *converter) ring() (r hats.Ring) {
 	for _, h := range c.hats {
-		r = append(r, hats.Hat{Name: h.name, Triggers: h.triggers, Publishes: h.publishes, DefaultPublishes: h.defaultPublishes})
+		r = append(r, h.Hat)
 	}
 	return r
 }
 
-// woken is the name of the hat that a topic wakes in a ring; "" is none.
-func woken(r hats.Ring, topic string) string {
-	turn, warnings, ok := r.Next(&hats.Queue{Pending: []hats.Topic{{Name: topic}}})
-	if !ok || len(warnings) > 0 {
-		return ""
+// start is the topic that the file begins with, or the hat.
+func (c *converter) start() *field {
+	f, hat := *c.said("event_loop.starting_event"), c.said("event_loop.starting_hat")
+	if c.text(&f) == "" {
+		f = *hat
 	}
-	return turn.Hat.Name
-}
-
-// publishes says whether a hat may publish a topic.
-func (c *converter) publishes(topic string) bool {
-	asked := hats.Ring{{Name: "asked", Triggers: []string{topic}}}
-	return slices.ContainsFunc(c.hats, func(h *hat) bool {
-		return slices.ContainsFunc(append(slices.Clone(h.publishes), h.defaultPublishes), func(t string) bool { return t != "" && woken(asked, t) != "" })
-	})
+	f.path = "event_loop.starting_event"
+	return &f
 }
 
 // begin says with which hat a loop begins: the one that the file's first topic wakes, or has
 // the name of, else one that no other hat wakes.
-func (c *converter) begin() {
+func (c *converter) begin(start *field) {
 	if !c.ring().HandsOver() {
-		c.note(field{path: "hats", at: c.hats[0].at}, "hand nothing over, because none has triggers; choose one at a start: ralph-lsp run --hat %s", c.hats[0].name)
+		c.notef(c.hats[0].field.at, "hats hand nothing over, because none has triggers; choose one at a start: ralph-lsp run --hat %s", c.hats[0].Name)
 		return
 	}
 	isFirst := func(h *hat) bool {
-		return slices.Contains(h.triggers, hats.Start) || slices.Contains(h.triggers, "task.start")
+		return slices.Contains(h.Triggers, hats.Start) || slices.Contains(h.Triggers, "task.start")
 	}
-	start := c.said["event_loop.starting_event"]
-	start.path = "event_loop.starting_event"
-	topic := fit(start.text, true)
 	var first *hat
+	topic := fit(c.text(start), true)
 	if start.text != "" {
-		name := woken(c.ring(), topic)
-		i := slices.IndexFunc(c.hats, func(h *hat) bool { return h.name == name || name == "" && h.key == start.text })
-		if i >= 0 {
+		woken := c.ring().Woken(topic)
+		if i := slices.IndexFunc(c.hats, func(h *hat) bool { return h.Name == woken || woken == "" && h.key == start.text }); i >= 0 {
 			first = c.hats[i]
 		} else {
 			c.note(start, "is left out: no hat listens to %s", topic)
@@ -230,127 +147,105 @@ func (c *converter) begin() {
 	switch {
 	case first != nil && isFirst(first) || first == nil && slices.ContainsFunc(c.hats, isFirst):
 		return
-	case first == nil:
-		first = c.unwoken()
-		start.at = first.at
-	case !c.publishes(topic):
-		first.triggers = slices.DeleteFunc(first.triggers, func(t string) bool { return t == topic })
+	case first == nil: // the first hat that no other one wakes, or the first with triggers
+		all := slices.DeleteFunc(slices.Clone(c.hats), func(h *hat) bool { return len(h.Triggers) == 0 })
+		first = all[max(0, slices.IndexFunc(all, func(h *hat) bool { return !slices.ContainsFunc(h.Triggers, c.ring().MayPublish) }))]
+		start.at = first.field.at
+	case !c.ring().MayPublish(topic):
+		first.Triggers = slices.DeleteFunc(first.Triggers, func(t string) bool { return t == topic })
 	}
-	first.triggers = slices.Insert(first.triggers, 0, hats.Start)
-	c.note(start, "is %s: a loop begins with %s at once, without an iteration that coordinates", hats.Start, first.name)
-}
-
-// unwoken is the first hat that no other hat wakes, or the first with triggers.
-func (c *converter) unwoken() *hat {
-	all := slices.DeleteFunc(slices.Clone(c.hats), func(h *hat) bool { return len(h.triggers) == 0 })
-	return all[max(0, slices.IndexFunc(all, func(h *hat) bool { return !slices.ContainsFunc(h.triggers, c.publishes) }))]
-}
-
-// topics are what the file says about topics, by their names and keys.
-func (c *converter) topics() map[string]string {
-	words := map[string]string{}
-	for _, topic := range c.fieldsOf(c.said["events"].value) {
-		for _, f := range c.fieldsOf(topic.value) {
-			if !slices.Contains([]string{"description", "on_trigger", "on_publish"}, f.key) {
-				c.leaveOut(f, "")
-			}
-			words[topic.key+" "+f.key] = strings.TrimSpace(f.text)
-		}
-	}
-	return words
+	first.Triggers = slices.Insert(first.Triggers, 0, hats.Start)
+	c.note(start, "is %s: a loop begins with %s at once, without an iteration that coordinates", hats.Start, first.Name)
 }
 
 // theirs finds the commands that agents of ralph-orchestrator run.
 var theirs = regexp.MustCompile(`\bralph (emit|wave|tools)\b|\bRALPH_BIN\b`)
 
-// instruct adds to a hat's instructions what the file says elsewhere.
-func (c *converter) instruct(h *hat, topics map[string]string) {
-	for i, line := range strings.Split(h.instructions, "\n") {
-		if theirs.MatchString(line) {
-			f := h.said("instructions")
-			if f.at = f.line + i; f.isIn {
-				f.at++
-			}
-			c.note(f, `speak of ralph-orchestrator's commands; here an agent publishes with <event topic="NAME">...</event> in its last message`)
-			break
-		}
+// instructionsOf are a hat's, with what the file says elsewhere.
+func (c *converter) instructionsOf(h *hat) string {
+	own := c.get(h.field, "instructions")
+	text := strings.Join(append([]string{c.text(own)}, c.texts(c.get(h.field, "extra_instructions"))...), "\n")
+	if f := c.get(h.field, "disallowed_tools"); len(c.texts(f)) > 0 {
+		text += "\n\nDon't use these tools: " + strings.Join(c.texts(f), ", ") + ".\n"
+		c.note(f, "stands in the instructions; nothing looks whether they are followed")
 	}
-	add := func(heading string, lines []string) {
-		if len(lines) > 0 {
-			h.instructions = strings.TrimLeft(strings.TrimRight(h.instructions, "\n")+"\n\n"+heading+"\n- "+strings.Join(lines, "\n- ")+"\n", "\n")
+	if at := theirs.FindStringIndex(text); at != nil {
+		f := h.at("instructions")
+		if f.at = max(own.line, h.line) + strings.Count(text[:at[0]], "\n"); own.isBlock {
+			f.at++
 		}
+		c.note(f, `speak of ralph-orchestrator's commands; here an agent publishes with <event topic="NAME">...</event> in its last message`)
 	}
-	var more []string
+	var topics, rules []string
 	tell := func(names []string, before, key string) {
 		for _, topic := range names {
-			for _, of := range [][2]string{{"", "description"}, {before, key}} {
-				line := of[0] + topic + ": " + topics[topic+" "+of[1]]
-				if topics[topic+" "+of[1]] != "" && !slices.Contains(more, line) {
-					more = append(more, line)
+			for _, of := range [][2]string{{topic, "description"}, {before + topic, key}} {
+				said := strings.TrimSpace(c.get(c.get(c.get(c.root, "events"), topic), of[1]).text)
+				if line := of[0] + ": " + said; said != "" && !slices.Contains(topics, line) {
+					topics = append(topics, line)
 				}
 			}
 		}
 	}
-	tell(h.triggers, "when called by ", "on_trigger")
-	tell(h.publishes, "to publish ", "on_publish")
-	add("The topics:", more)
-	var rules []string
-	for _, g := range c.lists["core.guardrails"] {
-		rules = append(rules, strings.TrimSpace(g))
+	tell(h.Triggers, "when called by ", "on_trigger")
+	tell(h.Publishes, "to publish ", "on_publish")
+	for _, rule := range c.texts(c.said("core.guardrails")) {
+		rules = append(rules, strings.TrimSpace(rule))
 	}
-	add("Always:", rules)
+	return with(with(text, "The topics:", topics), "Always:", rules)
 }
 
-// write puts a hat into the new file.
-func (c *converter) write(h *hat) {
-	if strings.EqualFold(h.title, h.name) {
+// with is a text with a list behind it, if that has items.
+func with(text, heading string, list []string) string {
+	if len(list) == 0 {
+		return text
+	}
+	return strings.TrimLeft(strings.TrimRight(text, "\n")+"\n\n"+heading+"\n- "+strings.Join(list, "\n- ")+"\n", "\n")
+}
+
+// setHat puts a hat into the new file.
+func (c *converter) setHat(h *hat) {
+	if strings.EqualFold(h.title, h.Name) {
 		h.title = ""
 	}
-	if h.description == "" {
-		h.description, h.title = h.title, ""
+	if h.Description == "" {
+		h.Description, h.title = h.title, ""
 	}
-	before := len(c.out.entries)
+	runs, timeout := c.get(h.field, "max_activations"), ""
+	if n, err := strconv.Atoi(runs.text); runs.at > 0 && (err != nil || n < 1) {
+		c.note(runs, "is left out: it is no whole number above 0")
+		runs = &field{}
+	}
+	if seconds, ok := c.number(c.get(h.field, "timeout"), true); ok {
+		timeout = quote(span(seconds))
+	}
+	before := len(c.out)
 	for _, row := range [][3]string{
-		{"description", quote(strings.TrimSpace(h.description)), "description"},
+		{"description", quote(strings.TrimSpace(h.Description)), "description"},
 		{"backend", c.backendOf(h), "backend"},
-		{"triggers", quoteAll(h.triggers), "triggers"},
-		{"publishes", quoteAll(h.publishes), "publishes"},
-		{"default_publishes", quote(h.defaultPublishes), "default_publishes"},
-		{"max_runs", h.maxRuns, "max_activations"},
-		{"timeout", h.timeout, "timeout"},
-		{"may_finish", map[bool]string{true: "true"}[h.mayFinish], "publishes"},
-		{"instructions", quote(h.instructions), "instructions"},
+		{"triggers", quoteAll(h.Triggers), "triggers"},
+		{"publishes", quoteAll(h.Publishes), "publishes"},
+		{"default_publishes", quote(h.DefaultPublishes), "default_publishes"},
+		{"max_runs", runs.text, "max_activations"},
+		{"timeout", timeout, "timeout"},
+		{"may_finish", map[bool]string{true: "true"}[h.MayFinish != nil], "publishes"},
+		{"instructions", quote(c.instructionsOf(h)), "instructions"},
 	} {
-		c.set("hats."+h.name, row[0], row[1], h.said(row[2]))
+		c.set("hats."+h.Name, row[0], row[1], h.at(row[2]))
 	}
-	if len(c.out.entries) == before {
+	if len(c.out) == before {
 		c.note(h.field, "is left out: it says nothing")
 	}
 }
 
-// takeRequired takes over the topics that have to come before the promise.
-func (c *converter) takeRequired() {
-	f := c.said["event_loop.required_events"]
-	f.path = "event_loop.required_events"
-	var kept []string
-	for _, topic := range c.lists[f.path] {
-		name := fit(topic, true)
-		if topic != c.promised() && c.publishes(name) {
-			kept = append(kept, name)
-		} else if topic != c.promised() {
-			c.note(f, "is without %s: no hat publishes it, so no promise would ever count", topic)
-		}
-	}
-	c.set("completion", "required_topics", quoteAll(kept), f)
-}
-
 // withoutHats says what becomes of the words that are for hats; rules stand in the prompt.
-func (c *converter) withoutHats(prompt string) string {
-	guards, start, events := c.said["core.guardrails"], c.said["event_loop.starting_event"], c.said["events"]
-	if rules := c.lists["core.guardrails"]; len(rules) > 0 && prompt != "" {
-		prompt = strings.TrimRight(prompt, "\n") + "\n\nAlways:\n- " + strings.Join(rules, "\n- ") + "\n"
+func (c *converter) withoutHats(prompt string, start, events *field) string {
+	guards := c.said("core.guardrails")
+	switch rules := c.texts(guards); {
+	case len(rules) > 0 && prompt != "":
+		prompt = with(prompt, "Always:", rules)
 		c.note(guards, "stand at the end of the prompt")
-	} else if len(rules) > 0 {
+	case len(rules) > 0:
 		c.leaveOut(guards, "write them into the prompt")
 	}
 	if start.text != "" && start.text != "task.start" {

@@ -9,27 +9,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// document is the new file: tables with their keys, both in the order in which they came.
-type document struct{ entries []entry }
-
+// entry is a line of the new file: they stay in the order in which they came.
 type entry struct{ table, key, value string }
 
-func (d *document) set(table, key, value string) {
-	for i, e := range d.entries {
-		if e.table == table && e.key == key {
-			d.entries[i].value = value
-			return
-		}
-	}
-	d.entries = append(d.entries, entry{table, key, value})
-}
-
-func (d *document) get(table, key string) (value string, ok bool) {
-	i := slices.IndexFunc(d.entries, func(e entry) bool { return e.table == table && e.key == key })
-	if i < 0 {
-		return "", false
-	}
-	return d.entries[i].value, true
+func (c *converter) has(table, key string) bool {
+	return slices.ContainsFunc(c.out, func(e entry) bool { return e.table == table && e.key == key })
 }
 
 const heading = `# Settings of ralph-lsp for this folder, taken over from a file of ralph-orchestrator;
@@ -39,40 +23,41 @@ const heading = `# Settings of ralph-lsp for this folder, taken over from a file
 
 // render writes the new file: its tables in our order, each with what it is about.
 func (c *converter) render() []byte {
-	tables := [][2]string{
-		{"", ""}, {"limits", "when a loop ends although nobody promised that it is done; 0 is no limit"},
-		{"completion", "how the agent says that it is done"}, {"verify", "a promise counts when this passes"},
-	}
-	for _, e := range c.out.entries {
-		if table := [2]string{e.table, ""}; strings.HasPrefix(e.table, "backends.") && !slices.Contains(tables, table) {
-			tables = append(tables, table)
+	text := heading + c.table("", "") + c.table("limits", "when a loop ends although nobody promised that it is done; 0 is no limit") +
+		c.table("completion", "how the agent says that it is done") + c.table("verify", "a promise counts when this passes")
+	var agents []string
+	for _, e := range c.out {
+		if strings.HasPrefix(e.table, "backends.") && !slices.Contains(agents, e.table) {
+			agents = append(agents, e.table)
+			text += c.table(e.table, "")
 		}
 	}
-	hatsAt := len(tables)
+	if len(c.hats) > 0 {
+		text += "\n# The hats; ralph-lsp hats draws them.\n"
+	}
 	for _, h := range c.hats {
-		tables = append(tables, [2]string{"hats." + h.name, strings.Join(strings.Fields(stream.Plain(h.title)), " ")})
+		text += c.table("hats."+h.Name, strings.Join(strings.Fields(stream.Plain(h.title)), " "))
 	}
-	var b strings.Builder
-	b.WriteString(heading)
-	for i, table := range tables {
-		if i == hatsAt {
-			b.WriteString("\n# The hats; ralph-lsp hats draws them.\n")
-		}
-		head := "\n"
-		if table[1] != "" {
-			head += "# " + table[1] + "\n"
-		}
-		if table[0] != "" {
-			head += "[" + table[0] + "]\n"
-		}
-		for _, e := range c.out.entries {
-			if e.table == table[0] {
-				b.WriteString(head + e.key + " = " + e.value + "\n")
-				head = ""
-			}
+	return []byte(text)
+}
+
+// table is one of the new file's with what it is about; "" for one without a key.
+func (c *converter) table(name, about string) (text string) {
+	for _, e := range c.out {
+		if e.table == name {
+			text += e.key + " = " + e.value + "\n"
 		}
 	}
-	return []byte(b.String())
+	if text == "" {
+		return ""
+	}
+	if name != "" {
+		text = "[" + name + "]\n" + text
+	}
+	if about != "" {
+		text = "# " + about + "\n" + text
+	}
+	return "\n" + text
 }
 
 // quote writes a text as TOML has it, over several lines if it has some; "" is a blank one.
@@ -95,12 +80,12 @@ func quoteWord(s string) string { return `"` + escape(s, "") + `"` }
 
 // quoteAll writes a list of texts; "" is an empty one.
 func quoteAll(list []string) string {
-	var quoted []string
-	for _, s := range list {
-		quoted = append(quoted, quoteWord(s))
-	}
-	if quoted == nil {
+	if len(list) == 0 {
 		return ""
+	}
+	quoted := slices.Clone(list)
+	for i, s := range list {
+		quoted[i] = quoteWord(s)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
@@ -110,16 +95,10 @@ func escape(s, but string) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case strings.ContainsRune(but, r):
+		case strings.ContainsRune(but, r), r != '"' && r != '\\' && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)):
 			b.WriteRune(r)
 		case r == '"' || r == '\\':
 			b.WriteString(`\` + string(r))
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case unicode.IsPrint(r) || unicode.Is(unicode.Zs, r):
-			b.WriteRune(r)
 		default:
 			fmt.Fprintf(&b, `\U%08X`, r)
 		}

@@ -23,7 +23,7 @@ var picture = Rules{
 		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate", "registry"},
 		"cmd/internal/notifytest":   {"cmd/internal/cli", "config", "notify", "wire", "internal/tell"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
-		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises"},
+		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises", "internal/tell"},
 		"internal/awake":            {},
 		"internal/filelock":         {},
 		"internal/git":              {},
