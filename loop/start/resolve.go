@@ -95,16 +95,16 @@ func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
 	if err := checkArguments(own); err != nil {
 		return cfg, sources, err
 	}
-	team, err := r.fileAgents(ctx, func(chosen) []string { return own })
+	c, err := r.files(ctx, func(chosen) []string { return own })
 	if err != nil {
 		return cfg, sources, err
 	}
-	agent := team.base
-	if !team.isSet() {
-		if agent, err = r.base(ctx); err != nil {
+	if c.from == "" {
+		if c.base, err = r.base(ctx); err != nil {
 			return cfg, sources, err
 		}
 	}
+	agent := c.base
 	if agent.backend.ModelFlag == "" {
 		if r.Start.Agent.Model != "" {
 			return cfg, sources, &NoModelError{agent.backend.Name}
@@ -119,22 +119,16 @@ func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
 	if r.isHosts(agent.backend, cfg) {
 		cfg.Model, sources["model"] = r.Host.Model, config.FromEditor
 	}
-	if team.isSet() {
-		sources["agents"] = team.from
-		err = r.enlist(ctx, team, &cfg)
+	if c.from != "" {
+		sources["agents"] = c.from
+	} else if c.roles, err = r.hats(ctx, agent, own); err != nil {
 		return cfg, sources, err
 	}
-	if cfg.Roles, err = r.roles(ctx, agent); err != nil {
-		return cfg, sources, err
-	}
-	cfg.Required = r.Settings.Required
-	if err := r.talk(ctx, &cfg); err != nil {
-		return cfg, sources, err
-	}
-	if cfg.Hat != "" {
+	if agent.hat != "" {
 		sources["hat"] = first(r.Start.Agent.Hat != "", true, "")
 	}
-	return cfg, sources, nil
+	err = r.enlist(ctx, c, &cfg)
+	return cfg, sources, err
 }
 
 // PromiseOf returns the promise that a prompt names: what its tags <promise>
@@ -313,11 +307,11 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (en
 		return cfg, &NoModelError{agent.backend.Name}
 	}
 	cfg.Backend, cfg.Hat = agent.backend, agent.hat
+	c := cast{base: agent}
 	if found.isHanding() || agent.hat != "" {
-		if cfg.Roles, err = r.roles(ctx, agent); err != nil {
+		if c.roles, err = r.hats(ctx, agent, slices.Concat(r.Editor.Agent.Args, named.Args)); err != nil {
 			return cfg, err
 		}
-		cfg.Required = r.Settings.Required
 	}
 	cfg.Args = slices.Concat(agent.args, named.Args)
 	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
@@ -334,7 +328,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (en
 	}
 	isFilesProgram := fromFile && IsPath(named.Name)
 	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
-	if err := r.talk(ctx, &cfg); err != nil {
+	if err := r.enlist(ctx, c, &cfg); err != nil {
 		return cfg, err
 	}
 	switch {

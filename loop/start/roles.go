@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
@@ -32,12 +33,30 @@ func (r Resolver) base(ctx context.Context) (chosen, error) {
 	return r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
 }
 
-// role is a hat on its agent. own are arguments of the user's, behind the agent's.
-func role(h config.Hat, on chosen, own ...string) (made engine.Role, err error) {
-	if h.Instructions, err = instructionsOf(h); err != nil {
-		return made, err
+// seat is who does a part of a loop's work, whoever has named it: a hat, or an agent of a file.
+type seat struct {
+	hats.Hat
+	chosen              // what runs it
+	file   agents.Agent // that describes it; the zero value for a hat of ralph.toml
+	task   string
+}
+
+// role is what becomes of a seat. own are the user's arguments, which are for agents of the base's
+// backend: others have other arguments.
+func (r Resolver) role(s seat, base chosen, own []string) (engine.Role, error) {
+	isBases := s.backend.Name == base.backend.Name
+	if !isBases {
+		own = nil
 	}
-	return engine.Role{Hat: h.Hat, Backend: on.backend, Args: onlyReading(h.Hat, on.backend, slices.Concat(on.args, own))}, nil
+	args := onlyReading(s.Hat, s.backend, slices.Concat(s.args, own))
+	if s.file.Name != "" {
+		its, err := s.file.Args(s.backend, agents.Orders{ReadOnly: s.ReadOnly, NoModel: isBases && r.Start.Agent.Model != ""})
+		if err != nil {
+			return engine.Role{}, err
+		}
+		args = slices.Concat(s.args, its, own)
+	}
+	return engine.Role{Hat: s.Hat, Task: s.task, Backend: s.backend, Args: args}, nil
 }
 
 // Reviewer is the hat that a check names; the zero value for none.
@@ -51,22 +70,27 @@ func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (engine.Role
 	if err != nil {
 		return engine.Role{}, fmt.Errorf("the reviewer: %w", err)
 	}
-	hat := r.Settings.Hats[check.Reviewer]
+	hat := r.Settings.Hats[check.Reviewer].Hat
 	hat.ReadOnly = false // what it may run to review, its arguments say
-	return role(hat, agent)
+	return r.hatOn(hat, agent, agent, nil)
 }
 
-// roles are the hats that hand work over to each other, or the one that a start chose. A hat
-// that names no backend wears base.
-func (r Resolver) roles(ctx context.Context, base chosen) ([]engine.Role, error) {
-	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
-	if hat, ok := r.Settings.Hats[base.hat]; ok {
-		hat.Triggers = nil // it was called by its name
-		alone, err := role(hat, base, own...)
-		return []engine.Role{alone}, err
+// hatOn is the role of a hat on its agent.
+func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made engine.Role, err error) {
+	if h.Instructions, err = instructionsOf(r.Settings.Hats[h.Name]); err != nil {
+		return made, err
 	}
+	return r.role(seat{Hat: h, chosen: on}, base, own)
+}
+
+// hats are the roles of the hats that hand work over to each other, or of the one that a start
+// chose. A hat that names no backend wears base.
+func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []engine.Role, err error) {
 	ring := r.Settings.Ring()
-	if !ring.HandsOver() {
+	if hat, ok := ring.Hat(base.hat); ok {
+		hat.Triggers = nil // it was called by its name
+		ring = hats.Ring{hat}
+	} else if !ring.HandsOver() {
 		return nil, nil
 	}
 	for _, p := range ring.Check() {
@@ -74,21 +98,18 @@ func (r Resolver) roles(ctx context.Context, base chosen) ([]engine.Role, error)
 			return nil, fmt.Errorf("the hats of ralph.toml: %s", p.Message)
 		}
 	}
-	roles := make([]engine.Role, len(ring))
-	for i, h := range ring {
-		hat, agent, args := r.Settings.Hats[h.Name], base, own
-		var err error
-		if hat.Backend != "" || hat.Command != "" {
-			if agent, err = r.chooser().wear(ctx, h.Name, ""); err != nil {
+	for _, h := range ring {
+		on, named := base, r.Settings.Hats[h.Name]
+		if h.Name != base.hat && (named.Backend != "" || named.Command != "") {
+			if on, err = r.chooser().wear(ctx, h.Name, ""); err != nil {
 				return nil, fmt.Errorf("the hat %s: %w", h.Name, err)
 			}
 		}
-		if agent.backend.Name != base.backend.Name { // arguments are an agent's, not a hat's
-			args = nil
-		}
-		if roles[i], err = role(hat, agent, args...); err != nil {
+		role, err := r.hatOn(h, on, base, own)
+		if err != nil {
 			return nil, err
 		}
+		roles = append(roles, role)
 	}
 	return roles, nil
 }

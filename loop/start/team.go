@@ -116,83 +116,83 @@ func (t Team) steps(hat string) ([]config.Step, error) {
 	return steps, nil
 }
 
-// fileAgents is what a loop's configuration has of agents of files.
-type fileAgents struct {
-	steps    [][]engine.Role
-	roles    []engine.Role // instead of steps, of one that does all by itself
-	base     chosen        // the agent of the one who has the last word
-	from     config.Source // who named them
+// cast is who does a loop's work.
+type cast struct {
+	base     chosen          // the loop's own agent, or that of the one who has the last word
+	roles    []engine.Role   // that listen, or the one that does all by itself
+	steps    [][]engine.Role // that are called in a row
+	from     config.Source   // who named agents of files; "" where no files do the work
 	shown    engine.Agents
 	planted  []config.Planted
 	warnings []string
 }
 
-// isSet says whether files do the work at all.
-func (c fileAgents) isSet() bool { return c.base.backend.Name != "" }
-
-// fileAgent is an agent of a file at its place.
-type fileAgent struct {
-	agents.Agent
-	chosen
-	said     config.StepAgent
-	readOnly bool
-}
-
-// fileAgents reads the agents that the start names, or else the files' steps. own are the user's
-// arguments for the agent who has the last word.
-func (r Resolver) fileAgents(ctx context.Context, own func(last chosen) []string) (c fileAgents, err error) {
+// files is a cast of the agents that the start names, or else the files' steps; the zero value
+// for neither. own are the user's arguments for the agent who has the last word.
+func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c cast, err error) {
 	start := r.Start.Agent
-	plan, from := []config.Step(nil), config.FromStart
-	c.shown.Flags = r.Start.Team.Flags(start.Name)
+	steps, from := []config.Step(nil), config.FromStart
 	if r.Start.Team.IsSet() {
-		plan, err = r.Start.Team.steps(start.Hat)
+		steps, err = r.Start.Team.steps(start.Hat)
 	} else if start.Hat == "" && r.Editor.Agent.Hat == "" {
-		plan, from = r.Settings.Steps, r.Settings.Source("iteration.steps")
+		steps, from = r.Settings.Steps, r.Settings.Source("iteration.steps")
 	}
-	if err != nil || len(plan) == 0 {
-		return fileAgents{}, err
+	if err != nil || len(steps) == 0 {
+		return c, err
 	}
-	c.from = from
+	c.shown.Flags = r.Start.Team.Flags(start.Name)
 	set := agents.Read(r.Settings.Files.Folder)
-	members := make([][]fileAgent, len(plan))
-	for i, step := range plan {
+	seats := make([][]seat, len(steps))
+	for i, step := range steps {
 		if len(step) > engine.MaxWorkers {
-			return fileAgents{}, fmt.Errorf("%d agents can't work side by side, only %d", len(step), engine.MaxWorkers)
+			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), engine.MaxWorkers)
 		}
 		for _, said := range step {
-			m, err := r.fileAgent(ctx, set, said, from, &c)
+			s, err := r.fileSeat(ctx, set, said, from, &c)
 			if err != nil {
-				return fileAgents{}, err
+				return c, err
 			}
-			m.readOnly = len(step) > 1 && !said.Write
-			members[i] = append(members[i], m)
+			s.ReadOnly = len(step) > 1 && !said.Write
+			seats[i] = append(seats[i], s)
 		}
 	}
-	c.base = members[len(members)-1][0].chosen
-	return c, r.steps(&c, members, own(c.base))
+	c.base, c.from = seats[len(seats)-1][0].chosen, from
+	args := own(c.base)
+	for i, step := range seats {
+		var side []engine.Role
+		for _, s := range step {
+			role, err := r.role(s, c.base, args)
+			if err != nil {
+				return c, err
+			}
+			side = append(side, role)
+			c.shown.About = append(c.shown.About, r.about(s, i+1, len(seats)))
+		}
+		c.steps = append(c.steps, side)
+	}
+	if first := c.steps[0]; len(c.steps) == 1 && len(first) == 1 && first[0].Task == "" {
+		c.steps, c.roles = nil, first
+	}
+	return c, nil
 }
 
-// fileAgent finds an agent, and what it runs on: what the start names, else what its file
-// is for.
-func (r Resolver) fileAgent(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *fileAgents) (m fileAgent, err error) {
-	start := r.Start.Agent
-	m.said = said
-	a, hidden, err := set.Find(said.Agent, start.Name)
+// fileSeat finds an agent, and what it runs on: what the start names, else what its file is for.
+func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.StepAgent, from config.Source, c *cast) (s seat, err error) {
+	named := r.Start.Agent
+	a, hidden, err := set.Find(said.Agent, named.Name)
 	if err != nil {
-		return m, err
+		return s, err
 	}
-	m.Agent = a
-	named := start
-	if start.Name == "" {
+	if named.Name == "" {
 		named.Name = a.Backend
 	} else {
 		from = config.FromStart
 	}
-	if m.chosen, err = r.chooser().named(ctx, named, from); err != nil {
-		return m, err
+	s = seat{Hat: hats.Hat{Name: a.Name, Description: a.Description, Instructions: a.Instructions}, file: a, task: said.Task}
+	if s.chosen, err = r.chooser().named(ctx, named, from); err != nil {
+		return s, err
 	}
-	isNew := !slices.ContainsFunc(c.planted, func(p config.Planted) bool { return p.File == a.File })
-	if a.IsFolder && isNew {
+	if a.IsFolder && !slices.ContainsFunc(c.planted, func(p config.Planted) bool { return p.File == a.File }) {
 		c.planted = append(c.planted, Planted(r.Settings.Files.Folder, a))
 	}
 	if len(hidden) > 0 {
@@ -201,55 +201,28 @@ func (r Resolver) fileAgent(ctx context.Context, set agents.Set, said config.Ste
 	if len(a.Ignored) > 0 {
 		c.warn("%s says %s, which a loop doesn't take over", r.fileOf(a), strings.Join(a.Ignored, ", "))
 	}
-	return m, nil
+	return s, nil
 }
 
-func (c *fileAgents) warn(format string, args ...any) {
+func (c *cast) warn(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(c.warnings, text) {
 		c.warnings = append(c.warnings, text)
 	}
 }
 
-// steps makes roles of the agents. own are the user's arguments, which are for the
-// agents of the last one's backend: others have other arguments.
-func (r Resolver) steps(c *fileAgents, members [][]fileAgent, own []string) error {
-	for i, step := range members {
-		var side []engine.Role
-		for _, m := range step {
-			isBases := m.backend.Name == c.base.backend.Name
-			args, err := m.Args(m.backend, agents.Orders{ReadOnly: m.readOnly, NoModel: isBases && r.Start.Agent.Model != ""})
-			if err != nil {
-				return err
-			}
-			args = slices.Concat(m.args, args)
-			if isBases {
-				args = append(args, own...)
-			}
-			hat := hats.Hat{Name: m.Name, Description: m.Description, Instructions: m.Instructions, ReadOnly: m.readOnly}
-			side = append(side, engine.Role{Hat: hat, Task: m.said.Task, Backend: m.backend, Args: args})
-			c.shown.About = append(c.shown.About, r.about(m, i+1, len(members)))
-		}
-		c.steps = append(c.steps, side)
-	}
-	if first := c.steps[0]; len(c.steps) == 1 && len(first) == 1 && first[0].Task == "" {
-		c.steps, c.roles = nil, first
-	}
-	return nil
-}
-
 // about tells of an agent: "1 of 3: scout (pi) · tools read, bash · only reads · .pi/agents/scout.md".
-func (r Resolver) about(m fileAgent, step, of int) string {
-	text := fmt.Sprintf("%s (%s)", m.Name, filepath.Base(m.backend.Name)) + Facts(m.Agent)
+func (r Resolver) about(s seat, step, of int) string {
+	text := fmt.Sprintf("%s (%s)", s.Name, filepath.Base(s.backend.Name)) + Facts(s.file)
 	if of > 1 {
 		text = fmt.Sprintf("%d of %d: ", step, of) + text
 	}
-	if m.readOnly {
+	if s.ReadOnly {
 		text += " · only reads"
-		if args, err := m.backend.ReadOnlyArgs(nil); err == nil && len(args) == 0 {
+		if args, err := s.backend.ReadOnlyArgs(nil); err == nil && len(args) == 0 {
 			text += ", but only because it is told so"
 		}
 	}
-	return text + " · " + r.fileOf(m.Agent)
+	return text + " · " + r.fileOf(s.file)
 }
 
 // Planted is the file of an agent that came with a folder, as its user is asked about it.
@@ -281,12 +254,13 @@ func fileIn(folder string, a agents.Agent) string {
 	return a.File
 }
 
-// enlist puts the agents of files into a loop's configuration. The error is that of files that the
-// user has to trust first; the configuration is whole all the same.
-func (r Resolver) enlist(ctx context.Context, c fileAgents, cfg *engine.Config) error {
-	cfg.Steps, cfg.Roles, cfg.Agents, cfg.Hat = c.steps, c.roles, c.shown, ""
-	cfg.AtOnce = r.Settings.AtOnce
-	if len(c.roles) > 0 {
+// enlist puts the cast into a loop's configuration. The error is that of files that the user has
+// to trust first; the configuration is whole all the same.
+func (r Resolver) enlist(ctx context.Context, c cast, cfg *engine.Config) error {
+	cfg.Steps, cfg.Roles, cfg.Agents = c.steps, c.roles, c.shown
+	if c.from == "" {
+		cfg.Required = r.Settings.Required
+	} else if cfg.AtOnce = r.Settings.AtOnce; len(c.roles) > 0 {
 		cfg.Hat = c.roles[0].Name
 	}
 	if err := r.talk(ctx, cfg); err != nil {
@@ -322,7 +296,7 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *engine.Config, found Foun
 		return false, err
 	}
 	own, isFilesArgs := named.Args, false
-	c, err := r.fileAgents(ctx, func(last chosen) []string {
+	c, err := r.files(ctx, func(last chosen) []string {
 		if len(own) == 0 && last.backend.Name == found.Backend {
 			if own = found.BackendArgs; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
 				own = own[len(last.args):]
@@ -331,7 +305,7 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *engine.Config, found Foun
 		}
 		return own
 	})
-	if err != nil || !c.isSet() {
+	if err != nil || c.from == "" {
 		return false, err
 	}
 	if c.base.backend.ModelFlag == "" && named.Model != "" {
