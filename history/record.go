@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -95,6 +96,8 @@ type LoopEnd struct {
 	Changes      *Changes        `json:"changes,omitempty"`
 	Verified     string          `json:"verified,omitempty"` // of a promise: by what, and how that went
 	Guards       string          `json:"guards,omitempty"`   // what it was verified by and the loop changed
+	Prompt       string          `json:"prompt,omitempty"`   // what was asked, or most of that
+	Account      account.Account `json:"account,omitzero"`   // what it met on its way
 }
 
 // HatCost is what the runs of a hat have cost. A cost that isn't known is nil.

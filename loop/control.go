@@ -47,7 +47,7 @@ var codes = map[string]error{
 }
 
 func ReplyOf(iteration int, err error) reply {
-	r := reply{Iteration: iteration, Error: errText(err)}
+	r := reply{Iteration: iteration, Error: ErrText(err)}
 	for code, known := range codes {
 		if errors.Is(err, known) {
 			r.Code = code

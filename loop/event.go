@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -65,6 +66,8 @@ type IterationEnd struct {
 	Skipped   int    // malformed lines
 	// Changes says how much the folder changed, nil that nobody knows.
 	Changes *changes.Summary
+	Denials []stream.Denial // what the agent was refused
+	Commits []string        // that were made in the folder meanwhile
 }
 
 // Goal says in the first iteration what ends the loop.
@@ -168,6 +171,8 @@ type End struct {
 	Unchecked  string           // why what the agent promised could not be verified, "" for nothing
 	Verified   string           // StopPromise: what it was verified by, and how that went; "" for nothing
 	Guards     string           // the same, the files of it that the loop changed
+	Prompt     string           // what was asked, at most maxPrompt bytes of it
+	Account    account.Account  // of the whole loop
 }
 
 func (StateChanged) loopEvent()   {}
@@ -199,11 +204,14 @@ func (e End) Problem() string {
 	if e.Error != "" || len(e.Denials) == 0 {
 		return e.Error
 	}
-	denied := make([]string, len(e.Denials))
-	for i, d := range e.Denials {
-		denied[i] = strings.TrimSpace(d.Tool + " " + d.Detail)
+	return OneLine("refused: " + strings.Join(denied(e.Denials), ", "))
+}
+
+func denied(denials []stream.Denial) (lines []string) {
+	for _, d := range denials {
+		lines = append(lines, OneLine(strings.TrimSpace(d.Tool+" "+d.Detail)))
 	}
-	return OneLine("refused: " + strings.Join(denied, ", "))
+	return lines
 }
 
 // lineLimit is how long a line of the status may be, in characters.

@@ -204,7 +204,7 @@ func TestNobodyChangesFilesUnderAnAgentOrACheck(t *testing.T) {
 			}
 			lock := owned{t, file}.lock(time.Now())
 			defer lock.Release()
-			if got := errText(checkAtWork(dir)); got != tt.want {
+			if got := ErrText(checkAtWork(dir)); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

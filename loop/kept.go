@@ -57,8 +57,8 @@ func (p Past) Ended() (end End, ok bool) {
 	if p.Loop == nil || p.End == nil {
 		return end, false
 	}
-	if last := lastOf(p.Folder, p.Loop.LoopID); last != nil {
-		return *last, true
+	if last, ok := endOfLast(p.Folder, p.Loop.LoopID); ok {
+		return last, true
 	}
 	end = EndOfRecord(*p.End)
 	end.Status = Status{

@@ -29,10 +29,22 @@ func EndOf(e registry.Entry) (end End, ok bool) {
 	}
 	end = EndOfRecord(*e.End)
 	end.Status = Status{
-		LoopID: e.LoopID, Folder: e.Folder, Worktree: TreeOf(e.Folder), State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
+		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
 	}
+	if doc, err := loopstate.Parse([]byte(e.State)); err == nil && e.State != "" {
+		end.stand(doc.State())
+	}
+	end.Status.Worktree = TreeOf(e.Folder)
 	return end, true
+}
+
+// stand says how a loop stood when it ended with which one can go on.
+func (e *End) stand(s loopstate.State) {
+	was := e.Status
+	e.Status = StatusOf(s, "", was.Folder, false)
+	e.Status.State, e.Status.StopReason, e.Status.Iteration, e.Status.EndedAt = was.State, was.StopReason, max(was.Iteration, 1), was.EndedAt
+	e.Status.GivenUp = was.GivenUp
 }
 
 // LastIn is how the loop ended that was driven last in a folder.
@@ -41,6 +53,18 @@ func LastIn(folder string) (End, bool) {
 		return EndOf(e)
 	}
 	return End{}, false
+}
+
+// endOfLast is how the loop ended that was driven last in a folder, with how it stands if it can go on.
+func endOfLast(folder, loopID string) (end End, ok bool) {
+	if s, _, owned, err := FolderStatus(folder); err == nil && !owned && s.LoopID == loopID && s.Last != nil {
+		end, end.Status = *s.Last, s
+		return end, true
+	}
+	if last := lastOf(folder, loopID); last != nil {
+		return *last, true
+	}
+	return end, false
 }
 
 // lastOf is how a loop that is over ended, nil where that isn't known.
@@ -53,14 +77,13 @@ func lastOf(folder, loopID string) *End {
 
 // endedStatus tells how the loop stands that ended in a folder and can go on.
 func endedStatus(folder, path string) (Status, error) {
-	e, state, err := KeptIn(folder)
+	e, _, err := KeptIn(folder)
 	if err != nil {
 		return Status{}, err
 	}
 	end, _ := EndOf(e)
-	status := StatusOf(state, path, folder, false)
-	status.State, status.StopReason, status.EndedAt, status.Error = StateEnded, end.Reason, e.EndedAt, end.Problem()
-	status.Iteration, status.Worktree, status.Last = max(end.Iterations, 1), end.Status.Worktree, &end
+	status := end.Status
+	status.Folder, status.StateFile, status.Error, status.Last = folder, path, end.Problem(), &end
 	return status, nil
 }
 

@@ -11,6 +11,7 @@ func EndRecord(e End) history.LoopEnd {
 		StopReason: string(e.Reason), Promise: e.Promise, Iterations: e.Iterations, Limit: e.Limit, CostUSD: history.KnownCost(e.Cost), UnknownCosts: e.Unknown,
 		Tokens: e.Tokens, DurationMs: e.Duration.Milliseconds(), Error: e.Error,
 		Denials: e.Denials, Changes: (*history.Changes)(e.Changes), Verified: e.Verified, Guards: e.Guards, Hats: HatRecords(e.Hats),
+		Prompt: e.Prompt, Account: e.Account,
 	}
 }
 
@@ -20,6 +21,7 @@ func EndOfRecord(r history.LoopEnd) End {
 		Reason: StopReason(r.StopReason), Promise: r.Promise, Iterations: r.Iterations, Limit: r.Limit, Cost: history.CostOf(r.CostUSD), Unknown: r.UnknownCosts,
 		Tokens: r.Tokens, Duration: history.DurationOf(r.DurationMs), Error: r.Error,
 		Denials: r.Denials, Changes: (*changes.Summary)(r.Changes), Verified: r.Verified, Guards: r.Guards, Hats: hatEvents(r.Hats),
+		Prompt: r.Prompt, Account: r.Account,
 	}
 }
 
@@ -38,7 +40,8 @@ func hatEvents(records []history.HatCost) (hats []HatCost) {
 	return hats
 }
 
-func errText(err error) string {
+// ErrText is what an error says, "" for none.
+func ErrText(err error) string {
 	if err == nil {
 		return ""
 	}

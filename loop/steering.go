@@ -107,3 +107,13 @@ func (q Steering) Answer(live bool) string {
 	}
 	return said
 }
+
+// StandingBut are the pieces that stand and that a run isn't told as news.
+func StandingBut(texts []string, news []Guidance) (all []Guidance) {
+	for _, text := range texts {
+		if !slices.ContainsFunc(news, func(g Guidance) bool { return g.Text == text }) {
+			all = append(all, Guidance{Text: text})
+		}
+	}
+	return all
+}

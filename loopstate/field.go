@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -77,6 +78,7 @@ var fields = slices.Concat([]field{
 	listField("standing", func(s *State) *[]string { return &s.Standing }),
 	listField("guided", func(s *State) *[]string { return &s.Guided }),
 	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
+	accountField(),
 	textField("session_file", func(s *State) *string { return &s.SessionFile }),
 	past("questions"), past("answers"), past("accept"), past("cancel"), past("end_iteration"),
 ))
@@ -169,6 +171,20 @@ func costField() field {
 			s.CostUSD = &usd
 		}
 		return err
+	})
+}
+
+// accountField is of a loop that is handed on, as JSON in a line.
+func accountField() field {
+	return scalarField("account", func(s *State) string {
+		data, err := json.Marshal(s.Account)
+		if err != nil || s.Account.IsZero() {
+			return ""
+		}
+		return quote(string(data))
+	}, func(s *State, text string) error {
+		_ = json.Unmarshal([]byte(text), &s.Account) // what isn't one is none, and no reason not to go on
+		return nil
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -213,7 +214,11 @@ func TestWhatIsNoRecord(t *testing.T) {
 func TestALoopIsHandedOn(t *testing.T) {
 	f := leave(t, t.TempDir(), "handed")
 	l := drivesIt(t, f)
-	before, err := f.HandOn(func(s *State) error { s.Iteration++; return nil })
+	before, err := f.HandOn(func(s *State) error {
+		s.Iteration++
+		s.Account.Warnings = account.List{Items: []account.Item{{Text: `it "is": late`, Count: 2}}, More: 1}
+		return nil
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
@@ -65,6 +66,8 @@ type State struct {
 	SessionFile  string        `json:"sessionFile"`
 	Closing      string        `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
 
+	Account account.Account `json:"account"` // what is to be said of it at its end
+
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
 	Accept bool `json:"-"`
 }
@@ -119,7 +122,7 @@ func (s State) with(ours []byte) State {
 	}
 	s.CostUSD = nil // what it points to is another state's, as what these have
 	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
-	s.Topics, s.HatRuns, s.HatCosts, s.Published = nil, nil, nil, nil
+	s.Topics, s.HatRuns, s.HatCosts, s.Published, s.Account = nil, nil, nil, nil, account.Account{}
 	_ = json.Unmarshal(ours, &s)
 	return s
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // plannedRun is what one iteration's run is started with.
@@ -61,6 +62,7 @@ func (l *Loop) run() {
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.close()
+	l.look(func(p *progress) { end.AccountFor(p.known.Prompt, p.met) })
 	cancel()
 	<-keeping
 	if edits != nil {
@@ -83,7 +85,7 @@ func (l *Loop) iterate() loop.End {
 	for {
 		plan, why, err := l.nextRun()
 		if why != "" {
-			if end, ok := l.conclude(report{problem: textOf(err)}, func() loop.StopReason { return l.still(why) }); ok {
+			if end, ok := l.conclude(report{problem: loop.ErrText(err)}, func() loop.StopReason { return l.still(why) }); ok {
 				return end
 			}
 			continue
@@ -236,7 +238,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.change(func(p *progress) {
 		p.guiding, p.skip = append(p.guiding, fresh...), false
 		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
-		plan.standing = standing(state.Standing, plan.guidance)
+		plan.standing = loop.StandingBut(state.Standing, plan.guidance)
 		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
 		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
@@ -311,6 +313,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 func (l *Loop) openIteration(plan plannedRun) {
 	now := time.Now()
 	l.activity.touch()
+	l.snapshots.commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.change(func(p *progress) {
 		st := &p.status
@@ -453,7 +456,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
-		Changes: changed,
+		Changes: changed, Denials: res.Denials, Commits: l.snapshots.commits(),
 	})
 	l.warn(append(undone, l.refused.Take()...))
 	l.tellNearMiss(r)

@@ -280,11 +280,3 @@ func reached(s spent, limits loop.Limits) loop.StopReason {
 func (p *progress) hatCosts() loop.HatCosts {
 	return p.base.hats.Plus(p.wears, p.current.Cost, false)
 }
-
-// textOf is what an error says, "" for none.
-func textOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
-}

@@ -28,7 +28,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.base.iterations+1, p.underWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
-	s.InARow, s.UnknownCosts = p.counts.InARow, p.base.unknown
+	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.unknown, p.met
 	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.desk.Rules()
 	p.proof.enter(s)
 	reopen(s)

@@ -319,7 +319,7 @@ func (l *Loop) init(s loopstate.State) {
 	}
 	used := usedBy(s)
 	l.change(func(p *progress) {
-		p.base, p.known, p.desk = used, s, l.desk
+		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
 		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
 		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
@@ -421,6 +421,7 @@ func (l *ground) emit(events ...loop.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	for _, e := range events {
+		l.change(func(p *progress) { loop.Count(&p.met, e) })
 		l.obs.HandleLoop(e)
 	}
 }

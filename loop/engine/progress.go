@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -45,9 +46,10 @@ type progress struct {
 	base     spent        // by earlier iterations
 	current  stream.Usage // by the run under way so far
 	counts   tally        // of the runs so far
-	underWay bool         // an iteration is begun, and not counted yet
-	busy     bool         // an agent, or what it wrote, is at work, see Loop.work
-	wears    string       // the hat that the run under way costs, where hats hand over
+	met      account.Account
+	underWay bool   // an iteration is begun, and not counted yet
+	busy     bool   // an agent, or what it wrote, is at work, see Loop.work
+	wears    string // the hat that the run under way costs, where hats hand over
 
 	proof proof
 

@@ -36,6 +36,8 @@ type snapshots struct {
 	found changes.State  // of the folder, by the run that is under way or was the last
 	told  []string       // what the user was warned of
 
+	commits func() []string // since it was called last
+
 	between bool // the run that is under way has some already of what it changed
 
 	going, alive         context.Context // until the loop is to end; until it has to be gone

@@ -219,13 +219,3 @@ func (l *books) Steer(q loop.Steering) (id string, err error) {
 	})
 	return id, err
 }
-
-// standing are the pieces that stand and that a run isn't told as news.
-func standing(texts []string, news []loop.Guidance) (all []loop.Guidance) {
-	for _, text := range texts {
-		if !slices.ContainsFunc(news, func(g loop.Guidance) bool { return g.Text == text }) {
-			all = append(all, loop.Guidance{Text: text})
-		}
-	}
-	return all
-}

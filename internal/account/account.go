@@ -1,0 +1,54 @@
+// Package account is what a loop has to account for when it is over: what went wrong on its way and
+// what it did. Each thing is there once, with how often it came, and of each kind there are no more
+// than somebody reads.
+package account
+
+import "slices"
+
+// most is how many different things of a kind are kept; more are only counted.
+const most = 20
+
+// Account is about a loop from its begin on, in whatever processes it ran.
+type Account struct {
+	Failures   List `json:"failures,omitzero"`   // why iterations failed
+	Refused    List `json:"refused,omitzero"`    // what agents were not allowed to do
+	Warnings   List `json:"warnings,omitzero"`   // what the user was warned of
+	Unanswered List `json:"unanswered,omitzero"` // questions that nobody answered
+	Commits    List `json:"commits,omitzero"`    // that were made while iterations ran
+}
+
+// IsZero says whether there is nothing to account for.
+func (a Account) IsZero() bool {
+	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero()
+}
+
+// List is what there was of one kind, in its order.
+type List struct {
+	Items []Item `json:"items,omitempty"`
+	More  int    `json:"more,omitempty"` // that came when there was no room any more
+}
+
+// Item is one line, and how often it came.
+type Item struct {
+	Text  string `json:"text"`
+	Count int    `json:"count"`
+}
+
+// Add adds lines. Who has the list from before keeps it as it was.
+func (l *List) Add(lines ...string) {
+	for _, text := range lines {
+		switch i := slices.IndexFunc(l.Items, func(it Item) bool { return it.Text == text }); {
+		case text == "":
+		case i >= 0:
+			l.Items = slices.Clone(l.Items)
+			l.Items[i].Count++
+		case len(l.Items) < most:
+			l.Items = append(slices.Clip(l.Items), Item{text, 1})
+		default:
+			l.More++
+		}
+	}
+}
+
+// IsZero says whether nothing came.
+func (l List) IsZero() bool { return len(l.Items) == 0 && l.More == 0 }

@@ -1,0 +1,37 @@
+package loop
+
+import (
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+)
+
+// maxPrompt is how much of a prompt is kept with a loop's end.
+const maxPrompt = 32 << 10
+
+// Count takes an event into the account of its loop.
+func Count(a *account.Account, e Event) {
+	switch e := e.(type) {
+	case Warning:
+		a.Warnings.Add(OneLine(e.Message))
+	case IterationEnd:
+		a.Refused.Add(denied(e.Denials)...)
+		a.Commits.Add(e.Commits...)
+		if e.Outcome == OutcomeError || e.Outcome == OutcomeTimeout {
+			a.Failures.Add(OneLine(e.Error))
+		}
+	case Answered:
+		if e.Answer.By == ask.ByTimeout {
+			a.Unanswered.Add(OneLine(e.Question.Title))
+		}
+	}
+}
+
+// AccountFor adds to how a loop ended what was asked and what it met on its way.
+func (e *End) AccountFor(prompt string, a account.Account) {
+	e.Prompt, _, _ = tell.Excerpt(prompt, maxPrompt)
+	for _, q := range e.Unanswered {
+		a.Unanswered.Add(OneLine(q.Title))
+	}
+	e.Account = a
+}

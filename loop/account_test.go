@@ -1,0 +1,45 @@
+package loop
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+func TestWhatALoopHasToAccountFor(t *testing.T) {
+	var a account.Account
+	refused := []stream.Denial{{Tool: "Bash", Detail: "rm  -r build"}, {Tool: "WebFetch"}}
+	push := ask.Question{Title: "Bash git push"}
+	for _, e := range []Event{
+		Warning{Message: "$8.00 of $10.00\nare spent"}, Warning{Message: "$8.00 of $10.00 are spent"},
+		IterationEnd{Outcome: OutcomeOK, Error: "not one", Denials: refused, Commits: []string{"1a2b3c4d5 One"}},
+		IterationEnd{Outcome: OutcomeError, Error: "exit code 3", Denials: refused[:1]},
+		IterationEnd{Outcome: OutcomeTimeout, Error: "silent"}, IterationEnd{Outcome: OutcomeCancelled, Error: "cut off"},
+		Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: "terminal"}}, Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: ask.ByTimeout}},
+		StateChanged{State: StateRunning},
+	} {
+		Count(&a, e)
+	}
+	end := End{Reason: StopUnanswered, Unanswered: []ask.Question{push, {Title: "Sure?"}}}
+	end.AccountFor(strings.Repeat("x\n", maxPrompt), a)
+	const want = "{{[{exit code 3 1} {silent 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0}}"
+	if got := fmt.Sprint(end.Account); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if len(end.Prompt) > maxPrompt || len(end.Prompt) < maxPrompt/2 {
+		t.Errorf("%d bytes of the prompt", len(end.Prompt))
+	}
+	data, err := json.Marshal(EndRecord(end))
+	record := EndRecord(End{})
+	if err == nil {
+		err = json.Unmarshal(data, &record)
+	}
+	if back := EndOfRecord(record); err != nil || fmt.Sprint(back.Account) != want || back.Prompt != end.Prompt {
+		t.Errorf("read back: %v, %v", back, err)
+	}
+}

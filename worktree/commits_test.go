@@ -1,0 +1,67 @@
+package worktree
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCommitsThatAreMadeFromNowOn(t *testing.T) {
+	w := newWork(t)
+	dir := filepath.Join(w.repo, "src")
+	w.must(os.MkdirAll(dir, 0o700))
+	since := Commits(dir)
+	subjects := func() string {
+		var said []string
+		for _, commit := range since() {
+			id, subject, _ := strings.Cut(commit, " ")
+			if full := w.git("rev-parse", id); len(id) != 9 || !strings.HasPrefix(full, id) {
+				t.Errorf("%s is %s", id, full)
+			}
+			said = append(said, subject)
+		}
+		return strings.Join(said, "|")
+	}
+	if got := subjects(); got != "" {
+		t.Errorf("without a commit: %s", got)
+	}
+	w.git("commit", "-q", "--allow-empty", "-m", "One: it\n\nsays more")
+	w.git("checkout", "-q", "-b", "other")
+	w.git("commit", "-q", "--allow-empty", "-m", "Tow")
+	w.git("commit", "-q", "--allow-empty", "--amend", "-m", "Two")
+	if got := subjects(); got != "One: it|Two" {
+		t.Errorf("got %s", got)
+	}
+	w.git("checkout", "-q", "-")
+	w.git("cherry-pick", "--allow-empty", "other")
+	w.git("reset", "-q", "--hard", "HEAD~1")
+	if got := subjects(); got != "Two" {
+		t.Errorf("got %s", got)
+	}
+	if got := subjects(); got != "" {
+		t.Errorf("told twice: %s", got)
+	}
+	if got := Commits(t.TempDir())(); got != nil {
+		t.Errorf("outside of a repository: %s", got)
+	}
+}
+
+func TestALogOfMovesIsReadInPart(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "HEAD")
+	var log strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&log, "%040x %040x U <u@example.com> 1700000000 +0000\tcommit: number %d\n", i, i+1, i)
+	}
+	if err := os.WriteFile(name, []byte(log.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	made := commitsIn(textFrom(name, 0, sizeOf(name)))
+	if n := len(made); n < 100 || n > maxNews/80 || !strings.HasSuffix(made[n-1], " number 3999") {
+		t.Errorf("%d commits", n)
+	}
+	if got := textFrom(name, 9, 9) + textFrom(name+"x", 0, 9); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
