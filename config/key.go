@@ -190,7 +190,7 @@ var keys = placed([]Key{
 	{Path: path("notify.webhook"), Type: Text, Yields: Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
 		Doc: "An address that gets the same JSON by POST."},
 	{Path: path("notify.include"), Type: Texts, Yields: Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),
-		Doc: "What commands and webhooks get besides: `receipt`, what `ralph-lsp status` says of an end, which may have words of agents and commands."},
+		Doc: "What commands and webhooks get besides: `receipt`, what `ralph-lsp status` says of an end, which has your prompt and may have words of agents and commands."},
 	{Path: path("notify.keep_awake"), Type: Switch, Yields: Users, Default: "true", put: to(func(s *Settings) any { return &s.Notify.KeepAwake }),
 		Doc: "Whether the machine is kept awake while runs are at work, by `systemd-inhibit` on Linux and `caffeinate` on macOS. It may sleep while the loop waits."},
 

@@ -184,10 +184,7 @@ func (t *Teller) noteOfEnd(e loop.End) (n Note, ok bool) {
 		n.Event = settings.NotifyFailed
 	}
 	if slices.Contains(t.cfg.Notify.Include, settings.NotifyReceipt) {
-		e.Promise = "" // which is the prompt's
-		for _, row := range wire.ReceiptOf(e, wire.InFolder(e.Status.Folder)).Rows {
-			n.Receipt += row.Label + ": " + row.Text + "\n"
-		}
+		n.Receipt = wire.ReceiptOf(e, wire.InFolder(e.Status.Folder)).InLines()
 	}
 	return n, ending.Class != loop.ClassInfo && ending.State != loop.StateInterrupted
 }

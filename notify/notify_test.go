@@ -144,7 +144,7 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 		t.Errorf("got %+v", s.notes)
 	}
 	s := told(t, engine.Config{Notify: settings.Notify{Include: []string{settings.NotifyReceipt}}}, begin(), end)
-	if len(s.notes) != 1 || !strings.Contains(s.notes[0].Receipt, "Result: failed after 3 iterations") || !strings.Contains(s.notes[0].Receipt, "Problem: "+secret) {
+	if len(s.notes) != 1 || !strings.Contains(s.notes[0].Receipt, "Result: failed: ") || !strings.Contains(s.notes[0].Receipt, "Problem: "+secret) {
 		t.Errorf("got %+v", s.notes)
 	}
 	if tl := newTeller(engine.Config{Once: true}, nobody{}, At{}); tl.ways != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -86,6 +87,19 @@ var roles = map[string]func(){
 	// writesAndInsists does so, and makes the promise.
 	"writesAndInsists": func() {
 		writes()
+		fmt.Println("<promise>DONE</promise>")
+	},
+	// commits commits a file of its own, and makes the promise.
+	"commits": func() {
+		io.Copy(io.Discard, os.Stdin)
+		if err := os.WriteFile("a.txt", []byte("a\n"), 0o600); err != nil {
+			panic(err)
+		}
+		for _, args := range [][]string{{"add", "a.txt"}, {"-c", "user.name=u", "-c", "user.email=u@example.com", "commit", "-qm", "Add a"}} {
+			if out, err := exec.Command("git", args...).CombinedOutput(); err != nil {
+				panic(string(out))
+			}
+		}
 		fmt.Println("<promise>DONE</promise>")
 	},
 	// writesOnce does so, and works on in its second iteration.

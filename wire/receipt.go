@@ -1,10 +1,13 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -16,8 +19,25 @@ type Receipt struct {
 	LoopID  string    `json:"loopId"`
 	EndedAt time.Time `json:"endedAt,omitzero"`
 	End
-	Rows     []Detail      `json:"rows"` // in words, for a table
-	Commands []CommandLine `json:"commands,omitempty"`
+	Prompt   string          `json:"prompt,omitempty"` // what was asked, or most of that
+	Account  account.Account `json:"account,omitzero"` // what it met on its way
+	Rows     []Detail        `json:"rows"`             // all that in words, for a table
+	Commands []CommandLine   `json:"commands,omitempty"`
+}
+
+// InLines is a receipt for who reads it without a table.
+func (r Receipt) InLines() string {
+	var b strings.Builder
+	for _, row := range r.Rows {
+		if row.Label != "" {
+			row.Label += ":"
+		}
+		fmt.Fprintln(&b, cmp.Or(row.Label, " "), row.Text)
+	}
+	for _, c := range r.Commands {
+		fmt.Fprintf(&b, "%s  %s\n", c.Line, c.Text)
+	}
+	return b.String()
 }
 
 // CommandLine is a command line that helps, and what it does.
@@ -54,7 +74,7 @@ func InFolder(folder string) string { return " -C " + tell.ShellWord(stream.Plai
 // loop's folder, see InFolder.
 func ReceiptOf(e loop.End, in string) Receipt {
 	s := e.Status
-	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
+	r := Receipt{LoopID: s.LoopID, EndedAt: history.TimeOf(s.EndedAt), End: projectEnd(e), Prompt: stream.Plain(e.Prompt), Account: plainAccount(e.Account), Rows: []Detail{}, Commands: CommandsAfter(e, in)}
 	add := func(label, text string) {
 		if text != "" {
 			r.Rows = append(r.Rows, Detail{label, text})
@@ -63,7 +83,7 @@ func ReceiptOf(e loop.End, in string) Receipt {
 	add("Ended", endedText(r.EndedAt))
 	add("Result", EndLine(e))
 	add("Problem", Sentence(e.Problem()))
-	add("Changed", ChangesText(e.Changes))
+	r.Rows, r.Receipt = append(r.Rows, accountRows(e)...), nil
 	if s.GivenUp && e.Reason.Ending().Kept {
 		add("Goes on", "no: it was discarded, or another loop was started here")
 	}

@@ -39,3 +39,39 @@ func TestAReceiptSaysWhatHelps(t *testing.T) {
 		}
 	}
 }
+
+func TestAReceiptIsShort(t *testing.T) {
+	var prompt strings.Builder
+	end := loop.End{Reason: loop.StopFailures, Error: "exit code 3"}
+	for i := range 7 {
+		fmt.Fprintf(&prompt, "line %d\n\n", i)
+		end.Account.Warnings.Add(fmt.Sprintf("warning\t%d", i), "warning\t0")
+	}
+	end.Prompt = prompt.String()
+	end.Account.Warnings.More = 2
+	end.Account.Failures.Add("exit code 3")
+	const want = `Result: failed after 0 iterations: too many failures in a row · cost unknown · 0s
+Problem: exit code 3
+Asked: line 0
+  line 1
+  line 2
+  line 3
+  … 3 more lines
+Warned: warning 0 (8 times)
+  warning 1
+  warning 2
+  warning 3
+  … 5 more
+`
+	if got := ReceiptOf(end, "").InLines(); got != want {
+		t.Errorf("got %s", got)
+	}
+	end.Account.Failures.Add("exit code 3")
+	if got := ReceiptOf(end, "").InLines(); !strings.Contains(got, "\nFailed: exit code 3 (2 times)\n") {
+		t.Errorf("got %s", got)
+	}
+	end.Reason = loop.StopOnce
+	if u := projectEnd(end); len(u.Receipt) > 0 {
+		t.Errorf("one that goes on has %v", u.Receipt)
+	}
+}

@@ -317,6 +317,7 @@ type End struct {
 	Title         string    `json:"title,omitempty"`    // of the loop, as in its status
 	Guards        string    `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
 	Verified      string    `json:"verified,omitempty"` // of a promise: by what, and how that went
+	Receipt       []Detail  `json:"receipt,omitempty"`  // what else there is to say of it, for a table
 	Said
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -252,10 +253,20 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseEnd, Iteration: 1, Outcome: "ok", LastMessage: new("All done.")},
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: wire.StateIdle, Last: &loop.End{
 			Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Verified: "go test ./... passed", Changes: &changes.Summary{Files: 4, Added: 12, Removed: 3},
+			Prompt: exampleEnd.Prompt, Account: exampleEnd.Account,
 			Status: loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StateEnded, StopReason: loop.StopPromise, EndedAt: wire.Noon}}}, false),
 		wire.End{SessionUpdate: wire.KindEnd, StopReason: "promise", Guards: "check.sh, a_test.go (added)"}, wire.End{SessionUpdate: wire.KindEnd, StopReason: "permission_denied", UnknownCosts: 1, Denials: []wire.Denial{{"Bash", "rm -r build"}}},
 	}
 }
+
+// exampleEnd has what a loop has met.
+var exampleEnd = loop.End{Prompt: "Mend the parser.\n\nOutput <promise>DONE</promise> when the tests pass.\n", Account: account.Account{
+	Failures:   account.List{Items: []account.Item{{Text: "the agent exited with code 3", Count: 2}}},
+	Refused:    account.List{Items: []account.Item{{Text: "Bash rm -r build", Count: 1}}},
+	Warnings:   account.List{Items: []account.Item{{Text: "$8.00 of $10.00 are spent", Count: 1}}, More: 3},
+	Unanswered: account.List{Items: []account.Item{{Text: "Bash git push", Count: 1}}},
+	Commits:    account.List{Items: []account.Item{{Text: "1a2b3c4d5 Mend the parser", Count: 1}}},
+}}
 
 // exampleStep is the begin of an iteration's first step.
 var exampleStep = stream.ToolCall{ID: "step-3-1-1", Name: "step", Input: json.RawMessage(`{"agent":"scout","task":"Find the parser","step":1,"of":3}`)}
@@ -292,7 +303,7 @@ func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map
 		wire.KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
 		wire.KindError:    p.Event(stream.Error{Message: "429 rate limited", Retryable: true, Kind: stream.KindRateLimit}),
 		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
-			Duration: 12 * time.Minute}),
+			Duration: 12 * time.Minute, Prompt: exampleEnd.Prompt, Account: exampleEnd.Account}),
 	}
 }
 

@@ -60,7 +60,6 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 	case st.Last != nil:
 		last := *st.Last
 		last.Status = st
-		fact("changed", wire.ChangesText(last.Changes))
 		PrintCommands(out, p, last)
 	}
 }

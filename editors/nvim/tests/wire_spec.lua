@@ -161,6 +161,14 @@ it('shows every state', function()
   end)
 end)
 
+it('shows the receipt of an end below it', function()
+  local transcript = Transcript.new({ max_lines = 1000, tool_lines = 20 })
+  transcript:add(read('testdata/wire/update-ralph-end.json'))
+  local lines = transcript:slice(1, transcript.last)
+  expect.equal(lines[2], '  Asked       Mend the parser.')
+  expect.equal(lines[4], '  Commits     1a2b3c4d5 Mend the parser')
+end)
+
 it('shows every ending, and what can be done about it', function()
   local commands = read('testdata/wire/names.json').commands
   walk(read('testdata/wire/endings.json'), 12, function(ending, want)

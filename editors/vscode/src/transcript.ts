@@ -1,6 +1,6 @@
 // The transcript of a loop: markdown made of its updates.
 import { t } from './l10n';
-import { facts } from './show';
+import { facts, table } from './show';
 import type { Chunk, Iteration, Said, ToolCall, ToolCallUpdate, Update } from './wire';
 
 /** Characters of a transcript that are kept; older ones go first. Each refresh costs the editor time for all of them. */
@@ -40,7 +40,7 @@ export class Transcript {
       case 'tool_call_update': return this.toolResult(u);
       case '_ralph/iteration': return this.iteration(u);
       case '_ralph/note': return this.note(facts(u.label, u.text));
-      case '_ralph/end': return this.block(`---\n\n**${plain(u.text ?? u.stopReason)}**`);
+      case '_ralph/end': return this.block(`---\n\n**${plain(u.text ?? u.stopReason)}**${u.receipt ? `\n\n${table(u.receipt.map((row) => [row.label, row.text]))}` : ''}`);
       case 'usage_update': return;
       default: return this.said(u);
     }

@@ -189,7 +189,13 @@ export interface Iteration extends Said {
   changes?: { files: number; added?: number; removed?: number };
 }
 export interface StateChange extends Said { sessionUpdate: '_ralph/state'; state: string }
-export interface End extends Said { sessionUpdate: '_ralph/end'; stopReason: string; title?: string }
+export interface End extends Said {
+  sessionUpdate: '_ralph/end';
+  stopReason: string;
+  title?: string;
+  /** What else there is to say of it, for a table. */
+  receipt?: { label: string; text: string }[];
+}
 /** An agent asks; whether it still waits, the status says. */
 export interface Asked extends Question { sessionUpdate: '_ralph/question' }
 /** What an agent was told. */

@@ -176,10 +176,10 @@ export class Page {
     return { words: this.words!, endOf: (row) => this.store.endOf(row), toolStartedAt: this.toolStartedAt, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
   }
 
-  /** An agent at work and a question that waits are open and another row closed, unless the user turned it. */
+  /** An agent at work, a question that waits and the loop's end are open and another row closed, unless the user turned it. */
   private isOpen(key: string, row = this.store.row(key)): boolean {
     const waits = row?.kind === 'said' && row.question !== undefined && this.offersOf(row).length > 0;
-    return this.turned.has(foldOf(key, row)) !== (waits || isWorking(row));
+    return this.turned.has(foldOf(key, row)) !== (waits || (row?.kind === 'said' && row.about === 'end') || isWorking(row));
   }
 
   /** What can still be done about what was said; the answers to a question as long as it is open. */

@@ -96,6 +96,7 @@ export class Part {
       case '_ralph/note': return this.said({ text: [u.label, u.text].filter(Boolean).join(' · '), class: 'info' }, 'note');
       case '_ralph/verify': return this.verify(u);
       case '_ralph/question': return this.said(u, 'question', u.detail ?? u.title, { id: u.id, at: u.at });
+      case '_ralph/end': return this.said(u, 'end', (u.receipt ?? []).map(({ label, text }) => `${label.padEnd(12)}${text}`).join('\n'));
       case 'usage_update': return;
       default: return this.said(u, u.sessionUpdate.slice('_ralph/'.length));
     }

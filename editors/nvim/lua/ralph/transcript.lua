@@ -1,6 +1,7 @@
 --- A loop's updates as lines of text. Lines have numbers that never change;
 --- the oldest go when there are too many.
 local format = require('ralph.format')
+local show = require('ralph.show')
 local wire = require('ralph.wire')
 
 --- A tool call that has ended, with what is shown of its output.
@@ -412,6 +413,9 @@ function Transcript:add(update)
     self.agent = kind == kinds.session and update.text or self.agent
     self.ended = self.ended or kind == kinds.ending
     self:note((marks[kind] or marks[update.class] or marks.info) .. update.text)
+    for _, line in ipairs(show.rows(update.receipt or {})) do
+      self:push('  ' .. line)
+    end
   end
 end
 

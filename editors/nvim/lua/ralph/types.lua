@@ -124,6 +124,7 @@
 
 ---@class ralph.Update: ralph.Said
 ---@field sessionUpdate string one of wire.updates
+---@field receipt? ralph.Detail[] of an end: what else there is to say of it
 
 ---@class ralph.UpdateParams
 ---@field loopId string

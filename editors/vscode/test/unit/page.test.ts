@@ -213,6 +213,12 @@ test('every kind of update with words is shown, also one of a later server, with
   }
 });
 
+test('an end has its receipt', () => {
+  const part = new Part(0, new Map());
+  part.add([{ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend it' }, { label: '', text: 'Be quick' }] }]);
+  assert.equal(textOf(part.rows[0]!), 'done\nAsked       Mend it\n            Be quick');
+});
+
 test('what was offered at an end goes when the loop goes on', () => {
   const offers = [{ title: 'Resume', command: 'ralph.loop.resume', arguments: [{}] }];
   const part = new Part(0, new Map());

@@ -71,6 +71,7 @@ test('what is said is shown as it is, tags as code', () => {
     '> done when the agent says `<promise>DONE</promise>` (from the prompt)\n\n> ⚠ not done yet: `<promise>X</promise>`\n\n');
   assert.equal(transcript({ sessionUpdate: '_ralph/state', state: 'running' }, { sessionUpdate: 'usage_update' }), '', 'what has no words');
   assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done: DONE after 2 iterations', class: 'ok' }), /---\n\n\*\*done: DONE after 2 iterations\*\*/);
+  assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend *it*' }, { label: '', text: 'Be quick' }] }), /\*\*done\*\*\n\n\| \| \|\n.*\n\| Asked \| Mend \\\*it\\\* \|\n\|  \| Be quick \|\n/);
 });
 
 test('every kind of update with words is in the transcript, also one of a later server', () => {
