@@ -15,7 +15,7 @@ Start here
 
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
-  ralph-lsp watch                           what it does, until it ends
+  ralph-lsp watch | top                     what it does | all your loops on a screen
   ralph-lsp steer "Leave the parser alone"  tell it something
   ralph-lsp answer                          what an agent asks (permissions = "ask")
   ralph-lsp update --max-iterations 100     change limits or the promise

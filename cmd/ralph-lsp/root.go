@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/notifytest"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
@@ -57,6 +58,11 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return terminal.ExitFailed
 }
 
+// executeQuietly runs a command line for who shows what it prints, and can't be asked.
+func executeQuietly(args []string, out io.Writer) int {
+	return execute(args, strings.NewReader(""), out, out)
+}
+
 func newRoot() *cobra.Command {
 	var serve stdio.Sidecar
 	root := &cobra.Command{
@@ -79,7 +85,7 @@ func newRoot() *cobra.Command {
 
 func addCommands(root *cobra.Command) {
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
+		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(executeQuietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
 		clean.New(folderFlag, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), notifytest.New(folderFlag, loadSettings, here),
 	)
 	root.SetHelpCommand(cli.NewHelp())

@@ -41,6 +41,7 @@ var rights = map[string]right{
 	"init":   users("set up a folder"),
 	"plan":   users("open an agent's own interface"),
 	"land":   users("land a branch"),
+	"top":    users("act on all loops of its user"),
 	"clean":  users("remove what is kept of loops"),
 	"undo":   users("undo changes"),
 	"redo":   users("redo changes"),

@@ -15,9 +15,9 @@ import (
 // lookAgain is how often it is looked whether something is asked, or typed.
 const lookAgain = 100 * time.Millisecond
 
-// tooSoon is for how long after a question appears nothing that is typed answers it: it was
+// TooSoon is for how long after a question appears nothing that is typed answers it: it was
 // meant for another one.
-const tooSoon = 500 * time.Millisecond
+const TooSoon = 500 * time.Millisecond
 
 // AnswerHere takes answers from the terminal that the loop runs in, until over is closed. It
 // reads only while something is asked and the terminal is this job's.
@@ -33,7 +33,7 @@ func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(st
 		open := l.Status().Questions
 		select {
 		case <-back:
-			isBack = time.Since(shown) > tooSoon // of a job behind the shell, bg and fg both tell so
+			isBack = time.Since(shown) > TooSoon // of a job behind the shell, bg and fg both tell so
 		default:
 		}
 		if isBack && len(open) > 0 && (job{tty}).foreground() {
@@ -63,7 +63,7 @@ func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(st
 			time.Sleep(lookAgain)
 			continue
 		}
-		if said := answerLine(l, last, line, time.Since(since) < tooSoon); said != "" {
+		if said := answerLine(l, last, line, time.Since(since) < TooSoon); said != "" {
 			note(said)
 		}
 	}

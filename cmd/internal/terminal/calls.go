@@ -77,7 +77,7 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 	c.running.Drop(r.ID)
 	title := ""
 	if c.last != r.ID {
-		title = fit(call.title, repeatedTitle)
+		title = Fit(call.title, repeatedTitle)
 	}
 	c.last = ""
 	if !call.since.IsZero() {

@@ -32,6 +32,9 @@ func fenced(to io.Writer, codes, ascii bool) *Fence {
 	return f
 }
 
+// Fence is what stands in front of who draws a terminal himself: what may be shown of a line.
+func (p Palette) Fence() func(line string) string { return fenced(nil, p.On, !UTF8Locale()).passes }
+
 func (f *Fence) Write(p []byte) (int, error) {
 	if f.open {
 		return f.To.Write(p)
@@ -109,7 +112,7 @@ func UTF8Locale() bool {
 // too; whatever else it writes passes as it is.
 var inASCII = strings.NewReplacer(
 	"✓", "+", "✗", "x", "–", "-", "●", "*", "■", "#", "•", "*", "‖", "=", "·", "|", "…", "...",
-	"─", "-", "│", "|", "┼", "+", "┊", ":",
+	"─", "-", "│", "|", "┼", "+", "┊", ":", "▸", "+", "▾", "-", "“", `"`, "”", `"`,
 	"⠋", "|", "⠙", "/", "⠹", "-", "⠸", `\`, "⠼", "|", "⠴", "/", "⠦", "-", "⠧", `\`, "⠇", "|", "⠏", "/",
 )
 

@@ -41,11 +41,11 @@ func LiveLine(st loop.Status, frame int, now time.Time, width int, p Palette) st
 	const dot = 3 // " · "
 	room := width - Cells(head) - dot
 	if model != "" && room-Cells(model)-dot >= min(Cells(doing), minActivity) {
-		doing = fit(doing, room-Cells(model)-dot)
+		doing = Fit(doing, room-Cells(model)-dot)
 	} else {
-		model, doing = "", fit(doing, room)
+		model, doing = "", Fit(doing, room)
 	}
-	return fit(wire.JoinFacts(p.Bold(head), p.Cyan(doing), p.Dim(model)), width)
+	return Fit(wire.JoinFacts(p.Bold(head), p.Cyan(doing), p.Dim(model)), width)
 }
 
 // screen is a terminal with a live line below what was printed. It may be used

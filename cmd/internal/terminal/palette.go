@@ -15,12 +15,12 @@ type Palette struct{ On bool }
 // plain text.
 func PaletteFor(out io.Writer) Palette {
 	_, terminal := Is(out)
-	return Palette{On: terminal && os.Getenv("NO_COLOR") == "" && !isDumb()}
+	return Palette{On: terminal && os.Getenv("NO_COLOR") == "" && !IsDumb()}
 }
 
-// isDumb says whether a terminal knows no sequences, or nobody says which it is. Those of
+// IsDumb says whether a terminal knows no sequences, or nobody says which it is. Those of
 // Windows say nothing and know all of ours.
-func isDumb() bool {
+func IsDumb() bool {
 	kind := os.Getenv("TERM")
 	return kind == "dumb" || kind == "" && runtime.GOOS != "windows"
 }

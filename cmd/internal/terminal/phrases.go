@@ -90,7 +90,7 @@ func verifyLines(e loop.Verify) []string {
 	lines := []string{wire.VerifyText(e)}
 	if e.State == verify.Refuted || e.State == verify.Unchecked {
 		for _, line := range excerpt(e.Output, errorLines) {
-			lines = append(lines, "  "+fit(line, consoleTitle))
+			lines = append(lines, "  "+Fit(line, consoleTitle))
 		}
 	}
 	return lines

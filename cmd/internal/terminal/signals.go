@@ -63,3 +63,9 @@ func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stop
 	}()
 	return up
 }
+
+// OnSuspend calls hide before this program is stopped by its shell, and show when it goes on.
+// now stops it.
+func OnSuspend(tty *os.File, hide, show func()) (now, unwatch func()) {
+	return func() { suspend(hide, show) }, job{tty}.watch(hide, show)
+}

@@ -95,7 +95,7 @@ func ConfigOf(stdout, stderr io.Writer, thinking bool) Config {
 	cfg := Config{Out: stdout, Notes: stderr, Palette: PaletteFor(stdout), thinking: thinking, Width: func() int { return defaultWidth }, Now: time.Now}
 	if f, ok := Is(stdout); ok {
 		cfg.Width = WidthOf(f)
-		cfg.terminal = !isDumb()
+		cfg.terminal = !IsDumb()
 		cfg.job = job{f}
 	}
 	return cfg

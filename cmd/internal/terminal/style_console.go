@@ -106,7 +106,7 @@ func (s *consoleLook) print(_ section, lines ...string) {
 
 func (s *consoleLook) call(bar, title string) {
 	p := s.cfg.Palette
-	s.print(sectionTool, p.Dim(bar)+p.Cyan("> "+fit(title, consoleTitle)))
+	s.print(sectionTool, p.Dim(bar)+p.Cyan("> "+Fit(title, consoleTitle)))
 }
 
 // result prints a line for a tool's result, with the beginning of its output.
@@ -116,11 +116,11 @@ func (s *consoleLook) result(bar, facts string, e stream.ToolResult) {
 		mark, paint = "failed", s.cfg.Palette.Red
 	}
 	output := ""
-	if lines := linesOf(e.Output); len(lines) > 0 {
+	if lines := LinesOf(e.Output); len(lines) > 0 {
 		output = lines[0]
 		if more := len(lines) - 1; more > 0 {
 			output += fmt.Sprintf(" (+ %s)", tell.Counted(more, "line"))
 		}
 	}
-	s.print(sectionTool, s.cfg.Palette.Dim(bar)+paint("  "+fit(wire.JoinFacts(mark, facts, output), consoleTitle)))
+	s.print(sectionTool, s.cfg.Palette.Dim(bar)+paint("  "+Fit(wire.JoinFacts(mark, facts, output), consoleTitle)))
 }

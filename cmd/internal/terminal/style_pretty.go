@@ -141,21 +141,21 @@ func (s *prettyLook) block(by speaker, source string) {
 
 func (s *prettyLook) call(bar, title string) {
 	p := s.cfg.Palette
-	s.print(sectionTool, p.Dim(bar)+p.Cyan("●")+" "+fit(title, s.cfg.Width()-2-Cells(bar)))
+	s.print(sectionTool, p.Dim(bar)+p.Cyan("●")+" "+Fit(title, s.cfg.Width()-2-Cells(bar)))
 }
 
 // result prints "  ✓ 1.2s", or "  ✗ 1.2s" with the output in short.
 func (s *prettyLook) result(bar, facts string, e stream.ToolResult) {
 	p := s.cfg.Palette
 	width := s.cfg.Width() - Cells(bar)
-	facts, bar = fit(facts, width-4), p.Dim(bar)
+	facts, bar = Fit(facts, width-4), p.Dim(bar)
 	if !e.IsError {
 		s.print(sectionTool, bar+p.Green("  ✓ ")+p.Dim(facts))
 		return
 	}
 	out := []string{bar + p.Red("  ✗ ") + p.Dim(facts)}
 	for _, line := range excerpt(e.Output, errorLines) {
-		out = append(out, bar+p.Red("    "+fit(line, width-5)))
+		out = append(out, bar+p.Red("    "+Fit(line, width-5)))
 	}
 	s.print(sectionTool, out...)
 }

@@ -180,7 +180,7 @@ func (s *told) retell(kind string, u wire.Said, output string, update []byte, is
 		s.note(p.class(u.Class, Line(u.Text)))
 	}
 	for _, text := range excerpt(output, errorLines) {
-		s.note(p.class(u.Class, "  "+fit(text, consoleTitle)))
+		s.note(p.class(u.Class, "  "+Fit(text, consoleTitle)))
 	}
 }
 

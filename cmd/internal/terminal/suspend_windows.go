@@ -10,3 +10,5 @@ func (job) foreground() bool { return true }
 func (job) watch(hide, show func()) (stop func()) { return func() {} }
 
 func goesOn() (told <-chan os.Signal, stop func()) { return nil, func() {} }
+
+func suspend(hide, show func()) {}

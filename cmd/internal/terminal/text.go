@@ -18,8 +18,8 @@ var terminalWidth = displaywidth.Options{ControlSequences: true}
 // Cells is the number of terminal cells that s takes.
 func Cells(s string) int { return terminalWidth.String(s) }
 
-// fit cuts s to at most width cells, with an ellipsis where it was longer.
-func fit(s string, width int) string {
+// Fit cuts s to at most width cells, with an ellipsis where it was longer.
+func Fit(s string, width int) string {
 	if width <= 0 {
 		return ""
 	}
@@ -69,8 +69,8 @@ func Line(s string) string {
 	return strings.Join(strings.Fields(stream.Plain(s)), " ")
 }
 
-// linesOf are the lines of an agent's text, safe to print, without blank ones around it.
-func linesOf(s string) []string {
+// LinesOf are the lines of an agent's text, safe to print, without blank ones around it.
+func LinesOf(s string) []string {
 	var lines []string
 	last := 0
 	for line := range strings.Lines(stream.Plain(s)) {
@@ -87,7 +87,7 @@ func linesOf(s string) []string {
 // excerpt is the beginning and the end of an agent's text in n lines at most, with
 // one between them for what is left out.
 func excerpt(s string, n int) []string {
-	lines := linesOf(s)
+	lines := LinesOf(s)
 	if len(lines) <= n {
 		return lines
 	}

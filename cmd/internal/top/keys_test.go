@@ -1,0 +1,335 @@
+package top
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+func TestKeysAreReadAsTerminalsSendThem(t *testing.T) {
+	for _, tt := range []struct {
+		in    string
+		isAll bool
+		want  []key
+		rest  string
+	}{
+		{"aß世", false, []key{{"a", "a"}, {"ß", "ß"}, {"世", "世"}}, ""},
+		{"a\xe4\xb8", false, []key{{"a", "a"}}, "\xe4\xb8"},
+		{"\xe4", true, []key{{"\ufffd", "\ufffd"}}, ""},
+		{"\r\n\t\x7f\x08\x03\x1a ", false, []key{{name: "enter"}, {name: "enter"}, {name: "tab"}, {name: "backspace"}, {name: "backspace"}, {name: "ctrl+c"}, {name: "ctrl+z"}, {" ", " "}}, ""},
+		{"\x1b[A\x1b[B\x1b[C\x1b[D\x1bOA\x1bOF", false, []key{{name: "up"}, {name: "down"}, {name: "right"}, {name: "left"}, {name: "up"}, {name: "end"}}, ""},
+		{"\x1b[1;5A\x1b[H\x1b[F\x1b[Z", false, []key{{name: "up"}, {name: "home"}, {name: "end"}, {name: "shift+tab"}}, ""},
+		{"\x1b[1~\x1b[7~\x1b[4~\x1b[8~\x1b[5~\x1b[6~\x1b[6;2~", false, []key{{name: "home"}, {name: "home"}, {name: "end"}, {name: "end"}, {name: "pgup"}, {name: "pgdown"}, {name: "pgdown"}}, ""},
+		{"\x1b[3~\x1b[11~\x1b[I\x1bxq", false, []key{{"q", "q"}}, ""}, // what has no meaning does nothing
+		{"\x1b", false, nil, "\x1b"},
+		{"\x1b", true, []key{{name: "esc"}}, ""},
+		{"\x1b[1;", false, nil, "\x1b[1;"},
+		{"\x1b[1;", true, nil, ""},
+		{"\x1b[200~q\nX\x1b[201~x", false, []key{{text: "q\nX"}, {"x", "x"}}, ""},
+		{"\x1b[200~q", false, nil, "\x1b[200~q"},
+		{"\x1b[200~" + strings.Repeat("q", maxPaste), false, []key{{text: strings.Repeat("q", maxPaste)}}, ""},
+	} {
+		keys, rest := keysOf([]byte(tt.in), tt.isAll)
+		if !reflect.DeepEqual(keys, tt.want) || string(rest) != tt.rest {
+			t.Errorf("%.40q: %v and %q, not %v and %q", tt.in, keys, rest, tt.want, tt.rest)
+		}
+	}
+}
+
+// Each key is a command of the program, or says why it can't be one.
+func TestKeysRunCommands(t *testing.T) {
+	c := newTalk(t, 100, 30, running(), ended())
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	c.types("p")
+	c.hasRun("pause ralph-parser")
+	c.types("e")
+	c.hasRun("next ralph-parser")
+	c.types("D")
+	c.hasRun("detach ralph-parser")
+	c.types("r")
+	c.hasRun()
+	c.has("resume isn't possible: 3/50")
+	c.types("a")
+	c.hasRun()
+	c.has("answer isn't possible")
+	c.types("s", "  leave the lexer", enter)
+	c.hasRun("steer ralph-parser -- leave the lexer")
+	c.types("s", "--once --next begin here", enter)
+	c.hasRun("steer --next --once ralph-parser -- begin here")
+	c.types("s", "--forget 2", enter)
+	c.hasRun("steer --forget 2 ralph-parser")
+	c.types("s", "--forget x", enter)
+	c.hasRun()
+	c.has("--forget takes the number")
+	c.types("s", enter, "s", "words", escape)
+	c.hasRun()
+	c.types("l", "\x17", "8h", left, left, right, "0", enter)
+	c.hasRun("update ralph-parser --max-iterations 50 --max-cost 10 --max-time 80h")
+	c.types("i")
+	c.hasRun("status ralph-parser")
+	c.types("X", enter)
+	c.hasRun()
+	c.types("X", escape, "X", "\x03", "X", "q")
+	c.hasRun()
+	c.types("X", down, enter)
+	c.hasRun("cancel ralph-parser")
+}
+
+func TestKeysOfAnEndedLoop(t *testing.T) {
+	over := ended()
+	left := running()
+	left.State, left.StopReason, left.LoopID, left.Tool = loop.StateInterrupted, loop.StopInterrupted, "ralph-left", nil
+	c := newTalk(t, 100, 30, over, left)
+	c.tales["ralph-docs"].tell(loop.IterationStart{Iteration: 1}, loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK})
+	c.tales["ralph-left"].tell(loop.IterationStart{Iteration: 1})
+	c.looks()
+	for _, b := range bindings() {
+		c.types(b.key, escape)
+		if len(b.can) > 0 {
+			c.types(b.key)
+			c.has(b.name + " isn't possible: done after 2 iterations")
+		}
+	}
+	c.hasRun("status ralph-docs", "changes ralph-docs --iteration 1", "changes ralph-docs --iteration 1 --patch")
+	c.types(down, "r")
+	c.hasRun("resume --detach ralph-left")
+	c.types("l", enter)
+	c.hasRun("resume --detach ralph-left --max-iterations 50 --max-cost 10 --max-time 0s")
+	c.types("X", down, enter)
+	c.hasRun("cancel ralph-left")
+	c.types("e", "p", "s", "D")
+	c.hasRun()
+}
+
+// Nothing is allowed by a key that was meant for something else.
+func TestAnswers(t *testing.T) {
+	c := newTalk(t, 100, 30, asking())
+	c.tales["ralph-site"].tell(loop.IterationStart{Iteration: 1})
+	c.looks()
+	c.types("a", enter)
+	c.hasRun("answer ralph-site q1 deny")
+	c.types("a", down, enter)
+	c.has("that came before the question was there to be read")
+	c.hasRun()
+	c.now = c.now.Add(time.Second)
+	c.types("y", "o", "\x1b[200~\r\r\x1b[201~") // other keys, and what is pasted
+	c.hasRun()
+	c.types(enter)
+	c.hasRun("answer ralph-site q1 once")
+	c.types("a", down, down, up, down)
+	c.now = c.now.Add(time.Second)
+	c.types(enter)
+	c.hasRun("answer ralph-site q1 loop")
+	c.types("a", down, down, down, down, down)
+	c.now = c.now.Add(time.Second)
+	c.types(enter, "not that", enter)
+	c.hasRun("answer ralph-site q1 deny not that")
+	for _, q := range []struct {
+		ask.Question
+		types []string
+		want  string
+	}{
+		{ask.Question{ID: "q2", Kind: ask.Select, Title: "Which?", Options: []string{"red", "blue"}}, []string{down, down, enter}, "answer ralph-site q2 blue"},
+		{ask.Question{ID: "q3", Kind: ask.Input, Title: "Which name?"}, []string{down, enter, "Ann", enter}, "answer ralph-site q3 Ann"},
+		{ask.Question{ID: "q4", Kind: ask.Limits, Title: "max_iterations 50 -> 90"}, []string{down, down, down, enter}, "answer ralph-site q4 once"},
+	} {
+		c.loops[0].Status.Questions = []ask.Question{q.Question}
+		c.looks()
+		c.types("a")
+		c.now = c.now.Add(time.Second)
+		c.types(q.types...)
+		c.hasRun(q.want)
+	}
+}
+
+// A question that somebody else has answered, or whose loop has ended, can't be answered any more.
+func TestAQuestionThatGoes(t *testing.T) {
+	for what, goes := range map[string]func(c *talk){
+		"answered": func(c *talk) { c.loops[0].Status.Questions = c.loops[0].Status.Questions[1:] },
+		"ended": func(c *talk) {
+			st := ended()
+			st.LoopID = "ralph-site"
+			c.loops[0].Status = st
+		},
+		"gone": func(c *talk) { c.loops = nil },
+	} {
+		t.Run(what, func(t *testing.T) {
+			st := asking()
+			st.Questions = append(st.Questions, ask.Question{ID: "q9", Kind: ask.Permission, Title: "Bash rm -rf /"})
+			c := newTalk(t, 100, 30, st)
+			c.tales["ralph-site"].tell(loop.IterationStart{Iteration: 1})
+			c.looks()
+			c.types("a", down)
+			c.now = c.now.Add(time.Second)
+			goes(c)
+			c.looks()
+			c.has("that needs no answer any more")
+			c.types(enter)
+			c.hasRun()
+		})
+	}
+}
+
+func TestWhatACommandSays(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	c.says["pause"] = said{text: "the loop pauses after this iteration"}
+	c.types("p")
+	c.has("the loop pauses after this iteration")
+	c.says["next"] = said{text: "ralph-lsp: no run is under way", isError: true}
+	c.types("e")
+	c.has("no run is under way")
+	c.says["status"] = said{command: "ralph-lsp status", text: "Ralph 3/50\n  folder x" + strings.Repeat("\n more", 40) + "\nlast"}
+	c.types("i")
+	c.has("ralph-lsp status", "folder x", "rows above")
+	c.hasNot("last")
+	c.types("G")
+	c.has("last", "0 below")
+	c.types("g", "j", "k", " ", pgup, pgdown, "x")
+	c.hasRun("pause ralph-parser", "next ralph-parser", "status ralph-parser") // keys turn the page
+	c.types("q")
+	c.has("iteration 3")
+	if c.m.leaves {
+		t.Error("q leaves the screen, not the page")
+	}
+	c.types("q")
+	if !c.m.leaves {
+		t.Error("q doesn't leave")
+	}
+}
+
+func TestChangesAndUndo(t *testing.T) {
+	c := newTalk(t, 100, 30, running())
+	tellParser(c.tales["ralph-parser"])
+	c.says["changes"] = said{text: "modified  main.go\n@@ -1 +1 @@\n-a\n+b"}
+	c.says["undo"] = said{text: "would be undone: main.go\nwould be undone: a.go"}
+	c.looks()
+	c.types(left, "d")
+	c.has("what iteration 2 changed", "main.go", "+b")
+	c.hasRun("changes ralph-parser --iteration 2", "changes ralph-parser --iteration 2 --patch")
+	c.types(escape, "u", enter)
+	c.hasRun()
+	c.types("u", down, down, enter)
+	c.has("Those of Iteration 2 and Behind It?", "would be undone: a.go")
+	c.hasRun("undo ralph-parser --since 2 --dry-run")
+	c.types(enter)
+	c.hasRun()
+	c.types("u", down, enter, down, enter)
+	c.hasRun("undo ralph-parser --iteration 2 --dry-run", "undo ralph-parser --iteration 2")
+	c.types(escape, "u", down, down, down, enter)
+	c.hasRun("undo ralph-parser --since 1 --dry-run")
+	c.types(escape)
+	c.says["undo"] = said{text: "iteration 3 is at work", isError: true}
+	c.types("u", down, enter)
+	c.has("iteration 3 is at work")
+	c.hasRun("undo ralph-parser --iteration 2 --dry-run")
+}
+
+func TestFolds(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	s := c.tales["ralph-parser"]
+	tellParser(s)
+	c.looks()
+	c.hasNot("Run 1")
+	c.types(left, left, enter)
+	c.has("▾ iteration 1", "Run 1", "▸ iteration 2")
+	c.types(enter)
+	c.has("▸ iteration 1")
+	c.hasNot("Run 1")
+	c.types("G")
+	s.tell(loop.IterationEnd{Iteration: 3, Outcome: loop.OutcomeError, Error: "it broke"}, loop.IterationStart{Iteration: 4, MaxIterations: 50}, "The fourth.", "And more.")
+	c.reads()
+	c.has("▸ iteration 3: error: it broke", "> ▾ iteration 4", "The fourth.") // one that is over folds, as nobody reads it
+	c.types("]", enter, enter)
+	c.has("The fourth.")
+	c.types("\x1b[5~", left, enter) // somebody reads the third
+	c.has("▾ iteration 3", "Now the parser")
+	s.tell(loop.IterationEnd{Iteration: 4, Outcome: loop.OutcomeOK}, loop.IterationStart{Iteration: 5, MaxIterations: 50}, "The fifth.", strings.Repeat("A paragraph.\n\n", 30), "And more.")
+	c.reads()
+	c.has("▾ iteration 3", "Now the parser", "▾ iteration 4")
+	c.types(tab)
+	for range 80 {
+		c.types(down)
+	}
+	c.has("A paragraph.")
+	c.hasNot("▾ iteration 3")
+	c.types(up)
+	if c.m.story.follows {
+		t.Error("who scrolls up is taken along")
+	}
+}
+
+func TestSearch(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	s := c.tales["ralph-parser"]
+	tellParser(s)
+	c.looks()
+	c.types("/", "LEXER", enter)
+	c.has("▾ iteration 1", "> Run 2: I look at the lexer")
+	c.types("N")
+	c.has("> Run 1: I look at the lexer")
+	c.types("N")
+	c.has("no more of “LEXER” there")
+	c.types("n")
+	c.has("> Run 2")
+	s.tell(strings.Repeat("Many words. ", 60), "end")
+	c.reads()
+	c.has("> Run 2") // what is found stays where it is
+	c.types("/", "nonesuch", enter)
+	c.has("nothing has “nonesuch”")
+	c.types(escape)
+	c.hasNot("nonesuch")
+}
+
+func TestTwoLoops(t *testing.T) {
+	c := newTalk(t, 80, 24, running(), ended())
+	tellParser(c.tales["ralph-parser"])
+	c.tales["ralph-docs"].tell(loop.IterationStart{Iteration: 1}, "All is read.", "")
+	c.looks()
+	c.types(up)
+	c.has("> ● parser")
+	c.types("j")
+	c.has("> ✓ docs", "All is read.")
+	c.hasNot("▸ iteration 2")
+	c.loops[0], c.loops[1] = c.loops[1], c.loops[0] // the one that changed stands first
+	c.looks()
+	c.has("> ✓ docs", "All is read.")
+	c.loops = c.loops[1:]
+	c.looks()
+	c.has("> ● parser", "▾ iteration 3")
+	c.hears(resizeMsg{120, 40})
+	c.has("│ ── parser", "▾ iteration 3")
+	c.hears(resizeMsg{20, 5})
+	c.has("too small")
+}
+
+func TestAFlood(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	s := c.tales["ralph-parser"]
+	tellParser(s)
+	c.looks()
+	c.types(left, enter)
+	read := func() string { return strings.Join(strings.Split(c.screen(), "\n")[:11], "\n") }
+	before := read()
+	for i := range 3 * maxLines {
+		s.tell(fmt.Sprintf("flood %d", i))
+	}
+	s.tell(stream.ToolCall{ID: "x", Name: "bash"})
+	c.reads()
+	if after := read(); after != before {
+		t.Errorf("a flood moves what is read:\n%s\n%s", before, after)
+	}
+	c.types("G")
+	c.has(fmt.Sprintf("flood %d", 3*maxLines-1))
+	if n := c.m.story.rows(); n > maxLines+20 {
+		t.Errorf("%d lines are kept", n)
+	}
+}

@@ -1,0 +1,237 @@
+package top
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+)
+
+// world is what the screen shows, and by what it acts.
+type world struct {
+	loops func() []terminal.Seen
+	read  func(terminal.Seen) journal.Story
+	run   func(args ...string) said // runs a command of the program
+	now   func() time.Time
+	send  func(context.Context, message)
+}
+
+// A message is what has happened: a key, or one of those that end in Msg. An effect takes its
+// time, and a message comes of it.
+type (
+	message   any
+	effect    func() message
+	loopsMsg  []terminal.Seen
+	saidMsg   said
+	resizeMsg struct{ width, height int }
+)
+
+// said is what a command has printed.
+type said struct {
+	command string
+	text    string
+	isError bool
+}
+
+// model is all that the screen shows. One goroutine has it.
+type model struct {
+	world
+	palette       terminal.Palette
+	width, height int
+	frame         int // of what turns
+	leaves        bool
+
+	loops   []terminal.Seen
+	id      string // of the loop that is shown
+	inStory bool   // arrows move in its story, not among the loops
+
+	story  transcript
+	source source
+	ctx    context.Context // ends with the story that is shown
+	close  func()
+
+	page      *page   // is shown in place of the story
+	choice    *choice // is asked in its place
+	input     *input  // takes what is typed
+	said      said
+	sought    string // the text that a search is for
+	unfolding int    // iterations that are read for it
+}
+
+func newModel(w world, p terminal.Palette, width, height int) *model {
+	m := &model{world: w, palette: p, width: width, height: height, close: func() {}}
+	m.story = newTranscript()
+	return m
+}
+
+// update takes a message.
+func (m *model) update(msg message) []effect {
+	switch msg := msg.(type) {
+	case key:
+		return m.typed(msg)
+	case resizeMsg:
+		m.width, m.height = msg.width, msg.height
+		if m.storyWidth() != m.source.width {
+			m.open()
+		}
+	case loopsMsg:
+		m.take(msg)
+	case saidMsg:
+		m.tell(said(msg))
+		return []effect{m.list}
+	case toldMsg:
+		if msg.gen == m.source.gen && len(m.story.sections) == 0 {
+			m.story.heads(msg.told)
+		} else if msg.gen == m.source.gen {
+			m.story.take(msg.told)
+		}
+	case loadedMsg:
+		m.loaded(msg)
+	case foundMsg:
+		return m.found(msg)
+	case page:
+		m.page, m.said = &msg, said{}
+	case choice:
+		m.choice, m.said = &msg, said{}
+	}
+	return nil
+}
+
+// list asks for how all loops stand.
+func (m *model) list() message { return loopsMsg(m.world.loops()) }
+
+// tell says what a command said: below, or in a page where that is too long.
+func (m *model) tell(s said) {
+	m.said = s
+	if strings.Contains(s.text, "\n") {
+		m.page, m.said = &page{title: s.command, text: s.text}, said{}
+	}
+}
+
+// fail says what went wrong.
+func (m *model) fail(text string) { m.said = said{text: text, isError: true} }
+
+// take takes how the loops stand.
+func (m *model) take(loops []terminal.Seen) {
+	m.loops = loops
+	if m.indexOf(m.id) < 0 {
+		m.id = ""
+		if len(loops) > 0 {
+			m.turnTo(loops[0].Status.LoopID)
+		}
+	}
+	s, ok := m.seen()
+	isAsked := func(q ask.Question) bool { return q.ID == m.choice.question }
+	if m.choice != nil && m.choice.question != "" && (!ok || !slices.ContainsFunc(s.Status.Questions, isAsked)) {
+		m.choice, m.said = nil, said{text: "that needs no answer any more"}
+	}
+}
+
+// indexOf is where a loop stands in the list, -1: nowhere.
+func (m *model) indexOf(id string) int {
+	return slices.IndexFunc(m.loops, func(s terminal.Seen) bool { return s.Status.LoopID == id })
+}
+
+// seen is the loop that is shown.
+func (m *model) seen() (terminal.Seen, bool) {
+	if at := m.indexOf(m.id); at >= 0 {
+		return m.loops[at], true
+	}
+	return terminal.Seen{}, false
+}
+
+// turnTo shows another loop.
+func (m *model) turnTo(id string) {
+	if id != m.id {
+		m.id, m.said, m.sought, m.page = id, said{}, "", nil
+		m.open()
+	}
+}
+
+// open begins to read the story of the loop that is shown.
+func (m *model) open() {
+	m.close()
+	m.story = newTranscript()
+	s, ok := m.seen()
+	if !ok {
+		return
+	}
+	m.ctx, m.close = context.WithCancel(context.Background())
+	m.source = source{story: func() journal.Story { return m.read(s) }, gen: m.source.gen + 1, width: m.storyWidth(), palette: m.palette}
+	ctx, source, send := m.ctx, m.source, m.send
+	go source.follow(ctx, func(msg message) { send(ctx, msg) })
+}
+
+// unfold opens a section, or folds it.
+func (m *model) unfold(s *section) []effect {
+	if s == nil {
+		return nil
+	}
+	isOpen := s.isOpen
+	m.story.keep(s, func() int {
+		s.isChosen, s.isOpen = true, !isOpen
+		if at, _ := m.story.of(s.iteration); isOpen && at < len(m.story.sections)-1 { // else what comes is missed
+			s.fold()
+		}
+		return 0
+	})
+	if isOpen {
+		return nil
+	}
+	if s.isLoaded {
+		return nil
+	}
+	s.isLoaded = true
+	ctx, source := m.ctx, m.source
+	return []effect{func() message { return source.load(ctx, s.iteration) }}
+}
+
+func (m *model) loaded(msg loadedMsg) {
+	_, s := m.story.of(msg.iteration)
+	if msg.gen != m.source.gen || s == nil || !s.isOpen || len(s.lines) > 0 {
+		return
+	}
+	for _, piece := range msg.told {
+		piece.head = ""
+		m.story.add(s, piece)
+	}
+	if m.unfolding--; m.unfolding == 0 && m.sought != "" {
+		m.story.search(m.sought, 1)
+	}
+}
+
+// maxFound is how many iterations a search unfolds: those that came last.
+const maxFound = 10
+
+// found unfolds what has the text that is sought, and goes to where it is last.
+func (m *model) found(msg foundMsg) (effects []effect) {
+	if msg.gen != m.source.gen || msg.text != m.sought {
+		return nil
+	}
+	m.said = said{text: "n and N go through what has “" + msg.text + "”"}
+	if len(msg.iterations) == 0 && !m.story.search(msg.text, 1) {
+		m.fail("nothing has “" + msg.text + "”")
+	}
+	for i, iteration := range msg.iterations {
+		if _, s := m.story.of(iteration); s != nil && !s.isOpen && i >= len(msg.iterations)-maxFound {
+			effects = append(effects, m.unfold(s)...)
+		}
+	}
+	if m.unfolding = len(effects); m.unfolding == 0 && m.story.hit < 0 {
+		m.story.search(msg.text, 1)
+	}
+	return effects
+}
+
+// stands is a loop as it stands now, with what has passed since it was asked.
+func stands(st loop.Status, now time.Time) loop.Status {
+	if !st.IterationStartedAt.IsZero() {
+		st.Elapsed = max(st.Elapsed, st.Spent+now.Sub(st.IterationStartedAt))
+	}
+	return st
+}

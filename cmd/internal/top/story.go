@@ -1,0 +1,279 @@
+package top
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+const (
+	pollEvery = 100 * time.Millisecond
+	pageSize  = 64 << 10 // bytes: a message that is shown in no time
+	maxBehind = 32       // pages, behind which those of a flood aren't shown
+	maxParts  = 4        // of an iteration, from its end, each of half a megabyte
+)
+
+// told is a piece of a loop's story.
+type told struct {
+	iteration int
+	head      string   // what the story says of the iteration; "": nothing new
+	isOver    bool     // the iteration
+	lines     []string // as they are shown
+	isCut     bool     // what comes before them isn't shown
+}
+
+// The messages about a story. gen tells which it was when they were sent.
+type (
+	toldMsg struct {
+		gen  int
+		told []told
+	}
+	loadedMsg struct { // an iteration that is over
+		gen, iteration int
+		told           []told
+	}
+	foundMsg struct {
+		gen        int
+		text       string
+		iterations []int
+	}
+	caughtUp struct{ gen int } // all that there is by now was told
+)
+
+// source is a loop's story at a width.
+type source struct {
+	story   func() journal.Story
+	gen     int
+	width   int
+	palette terminal.Palette
+}
+
+// follow tells a story from its last iteration on, until ctx is done.
+func (s source) follow(ctx context.Context, send func(message)) {
+	story := s.story()
+	cursor, isCut, t := "", false, s.teller()
+	begin := func() error {
+		out, err := story.Outline(ctx)
+		if err != nil {
+			return err
+		}
+		heads, last := []told{}, 0
+		for _, update := range out.Iterations {
+			if h, ok := headOf(update); ok {
+				heads, last = append(heads, h), h.iteration
+			}
+		}
+		cursor, isCut = beginOf(out, last)
+		send(toldMsg{s.gen, heads})
+		return nil
+	}
+	err := begin()
+	for behind, isNew := 0, true; ctx.Err() == nil; {
+		if err != nil { // it may only begin
+			if err = wait(ctx); err == nil {
+				story = s.story()
+				err = begin()
+			}
+			continue
+		}
+		var page journal.Page
+		if page, err = story.Read(ctx, cursor, journal.Options{Bytes: pageSize}); err != nil {
+			continue
+		}
+		cursor = page.Cursor
+		if pieces := t.tell(page.Items); len(pieces) > 0 {
+			pieces[0].isCut = pieces[0].isCut || isCut
+			isCut, isNew = false, true
+			send(toldMsg{s.gen, pieces})
+		}
+		if behind++; page.More && behind < maxBehind {
+			continue
+		}
+		if page.More { // it is written faster than anybody could read it
+			out, problem := story.Outline(ctx)
+			if err = problem; err == nil && len(out.Parts) > 0 {
+				cursor, isCut, t = out.Cursor, true, s.teller()
+			}
+			behind = 0
+			continue
+		}
+		if behind = 0; isNew {
+			send(caughtUp{s.gen})
+		}
+		isNew, err = false, nil
+		_ = wait(ctx)
+	}
+}
+
+func wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(pollEvery):
+		return nil
+	}
+}
+
+// beginOf is from where an iteration is shown, and whether that isn't its beginning.
+func beginOf(out journal.Outline, iteration int) (cursor string, isCut bool) {
+	first, last := -1, -1
+	for i, p := range out.Parts {
+		if p.Iteration == iteration {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return out.Cursor, false
+	}
+	at := max(first, last-maxParts+1)
+	return out.Parts[at].Cursor, at > first
+}
+
+// load tells an iteration that is over.
+func (s source) load(ctx context.Context, iteration int) message {
+	done := loadedMsg{gen: s.gen, iteration: iteration}
+	story, t := s.story(), s.teller()
+	out, err := story.Outline(ctx)
+	if err != nil {
+		return done
+	}
+	cursor, isCut := beginOf(out, iteration)
+	for {
+		page, err := story.Read(ctx, cursor, journal.Options{OneIteration: true})
+		if err != nil || len(page.Items) == 0 || page.Items[0].Iteration != iteration {
+			return done
+		}
+		for _, piece := range t.tell(page.Items) {
+			piece.isCut, isCut = isCut, false
+			done.told = append(done.told, piece)
+		}
+		if cursor = page.Cursor; !page.More {
+			return done
+		}
+	}
+}
+
+// find tells in which iterations a text is.
+func (s source) find(ctx context.Context, text string) message {
+	found := foundMsg{gen: s.gen, text: text}
+	story, t := s.story(), s.teller()
+	for cursor := ""; ; {
+		page, err := story.Read(ctx, cursor, journal.Options{})
+		if err != nil {
+			return found
+		}
+		for _, piece := range t.tell(page.Items) {
+			n := len(found.iterations)
+			isNew := n == 0 || found.iterations[n-1] != piece.iteration
+			if isNew && has(piece.lines, text) {
+				found.iterations = append(found.iterations, piece.iteration)
+			}
+		}
+		if cursor = page.Cursor; !page.More {
+			return found
+		}
+	}
+}
+
+func has(lines []string, text string) bool {
+	for _, line := range lines {
+		if isIn(line, text) {
+			return true
+		}
+	}
+	return false
+}
+
+// isIn looks for a text in a line as it is read.
+func isIn(line, text string) bool {
+	return strings.Contains(strings.ToLower(ansi.Strip(line)), strings.ToLower(text))
+}
+
+// teller makes lines of updates, as watch shows them.
+type teller struct {
+	*terminal.Viewer
+	out   bytes.Buffer
+	width int
+}
+
+func (s source) teller() *teller {
+	t := &teller{width: s.width}
+	t.Viewer = terminal.NewViewer(terminal.Pretty, terminal.Config{Out: &t.out, Notes: &t.out, Palette: s.palette, Width: func() int { return s.width }})
+	return t
+}
+
+// tell returns a piece for each iteration.
+func (t *teller) tell(items []journal.Item) (pieces []told) {
+	for _, it := range items {
+		head, isHead := headOf(it.JSON)
+		t.Show(it, false)
+		lines := t.lines()
+		if isHead && !head.isOver { // the fold says it
+			lines = lines[:max(len(lines)-2, 0)]
+		}
+		n := len(pieces)
+		if n == 0 || pieces[n-1].iteration != it.Iteration {
+			pieces = append(pieces, told{iteration: it.Iteration})
+			n++
+		}
+		if isHead {
+			pieces[n-1].head, pieces[n-1].isOver = head.head, head.isOver
+		}
+		pieces[n-1].lines = append(pieces[n-1].lines, lines...)
+	}
+	return pieces
+}
+
+// lines are those that were printed since the last time, none wider than the screen.
+func (t *teller) lines() (lines []string) {
+	for line := range strings.Lines(t.out.String()) {
+		lines = append(lines, wrapped(strings.TrimSuffix(line, "\n"), t.width)...)
+	}
+	t.out.Reset()
+	return lines
+}
+
+// wrapped breaks a line; each part begins in the colour in which the one before it ended.
+func wrapped(line string, width int) []string {
+	if terminal.Cells(line) <= width {
+		return []string{line}
+	}
+	parts := strings.Split(ansi.Hardwrap(terminal.Wrapped(line, width, 2), width, true), "\n")
+	for i := 1; i < len(parts); i++ {
+		at := strings.LastIndex(parts[i-1], "\x1b[")
+		if at < 0 {
+			continue
+		}
+		if code, _, ok := strings.Cut(parts[i-1][at:], "m"); ok && code != "\x1b[0" {
+			parts[i] = code + "m" + parts[i]
+		}
+	}
+	return parts
+}
+
+var iterationHead = `{"sessionUpdate":"` + wire.KindIteration + `"`
+
+// headOf is what an update says of an iteration, where it is about one.
+func headOf(update json.RawMessage) (told, bool) {
+	var u wire.Iteration
+	if !bytes.HasPrefix(update, []byte(iterationHead)) || json.Unmarshal(update, &u) != nil {
+		return told{}, false
+	}
+	isOver := u.Phase != wire.PhaseBegin
+	head := terminal.Line(u.Text)
+	if isOver {
+		head = fmt.Sprintf("iteration %d: %s", u.Iteration, head)
+	}
+	return told{iteration: u.Iteration, head: head, isOver: isOver}, true
+}

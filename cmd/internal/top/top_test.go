@@ -1,0 +1,290 @@
+package top
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
+
+// tale is a loop's story that grows.
+type tale struct {
+	items []journal.Item
+	p     wire.Projector
+	now   int
+}
+
+func (s *tale) tell(events ...any) {
+	for _, e := range events {
+		var u wire.Update
+		switch e := e.(type) {
+		case string:
+			s.tell(stream.Text{Delta: e, MessageID: fmt.Sprint(len(s.items))}, stream.MessageEnd{MessageID: fmt.Sprint(len(s.items)), Text: e})
+			continue
+		case loop.Event:
+			if begin, ok := e.(loop.IterationStart); ok {
+				s.now = begin.Iteration
+			}
+			u = s.p.Loop(e)
+		case stream.Event:
+			u = s.p.Event(e)
+		}
+		if u != nil {
+			data, _ := json.Marshal(u)
+			s.items = append(s.items, journal.Item{JSON: data, Iteration: s.now, At: noon})
+		}
+	}
+}
+
+func (s *tale) Read(_ context.Context, after string, o journal.Options) (journal.Page, error) {
+	at, _ := strconv.Atoi(after)
+	end := len(s.items)
+	for i := at; i < end && o.OneIteration; i++ {
+		if s.items[i].Iteration != s.items[at].Iteration {
+			end = i
+		}
+	}
+	return journal.Page{Items: slices.Clone(s.items[at:end]), Cursor: strconv.Itoa(end)}, nil
+}
+
+func (s *tale) Outline(context.Context) (out journal.Outline, _ error) {
+	told, last := map[int]json.RawMessage{}, -1
+	for i, it := range s.items {
+		if it.Iteration != last {
+			out.Parts = append(out.Parts, journal.Part{Cursor: strconv.Itoa(i), Iteration: it.Iteration})
+			last = it.Iteration
+		}
+		if _, ok := headOf(it.JSON); ok {
+			told[it.Iteration] = it.JSON
+		}
+	}
+	for _, p := range out.Parts {
+		if u, ok := told[p.Iteration]; ok {
+			out.Iterations = append(out.Iterations, u)
+		}
+	}
+	return out, nil
+}
+
+// talk is a conversation with the screen.
+type talk struct {
+	t     *testing.T
+	m     *model
+	loops []terminal.Seen
+	tales map[string]*tale
+	ran   []string
+	says  map[string]said // by command
+	now   time.Time
+	came  chan message
+	shown strings.Builder
+}
+
+func newTalk(t *testing.T, width, height int, loops ...loop.Status) *talk {
+	c := &talk{t: t, tales: map[string]*tale{}, says: map[string]said{}, now: noon, came: make(chan message, 16)}
+	for _, st := range loops {
+		c.loops = append(c.loops, terminal.Seen{Status: st})
+		c.tales[st.LoopID] = new(tale)
+	}
+	c.m = newModel(world{
+		loops: func() []terminal.Seen { return slices.Clone(c.loops) },
+		read:  func(s terminal.Seen) journal.Story { return c.tales[s.Status.LoopID] },
+		run: func(args ...string) said {
+			c.ran = append(c.ran, strings.Join(args, " "))
+			return c.says[args[0]]
+		},
+		now: func() time.Time { return c.now },
+		send: func(ctx context.Context, msg message) {
+			select {
+			case c.came <- msg:
+			case <-ctx.Done():
+			}
+		},
+	}, terminal.Palette{}, width, height)
+	t.Cleanup(func() { c.m.close() })
+	return c
+}
+
+// hears gives the screen messages, and what comes of them.
+func (c *talk) hears(messages ...message) {
+	for _, msg := range messages {
+		gen := c.m.source.gen
+		for _, do := range c.m.update(msg) {
+			c.hears(do())
+		}
+		if c.m.source.gen != gen {
+			c.reads()
+		}
+	}
+}
+
+// reads waits until the screen has all that its loop's story has.
+func (c *talk) reads() {
+	for {
+		select {
+		case msg := <-c.came:
+			c.hears(msg)
+			if up, ok := msg.(caughtUp); ok && up.gen == c.m.source.gen {
+				return
+			}
+		case <-time.After(10 * time.Second):
+			c.t.Fatal("the story isn't read")
+		}
+	}
+}
+
+// looks has the screen ask for its loops.
+func (c *talk) looks() { c.hears(c.m.list()) }
+
+// types has keys typed, as a terminal sends them.
+func (c *talk) types(texts ...string) {
+	for _, text := range texts {
+		keys, rest := keysOf([]byte(text), true)
+		if len(rest) > 0 {
+			c.t.Fatalf("%q isn't whole", text)
+		}
+		for _, k := range keys {
+			c.hears(k)
+		}
+	}
+}
+
+const (
+	up, down, right, left = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
+	pgup, pgdown          = "\x1b[5~", "\x1b[6~"
+	enter, escape, tab    = "\r", "\x1b", "\t"
+)
+
+// screen is what is shown.
+func (c *talk) screen() string {
+	p := c.m.picture()
+	fence := terminal.Palette{}.Fence()
+	for i, row := range p.rows {
+		if p.rows[i] = terminal.Fit(fence(row), p.width); terminal.Cells(p.rows[i]) > c.m.width {
+			c.t.Errorf("row %d is too wide: %q", i, p.rows[i])
+		}
+		p.rows[i] = strings.TrimRight(p.rows[i], " ")
+	}
+	if len(p.rows) != c.m.height {
+		c.t.Errorf("%d rows on a screen of %d", len(p.rows), c.m.height)
+	}
+	return strings.Join(p.rows, "\n") + "\n"
+}
+
+// shows adds the screen to what is compared with the golden file.
+func (c *talk) shows(what string) { fmt.Fprintf(&c.shown, "-- %s --\n%s", what, c.screen()) }
+
+func (c *talk) has(texts ...string) {
+	c.t.Helper()
+	for _, text := range texts {
+		if screen := c.screen(); !strings.Contains(screen, text) {
+			c.t.Errorf("%q isn't shown:\n%s", text, screen)
+		}
+	}
+}
+
+func (c *talk) hasNot(text string) {
+	c.t.Helper()
+	if screen := c.screen(); strings.Contains(screen, text) {
+		c.t.Errorf("%q is shown:\n%s", text, screen)
+	}
+}
+
+// hasRun says which commands were run since the last time.
+func (c *talk) hasRun(commands ...string) {
+	c.t.Helper()
+	if !slices.Equal(c.ran, commands) {
+		c.t.Errorf("ran %q, not %q", c.ran, commands)
+	}
+	c.ran = nil
+}
+
+func (c *talk) isGolden(name string) {
+	c.t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.WriteFile(file, []byte(c.shown.String()), 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil || string(want) != c.shown.String() {
+		c.t.Errorf("%s differs (%v):\n%s", file, err, c.shown.String())
+	}
+}
+
+func running() loop.Status {
+	return loop.Status{
+		LoopID: "ralph-parser", Folder: "/home/me/parser", State: loop.StateRunning, Iteration: 3, Title: "Mend the parser so that all tests pass",
+		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10}, Cost: stream.USD(1.42), StartedAt: noon.Add(-time.Hour), IterationStartedAt: noon.Add(-2 * time.Minute),
+		Session: stream.SessionStart{Backend: "claude", Model: "opus"}, Tool: &loop.ToolStatus{Call: stream.ToolCall{ID: "t", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, StartedAt: noon},
+	}
+}
+
+func asking() loop.Status {
+	st := loop.Status{LoopID: "ralph-site", Folder: "/home/me/site", State: loop.StateWaiting, Iteration: 1, Title: "Write the start page", Limits: loop.Limits{MaxIterations: 5}}
+	st.Questions = []ask.Question{{ID: "q1", Kind: ask.Permission, Tool: "Write", Title: "Write index.html", Detail: "@@ -1 +1 @@\n-<h1>Old</h1>\n+<h1>New</h1>", Rule: "Write *.html"}}
+	return st
+}
+
+func ended() loop.Status {
+	end := loop.End{Reason: loop.StopPromise, Iterations: 2, Cost: stream.USD(0.4), Duration: time.Minute}
+	end.Status = loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", Title: "Proofread the manual", State: loop.StateEnded, StopReason: loop.StopPromise, Iteration: 2, GivenUp: true}
+	st := loop.Status{LoopID: "ralph-docs", Folder: "/home/me/docs", State: wire.StateIdle, Last: &end}
+	return st
+}
+
+// tellParser tells two iterations that are over and one that goes on.
+func tellParser(s *tale) {
+	for i := 1; i <= 2; i++ {
+		s.tell(loop.IterationStart{Iteration: i, MaxIterations: 50}, fmt.Sprintf("Run **%d**: I look at the lexer.\n\n- first\n- second\n", i),
+			stream.ToolCall{ID: "c", Name: "bash", Input: json.RawMessage(`{"command":"go test ./..."}`)}, stream.ToolResult{ID: "c"},
+			loop.IterationEnd{Iteration: i, Outcome: loop.OutcomeOK, Cost: stream.USD(0.7), Duration: 90 * time.Second})
+	}
+	s.tell(loop.IterationStart{Iteration: 3, MaxIterations: 50}, "Now the parser, which has a long function whose name is nowhere explained, so I read all of it before I touch it.\n")
+}
+
+var sizes = [][2]int{{80, 24}, {120, 40}, {200, 50}}
+
+func TestAMorning(t *testing.T) {
+	for _, size := range sizes {
+		name := fmt.Sprintf("morning-%dx%d", size[0], size[1])
+		t.Run(name, func(t *testing.T) {
+			c := newTalk(t, size[0], size[1], running(), asking(), ended())
+			tellParser(c.tales["ralph-parser"])
+			c.tales["ralph-site"].tell(loop.IterationStart{Iteration: 1, MaxIterations: 5}, "I write the page.\n")
+			c.tales["ralph-docs"].tell(loop.IterationStart{Iteration: 2}, "All is read.\n", loop.IterationEnd{Iteration: 2, Outcome: loop.OutcomeOK}, *ended().Last)
+			c.shows("nothing is known yet")
+			c.looks()
+			c.shows("the first loop")
+			c.types(left, enter)
+			c.shows("the iteration before is unfolded")
+			c.types(down)
+			c.shows("one that asks")
+			c.types("a")
+			c.shows("its question")
+			c.types(escape, down)
+			c.shows("one that is over")
+			c.types("?")
+			c.shows("help")
+			c.isGolden(name)
+		})
+	}
+}

@@ -1,0 +1,187 @@
+package top
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+)
+
+// page is a text in place of the story.
+type page struct {
+	title, text string
+	top         int
+}
+
+// choice is a question with a few answers, the safe one first.
+type choice struct {
+	title, detail string
+	rows          []option
+	at, top       int       // top: the first row of the detail that is shown
+	question      string    // of an agent; "": the screen asks
+	since         time.Time // when it was shown
+}
+
+type option struct {
+	title string
+	do    func() []effect // nil: nothing
+}
+
+// input is a line of text that is typed.
+type input struct {
+	ask          string
+	text, behind string // in front of the cursor, and behind it
+	done         func(text string) []effect
+}
+
+// typed does what a key does: to what is asked, to a page, or to the loop.
+func (m *model) typed(k key) []effect {
+	switch {
+	case k.name == "ctrl+c" && m.input == nil && m.choice == nil && m.page == nil:
+		m.leaves = true
+	case m.input != nil:
+		return m.typedInto(m.input, k)
+	case k.name == "":
+	case m.choice != nil:
+		return m.chooses(m.choice, k)
+	case m.page != nil:
+		m.turns(m.page, k)
+	default:
+		return m.command(k)
+	}
+	return nil
+}
+
+// typedInto edits the line that is typed.
+func (m *model) typedInto(in *input, k key) []effect {
+	_, last := utf8.DecodeLastRuneInString(in.text)
+	_, next := utf8.DecodeRuneInString(in.behind)
+	switch k.name {
+	case "esc", "ctrl+c":
+		m.input, m.said = nil, said{}
+	case "enter":
+		m.input = nil
+		if text := strings.TrimSpace(in.text + in.behind); text != "" {
+			return in.done(text)
+		}
+	case "backspace":
+		in.text = in.text[:len(in.text)-last]
+	case "left":
+		in.text, in.behind = in.text[:len(in.text)-last], in.text[len(in.text)-last:]+in.behind
+	case "right":
+		in.text, in.behind = in.text+in.behind[:next], in.behind[next:]
+	case "home", "ctrl+a":
+		in.text, in.behind = "", in.text+in.behind
+	case "end", "ctrl+e":
+		in.text, in.behind = in.text+in.behind, ""
+	case "ctrl+u":
+		in.text = ""
+	case "ctrl+w":
+		in.text = strings.TrimRight(in.text, " ")
+		in.text = in.text[:strings.LastIndexByte(in.text, ' ')+1]
+	case "": // it was pasted
+		in.text += terminal.Line(k.text)
+	default:
+		in.text += k.text
+	}
+	return nil
+}
+
+func (m *model) chooses(c *choice, k key) []effect {
+	switch k.name {
+	case "esc", "q", "ctrl+c":
+		m.choice = nil
+	case "up", "k", "shift+tab":
+		c.at = max(c.at-1, 0)
+	case "down", "j", "tab":
+		c.at = min(c.at+1, len(c.rows)-1)
+	case "pgup":
+		c.top = max(c.top-m.height/2, 0)
+	case "pgdown", " ":
+		c.top += m.height / 2
+	case "enter":
+		if c.at > 0 && c.quick(m.now()) {
+			m.fail("that came before the question was there to be read")
+			return nil
+		}
+		m.choice = nil
+		if do := c.rows[c.at].do; do != nil {
+			return do()
+		}
+	}
+	return nil
+}
+
+func (m *model) turns(p *page, k key) {
+	switch half := m.height / 2; k.name {
+	case "esc", "q", "ctrl+c", "?":
+		m.page, m.said = nil, said{}
+	case "up", "k":
+		p.top = max(p.top-1, 0)
+	case "down", "j":
+		p.top++
+	case "pgup":
+		p.top = max(p.top-half, 0)
+	case "pgdown", " ":
+		p.top += half
+	case "home", "g":
+		p.top = 0
+	case "end", "G":
+		p.top = strings.Count(p.text, "\n")
+	}
+}
+
+// command does what a key does where nothing is asked.
+func (m *model) command(k key) []effect {
+	s, ok := m.seen()
+	page := max(m.story.height-1, 1)
+	switch k.name {
+	case "q":
+		m.leaves = true
+	case "?":
+		m.page = m.help()
+	case "tab", "shift+tab":
+		m.inStory = !m.inStory
+	case "up", "k":
+		m.move(-1)
+	case "down", "j":
+		m.move(1)
+	case "pgup":
+		m.story.scroll(-page)
+	case "pgdown", " ":
+		m.story.scroll(page)
+	case "home", "g":
+		m.story.scroll(-m.story.rows())
+	case "end", "G":
+		m.story.scroll(m.story.rows())
+	case "left", "[":
+		m.story.choose(-1)
+	case "right", "]":
+		m.story.choose(1)
+	case "enter":
+		return m.unfold(m.story.chosen())
+	case "esc":
+		m.said, m.sought, m.story.hit = said{}, "", -1
+	case "n", "N":
+		by := map[string]int{"n": 1, "N": -1}[k.name]
+		if m.sought != "" && !m.story.search(m.sought, by) {
+			m.fail("no more of “" + m.sought + "” there")
+		}
+	}
+	for _, b := range bindings() {
+		if b.key == k.name && ok {
+			return m.press(b, s)
+		}
+	}
+	return nil
+}
+
+// move moves in the story or among the loops.
+func (m *model) move(by int) {
+	if m.inStory {
+		m.story.scroll(by)
+	} else if at := m.indexOf(m.id) + by; at >= 0 && at < len(m.loops) {
+		m.turnTo(m.loops[at].Status.LoopID)
+	}
+}
