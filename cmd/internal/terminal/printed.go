@@ -10,6 +10,7 @@ import (
 // where such a one is a pipe, those of whoever reads it, such as tee. A loop's own output
 // is no work of its agent's.
 func PrintedTo(outputs ...io.Writer) func() []os.FileInfo {
+	var readers readers
 	return func() (files []os.FileInfo) {
 		var pipes []*os.File
 		for _, out := range outputs {
@@ -26,7 +27,7 @@ func PrintedTo(outputs ...io.Writer) func() []os.FileInfo {
 			}
 		}
 		if len(pipes) > 0 {
-			files = append(files, behind(pipes)...)
+			files = append(files, readers.behind(pipes)...)
 		}
 		return files
 	}

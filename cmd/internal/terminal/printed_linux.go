@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // descriptor is an open file of a process.
@@ -17,23 +18,51 @@ type descriptor struct {
 // maxReaders bounds how many programs one behind the other are followed: tee, ts, grep.
 const maxReaders = 8
 
-// behind finds the files that are written by whoever reads pipes of ours, and by who
-// reads theirs. Processes of other users aren't seen.
-func behind(pipes []*os.File) (files []os.FileInfo) {
+// To look at all processes takes milliseconds. Readers that are known are looked at alone for a while, as
+// another one may begin behind them; none may be found at all, as those of other users aren't seen.
+const (
+	readersStay = 5 * time.Second
+	readersCome = 200 * time.Millisecond
+)
+
+// readers are who reads pipes of ours, and who reads theirs.
+type readers struct {
+	known []string  // their folders of descriptors in /proc
+	at    time.Time // all processes were looked at
+}
+
+// behind finds the files that are written by whoever reads pipes of ours. Processes of other users
+// aren't seen.
+func (r *readers) behind(pipes []*os.File) []os.FileInfo {
+	files, still := follow(pipes, r.known)
+	age := time.Since(r.at)
+	if age < readersCome || age < readersStay && len(still) > 0 && len(still) == len(r.known) {
+		return files
+	}
+	dirs, _ := filepath.Glob("/proc/[0-9]*/fd")
+	files, r.known = follow(pipes, dirs)
+	r.at = time.Now()
+	return files
+}
+
+// follow returns who among processes reads pipes or what their readers write, and the files that these
+// write.
+func follow(pipes []*os.File, dirs []string) (files []os.FileInfo, found []string) {
 	wanted := map[string]bool{}
 	for _, pipe := range pipes {
 		if link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", pipe.Fd())); err == nil {
 			wanted[link] = true
 		}
 	}
-	all := processes()
+	all := processes(dirs)
 	for range maxReaders {
 		before := len(wanted)
-		for process, open := range all {
+		for dir, open := range all {
 			if !readsAny(open, wanted) {
 				continue
 			}
-			delete(all, process)
+			delete(all, dir)
+			found = append(found, dir)
 			for _, d := range open {
 				switch info, err := os.Stat(d.path); {
 				case !d.writes || err != nil:
@@ -48,7 +77,7 @@ func behind(pipes []*os.File) (files []os.FileInfo) {
 			break
 		}
 	}
-	return files
+	return files, found
 }
 
 func readsAny(open []descriptor, wanted map[string]bool) bool {
@@ -60,10 +89,9 @@ func readsAny(open []descriptor, wanted map[string]bool) bool {
 	return false
 }
 
-// processes are those besides this one, with what they have open.
-func processes() map[string][]descriptor {
+// processes have what those of the folders have open, but this one.
+func processes(dirs []string) map[string][]descriptor {
 	all := map[string][]descriptor{}
-	dirs, _ := filepath.Glob("/proc/[0-9]*/fd")
 	self := fmt.Sprintf("/proc/%d/fd", os.Getpid())
 	for _, dir := range dirs {
 		if dir == self {

@@ -4,5 +4,7 @@ package terminal
 
 import "os"
 
+type readers struct{}
+
 // behind finds nothing: who reads a pipe isn't known here.
-func behind([]*os.File) []os.FileInfo { return nil }
+func (*readers) behind([]*os.File) []os.FileInfo { return nil }
