@@ -97,8 +97,8 @@ func newTeller(cfg engine.Config, obs loop.Observer, at At) *Teller {
 	if cfg.Alone { // nobody waits for its process
 		t.patience = tries * (limit + pause)
 	}
-	if !t.isUsers() {
-		t.ways = nil
+	if t.cfg.Once || caller.Self().IsAgent() { // a program holds it, or an agent has started it for itself
+		t.ways, t.cfg.Notify.KeepAwake = nil, false
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t
@@ -127,7 +127,7 @@ func (t *Teller) HandleLoop(e loop.Event) {
 func (t *Teller) stayAwake(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
-		if t.cfg.Notify.KeepAwake && t.isUsers() {
+		if t.cfg.Notify.KeepAwake {
 			t.awake.Hold()
 		}
 	case loop.StateChanged:
@@ -138,10 +138,6 @@ func (t *Teller) stayAwake(e loop.Event) {
 		t.awake.Release()
 	}
 }
-
-// isUsers says whether the loop is its user's: not one that a program holds, or that an agent has
-// started for itself.
-func (t *Teller) isUsers() bool { return !t.cfg.Once && !caller.Self().IsAgent() }
 
 // TitleOf is the title of all notes of a folder.
 func TitleOf(folder string) string {
