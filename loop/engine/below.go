@@ -10,8 +10,10 @@ import (
 // subagent: all that watch show them under the call of its name.
 type below struct {
 	call stream.ToolCall
-	tell func(stream.Event) // hands on what the run did, and the call's own events
+	show func(stream.Event) // tells of the call
+	tell func(stream.Event) // hands on what the run did below it
 	run  func(stream.Event) // takes what is about the run as a whole
+	says func(text string)  // takes each message of its agent
 
 	began time.Time
 	spent stream.Spent
@@ -20,12 +22,12 @@ type below struct {
 // begin tells that the run begins.
 func (b *below) begin() {
 	b.began = time.Now()
-	b.tell(b.call)
+	b.show(b.call)
 }
 
 // end tells what it came to.
 func (b *below) end(output string, isError bool) {
-	b.tell(b.result(output, isError))
+	b.show(b.result(output, isError))
 }
 
 // result is the end of the call, with what the run used.
@@ -39,7 +41,12 @@ func (b *below) Handle(e stream.Event) {
 	if used, ok := e.(stream.Usage); ok {
 		b.spent.Cost, b.spent.Tokens = used.Cost, used.Tokens.Total()
 	}
-	switch e.(type) {
+	switch it := e.(type) {
+	case stream.MessageEnd:
+		if it.ParentToolCallID == "" {
+			b.says(it.Text)
+		}
+		b.tell(stream.Below(e, b.call.ID))
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
 		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Complete:
 		b.run(e)

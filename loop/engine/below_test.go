@@ -30,6 +30,7 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 			call: stream.ToolCall{ID: "step-1-1-1"},
 			tell: func(e stream.Event) { told = append(told, e) },
 			run:  func(e stream.Event) { own = append(own, e) },
+			says: func(string) {},
 		}
 		b.Handle(e)
 		under := stream.Below(e, b.call.ID)

@@ -14,9 +14,9 @@ import (
 const checkBookBeats = 10
 
 // commandGate runs the command.
-var commandGate = gate{verify.CommandGate, true, func(l *checks, q *question) verify.Result {
+var commandGate = gate{verify.CommandGate, true, func(l *checks, done *checkedRun) verify.Result {
 	out := &verify.Output{}
-	result := out.Judge(l.runCheck(q.iteration, out))
+	result := out.Judge(l.runCheck(done.iteration, out))
 	verify.Locate(l.cfg.Folder, result.Problems)
 	return result
 }}
@@ -31,7 +31,15 @@ func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 		return verify.Exit{Code: -1, Missing: loop.OneLine(err.Error())}
 	}
 	l.setRunning(agent)
-	exit, late := l.attendCheck(agent, out)
+	var shown int64
+	exit, late := l.attendGate(agent, false, func() {
+		if size := out.Size(); size != shown {
+			shown = size
+			v := l.verification(verify.CommandGate, verify.Running)
+			v.Output = out.Tail()
+			l.emit(v)
+		}
+	})
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}
@@ -45,45 +53,21 @@ func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 	return told
 }
 
-// attendCheck waits for a running check, shows what it prints, and ends it when it
-// takes too long.
-func (l *runs) attendCheck(agent Agent, out *verify.Output) (exit backends.Exit, late string) {
-	var shown int64
-	return l.attendGate(agent, false, func() {
-		if size := out.Size(); size != shown {
-			shown = size
-			v := l.verification(verify.CommandGate, verify.Running)
-			v.Output = out.Tail()
-			l.emit(v)
-		}
-	})
-}
-
 // attendGate waits for what a gate has started. It ends that when it takes longer
 // than a check may, or if it mayn't be silent for so long, and says why; and the loop
 // when its time is up. beat is called each second.
 func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
-	exited := make(chan backends.Exit, 1)
-	go func() { exited <- agent.Wait() }()
-	began := time.Now()
-	last := began
-	beats := time.NewTicker(beatInterval)
-	defer beats.Stop()
-	for n := 1; ; {
-		idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
-		timer := time.NewTimer(time.Until(earlier(idle, earlier(slow, overtime))))
-		if late != "" || l.causeOf(report{}) != "" {
-			timer.Stop() // only its exit is of interest now
-		}
-		select {
-		case exit = <-exited:
-			timer.Stop()
-			l.beat(last)
-			return exit, late
-		case <-timer.C:
-			last = l.beat(last)
-			idle, slow, overtime = l.gateDeadlines(began, mustSpeak)
-			switch now := time.Now(); {
+	began, n := time.Now(), 1
+	exit = l.watch(agent, watching{
+		until: func() (at time.Time) {
+			if late == "" && l.causeOf(report{}) == "" {
+				idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
+				at = earlier(idle, earlier(slow, overtime))
+			}
+			return at
+		},
+		late: func(now time.Time) {
+			switch idle, slow, overtime := l.gateDeadlines(began, mustSpeak); {
 			case !now.Before(overtime):
 				l.requestStop(loop.StopMaxTime, backends.Grace)
 			case !now.Before(slow):
@@ -93,20 +77,15 @@ func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 				late = "fell silent"
 				agent.Stop(backends.Grace)
 			}
-		case <-l.wake:
-			timer.Stop()
-			l.tellAgents()
-			l.desk.EndRuns()
-			l.showCancelling()
-		case <-beats.C:
-			timer.Stop()
-			last = l.beat(last)
+		},
+		beat: func() {
 			if n++; n%checkBookBeats == 0 {
 				l.noteSpending()
 			}
 			beat()
-		}
-	}
+		},
+	})
+	return exit, late
 }
 
 // gateDeadlines are the moments at which what a gate has started has been silent for

@@ -40,7 +40,8 @@ type crew struct {
 	silent   *member   // who was silent for longest when they were ended, or is
 	session  stream.SessionStart
 
-	usages map[*member]stream.Usage // so far; the loop's progress guards it
+	counting sync.Mutex               // of usages, taken before all others
+	usages   map[*member]stream.Usage // so far; the loop's progress guards it
 }
 
 // runSteps runs the agents of one iteration to their end. An error means that the
@@ -175,10 +176,10 @@ func (c *crew) runStep(step []Role, places []stepPlace, previous string) {
 // member prepares an agent.
 func (c *crew) member(w Role, at stepPlace, previous string) *member {
 	l := c.loop
-	m := &member{crew: c, worker: w, place: at, plan: c.plan, scope: l.scope}
+	m := &member{crew: c, role: w, place: at, plan: c.plan, scope: l.scope}
 	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)
 	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.iteration, at.step, at.k, c.again)
-	m.below = below{call: w.callOf(at, id, c.plan.prompt), tell: m.told, run: m.own}
+	m.below = below{call: w.callOf(at, id, c.plan.prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.partner, text) }}
 	return m
 }
 
@@ -198,7 +199,15 @@ func (c *crew) join(m *member, agent Agent) {
 	}
 	c.loop.activity.touch()
 	c.loop.setOwner()
-	c.loop.meet(&m.partner, agent, m.worker.Backend)
+	c.loop.meet(&m.partner, agent, m.role.Backend)
+}
+
+// leave is join's end.
+func (c *crew) leave(m *member) {
+	c.mu.Lock()
+	m.working = false
+	c.mu.Unlock()
+	c.loop.part(&m.partner)
 }
 
 // left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
@@ -247,24 +256,19 @@ func (c *crew) end(by func(Agent)) {
 }
 
 // Stop ends all of them, and lets no other begin.
-func (c *crew) Stop(grace time.Duration) {
-	c.letNoneBegin(grace)
-	c.end(func(a Agent) { a.Stop(grace) })
-}
+func (c *crew) Stop(grace time.Duration) { c.stop(grace, func(a Agent) { a.Stop(grace) }) }
 
 // Abort is Stop, for each as it does it best.
-func (c *crew) Abort(grace time.Duration) {
-	c.letNoneBegin(grace)
-	c.end(endRun)
-}
+func (c *crew) Abort(grace time.Duration) { c.stop(grace, endRun) }
 
-func (c *crew) letNoneBegin(grace time.Duration) {
+func (c *crew) stop(grace time.Duration, by func(Agent)) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
 		c.grace = grace
 	}
 	c.stopping = true
+	c.mu.Unlock()
+	c.end(by)
 }
 
 // Wait returns when all of them are gone.
@@ -293,22 +297,31 @@ func (c *crew) sum(text string) (all backends.Exit) {
 		all.Result.Failure, all.Result.Terminal = &failure, true
 	}
 	res := &all.Result
-	res.Usage, res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = stream.Usage{}, 0, 0, 0, 0, nil
+	res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = 0, 0, 0, 0, nil
 	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
 	var isIncomplete bool
 	for _, m := range c.ended {
 		its := m.exit.Result
-		res.Usage.Tokens, res.Usage.Cost = res.Usage.Tokens.Plus(its.Usage.Tokens), res.Usage.Cost.Plus(its.Usage.Cost)
 		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
 		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
-		if !m.worker.ReadOnly { // it was to be refused
+		if !m.role.ReadOnly { // it was to be refused
 			res.Denials = append(res.Denials, its.Denials...)
 		}
 		isIncomplete = isIncomplete || its.Lines > 0 && !its.Usage.Cost.Known
 		all.Strays, all.Survivor = all.Strays+m.exit.Strays, errors.Join(all.Survivor, m.exit.Survivor)
 	}
-	if isIncomplete {
-		c.loop.change(func(p *progress) { p.partUnknown = true })
-	}
+	c.loop.change(func(p *progress) {
+		p.partUnknown = p.partUnknown || isIncomplete
+		res.Usage = c.used(stream.Usage{})
+	})
 	return all
+}
+
+// used is what all of them have used so far, with what else is in a usage. The loop's progress guards it.
+func (c *crew) used(sum stream.Usage) stream.Usage {
+	sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
+	for _, u := range c.usages {
+		sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+	}
+	return sum
 }

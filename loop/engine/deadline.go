@@ -1,9 +1,11 @@
 package engine
 
 import (
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"sync/atomic"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // activity is when an agent last gave a sign of life; the reader of
@@ -32,6 +34,50 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 	if max(late, byTheWall) > stoppedFor {
 		l.activity.excuse()
 		l.activity.woke.Store(l.activity.excused.Load())
+	}
+}
+
+// watching says what ends an agent, and what is done meanwhile. What isn't wanted is nil.
+type watching struct {
+	until func() time.Time    // when late is to be called; the zero time: only its exit is of interest now
+	late  func(now time.Time) // output may have come since until was asked
+	woken func()              // something is to be looked at
+	beat  func()              // a beat has passed
+}
+
+// watch waits for whatever runs, as it is watched.
+func (l *runs) watch(agent Agent, w watching) backends.Exit {
+	exited := make(chan backends.Exit, 1)
+	go func() { exited <- agent.Wait() }()
+	beats := time.NewTicker(beatInterval)
+	defer beats.Stop()
+	for last := time.Now(); ; {
+		at := w.until()
+		timer := time.NewTimer(time.Until(at))
+		if at.IsZero() {
+			timer.Stop()
+		}
+		select {
+		case exit := <-exited:
+			timer.Stop()
+			l.beat(last)
+			return exit
+		case <-beats.C:
+			if last = l.beat(last); w.beat != nil {
+				w.beat()
+			}
+		case <-timer.C:
+			last = l.beat(last)
+			w.late(time.Now())
+		case <-l.wake:
+			if w.woken != nil {
+				w.woken()
+			}
+			l.desk.EndRuns()
+			l.tellAgents()
+			l.showCancelling()
+		}
+		timer.Stop()
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 )
 
 // diagnosticsGate asks the editor that is attached for new errors.
-var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *checks, q *question) verify.Result {
+var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *checks, done *checkedRun) verify.Result {
 	if l.cfg.Diagnose == nil {
 		return unchecked("could not be asked for: no editor is attached that tells them")
 	}

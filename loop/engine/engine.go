@@ -242,7 +242,7 @@ func (l *Loop) claim() (plannedRun, error) {
 		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
 		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
-		plan.budget = max(plan.limits.MaxCostUSD-p.base.cost.USD, 0)
+		plan.budget = p.left()
 	})
 	return plan, nil
 }
@@ -272,35 +272,27 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 		plan.emit = cfg.emitCommand(l.scope.TempDir)
 	}
 	prompt, args := cfg.brief(plan)
-	spec := backends.Spec{
-		Spool:   spool,
-		Backend: cfg.Backend, Ours: args, Args: cfg.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: plan.iteration, Handler: l, Rest: l.rest, OnOutput: l.activity.touch, Ask: l.desk.For("", ""),
-	}
 	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
-	record, err := l.recordFile(fmt.Sprintf("%03d", plan.iteration))
-	if err != nil {
-		return report{}, fmt.Errorf("recording: %w", err)
-	}
-	if record != nil {
-		defer record.Close()
-		spec.Record = record
-	}
 	l.snapshotBefore()
 	if err := l.snapshots.mayOnlyRead(plan.turn.Hat); err != nil {
 		return report{}, err
 	}
-	agent, err := l.start(spec)
+	var cause loop.StopReason
+	exit, err := l.play(roleRun{
+		Role: Role{Backend: cfg.Backend, Args: cfg.Args}, record: fmt.Sprintf("%03d", plan.iteration),
+		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.iteration, Handler: l, OnOutput: l.activity.touch},
+		watch: func(agent Agent) (exit backends.Exit) {
+			l.setRunning(agent)
+			l.tellDelivered(plan.guidance)
+			l.meet(l.self, agent, cfg.Backend)
+			exit, cause = l.attend(agent)
+			l.endConversation()
+			return exit
+		},
+	})
 	if err != nil {
 		return report{}, err
 	}
-	l.setRunning(agent)
-	l.tellDelivered(plan.guidance)
-	l.meet(l.self, agent, cfg.Backend)
-	exit, cause := l.attend(agent)
-	l.desk.End("")
-	l.endConversation()
-	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise = completion.Promise
@@ -375,8 +367,6 @@ func (l *runs) beat(last time.Time) (now time.Time) {
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
 func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
-	exited := make(chan backends.Exit, 1)
-	go func() { exited <- agent.Wait() }()
 	var ours loop.StopReason // a limit that we enforced
 	end := func(why loop.StopReason, by func(Agent)) {
 		if ours == "" {
@@ -386,39 +376,22 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 		}
 	}
 	stop := func(why loop.StopReason) { end(why, func(a Agent) { a.Stop(backends.Grace) }) }
-	beats := time.NewTicker(beatInterval)
-	defer beats.Stop()
-	last := time.Now()
-	for {
-		idle, overtime := l.deadlines()
-		timer := time.NewTimer(time.Until(earlier(idle, overtime)))
-		if ours != "" {
-			timer.Stop() // only its exit is of interest now
-		}
-		select {
-		case exit := <-exited:
-			timer.Stop()
-			l.beat(last)
-			cause := ours
-			l.look(func(p *progress) {
-				cause = cmp.Or(p.cause, cause)
-				exit.Duration = max(exit.Duration-p.idle(), 0)
-			})
-			return exit, cause
-		case <-beats.C:
-			timer.Stop()
-			last = l.beat(last)
-		case <-timer.C:
-			last = l.beat(last)
-			idle, overtime = l.deadlines() // output may have come meanwhile
-			switch now := time.Now(); {
+	exit := l.watch(agent, watching{
+		until: func() (at time.Time) {
+			if ours == "" {
+				at = earlier(l.deadlines())
+			}
+			return at
+		},
+		late: func(now time.Time) {
+			switch idle, overtime := l.deadlines(); {
 			case !now.Before(overtime):
 				stop(l.overdue(now))
 			case !now.Before(idle):
 				stop(loop.StopStalled)
 			}
-		case <-l.wake:
-			timer.Stop()
+		},
+		woken: func() {
 			var overCap, skip bool
 			l.look(func(p *progress) { overCap, skip = p.overCap(), p.skip })
 			if overCap {
@@ -427,11 +400,14 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 			if skip {
 				end(skipped, endRun)
 			}
-			l.desk.EndRuns()
-			l.tellAgents()
-			l.showCancelling()
-		}
-	}
+		},
+	})
+	cause := ours
+	l.look(func(p *progress) {
+		cause = cmp.Or(p.cause, cause)
+		exit.Duration = max(exit.Duration-p.idle(), 0)
+	})
+	return exit, cause
 }
 
 // closeIteration tells everybody how an iteration went.
@@ -476,17 +452,22 @@ func (p *progress) account(r report) {
 	usage := r.exit.Result.Usage
 	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
 	p.counts.add(r)
-	p.partUnknown, p.underWay, p.current = false, false, stream.Usage{}
+	p.partUnknown, p.underWay = false, false
 	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
 		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
 			p.guiding, p.proof.refutation = nil, ""
 		}
 	}
-	p.base.cost = p.base.cost.Plus(usage.Cost)
-	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, r.unpriced), ""
 	p.base.elapsed += r.exit.Duration
-	p.base.tokens = p.base.tokens.Plus(usage.Tokens)
-	p.bookUnknown(r.unpriced)
+	p.book(usage, r.unpriced)
+}
+
+// book adds what a run has used to what the loop has.
+func (p *progress) book(usage stream.Usage, isUnpriced bool) {
+	p.current = stream.Usage{}
+	p.base.cost, p.base.tokens = p.base.cost.Plus(usage.Cost), p.base.tokens.Plus(usage.Tokens)
+	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, isUnpriced), ""
 	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
+	p.bookUnknown(isUnpriced)
 }

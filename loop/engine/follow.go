@@ -40,14 +40,11 @@ func (l *runs) Handle(e stream.Event) {
 	l.emitMu.Lock()
 	l.obs.Handle(e)
 	l.emitMu.Unlock()
-	if c.warning != "" {
-		l.emit(loop.Warning{Message: c.warning})
-	}
 	if c.overBudget {
 		l.poke()
 	}
 	if c.hasSpent {
-		l.noteSpending()
+		l.hasSpent(c.warning)
 	}
 }
 
@@ -138,6 +135,17 @@ func (p *progress) countUsage(u stream.Usage) (warning string) {
 	}
 	return ""
 }
+
+// hasSpent does what follows when some agent has used more.
+func (l *runs) hasSpent(warning string) {
+	if warning != "" {
+		l.emit(loop.Warning{Message: warning})
+	}
+	l.noteSpending()
+}
+
+// left is what the loop may still spend, where that is limited.
+func (p *progress) left() float64 { return max(p.status.Limits.MaxCostUSD-p.status.Cost.USD, 0) }
 
 // overCap says whether the cost cap is reached.
 func (p *progress) overCap() bool {

@@ -15,14 +15,14 @@ type gate struct {
 	each bool // with verify.OnEach it is passed by runs that promise nothing, too
 	// ask finds out whether the work passes, for as long as that takes. It returns
 	// early when the loop is to end; then what it says doesn't count.
-	ask func(*checks, *question) verify.Result
+	ask func(*checks, *checkedRun) verify.Result
 }
 
 // gates is the row of them, in the order of verify.Gates.
 var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
 
-// question is what a gate is asked about.
-type question struct {
+// checkedRun is the run whose work the gates look at, one after the other.
+type checkedRun struct {
 	iteration int
 	verdicts  []string // what the gates before it said
 	reviews   int      // so far
@@ -30,7 +30,7 @@ type question struct {
 
 // pass asks a gate once. ok is false when the loop is to end before that has told
 // anything.
-func (l *checks) pass(g gate, q *question) (result verify.Result, ok bool) {
+func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) {
 	began := time.Now()
 	var isStopping bool
 	var before, after stream.Cost
@@ -53,7 +53,7 @@ func (l *checks) pass(g gate, q *question) (result verify.Result, ok bool) {
 	if g.name != verify.ProtectGate { // which takes no time
 		l.emit(l.verification(g.name, verify.Running))
 	}
-	result = g.ask(l, q)
+	result = g.ask(l, done)
 	var took time.Duration
 	l.change(func(p *progress) {
 		took = time.Since(began) - p.idle()

@@ -31,7 +31,7 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 	t.Cleanup(func() { gates = real })
 	gates = slices.Clone(real)
 	for i, g := range gates {
-		gates[i].ask = func(l *checks, q *question) verify.Result {
+		gates[i].ask = func(l *checks, q *checkedRun) verify.Result {
 			*asked = append(*asked, g.name)
 			if rest := answers[g.name]; len(rest) > 0 {
 				answers[g.name] = rest[1:]

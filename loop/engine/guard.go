@@ -24,7 +24,7 @@ type guards struct {
 }
 
 // protectGate holds a promise back when the loop changed what is protected.
-var protectGate = gate{verify.ProtectGate, false, func(l *checks, q *question) verify.Result {
+var protectGate = gate{verify.ProtectGate, false, func(l *checks, done *checkedRun) verify.Result {
 	found, err := l.snapshots.changedGuards(l.cfg.Verify, l.cfg.CheckFile)
 	switch {
 	case err != nil:

@@ -15,7 +15,7 @@ import (
 type member struct {
 	below
 	crew   *crew
-	worker Role
+	role   Role
 	place  stepPlace
 	plan   plannedRun
 	prompt string // what it is given, with all that it is told besides
@@ -63,10 +63,9 @@ func (m *member) run() {
 // play runs the agent to its end.
 func (m *member) play() error {
 	c, l := m.crew, m.crew.loop
-	run := fmt.Sprintf("%03d-step-%d-%d", c.plan.iteration, m.place.step, m.place.k)
-	l.look(func(p *progress) { m.plan.budget = max(p.status.Limits.MaxCostUSD-p.status.Cost.USD, 0) })
+	l.look(func(p *progress) { m.plan.budget = p.left() })
 	m.plan.guidance = l.saidSoFar()
-	prompt, args := l.cfg.briefOf(m.worker, m.place, m.plan)
+	prompt, args := l.cfg.briefOf(m.role, m.place, m.plan)
 	m.prompt = prompt
 	if m.place.isLast() { // nobody else can end the loop
 		m.fulfils = fulfils(m.completion())
@@ -79,34 +78,21 @@ func (m *member) play() error {
 		c.mu.Lock()
 		m.scope = scope
 		c.mu.Unlock()
-		defer m.leave()
-	}
-	spec := backends.Spec{
-		Backend: m.worker.Backend, Ours: args, Args: m.worker.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, Rest: l.rest, OnOutput: m.touch,
-		Ask: l.desk.For(m.call.ID, m.place.name),
-	}
-	record, err := l.recordFile(run)
-	if err != nil {
-		return fmt.Errorf("recording: %w", err)
-	}
-	if record != nil {
-		defer record.Close()
-		spec.Record = record
+		defer m.closeScope()
 	}
 	l.setOwner() // with the mark of its scope, before anything bears it
-	agent, err := l.start(spec)
+	exit, err := l.play(roleRun{
+		Role: m.role, below: m.call.ID, as: m.place.name, record: fmt.Sprintf("%03d-step-%d-%d", c.plan.iteration, m.place.step, m.place.k),
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, OnOutput: m.touch},
+		watch: func(agent Agent) backends.Exit { // the crew's, with all beside it: see attend
+			c.join(m, agent)
+			defer c.leave(m)
+			return agent.Wait()
+		},
+	})
 	if err != nil {
 		return err
 	}
-	c.join(m, agent)
-	exit := agent.Wait()
-	c.mu.Lock()
-	m.working = false
-	c.mu.Unlock()
-	l.part(&m.partner)
-	l.desk.End(m.call.ID)
-	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
 	m.report = assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
@@ -121,11 +107,11 @@ func (m *member) touch() {
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
 	l := m.crew.loop
-	return l.cfg.as(m.worker).completion(l.Status().Promise, m.prompt, m.plan)
+	return l.cfg.as(m.role).completion(l.Status().Promise, m.prompt, m.plan)
 }
 
-// leave ends what the agent had for itself alone.
-func (m *member) leave() {
+// closeScope ends what the agent had for itself alone.
+func (m *member) closeScope() {
 	if err := m.scope.Close(); err != nil {
 		m.crew.loop.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
@@ -135,30 +121,13 @@ func (m *member) leave() {
 	m.crew.loop.setOwner()
 }
 
-// told hands on what the agent does, and the call that it is shown under.
+// told hands on what the agent does.
 func (m *member) told(e stream.Event) {
-	l := m.crew.loop
-	switch e := e.(type) {
-	case stream.ToolCall:
-		if e.ID == m.call.ID {
-			l.tellEvent(e)
-			return
-		}
-		if e.ParentToolCallID == m.call.ID { // its result will be answered
-			m.goesOn = true
-			defer m.lookAtCap()
-		}
-	case stream.ToolResult:
-		if e.ID == m.call.ID {
-			l.tellEvent(e)
-			return
-		}
-	case stream.MessageEnd:
-		if e.ParentToolCallID == m.call.ID {
-			l.hasSaid(&m.partner, e.Text)
-		}
+	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.call.ID { // its result will be answered
+		m.goesOn = true
+		defer m.lookAtCap()
 	}
-	l.Handle(e)
+	m.crew.loop.Handle(e)
 }
 
 // own takes what is about the agent's run. What it publishes is nobody's, and its end is
@@ -209,23 +178,15 @@ func (m *member) count(e stream.Usage) {
 	if !m.place.alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
+	var sum stream.Usage
 	var warning string
-	func() {
-		l.emitMu.Lock() // who counts later tells later
-		defer l.emitMu.Unlock()
-		sum := e
-		l.change(func(p *progress) {
-			c.usages[m] = e
-			sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
-			for _, u := range c.usages {
-				sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
-			}
-			warning = p.countUsage(sum)
-		})
-		l.obs.Handle(sum)
-	}()
-	if warning != "" {
-		l.emit(loop.Warning{Message: warning})
-	}
-	l.noteSpending()
+	c.counting.Lock() // who counts later tells later
+	defer c.counting.Unlock()
+	l.change(func(p *progress) {
+		c.usages[m] = e
+		sum = c.used(e)
+		warning = p.countUsage(sum)
+	})
+	l.tellEvent(sum)
+	l.hasSpent(warning)
 }

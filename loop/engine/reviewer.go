@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -32,10 +31,11 @@ const (
 var reviewerGate = gate{verify.ReviewerGate, false, (*checks).review}
 
 // review runs the reviewer once.
-func (l *checks) review(q *question) verify.Result {
+func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
 	var isBroke bool
-	if l.look(func(p *progress) { isBroke = p.overCap() }); isBroke {
+	var run plannedRun
+	if l.look(func(p *progress) { isBroke, run.limits, run.budget = p.overCap(), p.status.Limits, p.left() }); isBroke {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 		return unchecked("was not asked: the loop has no money left")
 	}
@@ -43,47 +43,44 @@ func (l *checks) review(q *question) verify.Result {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
 	l.snapshots.take()
-	prompt := l.reviewPrompt(q)
+	cfg := l.cfg.as(reviewer)
+	cfg.Model, run.prompt = "", l.reviewPrompt(done) // its own arguments may name one
+	prompt, args := cfg.hand(run, nil)
 	p := &partner{fulfils: fulfils(l.approvalOf(prompt))}
-	h := l.newReview(q, p)
+	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
 		h.end(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
 		l.tellEvent(stream.TurnEnd{})
 		return r
 	}
-	agent, err := l.start(backends.Spec{
-		Backend: reviewer.Backend, Ours: l.budgetOf(reviewer.Backend), Args: reviewer.Args, Prompt: prompt, Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: q.iteration, Handler: h, Rest: l.rest, OnOutput: l.activity.touch,
-		Ask: l.desk.For(h.call.ID, l.cfg.Verify.Reviewer),
+	var why string
+	exit, err := l.play(roleRun{
+		Role: reviewer, below: h.call.ID, as: l.cfg.Verify.Reviewer,
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.touch},
+		watch: func(agent Agent) (exit backends.Exit) {
+			l.activity.touch()
+			if l.cfg.HandsOver() { // it is a hat, too
+				l.change(func(p *progress) { p.wears = l.cfg.Verify.Reviewer })
+			}
+			l.setRunning(agent)
+			l.meet(p, agent, reviewer.Backend)
+			exit, why = l.attendGate(agent, true, l.stopBroke)
+			l.endConversation()
+			return exit
+		},
 	})
 	if err != nil {
 		return end(unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
-	l.activity.touch()
-	if l.cfg.HandsOver() { // it is a hat, too
-		l.change(func(p *progress) { p.wears = l.cfg.Verify.Reviewer })
-	}
-	l.setRunning(agent)
-	l.meet(p, agent, reviewer.Backend)
-	exit, why := l.attendGate(agent, true, l.stopBroke)
-	l.endConversation()
-	l.desk.End(h.call.ID)
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}
-	l.bookReview(exit.Result)
+	l.change(func(p *progress) {
+		p.book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
+		p.status.Retry = nil
+	})
 	l.snapshots.tellOfReviewer(l.cfg.Verify.Reviewer)
 	return end(judgeReview(exit, why, l.approvalOf(prompt), time.Now()))
-}
-
-// budgetOf are the arguments by which an agent stops itself when the loop's money is spent.
-func (l *checks) budgetOf(b backends.Backend) (args []string) {
-	l.look(func(p *progress) {
-		if limit := p.status.Limits.MaxCostUSD; b.BudgetFlag != "" && limit > 0 {
-			args = []string{b.BudgetFlag, strconv.FormatFloat(max(limit-p.base.cost.USD, 0), 'f', -1, 64)}
-		}
-	})
-	return args
 }
 
 // stopBroke ends the loop when its money is spent.
@@ -92,18 +89,6 @@ func (l *checks) stopBroke() {
 	if l.look(func(p *progress) { isBroke = p.cause == "" && p.overCap() }); isBroke {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
-}
-
-// bookReview adds what a reviewer has used to what the loop has.
-func (l *checks) bookReview(res stream.Result) {
-	l.change(func(p *progress) {
-		p.current = stream.Usage{}
-		isUnknown := !res.Usage.Cost.Known && res.Lines > 0
-		p.base.hats, p.wears = p.base.hats.Plus(p.wears, res.Usage.Cost, isUnknown), ""
-		p.base.cost, p.base.tokens = p.base.cost.Plus(res.Usage.Cost), p.base.tokens.Plus(res.Usage.Tokens)
-		p.status.Cost, p.status.Tokens, p.status.Retry = p.base.cost, p.base.tokens, nil
-		p.bookUnknown(isUnknown)
-	})
 }
 
 // approvalOf is what a reviewer that was given a prompt has to say.
@@ -159,7 +144,7 @@ func (s *snapshots) tellOfReviewer(name string) {
 }
 
 // reviewPrompt is what a reviewer is asked.
-func (l *checks) reviewPrompt(q *question) string {
+func (l *checks) reviewPrompt(done *checkedRun) string {
 	var asked string
 	l.look(func(p *progress) { asked = p.known.Prompt })
 	tag := promises.Tag(approval)
@@ -173,7 +158,7 @@ func (l *checks) reviewPrompt(q *question) string {
 		b.WriteString("How to review, as the user says:\n\n" + more + "\n\n")
 	}
 	fmt.Fprintf(&b, "What was asked for:\n<asked>\n%s\n</asked>\n\n", quoted("asked", strings.TrimSpace(asked)))
-	for _, verdict := range q.verdicts {
+	for _, verdict := range done.verdicts {
 		fmt.Fprintf(&b, "Checked: %s.\n", verdict)
 	}
 	b.WriteString(l.snapshots.diffSection())
@@ -214,45 +199,28 @@ func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag,
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *checks) newReview(q *question, p *partner) *below {
-	q.reviews++
+func (l *checks) newReview(done *checkedRun, p *partner) *below {
+	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
-	call := stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", q.iteration, q.reviews), Name: reviewCall, Input: input}
 	h := &below{
-		call: call,
-		tell: func(e stream.Event) {
-			if said, ok := e.(stream.MessageEnd); ok && said.ParentToolCallID == call.ID {
-				l.hasSaid(p, said.Text)
-			}
-			l.tellEvent(e)
-		},
-		run: func(e stream.Event) {
-			switch e := e.(type) {
-			case stream.Usage:
-				l.countReview(e)
-			case stream.Retry:
-				l.change(func(p *progress) { p.status.Retry = retryOf(e) })
-			case stream.Heard:
-				l.hasRead(e)
-			case stream.Moot:
-				l.desk.TakeBack(call.ID, e.ID)
-			}
-		},
+		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: reviewCall, Input: input},
+		show: l.tellEvent, tell: l.tellEvent, says: func(text string) { l.hasSaid(p, text) },
+	}
+	h.run = func(e stream.Event) {
+		switch e := e.(type) {
+		case stream.Usage:
+			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
+			var warning string
+			l.change(func(p *progress) { warning, p.status.Retry = p.countUsage(e), nil })
+			l.hasSpent(warning)
+		case stream.Retry:
+			l.change(func(p *progress) { p.status.Retry = retryOf(e) })
+		case stream.Heard:
+			l.hasRead(e)
+		case stream.Moot:
+			l.desk.TakeBack(h.call.ID, e.ID)
+		}
 	}
 	h.begin()
 	return h
-}
-
-// countReview takes over what the reviewer has used so far.
-func (l *checks) countReview(e stream.Usage) {
-	var warning string
-	l.change(func(p *progress) {
-		p.status.Retry = nil
-		e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
-		warning = p.countUsage(e)
-	})
-	if warning != "" {
-		l.emit(loop.Warning{Message: warning})
-	}
-	l.noteSpending()
 }

@@ -57,16 +57,17 @@ func (c Config) places(n int) []stepPlace {
 	step := c.Steps[n]
 	all := make([]stepPlace, len(step))
 	for k, w := range step {
-		isIt := func(other Role) bool { return other.Name == w.Name }
-		name := stream.Line(w.Name, loop.LineLimit)
-		if slices.ContainsFunc(step[:k], isIt) || slices.ContainsFunc(step[k+1:], isIt) {
-			same := 1
-			for _, other := range step[:k] {
-				if isIt(other) {
-					same++
-				}
+		name, before, same := stream.Line(w.Name, loop.LineLimit), 0, 0
+		for i, other := range step {
+			if other.Name == w.Name {
+				same++
 			}
-			name = fmt.Sprintf("%s %d", name, same)
+			if i == k {
+				before = same
+			}
+		}
+		if same > 1 {
+			name = fmt.Sprintf("%s %d", name, before)
 		}
 		all[k] = stepPlace{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
 	}

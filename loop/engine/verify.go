@@ -92,20 +92,20 @@ func (l *checks) prove(r *report, iteration int) {
 	var hasPromised bool
 	l.look(func(p *progress) { hasPromised = p.proof.promised != "" })
 	isUntil := check.When == verify.OnUntil
-	q := &question{iteration: iteration}
+	done := &checkedRun{iteration: iteration}
 	for _, g := range gates {
 		if !check.Has(g.name) || !g.each && !hasPromised && !isUntil {
 			continue
 		}
 		for isPassed := false; !isPassed; {
-			result, ok := l.pass(g, q)
+			result, ok := l.pass(g, done)
 			subject := check.Subject(g.name)
 			switch {
 			case !ok:
 				return
 			case result.State == verify.Verified:
 				isPassed = true
-				q.verdicts = append(q.verdicts, subject+" "+result.Why)
+				done.verdicts = append(done.verdicts, subject+" "+result.Why)
 			case result.State == verify.Refuted, isUntil && result.Empty:
 				l.refute(r, g, result)
 				return
@@ -118,13 +118,13 @@ func (l *checks) prove(r *report, iteration int) {
 				}
 				if isPassed {
 					l.emit(loop.Warning{Message: "accepted, although it could not be verified: " + loop.OneLine(subject+" "+result.Why)})
-					q.verdicts = append(q.verdicts, loop.OneLine(subject+" "+result.Why)+" (the user accepts that)")
+					done.verdicts = append(done.verdicts, loop.OneLine(subject+" "+result.Why)+" (the user accepts that)")
 				}
 			}
 		}
 	}
 	if r.passed = hasPromised || isUntil; r.passed {
-		r.guards, r.verified = l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(q.verdicts, ", "))
+		r.guards, r.verified = l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.verdicts, ", "))
 	}
 	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
 }
