@@ -156,21 +156,6 @@ func (c *checker) mask(text []byte, offset int) (ok bool) {
 	return true
 }
 
-// lookup returns the decoded value of a path.
-func (c *checker) lookup(path ...string) (v any, ok bool) {
-	v = c.values
-	for _, name := range path {
-		table, isTable := v.(map[string]any)
-		if !isTable {
-			return nil, false
-		}
-		if v, ok = table[name]; !ok {
-			return nil, false
-		}
-	}
-	return v, true
-}
-
 // checkEntry checks an entry's names, outermost first, and its value. Of a
 // path that is bad once, nothing more is said.
 func (c *checker) checkEntry(e *entry) {
@@ -209,11 +194,11 @@ func (c *checker) checkEntry(e *entry) {
 // entryProblem completes "KEY ..." for the first n names of an entry.
 func (c *checker) entryProblem(e *entry, key Key, n int) string {
 	table := key.Type == Table || len(c.keys.children(e.path[:n]...)) > 0
-	value, ok := c.lookup(e.path[:n]...)
+	value := at(c.values, e.path[:n]...)
 	switch _, isTable := value.(map[string]any); {
-	case !ok && c.keys.inList(e.path[:n]...):
+	case value == nil && c.keys.inList(e.path[:n]...):
 		return c.itemProblem(e, key)
-	case !ok, isTable && table:
+	case value == nil, isTable && table:
 		return ""
 	case key.Type == Backend && !isTable:
 		return c.backendProblem(key, value)

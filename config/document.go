@@ -157,10 +157,10 @@ func innermost(text string) byte {
 	for s := (&scanner{text: text}); s.pos < len(text); {
 		switch c := text[s.pos]; c {
 		case '"', '\'':
-			s.scanString()
+			s.take(quoted)
 			continue
 		case '#':
-			s.skipLine()
+			s.take(restOf)
 			continue
 		case '[', '{':
 			open = append(open, c)

@@ -32,7 +32,7 @@ var fleetKeys = table{
 	{Path: path("log_level"), Type: Text, Default: `"info"`, Values: LogLevels, Doc: "From which level on they do."},
 
 	{Path: path("worker"), Type: Table, Doc: "For `ralph-fleet worker`."},
-	{Path: path("worker.slots"), Type: Count, Default: "1", checkCount: checkSlots, Doc: "How many iterations run at the same time."},
+	{Path: path("worker.slots"), Type: Count, Default: "1", max: 10_000, Doc: "How many iterations run at the same time."},
 	{Path: path("worker.lease"), Type: Duration, Default: `"30s"`, Doc: "A loop is taken over when nothing is heard of its worker for so long."},
 	{Path: path("worker.dir"), Type: Text, check: checkPlace, Doc: "Where repositories and checkouts are; each worker needs its own."},
 	{Path: path("worker.name"), Type: Text, check: checkPresent, Doc: "What the worker is called. Without it: host and process."},
@@ -77,7 +77,7 @@ func LoadFleet(userDir string) (Fleet, error) {
 	}
 	fleet := Fleet{}
 	for _, key := range fleetKeys {
-		if v, ok := c.lookup(key.Path...); ok && key.Type != Table {
+		if v := at(c.values, key.Path...); v != nil && key.Type != Table {
 			fleet[strings.Join(key.Path, ".")] = key.asFlag(v, userDir)
 		}
 	}
@@ -109,14 +109,6 @@ func fullPath(text, dir string) string {
 		return text
 	}
 	return filepath.Join(dir, text)
-}
-
-// checkSlots completes "worker.slots ...".
-func checkSlots(n int64) string {
-	if n < 1 || n > 10_000 {
-		return fmt.Sprintf("is %d; a worker has 1 to 10000", n)
-	}
-	return ""
 }
 
 // checkPlace completes "KEY ..." for the path of a file or folder.

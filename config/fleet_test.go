@@ -57,7 +57,7 @@ func TestAllMistakesOfAFleetFileAreToldAtTheirPlaces(t *testing.T) {
 		{"bus = \"nats://sesame@host\"", "line 1, column 7: bus has a name or token in it"},
 		{"bus = \"host:4222\"", "line 1, column 7: bus is no URL of a bus"},
 		{"slots = 4", "line 1, column 1: slots is not a known key; it belongs below [worker]"},
-		{"[worker]\nslots = 0", "line 2, column 9: worker.slots is 0; a worker has 1 to 10000"},
+		{"[worker]\nslots = 0", "line 2, column 9: worker.slots is 0; write 1 to 10000"},
 		{"[worker]\nlease = 30", "line 2, column 9: worker.lease is a number; write"},
 		{"[worker]\nslot = 3", "worker.slot is not a known key; did you mean slots?"},
 		{"[worker]\nmetrics = \"9100\"", "line 2, column 11: worker.metrics is \"9100\"; write it as 127.0.0.1:4222"},

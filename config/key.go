@@ -51,8 +51,7 @@ type Key struct {
 	Adds    bool     // a list that comes behind those of the files below, not in their place
 	put     put      // nil for tables, limits and settings, which have tables of their own, and below a list of tables
 	check   func(text string) string
-	// checkCount is check for whole numbers.
-	checkCount func(n int64) string
+	max     int64 // of a number that is at least 1; 0: any number
 }
 
 // Yield says when a key doesn't count in a folder's file.
@@ -102,7 +101,7 @@ var keys = placed([]Key{
 	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: Demands, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
-	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", checkCount: checkAtOnce, put: to(func(s *Settings) any { return &s.AtOnce }),
+	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", max: MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},

@@ -125,24 +125,23 @@ func (f Files) Load() (Settings, error) {
 	if err := invalid.orNil(); err != nil {
 		return settings, err
 	}
-	if isTrusted {
-		folder, settings.Held = settings.holdUsers(folder)
-	} else {
-		rest, held := settings.hold(folder, user)
-		if wants := demands(folder, user); len(wants) > 0 {
-			untrusted := f.untrusted(file, append(wants, lines(held)...))
+	rest, held := settings.hold(folder, user, isTrusted)
+	if !isTrusted {
+		wants := demands(folder, user)
+		untrusted := f.untrusted(file, append(wants, lines(held)...))
+		if len(wants) > 0 {
 			if chosen, _ := folder["backend"].(string); chosen != "" {
 				untrusted.runs = "backends." + chosen + "."
 			}
 			return settings, untrusted
 		}
-		settings.Held, folder = held, rest
-		if wants := lines(held); len(wants) > 0 {
-			settings.Trust = f.untrusted(file, wants)
+		if len(untrusted.Wants) > 0 {
+			settings.Trust = untrusted
 		}
 	}
+	settings.Held = held
 	settings.orderHats(file.data)
-	settings.apply(folder, FromFolder, f.Folder)
+	settings.apply(rest, FromFolder, f.Folder)
 	return settings, nil
 }
 

@@ -13,8 +13,7 @@ import (
 
 // table returns the names in a decoded table.
 func (c *checker) table(path ...string) map[string]any {
-	v, _ := c.lookup(path...)
-	table, _ := v.(map[string]any)
+	table, _ := at(c.values, path...).(map[string]any)
 	return table
 }
 
@@ -67,8 +66,7 @@ func (c *checker) checkHats() {
 
 // checkReviewer wants the hat that reviews to be there, and to have nothing else to do.
 func (c *checker) checkReviewer() {
-	v, _ := c.lookup("verify", "reviewer")
-	name, _ := v.(string)
+	name, _ := at(c.values, "verify", "reviewer").(string)
 	if name == "" {
 		return
 	}
@@ -140,9 +138,7 @@ func DrawHats(data []byte, builtin []string) string {
 
 // checkEnd warns about a loop that only the user would end.
 func (c *checker) checkEnd() {
-	iterations, _ := c.lookup("limits", "max_iterations")
-	promise, _ := c.lookup("completion", "promise")
-	cost, _ := c.lookup("limits", "max_cost_usd")
+	iterations, promise, cost := at(c.values, "limits", "max_iterations"), at(c.values, "completion", "promise"), at(c.values, "limits", "max_cost_usd")
 	hasCost := cost != nil && cost != int64(0) && cost != 0.0
 	hasPromise := promise != nil && promise != ""
 	if iterations != int64(0) || hasPromise || hasCost {

@@ -48,13 +48,13 @@ type scanner struct {
 // the text is nested deeper than maxDepth, or -1. Behind that there are none.
 func scan(text string) (entries []entry, deep int) {
 	s := &scanner{text: text, deep: -1}
-	for s.skipBlank(); s.pos < len(s.text) && s.deep < 0; s.skipBlank() {
+	for s.take(blanks); s.pos < len(s.text) && s.deep < 0; s.take(blanks) {
 		if s.text[s.pos] == '[' {
 			s.scanHeader()
 		} else {
 			s.scanPair(s.table, 0)
 		}
-		s.skipLine()
+		s.take(restOf)
 	}
 	return s.entries, s.deep
 }
@@ -66,42 +66,22 @@ func (s *scanner) peek() byte {
 	return '\n'
 }
 
-func (s *scanner) hasPrefix(prefix string) bool { return strings.HasPrefix(s.text[s.pos:], prefix) }
+// What is read at a time. A text on one line that isn't closed ends with the line, one over several
+// with the file, and the latter may itself end with two quotes.
+var (
+	spaces  = regexp.MustCompile(`^[ \t]*`)
+	blanks  = regexp.MustCompile(`^(?:[ \t\r\n]|#[^\n]*)*`)
+	restOf  = regexp.MustCompile(`^[^\n]*`) // a line
+	quoted  = regexp.MustCompile(`^(?s:"""(?:\\.?|[^\\])*?(?:"{3,5}|\z)|'''.*?(?:'{3,5}|\z)|"(?:\\.?|[^"\\\n])*"?|'[^'\n]*'?)`)
+	bareKey = regexp.MustCompile(`^[^ \t\r\n.=\[\]{},#"']*`)
+	atom    = regexp.MustCompile(`^[^,\]}#\n]*`)
+)
 
-// skipTo moves to the first byte that is one of stop, or to the end.
-func (s *scanner) skipTo(stop string) {
-	if i := strings.IndexAny(s.text[s.pos:], stop); i >= 0 {
-		s.pos += i
-	} else {
-		s.pos = len(s.text)
-	}
-}
-
-func (s *scanner) skipLine() { s.skipTo("\n") }
-
-func (s *scanner) skipSpaces() {
-	for s.pos < len(s.text) && (s.text[s.pos] == ' ' || s.text[s.pos] == '\t') {
-		s.pos++
-	}
-}
-
-// skipBlank moves over white space, line ends and comments. It says whether
-// it came into another line.
-func (s *scanner) skipBlank() (newLine bool) {
-	for s.pos < len(s.text) {
-		switch s.text[s.pos] {
-		case '\n':
-			newLine = true
-			s.pos++
-		case ' ', '\t', '\r':
-			s.pos++
-		case '#':
-			s.skipLine()
-		default:
-			return newLine
-		}
-	}
-	return newLine
+// take moves behind what a pattern matches.
+func (s *scanner) take(pattern *regexp.Regexp) string {
+	text := pattern.FindString(s.text[s.pos:])
+	s.pos += len(text)
+	return text
 }
 
 func (s *scanner) scanHeader() {
@@ -138,7 +118,7 @@ func (s *scanner) scanPair(table []string, depth int) {
 	if s.peek() == '=' {
 		e.equals = s.pos
 		s.pos++
-		s.skipSpaces()
+		s.take(spaces)
 		e.value.start = s.pos
 		e.open = !s.scanValue(e.path, depth)
 		e.value.end = s.pos
@@ -160,7 +140,7 @@ func names(table []string, parts []part) []string {
 func (s *scanner) scanKey() []part {
 	var parts []part
 	for {
-		s.skipSpaces()
+		s.take(spaces)
 		if len(parts) == maxDepth {
 			s.deep = s.pos
 			return parts
@@ -168,7 +148,7 @@ func (s *scanner) scanKey() []part {
 		start := s.pos
 		name := s.scanName()
 		parts = append(parts, part{name, span{start, s.pos}})
-		s.skipSpaces()
+		s.take(spaces)
 		if s.peek() != '.' {
 			return parts
 		}
@@ -177,14 +157,10 @@ func (s *scanner) scanKey() []part {
 }
 
 func (s *scanner) scanName() string {
-	start := s.pos
-	switch s.peek() {
-	case '"', '\'':
-		s.scanString()
-		return unquote(s.text[start:s.pos])
+	if text := s.take(quoted); text != "" {
+		return unquote(text)
 	}
-	s.skipTo(" \t\r\n.=[]{},#\"'")
-	return s.text[start:s.pos]
+	return s.take(bareKey)
 }
 
 // unquote returns the text of a string on one line.
@@ -207,48 +183,16 @@ func (s *scanner) scanValue(path []string, depth int) (closed bool) {
 	}
 	switch s.peek() {
 	case '"', '\'':
-		s.scanString()
+		s.take(quoted)
 	case '[':
 		return s.scanList(path, depth+1)
 	case '{':
 		return s.scanInline(path, depth+1)
 	default:
-		start := s.pos
-		s.skipTo(",]}#\n")
-		s.pos = start + len(strings.TrimRight(s.text[start:s.pos], " \t\r"))
+		text := s.take(atom)
+		s.pos -= len(text) - len(strings.TrimRight(text, " \t\r"))
 	}
 	return true
-}
-
-// scanString moves behind a string of one of the four kinds. One on a single
-// line that isn't closed ends with the line.
-func (s *scanner) scanString() {
-	quote := s.text[s.pos : s.pos+1]
-	stop := quote + "\\\n"
-	if long := strings.Repeat(quote, 3); s.hasPrefix(long) {
-		quote, stop = long, quote+"\\"
-	}
-	basic := quote[0] == '"'
-	s.pos += len(quote)
-	for {
-		s.skipTo(stop)
-		switch {
-		case s.pos >= len(s.text):
-			return
-		case s.hasPrefix(quote):
-			s.pos += len(quote)
-			for n := 0; len(quote) == 3 && n < 2 && s.peek() == quote[0]; n++ {
-				s.pos++ // the text itself may end with two quotes
-			}
-			return
-		case s.text[s.pos] == '\n':
-			return
-		case s.text[s.pos] == '\\' && basic:
-			s.pos = min(s.pos+2, len(s.text))
-		default:
-			s.pos++
-		}
-	}
 }
 
 // A line that can't go on a list or an inline table that was left open.
@@ -283,7 +227,7 @@ func (s *scanner) scanItems(closing byte, beginsOther func() bool, item func()) 
 	s.pos++
 	for {
 		end := s.pos
-		if newLine := s.skipBlank(); newLine && beginsOther() {
+		if isNewLine := strings.Contains(s.take(blanks), "\n"); isNewLine && beginsOther() {
 			s.pos = end
 			return false
 		}

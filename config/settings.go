@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -306,21 +307,13 @@ type Value struct {
 // Values lists what is set, the fixed keys in the order of the table, then
 // backends and hats by name.
 func (s Settings) Values() []Value {
-	rank := func(key string) int {
-		return slices.IndexFunc(keys, func(k Key) bool { return strings.Join(k.Path, ".") == key })
-	}
-	names := slices.SortedFunc(maps.Keys(s.sources), func(a, b string) int {
-		x, y := rank(a), rank(b)
-		switch {
-		case x >= 0 && y >= 0:
-			return x - y
-		case x >= 0:
-			return -1
-		case y >= 0:
-			return 1
+	rank := func(key string) int { // those that aren't in the table come last
+		if i := slices.IndexFunc(keys, func(k Key) bool { return strings.Join(k.Path, ".") == key }); i >= 0 {
+			return i
 		}
-		return strings.Compare(a, b)
-	})
+		return len(keys)
+	}
+	names := slices.SortedFunc(maps.Keys(s.sources), func(a, b string) int { return cmp.Or(rank(a)-rank(b), strings.Compare(a, b)) })
 	values := make([]Value, len(names))
 	for i, name := range names {
 		values[i] = Value{name, text(shown(name, s.sources[name].value)), s.sources[name].source}

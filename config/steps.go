@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -82,35 +83,26 @@ func (c *checker) itemProblem(e *entry, key Key) string {
 
 // checkSteps wants no hats that hand over beside steps.
 func (c *checker) checkSteps() {
-	if v, ok := c.lookup("iteration", "steps"); ok && c.ring().HandsOver() {
-		if items, _ := tables(v); len(items) > 0 {
-			c.reportMissing("and hats that hand over exclude each other; leave out the hats' triggers, or the steps", "iteration", "steps")
-		}
+	if items, _ := tables(at(c.values, "iteration", "steps")); len(items) > 0 && c.ring().HandsOver() {
+		c.reportMissing("and hats that hand over exclude each other; leave out the hats' triggers, or the steps", "iteration", "steps")
 	}
 }
 
 // setSteps takes over steps that were checked.
 func setSteps(s *Settings, _ string, v any) {
-	s.Steps = nil
-	items, _ := tables(v)
-	for _, item := range items {
-		if side, ok := tables(item["parallel"]); ok {
-			var step Step
-			for _, one := range side {
-				step = append(step, stepAgent(one))
-			}
-			s.Steps = append(s.Steps, step)
-		} else {
-			s.Steps = append(s.Steps, Step{stepAgent(item)})
-		}
+	var items []struct {
+		StepAgent
+		Parallel Step
 	}
-}
-
-func stepAgent(item map[string]any) StepAgent {
-	agent, _ := item["agent"].(string)
-	task, _ := item["task"].(string)
-	write, _ := item["write"].(bool)
-	return StepAgent{Agent: agent, Task: task, Write: write}
+	data, _ := json.Marshal(v) // what TOML has of texts and switches can always be encoded, by the same names
+	_ = json.Unmarshal(data, &items)
+	s.Steps = nil
+	for _, item := range items {
+		if item.Parallel == nil {
+			item.Parallel = Step{item.StepAgent}
+		}
+		s.Steps = append(s.Steps, item.Parallel)
+	}
 }
 
 // inline writes a list of tables in one line; ok is false for what isn't one.
@@ -130,14 +122,6 @@ func inline(v any) (line string, ok bool) {
 		parts = append(parts, "{ "+strings.Join(pairs, ", ")+" }")
 	}
 	return "[" + strings.Join(parts, ", ") + "]", true
-}
-
-// checkAtOnce completes "KEY ..." for how many agents work at the same time.
-func checkAtOnce(n int64) string {
-	if n < 1 || n > MaxAgents {
-		return fmt.Sprintf("is %d; write 1 to %d", n, MaxAgents)
-	}
-	return ""
 }
 
 // AgentNames are the agents that the steps name, each once.

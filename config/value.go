@@ -46,8 +46,8 @@ func (k Key) problem(v any) string {
 		var n int64
 		if n, ok = v.(int64); ok && n < 0 {
 			why = fmt.Sprintf("is %d", n)
-		} else if ok && k.checkCount != nil {
-			why = k.checkCount(n)
+		} else if ok && k.max > 0 && (n < 1 || n > k.max) {
+			why = fmt.Sprintf("is %d; write 1 to %d", n, k.max)
 		}
 	case Dollars:
 		ok, why = dollarsProblem(v)

@@ -21,14 +21,14 @@ type Held struct {
 	Users  bool   // no folder's file may say it
 }
 
-// hold takes what must yield out of a folder's decoded file, and returns it.
-// s are the settings without that file, user are the values of the user's.
-func (s Settings) hold(folder, user map[string]any) (rest map[string]any, held []Held) {
+// hold takes what must yield out of a folder's decoded file, and returns it: of one that is trusted, only what
+// the user's own file alone may say. s are the settings without that file, user are the values of the user's.
+func (s Settings) hold(folder, user map[string]any, isTrusted bool) (rest map[string]any, held []Held) {
 	rest = clone(folder)
 	hats, _ := folder["hats"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(hats)) {
 		own := at(user, "hats", name)
-		if own == nil || text(own) == text(hats[name]) {
+		if isTrusted || own == nil || text(own) == text(hats[name]) {
 			continue
 		}
 		var lines []string
@@ -39,31 +39,14 @@ func (s Settings) hold(folder, user map[string]any) (rest map[string]any, held [
 		delete(rest["hats"].(map[string]any), name)
 	}
 	for _, l := range leaves(rest) {
-		now, isSet := s.sources[strings.Join(l.path, ".")]
-		if isSet && l.yields(now.value, at(user, l.path...) != nil) {
-			held = append(held, s.held(l))
-			remove(rest, l.path...)
+		key := strings.Join(l.path, ".")
+		now, isSet := s.sources[key]
+		if isSet && (!isTrusted || l.key.Yields == Users) && l.yields(now.value, at(user, l.path...) != nil) {
+			held = append(held, Held{key, l.line(), text(now.value), l.key.Yields == Users})
+			delete(at(rest, l.path[:len(l.path)-1]...).(map[string]any), l.path[len(l.path)-1])
 		}
 	}
 	return rest, held
-}
-
-// holdUsers takes what only the user's own file may say out of a folder's decoded file that is trusted.
-func (s Settings) holdUsers(folder map[string]any) (rest map[string]any, held []Held) {
-	rest = clone(folder)
-	for _, l := range leaves(rest) {
-		if l.key.Yields == Users && l.yields(s.sources[strings.Join(l.path, ".")].value, false) {
-			held = append(held, s.held(l))
-			remove(rest, l.path...)
-		}
-	}
-	return rest, held
-}
-
-// held is a value that doesn't count, with what does.
-func (s Settings) held(l leaf) Held {
-	key := strings.Join(l.path, ".")
-	return Held{key, l.line(), text(s.sources[key].value), l.key.Yields == Users}
 }
 
 // yields says whether a folder's value yields to another one, which may be the user's own.
@@ -140,13 +123,6 @@ func at(values map[string]any, path ...string) any {
 		v = table[name]
 	}
 	return v
-}
-
-func remove(values map[string]any, path ...string) {
-	last := len(path) - 1
-	if table, ok := at(values, path[:last]...).(map[string]any); ok {
-		delete(table, path[last])
-	}
 }
 
 // clone copies the tables of a decoded file.
