@@ -1,7 +1,6 @@
 package top
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestKeysAreReadAsTerminalsSendThem(t *testing.T) {
@@ -309,27 +307,4 @@ func TestTwoLoops(t *testing.T) {
 	c.has("│ ── parser", "▾ iteration 3")
 	c.hears(resizeMsg{20, 5})
 	c.has("too small")
-}
-
-func TestAFlood(t *testing.T) {
-	c := newTalk(t, 80, 24, running())
-	s := c.tales["ralph-parser"]
-	tellParser(s)
-	c.looks()
-	c.types(left, enter)
-	read := func() string { return strings.Join(strings.Split(c.screen(), "\n")[:11], "\n") }
-	before := read()
-	for i := range 3 * maxLines {
-		s.tell(fmt.Sprintf("flood %d", i))
-	}
-	s.tell(stream.ToolCall{ID: "x", Name: "bash"})
-	c.reads()
-	if after := read(); after != before {
-		t.Errorf("a flood moves what is read:\n%s\n%s", before, after)
-	}
-	c.types("G")
-	c.has(fmt.Sprintf("flood %d", 3*maxLines-1))
-	if n := c.m.story.rows(); n > maxLines+20 {
-		t.Errorf("%d lines are kept", n)
-	}
 }

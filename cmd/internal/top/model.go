@@ -89,6 +89,9 @@ func (m *model) update(msg message) []effect {
 			m.story.heads(msg.told)
 		} else if msg.gen == m.source.gen {
 			m.story.take(msg.told)
+			if slices.ContainsFunc(msg.told, func(piece told) bool { return piece.isNews }) {
+				return []effect{m.list}
+			}
 		}
 	case loadedMsg:
 		m.loaded(msg)

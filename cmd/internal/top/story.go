@@ -29,6 +29,7 @@ type told struct {
 	isOver    bool     // the iteration
 	lines     []string // as they are shown
 	isCut     bool     // what comes before them isn't shown
+	isNews    bool     // the loop stands otherwise by now
 }
 
 // The messages about a story. gen tells which it was when they were sent.
@@ -231,6 +232,7 @@ func (t *teller) tell(items []journal.Item) (pieces []told) {
 			pieces[n-1].head, pieces[n-1].isOver = head.head, head.isOver
 		}
 		pieces[n-1].lines = append(pieces[n-1].lines, lines...)
+		pieces[n-1].isNews = pieces[n-1].isNews || bytes.HasPrefix(it.JSON, []byte(ownHead))
 	}
 	return pieces
 }
@@ -262,7 +264,10 @@ func wrapped(line string, width int) []string {
 	return parts
 }
 
-var iterationHead = `{"sessionUpdate":"` + wire.KindIteration + `"`
+// ownHead begins what a loop tells of itself, not of its agent.
+const ownHead = `{"sessionUpdate":"_ralph/`
+
+const iterationHead = `{"sessionUpdate":"` + wire.KindIteration + `"`
 
 // headOf is what an update says of an iteration, where it is about one.
 func headOf(update json.RawMessage) (told, bool) {

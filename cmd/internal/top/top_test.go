@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,17 +28,25 @@ var noon = time.Date(2026, 11, 26, 12, 0, 0, 0, time.UTC)
 
 // tale is a loop's story that grows.
 type tale struct {
+	mu    sync.Mutex
 	items []journal.Item
 	p     wire.Projector
 	now   int
 }
 
+// tell tells all of them at once.
 func (s *tale) tell(events ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.add(events...)
+}
+
+func (s *tale) add(events ...any) {
 	for _, e := range events {
 		var u wire.Update
 		switch e := e.(type) {
 		case string:
-			s.tell(stream.Text{Delta: e, MessageID: fmt.Sprint(len(s.items))}, stream.MessageEnd{MessageID: fmt.Sprint(len(s.items)), Text: e})
+			s.add(stream.Text{Delta: e, MessageID: fmt.Sprint(len(s.items))}, stream.MessageEnd{MessageID: fmt.Sprint(len(s.items)), Text: e})
 			continue
 		case loop.Event:
 			if begin, ok := e.(loop.IterationStart); ok {
@@ -55,6 +64,8 @@ func (s *tale) tell(events ...any) {
 }
 
 func (s *tale) Read(_ context.Context, after string, o journal.Options) (journal.Page, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	at, _ := strconv.Atoi(after)
 	end := len(s.items)
 	for i := at; i < end && o.OneIteration; i++ {
@@ -66,6 +77,8 @@ func (s *tale) Read(_ context.Context, after string, o journal.Options) (journal
 }
 
 func (s *tale) Outline(context.Context) (out journal.Outline, _ error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	told, last := map[int]json.RawMessage{}, -1
 	for i, it := range s.items {
 		if it.Iteration != last {
