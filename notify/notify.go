@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -117,6 +118,11 @@ func (t *Teller) HandleLoop(e loop.Event) {
 	}
 	_, t.last = e.(loop.End)
 	n.Folder, n.Title = t.cfg.Folder, TitleOf(t.cfg.Folder)
+	t.say(n)
+}
+
+// say tells a note, and nobody waits for that.
+func (t *Teller) say(n Note) {
 	if t.now.Load() < most || t.last { // else it will be seen with the others
 		t.now.Add(1)
 		t.under.Go(func() { t.tell(n) })
@@ -201,7 +207,7 @@ func discreet(e loop.End) loop.End {
 func (t *Teller) tell(n Note) {
 	defer t.now.Add(-1)
 	<-t.known
-	n.LoopID = t.id
+	n.LoopID = cmp.Or(n.LoopID, t.id)
 	var all sync.WaitGroup
 	for _, w := range t.ways {
 		if w.Off != "" || w.patient && time.Since(t.began) < warmUp {

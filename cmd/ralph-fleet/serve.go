@@ -23,6 +23,7 @@ func newServe() *cobra.Command {
 	var log logFlags
 	var o natsbus.ServeOptions
 	var metricsAt string
+	var calls bool
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the bus: JetStream, with its files in a folder",
@@ -55,6 +56,16 @@ worker: keep it as you keep a key.`,
 				return err
 			}
 			defer served.Close()
+			if calls {
+				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "notifications"})
+				if err == nil {
+					defer inside.Close()
+					err = callFrom(cmd.Context(), inside, logger)
+				}
+				if err != nil {
+					return fmt.Errorf("the notifications: %w", err)
+				}
+			}
 			if metricsAt != "" {
 				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "metrics"})
 				if err != nil {
@@ -77,6 +88,7 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9464")
+	f.BoolVar(&calls, "notify", false, "call you about loops, as [notify] of your config.toml says, with no window open")
 	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
 	f.StringVar(&o.Name, "name", "", "the `NAME` of this server in a cluster")
 	f.StringVar(&o.Cluster, "cluster-listen", "", "be one of a cluster: the `ADDRESS` for its other servers")

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
@@ -65,7 +66,8 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return e.dial(ctx, lost)
 		}
 		place = func(log *slog.Logger) elsewhere.Place {
-			return desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
+			d := desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
+			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}
 	}
 	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, place)

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -38,6 +39,9 @@ Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wir
 				}
 				v := &view{asJSON: asJSON, flags: flagsOf(cmd), out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
 				bus.Notice(v.away, v.back)
+				if !asJSON && !now {
+					defer v.call()()
+				}
 				return v.watchAll(ctx, bus, found, now)
 			})
 		},
@@ -55,7 +59,23 @@ type view struct {
 	flags  string // of command lines about the bus
 	out    io.Writer
 	notes  io.Writer
-	isAway bool // and that was told
+	isAway bool         // and that was told
+	calls  *notify.Afar // nil: the user isn't called
+}
+
+// call has the user called who isn't looking, until that is closed.
+func (v *view) call() (end func()) {
+	warn := func(text string) {
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		fmt.Fprintf(v.notes, "(%s)\n", text)
+	}
+	var err error
+	if v.calls, err = newCalls(here(v.out, warn)); err != nil {
+		warn(err.Error())
+		return func() {}
+	}
+	return v.calls.Finish
 }
 
 // away says once that the bus is away: until it is there again nothing else is said.
@@ -95,6 +115,9 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
 			v.mu.Lock()
 			defer v.mu.Unlock()
+			if id := askedIn(line); id != "" && isLive && v.calls != nil {
+				v.calls.Asked(r.ID, id)
+			}
 			return show(line, isLive)
 		}}
 		if !v.asJSON {
@@ -102,6 +125,10 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 				v.mu.Lock()
 				defer v.mu.Unlock()
 				story.stands(r)
+				if l := fleet.StatusOf(r, fleet.Shown{}, "", time.Now()); v.calls != nil {
+					l.Busy = r.Phase == fleet.Running
+					v.calls.Stands(l)
+				}
 			}
 		}
 		all.Go(func() {
@@ -123,6 +150,15 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 		return err
 	}
 	return exitCode(code)
+}
+
+// askedIn is the id of the question that an update asks, "" for any other.
+func askedIn(line []byte) string {
+	var u struct{ SessionUpdate, ID string }
+	if !bytes.Contains(line, []byte(wire.KindQuestion)) || json.Unmarshal(line, &u) != nil || u.SessionUpdate != wire.KindQuestion {
+		return ""
+	}
+	return u.ID
 }
 
 // watcher reads what a loop has said and says: the files of the attempts that count, and the

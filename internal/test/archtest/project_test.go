@@ -74,7 +74,7 @@ var picture = Rules{
 		"fleet/natsbus":            {"fleet", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/spans":              {"fleet"},
-		"cmd/ralph-fleet":          {"loop/ask", "internal/caller", "fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
+		"cmd/ralph-fleet":          {"backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
 		"internal/test/walltest":   {"sandbox"},

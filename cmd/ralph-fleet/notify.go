@@ -1,0 +1,91 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+)
+
+// newCalls calls this user about loops of the bus, as the [notify] of the user's own config.toml says.
+func newCalls(at notify.At) (*notify.Afar, error) {
+	files := config.FilesOf("", backends.Names())
+	settings, err := files.Load()
+	if err != nil {
+		return nil, fmt.Errorf("how you want to be notified: %w", err)
+	}
+	dir, err := paths.Fleet("told")
+	if err != nil {
+		return nil, err
+	}
+	return notify.NewAfar(settings.Notify, at, dir), nil
+}
+
+// here is where loops are watched that show themselves on stdout.
+func here(stdout io.Writer, warn func(string)) notify.At {
+	f, ok := terminal.Is(stdout)
+	return notify.Here(f, ok, terminal.UTF8Locale(), warn)
+}
+
+// calling is a place whose loops call their user, for as long as it is looked after.
+type calling struct {
+	elsewhere.Place
+	at notify.At
+}
+
+// Run implements elsewhere.Place.
+func (p calling) Run(ctx context.Context, w elsewhere.Watcher) {
+	calls, err := newCalls(p.at)
+	if err != nil {
+		p.at.Warn(err.Error())
+		p.Place.Run(ctx, w)
+		return
+	}
+	defer calls.Close()
+	p.Place.Run(ctx, watching{w, func() {
+		loops, _ := p.Loops()
+		calls.Stands(loops...)
+	}})
+}
+
+// watching looks how loops stand when they have changed.
+type watching struct {
+	elsewhere.Watcher
+	look func()
+}
+
+// Changed implements elsewhere.Watcher.
+func (w watching) Changed() {
+	w.look()
+	w.Watcher.Changed()
+}
+
+// callFrom calls this user about all loops of a bus that is served here.
+func callFrom(ctx context.Context, bus fleet.Bus, log *slog.Logger) error {
+	dir, err := paths.Fleet("seen")
+	if err != nil {
+		return err
+	}
+	dial := func(context.Context, func()) (fleet.Bus, func(), error) { return bus, func() {}, nil }
+	d := desk.New(desk.Options{Dial: dial, Name: "of this machine", Dir: dir, Log: log})
+	go calling{d, notify.At{Desktop: true, Warn: func(text string) { log.Warn(text) }}}.Run(ctx, nobody{})
+	return nil
+}
+
+// nobody reads along.
+type nobody struct{}
+
+func (nobody) Folders() []string                                        { return nil }
+func (nobody) Wants() bool                                              { return false }
+func (nobody) Changed()                                                 {}
+func (nobody) Tell(context.Context, string, string, journal.Page) error { return nil }

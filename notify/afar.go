@@ -1,0 +1,131 @@
+package notify
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// toldFor is how long it is known that somebody was told something.
+const toldFor = 7 * 24 * time.Hour
+
+// Afar calls the user of loops that other machines drive, by how each stands and stood before.
+// What a loop was in when it was heard of first isn't told: it may be old.
+type Afar struct {
+	*Teller
+	dir string // has a file for all that was told, whichever process of the user's did
+
+	mu   sync.Mutex
+	seen map[string]wire.LoopStatus // by their ids
+}
+
+// NewAfar returns one that keeps in dir what was told. At the end Close ends what is still told, and
+// Finish waits for that a while.
+func NewAfar(n settings.Notify, at At, dir string) *Afar {
+	t := newTeller(engine.Config{Notify: n}, nil, at)
+	close(t.known)
+	for _, f := range filesIn(dir) {
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > toldFor {
+			os.Remove(filepath.Join(dir, f.Name()))
+		}
+	}
+	return &Afar{Teller: t, dir: dir, seen: map[string]wire.LoopStatus{}}
+}
+
+// Finish is Close for who has seen loops to their ends.
+func (a *Afar) Finish() {
+	a.last = true
+	a.Close()
+}
+
+func filesIn(dir string) []os.DirEntry {
+	files, _ := os.ReadDir(dir) // it is made when something is told
+	return files
+}
+
+// Stands takes note of how loops stand, and tells what that means to their user.
+func (a *Afar) Stands(loops ...wire.LoopStatus) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, l := range loops {
+		was, isKnown := a.seen[l.LoopID]
+		a.seen[l.LoopID] = l
+		if !isKnown {
+			continue
+		}
+		for _, q := range l.Questions {
+			if !slices.ContainsFunc(was.Questions, func(old wire.Question) bool { return old.ID == q.ID }) {
+				a.Asked(l.LoopID, q.ID)
+			}
+		}
+		if n, about, ok := noteAfar(was, l, time.Now()); ok {
+			a.once(n, l.LoopID, about)
+		}
+	}
+}
+
+// Asked takes note of a question that is open.
+func (a *Afar) Asked(loopID, question string) {
+	a.once(Note{Event: settings.NotifyQuestion, Text: "it has a question", Class: wire.ClassWarning}, loopID, question)
+}
+
+// once tells a note unless somebody has: what it is about tells it from others of the loop.
+func (a *Afar) once(n Note, loopID, about string) {
+	if !slices.Contains(a.cfg.Notify.On, n.Event) || len(a.ways) == 0 {
+		return
+	}
+	key := fmt.Sprintf("%x", sha256.Sum256([]byte(strings.Join([]string{loopID, n.Event, about}, "\n"))))
+	_ = os.MkdirAll(a.dir, 0o700)
+	f, err := os.OpenFile(filepath.Join(a.dir, key[:32]), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if os.IsExist(err) {
+		return
+	}
+	if err == nil { // else it may be told twice, which is better than not at all
+		f.Close()
+	}
+	n.LoopID, n.Title = loopID, "Ralph loop "+stream.Plain(loopID)
+	a.say(n)
+}
+
+// noteAfar is what there is to tell of a loop that stood otherwise before, and what tells that from
+// the same of another time. What its user wanted isn't told.
+func noteAfar(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok bool) {
+	state, before := loop.State(l.State), loop.State(was.State)
+	about = fmt.Sprint(l.Iteration)
+	switch {
+	case state.Over() && !before.Over():
+		end := endAfar(l)
+		ending := end.Reason.Ending()
+		n = Note{Event: settings.NotifyEnd, Text: wire.EndText(end), Class: ending.Class}
+		if ending.Class == loop.ClassError {
+			n.Event = settings.NotifyFailed
+		}
+		return n, about + l.StopReason + l.EndedAt.String(), ending.Class != loop.ClassInfo && ending.State != loop.StateInterrupted
+	case state == loop.StatePaused && before != state:
+		return Note{Event: settings.NotifyPaused, Text: "it has paused by itself", Class: wire.ClassWarning}, about, was.Busy && !was.Pausing
+	case state == loop.StateWaiting && before != state && l.Retry != nil:
+		r := l.Retry
+		return Note{Event: settings.NotifyWaiting, Text: wire.WaitText(r.Reason, r.ResumeAt, now), Class: wire.ClassWarning}, about, r.ResumeAt.Sub(now) > longWait
+	}
+	return n, "", false
+}
+
+// endAfar is an end, as far as a status tells it in words of ours.
+func endAfar(l wire.LoopStatus) loop.End {
+	end := loop.End{Reason: loop.StopReason(l.StopReason), Iterations: l.Iteration, Duration: time.Duration(l.Time.SpentMs) * time.Millisecond}
+	if c := l.Cost; c != nil {
+		end.Cost, end.Unknown = stream.USD(c.Amount), c.Unknown
+	}
+	return end
+}
