@@ -104,15 +104,15 @@ func TestALoopOnTheBus(t *testing.T) {
 
 // Programs and people read the names of what a fleet does in the documents.
 func TestTheDocumentsNameWhatAFleetSays(t *testing.T) {
-	names := map[string][]string{"PROTOCOL.md": {string(loop.StopCancelled), workerFailures}, "FLEET.md": {workerFailures}}
+	names := map[string][]string{"PROTOCOL.md": {string(loop.StopCancelled), workerFailures}, "FLEET-OPERATE.md": {workerFailures}}
 	for _, p := range Phases {
-		names["FLEET.md"] = append(names["FLEET.md"], string(p))
+		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(p))
 	}
 	for _, s := range Steps {
-		names["FLEET.md"] = append(names["FLEET.md"], string(s))
+		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(s))
 	}
 	for _, r := range Results {
-		names["FLEET.md"] = append(names["FLEET.md"], string(r))
+		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(r))
 	}
 	for file, names := range names {
 		text, err := os.ReadFile(filepath.Join("..", "docs", file))

@@ -145,16 +145,16 @@ func TestLimitsOfKeysAreReadable(t *testing.T) {
 	}
 }
 
-// Nobody finds a command that docs/FLEET.md forgot.
+// Nobody finds a command that docs/FLEET-REFERENCE.md forgot.
 func TestTheDocumentNamesEveryCommand(t *testing.T) {
-	docs, err := os.ReadFile("../../docs/FLEET.md")
+	docs, err := os.ReadFile("../../docs/FLEET-REFERENCE.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range newRoot(io.Discard).Commands() {
 		row := regexp.MustCompile("(?m)^\\|[^|]*`" + c.Name() + "`[^|]*\\|")
 		if !c.Hidden && c.Name() != "help" && !row.Match(docs) { // that one tells of itself
-			t.Errorf("docs/FLEET.md has no row for ralph-fleet %s", c.Name())
+			t.Errorf("docs/FLEET-REFERENCE.md has no row for ralph-fleet %s", c.Name())
 		}
 	}
 }

@@ -164,19 +164,19 @@ func TestMetricsOfRealProcesses(t *testing.T) {
 	w.must("cancel", "two")
 	w.must("remove", "one", "two")
 	has("bus", `loops{phase="ended"} 0`)
-	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "FLEET.md"))
+	docs, err := os.ReadFile(filepath.Join("..", "..", "docs", "FLEET-REFERENCE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	told := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (ralph_fleet_\S+)`).FindAllStringSubmatch(w.scrape("first")+w.scrape("bus"), -1) {
 		if told[m[1]] = true; !regexp.MustCompile("`" + m[1] + "[`{]").Match(docs) {
-			t.Errorf("docs/FLEET.md doesn't say what %s is", m[1])
+			t.Errorf("docs/FLEET-REFERENCE.md doesn't say what %s is", m[1])
 		}
 	}
 	for _, m := range regexp.MustCompile("`(ralph_fleet_[a-z_]+)[`{]").FindAllStringSubmatch(string(docs), -1) {
 		if !told[m[1]] {
-			t.Errorf("docs/FLEET.md has %s, which nobody tells", m[1])
+			t.Errorf("docs/FLEET-REFERENCE.md has %s, which nobody tells", m[1])
 		}
 	}
 	if regexp.MustCompile(`="(one|two|f[a-z0-9]{15})"`).MatchString(w.scrape("first") + w.scrape("bus")) {

@@ -242,7 +242,7 @@ func TestABadCluster(t *testing.T) {
 	}
 }
 
-// rights is the file of a NATS that others use too, whose user ralph may do what docs/FLEET.md says.
+// rights is the file of a NATS that others use too, whose user ralph may do what docs/FLEET-OPERATE.md says.
 const rights = `
 listen: "127.0.0.1:-1"
 server_name: theirs
@@ -260,14 +260,14 @@ accounts {
 `
 
 func TestAnExistingNATS(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "FLEET.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "FLEET-OPERATE.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, list, ok := strings.Cut(string(text), "    permissions: {\n")
 	list, _, found := strings.Cut(list, "\n    }\n")
 	if !ok || !found {
-		t.Fatal("docs/FLEET.md has no list of permissions")
+		t.Fatal("docs/FLEET-OPERATE.md has no list of permissions")
 	}
 	conf := filepath.Join(t.TempDir(), "nats.conf")
 	if err := os.WriteFile(conf, fmt.Appendf(nil, rights, t.TempDir(), "\n"+list), 0o600); err != nil {

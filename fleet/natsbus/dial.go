@@ -90,7 +90,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 			return b, nil
 		}
 		if what := b.denied.Load(); what != nil {
-			err = fmt.Errorf("%s: its user needs more rights (docs/FLEET.md has the list)", *what)
+			err = fmt.Errorf("%s: its user needs more rights (docs/FLEET-OPERATE.md has the list)", *what)
 			break
 		}
 		if !isCluster {

@@ -27,7 +27,7 @@ var keyTable = regexp.MustCompile(`(?s)(<!-- keys -->\n).*(<!-- end of keys -->\
 
 func TestTheDocumentsListTheKeys(t *testing.T) {
 	compareKeys(t, "../../docs/CONFIG.md", config.Keys())
-	compareKeys(t, "../../docs/FLEET.md", config.FleetKeys())
+	compareKeys(t, "../../docs/FLEET-REFERENCE.md", config.FleetKeys())
 }
 
 func compareKeys(t *testing.T, name string, keys []config.Key) {
