@@ -114,6 +114,7 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 	if err == nil && a != nil {
 		later, err = w.run(ctx, a)
 	}
+	// A worker that is told to end still says what becomes of the ticket, or the loop would wait for the lease.
 	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	switch {
@@ -193,6 +194,8 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if w.leaves(ctx, r) {
 		return nil, leaveFor, nil
 	}
+	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,
+	// which forfeit finds; the other way round, a loop would spend what nobody has reserved.
 	var wait time.Duration
 	var why string
 	err = w.changeLedger(ctx, func(l *Ledger) bool {
@@ -294,7 +297,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	spent = o.CostUSD - a.CostUSD
-	if o.CostOpen { // nobody knows
+	if o.CostOpen { // nobody knows: money is closed by default
 		spent = max(spent, a.Reserve)
 	}
 	commit := func() (errCommit error) {
@@ -310,6 +313,8 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 		})
 		return errCommit
 	}
+	// The record comes before the ledger: the bus refuses to commit an attempt twice, so whoever dies here leaves
+	// a reserve that is settled later, and no iteration that cost nothing.
 	end := step(held, StepCommit)
 	err = w.persist(ctx, a, commit)
 	if end(err); err != nil {
@@ -385,6 +390,7 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 				a.listens.hear(r.Guidance)
 			}
 		case <-ticks.C:
+			// A renewal that hangs must not outlast the lease: the child ends by itself without its beat.
 			within, cancel := context.WithTimeout(ctx, w.Lease/3)
 			err := a.ticket.Renew(within)
 			cancel()
@@ -454,7 +460,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	asked.end()
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
-	if ctx.Err() != nil && !cancelled {
+	if ctx.Err() != nil && !cancelled { // the loop is another worker's, which begins from the last checkpoint
 		o.CostOpen = true
 		return o, false, context.Cause(ctx)
 	}

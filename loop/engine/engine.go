@@ -63,6 +63,7 @@ func (l *Loop) run() {
 	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.close()
 	l.look(func(p *progress) { end.AccountFor(p.known.Prompt, p.met) })
+	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
 	cancel()
 	<-keeping
 	if edits != nil {
@@ -75,6 +76,7 @@ func (l *Loop) run() {
 func (l *Loop) iterate() loop.End {
 	var end loop.End
 	var isOver bool
+	// A loop that was cut off while its promise was verified owes that first: another run would cost money.
 	if l.work(func() { end, isOver = l.verifyFirst() }); isOver {
 		return end
 	}
@@ -95,6 +97,7 @@ func (l *Loop) iterate() loop.End {
 		var now progress
 		cause := l.causeOf(r)
 		l.look(func(p *progress) { now = *p })
+		// An end comes before a pause, a departure and a wait: who is told to go on must find something to do.
 		if end, ok := l.conclude(r, func() loop.StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
 			return end
 		}
@@ -170,7 +173,7 @@ func (l *ground) mustStop() (why loop.StopReason, paused bool) {
 			why = p.cause
 		case p.lastRun:
 			why = loop.StopCancelled
-		default:
+		default: // a limit before a pause, or a paused loop would show one that can't go on as one that waits for its user
 			if why, paused = reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
 				why = loop.StopDetached
 			}
@@ -222,6 +225,7 @@ func (l *Loop) claim() (plannedRun, error) {
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
 		plan.turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
+		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
 		guidance, s.Guidance = s.Guidance, nil
 		next, s.GuidanceNext = s.GuidanceNext, nil
 		s.Guided = slices.Concat(s.Guided, guidance, next)
@@ -425,6 +429,8 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		l.emit(loop.Warning{Message: r.exit.Survivor.Error()})
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
+	// What a hat that may only read has written is in the snapshot before it is undone, so it can be had back,
+	// and the commit behind it has none of it.
 	changed := l.snapshots.after(plan.iteration)
 	undone := l.undoReading(plan, changed)
 	l.snapshots.commit(plan.iteration, l.Status().Title, res.Text)
@@ -453,6 +459,8 @@ func (p *progress) account(r report) {
 	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
 	p.counts.add(r)
 	p.partUnknown, p.underWay = false, false
+	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
+	// is one that its user ended, unless a limit or "next" did.
 	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
 		p.base.iterations++
 		if !r.neverBegan { // it may be told again to the next one
