@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -30,11 +31,11 @@ type checker struct {
 
 // Check returns all that is wrong with a file, in the order of its places.
 // builtin are the names of the backends that need no description.
-func Check(data []byte, builtin []string) []Problem { return check(data, builtin, nil, false) }
+func Check(data []byte, builtin []string) []Problem { return check(data, builtin, nil, false).problems }
 
 // check is Check for a file to which hats of other files may belong; all: there are no
 // others.
-func check(data []byte, builtin, hats []string, all bool) []Problem {
+func check(data []byte, builtin, hats []string, all bool) *checker {
 	c := &checker{Document: Parse(data), keys: keys, builtin: builtin, hats: hats, allHats: all, bad: map[string]bool{}}
 	if c.checkEntries() {
 		c.checkBackends()
@@ -44,7 +45,8 @@ func check(data []byte, builtin, hats []string, all bool) []Problem {
 		c.checkSteps()
 		c.checkEnd()
 	}
-	return c.sorted()
+	c.sort()
+	return c
 }
 
 // checkEntries checks each entry by itself. It says whether the file is one to look at.
@@ -69,15 +71,11 @@ func (c *checker) checkEntries() bool {
 	return false
 }
 
-// sorted are the problems in the order of their places.
-func (c *checker) sorted() []Problem {
+// sort puts the problems into the order of their places.
+func (c *checker) sort() {
 	slices.SortStableFunc(c.problems, func(a, b Problem) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
-	return c.problems
 }
 
 // report adds a problem; its place ends with the line.

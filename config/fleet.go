@@ -66,7 +66,8 @@ func LoadFleet(userDir string) (Fleet, error) {
 	c := &checker{Document: Parse(data), keys: fleetKeys, bad: map[string]bool{}}
 	c.checkEntries()
 	var invalid InvalidError
-	for _, p := range c.sorted() {
+	c.sort()
+	for _, p := range c.problems {
 		if p.Key == "token" {
 			p.Message = "the token doesn't stand here: write it into a file that only you can read, and name that: token_file"
 		}

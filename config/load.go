@@ -175,26 +175,22 @@ func (f Files) Check(data []byte) []Problem {
 			user = new(InvalidError).decode("", text, f.Builtin, nil, false)
 		}
 	}
-	return check(data, f.known(user), hatsOf(user), true)
+	return check(data, f.known(user), hatsOf(user), true).problems
 }
 
 // decode reads a file's values, or takes down what is wrong with it.
 func (e *InvalidError) decode(name string, data []byte, known, hats []string, all bool) map[string]any {
-	failed := false
-	for _, p := range check(data, known, hats, all) {
+	c := check(data, known, hats, all)
+	before := len(e.Problems)
+	for _, p := range c.problems {
 		if p.Severity == Error {
 			e.Problems = append(e.Problems, FileProblem{name, p})
-			failed = true
 		}
 	}
-	values := map[string]any{}
-	if failed {
-		return values
+	if len(e.Problems) > before {
+		return map[string]any{}
 	}
-	if _, err := toml.Decode(strings.TrimPrefix(string(data), bom), &values); err != nil { // Check reads it as well
-		e.Problems = append(e.Problems, FileProblem{name, Problem{Line: 1, Column: 1, Message: err.Error()}})
-	}
-	return values
+	return c.values
 }
 
 // SameCheck says whether two contents of a folder's file say the same of how promises

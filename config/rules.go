@@ -76,13 +76,8 @@ func (c *checker) checkReviewer() {
 	var fix *Fix
 	switch {
 	case c.allHats && !slices.Contains(known, name):
-		why, fix = fmt.Sprintf("is %q, which isn't a hat; ", name), nearestFix(name, known, `"`)
-		switch {
-		case fix != nil:
-			why += "did you mean " + tell.Nearest(name, known) + "?"
-		case len(known) > 0:
-			why += "known are " + strings.Join(known, ", ")
-		default:
+		why, fix = unknown(name, "a hat", known), nearestFix(name, known, `"`)
+		if len(known) == 0 {
 			why += "describe it below [hats." + bareOr(name, "NAME") + "]"
 		}
 	case c.has("hats", name, "triggers"):
@@ -163,11 +158,23 @@ func (c *checker) backendProblem(key Key, v any) string {
 	if slices.Contains(known, name) {
 		return ""
 	}
-	message := fmt.Sprintf("is %q, which isn't a backend; ", name)
+	message := unknown(name, "a backend", known)
+	if tell.Nearest(name, known) != "" {
+		return message
+	}
+	return message + "; describe another one below [backends." + bareOr(name, "NAME") + "]"
+}
+
+// unknown completes "KEY ..." for a name that isn't one of those of a kind.
+func unknown(name, kind string, known []string) string {
+	message := fmt.Sprintf("is %q, which isn't %s; ", name, kind)
 	if near := tell.Nearest(name, known); near != "" {
 		return message + "did you mean " + near + "?"
 	}
-	return message + "known are " + strings.Join(known, ", ") + "; describe another one below [backends." + bareOr(name, "NAME") + "]"
+	if len(known) == 0 {
+		return message
+	}
+	return message + "known are " + strings.Join(known, ", ")
 }
 
 // backendNames are what a backend may be called in this file.

@@ -133,10 +133,7 @@ func (l leaf) demandsTrust(user map[string]any) bool {
 // RememberRun takes down that the user started a program with arguments in the
 // folder: it may be continued from a state file, which anybody can write.
 func (f Files) RememberRun(backend string, args []string) error {
-	if f.memory() == "" {
-		return nil
-	}
-	return remember(f.memory(), f.runHash(backend, args), f.Folder)
+	return f.remember(f.runHash(backend, args), f.Folder)
 }
 
 // CheckRun returns an *UntrustedError for a program with arguments that a file
@@ -162,10 +159,7 @@ func (f Files) CheckRun(file, backend string, args []string, agents ...string) e
 // RememberLoop takes down which loop the user started last in the folder: what
 // the state file says of it is the user's.
 func (f Files) RememberLoop(id string) error {
-	if f.memory() == "" {
-		return nil
-	}
-	return remember(f.memory(), f.loopHash(), f.Folder+"\n"+id)
+	return f.remember(f.loopHash(), f.Folder+"\n"+id)
 }
 
 // KnowsLoop says whether RememberLoop was told of a loop, or the folder is
@@ -188,10 +182,7 @@ type kept struct {
 // verified: an agent that changes the folder's file, or the state file, changes nothing
 // about that. mark tells the reviewer's hat from another one of its name.
 func (f Files) RememberCheck(id string, check verify.Check, mark string) (err error) {
-	switch {
-	case f.memory() == "":
-		return nil
-	case !check.IsSet():
+	if !check.IsSet() {
 		for _, dir := range f.memories() {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, f.checkHash())))
 		}
@@ -201,7 +192,7 @@ func (f Files) RememberCheck(id string, check verify.Check, mark string) (err er
 	if err != nil {
 		return fmt.Errorf("remembering how a loop is verified: %w", err)
 	}
-	return remember(f.memory(), f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
+	return f.remember(f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
 }
 
 // CheckOf is what RememberCheck was told of a loop; the zero value is nothing.
@@ -309,12 +300,17 @@ func (f Files) recall(hash string) (about string, ok bool) {
 	return "", false
 }
 
+// remember takes down a hash, where there is a place for that, with what it is about.
+func (f Files) remember(hash, about string) error {
+	if f.memory() == "" {
+		return nil
+	}
+	return remember(f.memory(), hash, about)
+}
+
 // remember makes the file of a hash; the path of what it is about stands in it.
 func remember(memory, hash, about string) error {
-	if err := os.MkdirAll(memory, 0o700); err != nil {
-		return fmt.Errorf("remembering what is trusted: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(memory, hash), []byte(about+"\n"), 0o600); err != nil {
+	if err := paths.WriteOwn(filepath.Join(memory, hash), []byte(about+"\n"), false); err != nil {
 		return fmt.Errorf("remembering what is trusted: %w", err)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // SetOwn writes a text of a table into the user's file, and returns the file's path. All
@@ -28,7 +29,7 @@ func (f Files) SetOwn(table, key, value string) (file string, err error) {
 	}
 	now := withText(data, table, key, value)
 	for _, text := range [][]byte{data, now} {
-		for _, p := range check(text, f.Builtin, nil, false) {
+		for _, p := range Check(text, f.Builtin) {
 			if p.Severity == Error {
 				return file, fmt.Errorf("%s:%d: %s; mend it, and write %s = %q below [%s] yourself", file, p.Line, p.Message, key, value, table)
 			}
@@ -37,31 +38,17 @@ func (f Files) SetOwn(table, key, value string) (file string, err error) {
 	if target, err := filepath.EvalSymlinks(file); err == nil { // a link to where its user keeps such files stays one
 		file = target
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return file, fmt.Errorf("writing your configuration: %w", err)
-	}
-	return file, replaceFile(file, now)
-}
-
-// replaceFile exchanges a file for one with another content: a whole one is there at any moment.
-func replaceFile(name string, data []byte) error {
 	mode := os.FileMode(0o600)
-	if info, err := os.Stat(name); err == nil {
+	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
 	}
-	temp, err := os.CreateTemp(filepath.Dir(name), ".config-*")
-	if err != nil {
-		return fmt.Errorf("writing your configuration: %w", err)
-	}
-	_, err = temp.Write(data)
-	if err = errors.Join(err, temp.Chmod(mode), temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), name)
+	if err = paths.WriteOwn(file, now, false); err == nil {
+		err = os.Chmod(file, mode)
 	}
 	if err != nil {
-		os.Remove(temp.Name())
-		return fmt.Errorf("writing your configuration: %w", err)
+		err = fmt.Errorf("writing your configuration: %w", err)
 	}
-	return nil
+	return file, err
 }
 
 // withText is a file with a text of a table: in place of its value, behind the table's
