@@ -43,50 +43,44 @@ type chosen struct {
 	from    config.Source // who chose it
 }
 
-// chooser chooses an agent.
-type chooser struct {
-	settings config.Settings
-	detect   Detect
-}
-
 // choose returns the agent that a start names, else the editor's settings,
 // else the files. A hat of the start's goes before a backend of the editor's.
-func (c chooser) choose(ctx context.Context, start, editor Agent) (chosen, error) {
+func (r Resolver) choose(ctx context.Context, start, editor Agent) (chosen, error) {
 	if err := start.checkProgramFlags(); err != nil {
 		return chosen{}, err
 	}
 	switch {
 	case start.Hat != "":
-		return c.wear(ctx, start.Hat, start.Name)
+		return r.wear(ctx, start.Hat, start.Name)
 	case start.Name != "":
-		return c.named(ctx, start, config.FromStart)
+		return r.named(ctx, start, config.FromStart)
 	case editor.Hat != "":
-		return c.wear(ctx, editor.Hat, editor.Name)
+		return r.wear(ctx, editor.Hat, editor.Name)
 	case editor.Name != "":
-		return c.named(ctx, editor, config.FromEditor)
+		return r.named(ctx, editor, config.FromEditor)
 	}
-	return c.named(ctx, Agent{Name: c.settings.Backend}, c.settings.Source("backend"))
+	return r.named(ctx, Agent{Name: r.Settings.Backend}, r.Settings.Source("backend"))
 }
 
 // named returns the agent with a name, or of a path.
-func (c chooser) named(ctx context.Context, a Agent, from config.Source) (chosen, error) {
+func (r Resolver) named(ctx context.Context, a Agent, from config.Source) (chosen, error) {
 	if IsPath(a.Name) {
 		b, err := a.program()
 		return chosen{backend: b, from: from}, err
 	}
-	b, args, err := c.lookup(ctx, a.Name)
+	b, args, err := r.lookup(ctx, a.Name)
 	return chosen{backend: b, args: args, from: from}, err
 }
 
 // wear returns the agent of a hat. A backend that is named beside must be the hat's.
-func (c chooser) wear(ctx context.Context, name, beside string) (chosen, error) {
-	hat, ok := c.settings.Hats[name]
+func (r Resolver) wear(ctx context.Context, name, beside string) (chosen, error) {
+	hat, ok := r.Settings.Hats[name]
 	if !ok {
-		return chosen{}, &UnknownHatError{name, c.settings.HatNames()}
+		return chosen{}, &UnknownHatError{name, r.Settings.HatNames()}
 	}
 	own := cmp.Or(hat.Backend, hat.Command)
 	if own == "" { // it has none of its own
-		agent, err := c.named(ctx, Agent{Name: cmp.Or(beside, c.settings.Backend)}, c.settings.Source("backend"))
+		agent, err := r.named(ctx, Agent{Name: cmp.Or(beside, r.Settings.Backend)}, r.Settings.Source("backend"))
 		agent.hat = name
 		return agent, err
 	}
@@ -95,23 +89,31 @@ func (c chooser) wear(ctx context.Context, name, beside string) (chosen, error) 
 	}
 	if hat.Command != "" {
 		b := custom(hat.Command, nil, "", "")
-		return chosen{b, name, hat.Args, c.settings.Source("hats." + name + ".backend.command")}, nil
+		return chosen{b, name, hat.Args, r.Settings.Source("hats." + name + ".backend.command")}, nil
 	}
-	b, args, err := c.lookup(ctx, hat.Backend)
-	from := cmp.Or(c.settings.Source("hats."+name+".backend.type"), c.settings.Source("hats."+name+".backend"))
+	b, args, err := r.lookup(ctx, hat.Backend)
+	from := cmp.Or(r.Settings.Source("hats."+name+".backend.type"), r.Settings.Source("hats."+name+".backend"))
 	return chosen{b, name, slices.Concat(args, hat.Args), from}, err
+}
+
+// detect finds the agent where nobody names one: the host's, which runs, so it is installed.
+func (r Resolver) detect(ctx context.Context) (backends.Backend, error) {
+	if r.Host.Name != "" {
+		return backends.Lookup(r.Host.Name)
+	}
+	return r.Detect(ctx)
 }
 
 // lookup returns a backend as the settings have it. args are those that the
 // settings give a known one.
-func (c chooser) lookup(ctx context.Context, name string) (b backends.Backend, args []string, err error) {
+func (r Resolver) lookup(ctx context.Context, name string) (b backends.Backend, args []string, err error) {
 	if name == config.Auto {
-		if b, err = c.detect(ctx); err != nil {
+		if b, err = r.detect(ctx); err != nil {
 			return b, nil, err
 		}
 		name = b.Name
 	}
-	own, described := c.settings.Backends[name]
+	own, described := r.Settings.Backends[name]
 	b, err = backends.Lookup(name)
 	switch {
 	case err == nil:
@@ -128,13 +130,13 @@ func (c chooser) lookup(ctx context.Context, name string) (b backends.Backend, a
 		b.Name, b.InteractiveArgs = name, own.InteractiveArgs
 		return b, nil, nil
 	}
-	return b, nil, c.unknown(name)
+	return b, nil, r.unknown(name)
 }
 
 // unknown says which backends there are, those of the files among them.
-func (c chooser) unknown(name string) error {
+func (r Resolver) unknown(name string) error {
 	known := backends.Names()
-	for _, own := range slices.Sorted(maps.Keys(c.settings.Backends)) {
+	for _, own := range slices.Sorted(maps.Keys(r.Settings.Backends)) {
 		if !slices.Contains(known, own) {
 			known = append(known, own)
 		}

@@ -181,13 +181,6 @@ func (r Resolver) say(cfg *engine.Config) {
 	bound(cfg)
 }
 
-func (r Resolver) chooser() chooser {
-	if r.Host.Name == "" {
-		return chooser{r.Settings, r.Detect}
-	}
-	return chooser{r.Settings, func(context.Context) (backends.Backend, error) { return backends.Lookup(r.Host.Name) }} // it runs, so it is installed
-}
-
 // isHosts says whether a loop with this agent has the model of its host.
 func (r Resolver) isHosts(agent backends.Backend, cfg engine.Config) bool {
 	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && cfg.Model == "" &&
@@ -299,7 +292,7 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (en
 	if err := named.goOnAs(found); err != nil {
 		return cfg, err
 	}
-	agent, err := r.chooser().choose(ctx, named, Agent{})
+	agent, err := r.choose(ctx, named, Agent{})
 	if err != nil {
 		return cfg, err
 	}
@@ -373,7 +366,7 @@ func Remember(files config.Files, cfg engine.Config, loopID string) {
 // interface, with the prompt if there is one.
 func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Backend, argv []string, err error) {
 	ctx = backends.ForLoop(ctx, r.Settings.Sandbox, r.Settings.Files.Folder)
-	agent, err := r.chooser().choose(ctx, r.Start.Agent, r.Editor.Agent)
+	agent, err := r.choose(ctx, r.Start.Agent, r.Editor.Agent)
 	if err != nil {
 		return b, nil, err
 	}

@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -48,7 +48,7 @@ func (t Team) Flags(backend string) string {
 	var words []string
 	for _, flag := range namingFlags() {
 		if flag.isIn(o) {
-			words = append(words, "--"+flag.Name+" "+quoted(flag.text(o)))
+			words = append(words, "--"+flag.Name+" "+tell.ShellWord(flag.text(o)))
 		}
 	}
 	return strings.Join(words, " ")
@@ -62,14 +62,6 @@ func namingFlags() (flags []Flag) {
 		}
 	}
 	return append(flags[1:], flags[0])
-}
-
-// quoted is a word that shellWord reads as it is.
-func quoted(word string) string {
-	if !strings.ContainsAny(word, `'"\`) && !strings.ContainsFunc(word, unicode.IsSpace) {
-		return word
-	}
-	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(word) + `"`
 }
 
 // TeamOf reads what Flags wrote.
@@ -189,7 +181,7 @@ func (r Resolver) fileSeat(ctx context.Context, set agents.Set, said config.Step
 		from = config.FromStart
 	}
 	s = seat{Hat: hats.Hat{Name: a.Name, Description: a.Description, Instructions: a.Instructions}, file: a, task: said.Task}
-	if s.chosen, err = r.chooser().named(ctx, named, from); err != nil {
+	if s.chosen, err = r.named(ctx, named, from); err != nil {
 		return s, err
 	}
 	if a.IsFolder && !slices.ContainsFunc(c.planted, func(p config.Planted) bool { return p.File == a.File }) {

@@ -34,11 +34,11 @@ type Result struct {
 
 // A converter takes over key by key what it knows. What nobody has asked for then has no counterpart.
 type converter struct {
+	document
 	root    *field
 	builtin []string // names of the known backends
 	backend string   // the loop's own
 	promise string   // what ends a loop there
-	out     []entry
 	hats    []*hat
 	notes   []Note
 }
@@ -50,7 +50,7 @@ func Convert(data []byte, builtin []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	c := &converter{root: root, builtin: builtin, backend: config.Auto}
+	c := &converter{document: newDocument(), root: root, builtin: builtin, backend: config.Auto}
 	file, prompt := c.said("event_loop.prompt_file"), c.said("event_loop.prompt")
 	result := Result{PromptFile: "PROMPT.md", Prompt: c.text(prompt)}
 	if c.set("", "prompt_file", quote(c.text(file)), file) {
@@ -194,7 +194,7 @@ func (c *converter) set(table, key, value string, from *field) bool {
 		c.note(from, "is left out: %s", why)
 		return false
 	}
-	c.out = append(c.out, entry{table, key, value})
+	c.add(table, key, value)
 	return true
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // hat is one of the file's, and of ours.
@@ -20,13 +21,11 @@ type hat struct {
 
 // at is where a key of the hat stands, or the hat itself where it has none of that name.
 func (h *hat) at(key string) *field {
-	at := &field{path: h.path + "." + key, at: h.field.at}
-	for _, f := range h.list {
-		if f.key == key {
-			at.at = f.at
-		}
+	at := h.field.at
+	if i := slices.IndexFunc(h.list, func(f *field) bool { return f.key == key }); i >= 0 {
+		at = h.list[i].at
 	}
-	return at
+	return &field{path: h.path + "." + key, at: at}
 }
 
 // setHats gives the hats names, topics and a first one, as ours have them, and returns the
@@ -219,7 +218,7 @@ func (c *converter) setHat(h *hat) {
 	if seconds, ok := c.number(c.get(h.field, "timeout"), true); ok {
 		timeout = quote(span(seconds))
 	}
-	before := len(c.out)
+	c.about["hats."+h.Name] = strings.Join(strings.Fields(stream.Plain(h.title)), " ")
 	for _, row := range [][3]string{
 		{"description", quote(strings.TrimSpace(h.Description)), "description"},
 		{"backend", c.backendOf(h), "backend"},
@@ -233,7 +232,7 @@ func (c *converter) setHat(h *hat) {
 	} {
 		c.set("hats."+h.Name, row[0], row[1], h.at(row[2]))
 	}
-	if len(c.out) == before {
+	if c.lines["hats."+h.Name] == "" {
 		c.note(h.field, "is left out: it says nothing")
 	}
 }
@@ -248,11 +247,10 @@ func (c *converter) withoutHats(prompt string, start, events *field) string {
 	case len(rules) > 0:
 		c.leaveOut(guards, "write them into the prompt")
 	}
-	if start.text != "" && start.text != "task.start" {
-		c.leaveOut(start, "there are no hats")
-	}
-	if events.at > 0 {
-		c.leaveOut(events, "there are no hats")
+	for _, f := range []*field{start, events} {
+		if f.at > 0 && f.text != "task.start" {
+			c.leaveOut(f, "there are no hats")
+		}
 	}
 	return prompt
 }

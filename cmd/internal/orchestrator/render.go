@@ -5,15 +5,31 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// entry is a line of the new file: they stay in the order in which they came.
-type entry struct{ table, key, value string }
+// document is the new file: tables in their order, each with its lines and what it is about.
+type document struct {
+	tables       []string
+	lines, about map[string]string
+}
 
-func (c *converter) has(table, key string) bool {
-	return slices.ContainsFunc(c.out, func(e entry) bool { return e.table == table && e.key == key })
+func newDocument() document {
+	return document{[]string{"", "limits", "completion", "verify"}, map[string]string{}, map[string]string{
+		"limits":     "when a loop ends although nobody promised that it is done; 0 is no limit",
+		"completion": "how the agent says that it is done",
+		"verify":     "a promise counts when this passes",
+	}}
+}
+
+func (d *document) add(table, key, value string) {
+	if !slices.Contains(d.tables, table) {
+		d.tables = append(d.tables, table)
+	}
+	d.lines[table] += key + " = " + value + "\n"
+}
+
+func (d *document) has(table, key string) bool {
+	return strings.Contains("\n"+d.lines[table], "\n"+key+" = ")
 }
 
 const heading = `# Settings of ralph-lsp for this folder, taken over from a file of ralph-orchestrator;
@@ -21,43 +37,25 @@ const heading = `# Settings of ralph-lsp for this folder, taken over from a file
 # trusted: ralph-lsp trust
 `
 
-// render writes the new file: its tables in our order, each with what it is about.
-func (c *converter) render() []byte {
-	text := heading + c.table("", "") + c.table("limits", "when a loop ends although nobody promised that it is done; 0 is no limit") +
-		c.table("completion", "how the agent says that it is done") + c.table("verify", "a promise counts when this passes")
-	var agents []string
-	for _, e := range c.out {
-		if strings.HasPrefix(e.table, "backends.") && !slices.Contains(agents, e.table) {
-			agents = append(agents, e.table)
-			text += c.table(e.table, "")
+// render writes the new file.
+func (d *document) render() []byte {
+	text, of := heading, "\n# The hats; ralph-lsp hats draws them.\n"
+	for _, table := range d.tables {
+		if strings.HasPrefix(table, "hats.") {
+			text, of = text+of, ""
 		}
-	}
-	if len(c.hats) > 0 {
-		text += "\n# The hats; ralph-lsp hats draws them.\n"
-	}
-	for _, h := range c.hats {
-		text += c.table("hats."+h.Name, strings.Join(strings.Fields(stream.Plain(h.title)), " "))
+		if d.lines[table] != "" {
+			text += "\n"
+		}
+		if about := d.about[table]; about != "" && d.lines[table] != "" {
+			text += "# " + about + "\n"
+		}
+		if table != "" && d.lines[table] != "" {
+			text += "[" + table + "]\n"
+		}
+		text += d.lines[table]
 	}
 	return []byte(text)
-}
-
-// table is one of the new file's with what it is about; "" for one without a key.
-func (c *converter) table(name, about string) (text string) {
-	for _, e := range c.out {
-		if e.table == name {
-			text += e.key + " = " + e.value + "\n"
-		}
-	}
-	if text == "" {
-		return ""
-	}
-	if name != "" {
-		text = "[" + name + "]\n" + text
-	}
-	if about != "" {
-		text = "# " + about + "\n" + text
-	}
-	return "\n" + text
 }
 
 // quote writes a text as TOML has it, over several lines if it has some; "" is a blank one.
@@ -80,14 +78,11 @@ func quoteWord(s string) string { return `"` + escape(s, "") + `"` }
 
 // quoteAll writes a list of texts; "" is an empty one.
 func quoteAll(list []string) string {
-	if len(list) == 0 {
-		return ""
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, quoteWord(s))
 	}
-	quoted := slices.Clone(list)
-	for i, s := range list {
-		quoted[i] = quoteWord(s)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
+	return strings.TrimSuffix("["+strings.Join(quoted, ", ")+"]", "[]")
 }
 
 // escape escapes what can't stand between quotes, and what can't be seen, but for some characters.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -37,12 +38,8 @@ type field struct {
 
 // isOff says whether a value asks for nothing.
 func (f *field) isOff() bool {
-	for _, below := range f.list {
-		if below.key == "enabled" && below.text == "false" {
-			return true
-		}
-	}
-	return f.isNull || f.text == "false" || f.kind != yaml.ScalarNode && len(f.list) == 0
+	isDisabled := slices.ContainsFunc(f.list, func(below *field) bool { return below.key == "enabled" && below.text == "false" })
+	return isDisabled || f.isNull || f.text == "false" || f.kind != yaml.ScalarNode && len(f.list) == 0
 }
 
 // parse reads the table that a file is.
@@ -101,18 +98,9 @@ func read(n *yaml.Node, f field) *field {
 		f.list = append(f.list, read(n.Content[i], below))
 	}
 	for _, more := range merged {
-		if !f.has(more.key) {
+		if !slices.ContainsFunc(f.list, func(below *field) bool { return below.key == more.key }) {
 			f.list = append(f.list, more)
 		}
 	}
 	return &f
-}
-
-func (f *field) has(key string) bool {
-	for _, below := range f.list {
-		if below.key == key {
-			return true
-		}
-	}
-	return false
 }
