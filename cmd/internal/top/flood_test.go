@@ -33,3 +33,20 @@ func TestAFlood(t *testing.T) {
 		t.Errorf("%d lines are kept", n)
 	}
 }
+
+// BenchmarkPicture measures what it takes to draw a large screen in a flood.
+func BenchmarkPicture(b *testing.B) {
+	c := newTalk(b, 200, 50, running(), asking(), ended())
+	tellParser(c.tales["ralph-parser"])
+	c.looks()
+	for i := range 100 {
+		c.tales["ralph-parser"].tell(fmt.Sprintf("flood %d with some words behind it", i), "x")
+	}
+	c.reads()
+	shown := c.m.palette.Fence()
+	for b.Loop() {
+		for _, row := range c.m.picture().rows {
+			_ = shown(row)
+		}
+	}
+}

@@ -17,9 +17,10 @@ import (
 
 const (
 	pollEvery = 100 * time.Millisecond
-	pageSize  = 64 << 10 // bytes: a message that is shown in no time
-	maxBehind = 32       // pages, behind which those of a flood aren't shown
-	maxParts  = 4        // of an iteration, from its end, each of half a megabyte
+	pageSize  = 64 << 10  // bytes: a message that is shown in no time
+	maxParts  = 4         // of an iteration, from its end, each of half a megabyte
+	maxFirst  = 4 << 20   // bytes that are told at first
+	maxAtOnce = 256 << 10 // and each time when there is more; what a flood has besides isn't shown
 )
 
 // told is a piece of a loop's story.
@@ -78,7 +79,7 @@ func (s source) follow(ctx context.Context, send func(message)) {
 		return nil
 	}
 	err := begin()
-	for behind, isNew := 0, true; ctx.Err() == nil; {
+	for room, isNew := maxFirst, true; ctx.Err() == nil; {
 		if err != nil { // it may only begin
 			if err = wait(ctx); err == nil {
 				story = s.story()
@@ -96,21 +97,17 @@ func (s source) follow(ctx context.Context, send func(message)) {
 			isCut, isNew = false, true
 			send(toldMsg{s.gen, pieces})
 		}
-		if behind++; page.More && behind < maxBehind {
+		if room -= pageSize; page.More && room > 0 {
 			continue
 		}
-		if page.More { // it is written faster than anybody could read it
-			out, problem := story.Outline(ctx)
-			if err = problem; err == nil && len(out.Parts) > 0 {
-				cursor, isCut, t = out.Cursor, true, s.teller()
-			}
-			behind = 0
-			continue
-		}
-		if behind = 0; isNew {
+		if live, ok := story.(interface{ End() (string, error) }); page.More && ok { // it is written faster than anybody could read it
+			cursor, err = live.End()
+			isCut, t = true, s.teller()
+		} else if isNew && !page.More {
 			send(caughtUp{s.gen})
+			isNew = false
 		}
-		isNew, err = false, nil
+		room = maxAtOnce
 		_ = wait(ctx)
 	}
 }

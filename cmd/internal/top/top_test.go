@@ -97,9 +97,15 @@ func (s *tale) Outline(context.Context) (out journal.Outline, _ error) {
 	return out, nil
 }
 
+func (s *tale) End() (string, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strconv.Itoa(len(s.items)), nil
+}
+
 // talk is a conversation with the screen.
 type talk struct {
-	t     *testing.T
+	t     testing.TB
 	m     *model
 	loops []terminal.Seen
 	tales map[string]*tale
@@ -110,7 +116,7 @@ type talk struct {
 	shown strings.Builder
 }
 
-func newTalk(t *testing.T, width, height int, loops ...loop.Status) *talk {
+func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 	c := &talk{t: t, tales: map[string]*tale{}, says: map[string]said{}, now: noon, came: make(chan message, 16)}
 	for _, st := range loops {
 		c.loops = append(c.loops, terminal.Seen{Status: st})

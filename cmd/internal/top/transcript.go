@@ -1,6 +1,10 @@
 package top
 
-import "github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+)
 
 // maxLines is how many lines are kept of an iteration: the last.
 const maxLines = 5000
@@ -227,7 +231,7 @@ func (s *section) headline(p terminal.Palette) string {
 		fold = "▾ "
 	}
 	if head == "" {
-		head = "before the first iteration"
+		head = fmt.Sprintf("iteration %d", s.iteration)
 	}
 	if s.isCut && s.isOpen {
 		head += p.Dim(" (its last part)")
