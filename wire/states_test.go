@@ -39,7 +39,7 @@ func TestEveryStateIsKnownEverywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := regexp.MustCompile(`"state":"([a-z|]+)"`).FindSubmatch(document)
+	listed := regexp.MustCompile(`"state":"([a-z]+\|[a-z|]+)"`).FindSubmatch(document)
 	if listed == nil {
 		t.Fatal("docs/PROTOCOL.md lists no states")
 	}
