@@ -233,6 +233,9 @@ func (s *section) headline(p terminal.Palette) string {
 	if head == "" {
 		head = fmt.Sprintf("iteration %d", s.iteration)
 	}
+	if s.iteration == 0 {
+		head = "its start"
+	}
 	if s.isCut && s.isOpen {
 		head += p.Dim(" (its last part)")
 	}

@@ -13,7 +13,6 @@ import (
 
 const (
 	wideFrom  = 110 // columns, from which on the loops stand beside the story
-	listWidth = 40  // of them there
 	gutter    = 2   // columns before a story's lines
 	feet      = 2   // rows at the bottom: what was said, and the keys
 	minWidth  = 30
@@ -27,10 +26,13 @@ type picture struct {
 	row, column int // of the cursor; -1: it isn't shown
 }
 
+// listWidth is how many of them the loops have there.
+func (m *model) listWidth() int { return max(40, m.width*3/10) }
+
 // mainWidth is that of the part that shows one loop.
 func (m *model) mainWidth() int {
 	if m.width >= wideFrom {
-		return m.width - listWidth - 3
+		return m.width - m.listWidth() - 3
 	}
 	return m.width
 }
@@ -49,7 +51,7 @@ func (m *model) picture() picture {
 		bar := m.palette.Dim(" │ ")
 		list, main := padded(m.list2(height), height), m.main(height)
 		for i, row := range list {
-			p.rows = append(p.rows, filled(row, listWidth)+bar+main[i])
+			p.rows = append(p.rows, filled(row, m.listWidth())+bar+main[i])
 		}
 	} else {
 		list := m.list1(max(min(len(m.loops), height/4), 1))
@@ -89,8 +91,8 @@ func (m *model) list1(height int) (rows []string) {
 	at := m.indexOf(m.id)
 	for i := window(at, len(m.loops), height); i < len(m.loops) && len(rows) < height; i++ {
 		st := m.loops[i].Status
-		name, title := nameOf(st), m.palette.Dim(filled(terminal.Line(terminal.TitleOf(st)), m.width/4))
-		rows = append(rows, m.marked(i == at, filled(markOf(m.palette, st)+" "+name, m.width/5)+" "+title+" "+m.standOf(st)))
+		title := m.palette.Dim(filled(terminal.Line(terminal.TitleOf(st)), m.width/4))
+		rows = append(rows, filled(m.named(st, i == at), m.width/5)+" "+title+" "+m.standOf(st))
 	}
 	return rows
 }
@@ -102,19 +104,21 @@ func (m *model) list2(height int) (rows []string) {
 	at := m.indexOf(m.id)
 	for i := window(at, len(m.loops), height/2); i < len(m.loops) && len(rows)+2 <= height; i++ {
 		st := m.loops[i].Status
-		rows = append(rows, m.marked(i == at, markOf(m.palette, st)+" "+nameOf(st))+"  "+m.palette.Dim(terminal.Line(terminal.TitleOf(st))), "    "+m.standOf(st))
+		rows = append(rows, m.named(st, i == at)+"  "+m.palette.Dim(terminal.Line(terminal.TitleOf(st))), "    "+m.standOf(st))
 	}
 	return rows
 }
 
-func (m *model) marked(isAt bool, row string) string {
+// named is a loop's name in the list, with how it stands in front.
+func (m *model) named(st loop.Status, isAt bool) string {
+	here, name := "  ", nameOf(st)
 	switch {
-	case !isAt:
-		return "  " + row
-	case m.inStory:
-		return "> " + row
+	case isAt && m.inStory:
+		here = "> "
+	case isAt:
+		here, name = m.palette.Yellow("> "), m.palette.Bold(name)
 	}
-	return m.palette.Yellow("> ") + m.palette.Bold(row)
+	return here + markOf(m.palette, st) + " " + name
 }
 
 func nameOf(st loop.Status) string { return terminal.Line(filepath.Base(st.Folder)) }
