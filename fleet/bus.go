@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
@@ -13,12 +12,21 @@ import (
 
 // The errors of a Bus.
 var (
-	ErrExists   = errors.New("it is there already")
-	ErrNotFound = errors.New("there is no such loop")
-	ErrConflict = errors.New("somebody else changed it meanwhile")
-	ErrNobody   = errors.New("no worker runs an iteration of it now")
-	ErrLedger   = errors.New("what the bus keeps of limits and spending can't be read")
+	ErrExists         = errors.New("it is there already")
+	ErrNotFound error = as{"there is no such loop", loop.ErrNotRunning}
+	ErrConflict       = errors.New("somebody else changed it meanwhile")
+	ErrNobody   error = as{"no worker runs an iteration of it now: it can be told that while one runs", loop.ErrNoRun}
+	ErrLedger         = errors.New("what the bus keeps of limits and spending can't be read")
 )
+
+// as is an error that others know, in words of its own.
+type as struct {
+	text  string
+	known error // nil: none
+}
+
+func (e as) Error() string { return e.text }
+func (e as) Unwrap() error { return e.known }
 
 // Bus is what the parts of a fleet share. All of it may be called from many goroutines.
 type Bus interface {
@@ -146,50 +154,4 @@ func yield(ctx context.Context, tries int) {
 	if tries > 0 {
 		pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
 	}
-}
-
-// ResumeLoop lets a loop go on, see Record.Resume.
-func ResumeLoop(ctx context.Context, bus Bus, id string, p loop.Patch) (Record, error) {
-	enqueue := false
-	r, err := Change(ctx, bus, id, func(r *Record) (err error) {
-		enqueue, err = r.Resume(p, time.Now().UTC())
-		return err
-	})
-	if err == nil && enqueue {
-		err = bus.Enqueue(ctx, r)
-	}
-	return r, err
-}
-
-// cancelPatience is how long a cancel waits for a worker: longer than a lease.
-const cancelPatience = 90 * time.Second
-
-// CancelLoop ends a loop, and returns when its worker has ended all of it.
-func CancelLoop(ctx context.Context, bus Bus, id string) (r Record, err error) {
-	ctx, stop := context.WithTimeout(ctx, cancelPatience)
-	defer stop()
-	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Cancel(time.Now().UTC()) })
-	if err != nil || r.Phase == Ended { // it was nobody's, as nearly all of many are: to watch one takes ten times as long as to end it
-		return r, err
-	}
-	changes, err := bus.Watch(ctx, id)
-	if err != nil {
-		return r, err
-	}
-	if _, _, err := bus.Get(ctx, id); errors.Is(err, ErrNotFound) { // it was removed before it was watched, which is no news
-		r.Phase = Removed
-	} else if err != nil {
-		return r, err
-	}
-	for worker := r.Worker; r.Phase != Ended && r.Phase != Removed; {
-		var ok bool
-		select {
-		case r, ok = <-changes:
-		case <-ctx.Done():
-		}
-		if !ok {
-			return r, fmt.Errorf("%s: its worker (%s) hasn't answered yet; it ends when that does, or its lease is over", id, worker)
-		}
-	}
-	return r, nil
 }

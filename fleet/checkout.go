@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -345,4 +346,12 @@ func (c *checkouts) copy(to io.Writer, from io.Reader) error {
 			return err
 		}
 	}
+}
+
+// freeOn is how many bytes may be written to the disk with a folder; where nobody can tell, any number.
+func freeOn(dir string) uint64 {
+	if free, err := paths.Free(dir); err == nil {
+		return uint64(free)
+	}
+	return math.MaxUint64
 }

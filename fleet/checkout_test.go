@@ -48,7 +48,7 @@ func (w *works) goesOnElsewhere(does string) (branch string) {
 	w.write("log.does", does)
 	r := w.until(w.submit(), isPaused)
 	os.Remove(w.log + ".does")
-	if _, err := ResumeLoop(w.t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+	if err := handle(w.t, w.bus, r).Resume(loop.Patch{}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.worker = w.other("other")

@@ -125,7 +125,13 @@ func TestACancelOfALoopThatRuns(t *testing.T) {
 	w.until(submitted, func(r Record) bool {
 		if !asked && r.Phase == Running && len(w.said()) > 0 {
 			asked = true
-			go func() { cancelled <- must(CancelLoop(t.Context(), w.bus, r.ID)) }()
+			go func() {
+				h := handle(t, w.bus, r)
+				if err := h.Cancel(); err != nil {
+					panic(err)
+				}
+				cancelled <- h.Record
+			}()
 		}
 		return len(cancelled) == 1
 	})
@@ -139,8 +145,9 @@ func TestACancelOfALoopThatWaits(t *testing.T) {
 	w := newWorks(t)
 	r := w.submit()
 	w.bus.deaf = 1
-	if r, err := CancelLoop(t.Context(), w.bus, r.ID); err != nil || r.Phase != Ended || w.bus.deaf != 1 {
-		t.Errorf("it is %+v, %v", r, err)
+	h := handle(t, w.bus, r)
+	if err := h.Cancel(); err != nil || h.Record.Phase != Ended || w.bus.deaf != 1 {
+		t.Errorf("it is %+v, %v", h.Record, err)
 	}
 }
 
@@ -163,7 +170,8 @@ func TestACancelOfALoopThatIsRemoved(t *testing.T) {
 	w := newWorks(t)
 	r := w.submit()
 	w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
-	if r, err := CancelLoop(t.Context(), removes{w.bus}, r.ID); err != nil || r.Phase != Removed {
+	h := handle(t, removes{w.bus}, r)
+	if err := h.Cancel(); err != nil || h.Record.Phase != Removed {
 		t.Errorf("it is %+v, %v", r, err)
 	}
 }

@@ -207,7 +207,7 @@ func TestAHostileCheckpoint(t *testing.T) {
 			}
 
 			w.worker = w.other("other")
-			if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+			if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 				t.Fatal(err)
 			}
 			r = w.until(r, func(r Record) bool { return isEnded(r) || r.Failures > 0 })
@@ -222,7 +222,7 @@ func TestAHostileCheckpoint(t *testing.T) {
 			if !tt.isTaken && (tt.name == "truncated" || strings.Contains(tt.name, "state")) { // and goes on when its checkpoint is there again
 				w.bus.PutFile(t.Context(), r.CheckpointFile(1), bytes.NewReader(was))
 				w.bus.PutFile(t.Context(), r.StateFile(1), bytes.NewReader(state))
-				if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+				if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 					t.Fatal(err)
 				}
 				if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 {

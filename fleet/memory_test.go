@@ -287,3 +287,8 @@ func (t *memoryTicket) Done(context.Context) error {
 	t.bus.queued[t.id] = false
 	return nil
 }
+
+// handle is a loop of a bus for who commands it.
+func handle(t *testing.T, bus Bus, r Record) *Handle {
+	return &Handle{Ctx: t.Context(), Bus: bus, Record: r}
+}

@@ -70,8 +70,8 @@ type Record struct {
 
 // The errors of what a record can't do.
 var (
-	ErrEnded  = errors.New("the loop has ended")
-	ErrNotOur = errors.New("another worker has the loop by now")
+	ErrEnded  error = as{"the loop has ended", loop.ErrNotRunning}
+	ErrNotOur       = errors.New("another worker has the loop by now")
 )
 
 // maxAttempts in a row that come to nothing end a loop: no checkout, no program, a child

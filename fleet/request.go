@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -57,31 +56,31 @@ func AskWorker(ctx context.Context, bus Bus, id, command, by string, params, res
 		return fmt.Errorf("the worker's answer: %w", err)
 	}
 	if f := reply.Failure; f != nil {
-		return &wire.Failure{Reason: f.Reason, Key: f.Key, Err: errors.New(f.Message)}
+		return f.err()
 	}
 	return json.Unmarshal(reply.Result, result)
 }
 
-// asked answers what is asked of the loop in a checkout while its iteration runs.
-type asked struct {
-	ctx context.Context // of the iteration: done when it is lost or cancelled
+// Asked answers what is asked of the loop in a checkout while its iteration runs.
+type Asked struct {
+	Ctx context.Context // of the iteration: done when it is lost or cancelled
 
 	mu   sync.Mutex
-	tree string // "": it has ended
+	Tree string // "": it has ended
 }
 
 // end has nothing done with the checkout any more.
-func (a *asked) end() {
+func (a *Asked) end() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.tree = ""
+	a.Tree = ""
 }
 
-// answer carries out a request. Once the loop is another worker's it is silent.
-func (a *asked) answer(text []byte) []byte {
+// Answer carries out a request. Once the loop is another worker's it is silent.
+func (a *Asked) Answer(text []byte) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if errors.Is(context.Cause(a.ctx), ErrNotOur) {
+	if errors.Is(context.Cause(a.Ctx), ErrNotOur) {
 		return nil
 	}
 	var reply Reply
@@ -96,12 +95,12 @@ func (a *asked) answer(text []byte) []byte {
 	return data
 }
 
-func (a *asked) do(text []byte) (any, error) {
+func (a *Asked) do(text []byte) (any, error) {
 	var r Request
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, err
 	}
-	if a.tree == "" || a.ctx.Err() != nil {
+	if a.Tree == "" || a.Ctx.Err() != nil {
 		return nil, loop.ErrNotRunning
 	}
 	switch r.Command {
@@ -110,18 +109,18 @@ func (a *asked) do(text []byte) (any, error) {
 		if err := json.Unmarshal(r.Params, &p); err != nil {
 			return nil, err
 		}
-		return answerIn(a.tree, p, r.By)
+		return answerIn(a.Tree, p, r.By)
 	case wire.CommandNext:
-		iteration, err := loop.Other{Folder: a.tree}.Next()
+		iteration, err := loop.Other{Folder: a.Tree}.Next()
 		return wire.LoopResult{Iteration: iteration, Text: wire.NextText(iteration)}, err
 	case wire.CommandUpdate:
 		var p wire.ChangeParams
 		if err := json.Unmarshal(r.Params, &p); err != nil {
 			return nil, err
 		}
-		return updateIn(a.tree, p)
+		return updateIn(a.Tree, p)
 	case wire.CommandResume: // it tries again at once
-		return wire.LoopResult{}, loop.Other{Folder: a.tree}.Resume(loop.Patch{})
+		return wire.LoopResult{}, loop.Other{Folder: a.Tree}.Resume(loop.Patch{})
 	}
 	return nil, fmt.Errorf("this worker doesn't know how to do %s: it may be of an older version", r.Command)
 }
@@ -181,71 +180,31 @@ func updateIn(tree string, p wire.ChangeParams) (any, error) {
 	return wire.LoopResult{Text: now.Limits.Line(now.Promise)}, err
 }
 
+// refusals are the reasons of errors that arrive as what they are.
+var refusals = map[string]error{
+	wire.ReasonNoQuestion: ask.ErrNoQuestion, wire.ReasonNotRunning: loop.ErrNotRunning, wire.ReasonNoRun: loop.ErrNoRun, wire.ReasonEmptyPrompt: loop.ErrEmptyPrompt,
+}
+
 // refusalOf says for a program why something can't be done.
 func refusalOf(err error) *Refusal {
 	r := &Refusal{Message: err.Error()}
-	var limit *limits.Error
-	switch {
-	case errors.As(err, new(*ask.AnswerError)):
+	for reason, known := range refusals {
+		if errors.Is(err, known) {
+			r.Reason = reason
+		}
+	}
+	if errors.As(err, new(*ask.AnswerError)) {
 		r.Key = "answer"
-	case errors.Is(err, ask.ErrNoQuestion):
-		r.Reason = wire.ReasonNoQuestion
-	case errors.Is(err, loop.ErrNotRunning):
-		r.Reason = wire.ReasonNotRunning
-	case errors.Is(err, loop.ErrNoRun):
-		r.Reason = wire.ReasonNoRun
-	case errors.Is(err, loop.ErrEmptyPrompt):
-		r.Reason = wire.ReasonEmptyPrompt
-	case errors.As(err, &limit):
+	} else if limit := (*limits.Error)(nil); errors.As(err, &limit) {
 		r.Key = limit.Limit.Wire
 	}
 	return r
 }
 
-// PatchOf reads new limits of a loop: as parameters, and as a person types them.
-func (r Record) PatchOf(given wire.LimitParams, text string) (loop.Patch, error) {
-	patch, err := given.Patch()
-	if err != nil || strings.TrimSpace(text) == "" {
-		return patch, err
+func (r *Refusal) err() error {
+	var why error = as{r.Message, refusals[r.Reason]}
+	if r.Key == "answer" {
+		why = &ask.AnswerError{Why: r.Message}
 	}
-	said, err := start.ParseChange(text, r.Limits(), loop.StopReason(r.StopReason).Ending().Limit)
-	if err != nil {
-		return patch, &wire.Failure{Key: "text", Err: err}
-	}
-	return patch.Or(said), nil
-}
-
-// UpdateLoop changes what bounds a loop, and its promise, for good: the iteration that runs
-// and all others obey. Its prompt and what it is allowed can be changed while one runs. All
-// is taken or nothing.
-func UpdateLoop(ctx context.Context, bus Bus, id, by string, p wire.ChangeParams) (result wire.LoopResult, err error) {
-	r, _, err := bus.Get(ctx, id)
-	if err != nil {
-		return result, err
-	}
-	patch, err := r.PatchOf(p.LimitParams, p.Text)
-	if err != nil {
-		return result, err
-	}
-	p.LimitParams, p.Text = wire.LimitParams{Message: patch.Message(), CompletionPromise: patch.Promise}, ""
-	if err := r.Bound(patch); err != nil { // before anybody is told
-		return result, err
-	}
-	tell := func() error { return AskWorker(ctx, bus, id, wire.CommandUpdate, by, p, &result) }
-	err = tell()
-	var refused *wire.Failure
-	isIdle := errors.Is(err, ErrNobody) || errors.As(err, &refused) && refused.Reason == wire.ReasonNotRunning
-	if err != nil && !(isIdle && p.Prompt == nil && len(p.Disallow) == 0) {
-		return result, err
-	}
-	r, err = Change(ctx, bus, id, func(r *Record) error { return r.Bound(patch) })
-	switch {
-	case err != nil && !isIdle:
-		return result, fmt.Errorf("the iteration that runs obeys, but the loop hasn't kept it for the next ones: %w; say it again", err)
-	case err != nil:
-		return result, err
-	case isIdle && tell() != nil: // an iteration may have begun meanwhile
-		result.Text = r.Limits().Line("")
-	}
-	return result, nil
+	return &wire.Failure{Reason: r.Reason, Key: r.Key, Err: why}
 }

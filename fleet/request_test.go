@@ -112,10 +112,10 @@ func TestWhatAWorkerDoesForOthers(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, d := asking(t)
-			a := &asked{ctx: t.Context(), tree: tree}
+			a := &Asked{Ctx: t.Context(), Tree: tree}
 			params, _ := json.Marshal(tt.params)
 			request, _ := json.Marshal(Request{tt.command, params, "me"})
-			if got := string(a.answer(request)); !strings.Contains(got, tt.want) {
+			if got := string(a.Answer(request)); !strings.Contains(got, tt.want) {
 				t.Errorf("the reply is %s", got)
 			}
 			left := strings.Join(d.heard, ", ")
@@ -131,22 +131,22 @@ func TestWhoIsAskedTooLate(t *testing.T) {
 	tree, d := asking(t)
 	request, _ := json.Marshal(Request{Command: wire.CommandNext, Params: []byte("{}")})
 	ctx, lose := context.WithCancelCause(t.Context())
-	over, lost := &asked{ctx: t.Context(), tree: tree}, &asked{ctx: ctx, tree: tree}
+	over, lost := &Asked{Ctx: t.Context(), Tree: tree}, &Asked{Ctx: ctx, Tree: tree}
 	over.end()
-	if got := string(over.answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
+	if got := string(over.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
 		t.Errorf("over: %s", got)
 	}
 	lose(errCancelled)
-	if got := string(lost.answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
+	if got := string(lost.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
 		t.Errorf("cancelled: %s", got)
 	}
 	ctx, lose = context.WithCancelCause(t.Context())
-	lost.ctx = ctx
+	lost.Ctx = ctx
 	lose(ErrNotOur)
-	if got := lost.answer(request); got != nil {
+	if got := lost.Answer(request); got != nil {
 		t.Errorf("lost: %s", got)
 	}
-	if got := string((&asked{ctx: t.Context(), tree: tree}).answer([]byte("{"))); !strings.Contains(got, `"error"`) {
+	if got := string((&Asked{Ctx: t.Context(), Tree: tree}).Answer([]byte("{"))); !strings.Contains(got, `"error"`) {
 		t.Errorf("no request: %s", got)
 	}
 	if len(d.heard) > 0 {
@@ -161,7 +161,7 @@ func TestAWorkerThatRefusesAnUpdate(t *testing.T) {
 		r := queued()
 		bus.Create(t.Context(), r)
 		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte(`{"error":{"reason":"` + reason + `","message":"no"}}`) })
-		_, err := UpdateLoop(t.Context(), bus, r.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")})
+		err := handle(t, bus, r).Update(loop.Patch{Given: limits.Given{MaxIterations: new(7)}})
 		kept, _, _ := bus.Get(t.Context(), r.ID)
 		if (err == nil) != isFine || (len(kept.Changed) > 0) != isFine {
 			t.Errorf("%s: %v, and the loop keeps %q", reason, err, kept.Changed)
@@ -175,7 +175,7 @@ func TestLimitsAreNotKeptWithoutTheRest(t *testing.T) {
 	bus := newMemory()
 	r := queued()
 	bus.Create(t.Context(), r)
-	_, err := UpdateLoop(t.Context(), bus, r.ID, "me", wire.ChangeParams{LimitParams: seven, Prompt: new("Do more")})
+	err := handle(t, bus, r).Update(loop.Patch{Given: limits.Given{MaxIterations: new(7)}, Prompt: new("Do more")})
 	if kept, _, _ := bus.Get(t.Context(), r.ID); !errors.Is(err, ErrNobody) || len(kept.Changed) > 0 {
 		t.Errorf("while nobody can be told the prompt: %v, and the loop keeps %q", err, kept.Changed)
 	}
@@ -186,7 +186,7 @@ func TestLimitsAreNotKeptWithoutTheRest(t *testing.T) {
 	} {
 		params, _ := json.Marshal(p)
 		request, _ := json.Marshal(Request{wire.CommandUpdate, params, "me"})
-		got := string((&asked{ctx: t.Context(), tree: tree}).answer(request))
+		got := string((&Asked{Ctx: t.Context(), Tree: tree}).Answer(request))
 		if s, err := d.file.Load(); err != nil || !strings.Contains(got, `"error"`) || len(d.heard) > 0 || *s.Given.MaxIterations != 5 {
 			t.Errorf("%s: it replies %s, and the state is %+v (%v)", params, got, s, err)
 		}

@@ -15,7 +15,7 @@ func (w *works) iteration(r Record, does string) Record {
 	w.write("log.pauses", "")
 	w.write("log.does", does)
 	if r.Phase == Paused {
-		if _, err := ResumeLoop(w.t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+		if err := handle(w.t, w.bus, r).Resume(loop.Patch{}); err != nil {
 			w.t.Fatal(err)
 		}
 	}

@@ -81,6 +81,14 @@ func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatu
 
 // known is the status as far as the record knows it.
 func (r Record) known(folder string, now time.Time) wire.LoopStatus {
+	l := wire.StatusOf(r.status(folder, now), false)
+	l.Busy, l.Question = false, ""
+	l.Text = stream.Line(r.Sentence(now), maxSentence)
+	l.Line = l.Text
+	return l
+}
+
+func (r Record) status(folder string, now time.Time) loop.Status {
 	bounds := r.Bounds()
 	s := loop.Status{
 		LoopID: r.ID, Folder: folder, State: r.state(now), Iteration: r.Iterations, Limits: r.Limits(),
@@ -101,11 +109,7 @@ func (r Record) known(folder string, now time.Time) wire.LoopStatus {
 	if s.State == loop.StateFailed {
 		s.Error = r.Text
 	}
-	l := wire.StatusOf(s, false)
-	l.Busy, l.Question = false, ""
-	l.Text = stream.Line(r.Sentence(now), maxSentence)
-	l.Line = l.Text
-	return l
+	return s
 }
 
 // maxSentence bounds how a loop stands in one line, in bytes.

@@ -430,8 +430,8 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
-	asked := &asked{ctx: ctx, tree: tree}
-	stop, err := w.Bus.Listen(ctx, a.ID, asked.answer)
+	asked := &Asked{Ctx: ctx, Tree: tree}
+	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
 	if err != nil {
 		return o, false, err
 	}

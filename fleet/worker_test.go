@@ -166,7 +166,7 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 		t.Fatalf("it is %+v", r)
 	}
 	w.change(r, func(r *Record) error { return r.Steer("mind the gap", time.Now()) })
-	if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+	if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
 	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Keep: 10, Log: w.worker.Log}
@@ -330,7 +330,7 @@ func TestAPausedLoopWaitsForItsUser(t *testing.T) {
 	if r := w.until(submitted, isPaused); r.Attempt != 0 {
 		t.Errorf("it is %+v", r)
 	}
-	if _, err := ResumeLoop(t.Context(), w.bus, submitted.ID, loop.Patch{}); err != nil {
+	if err := handle(t, w.bus, submitted).Resume(loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.until(submitted, isEnded); r.Iterations != 3 {
@@ -394,26 +394,20 @@ func TestNewLimitsReachAllChildren(t *testing.T) {
 	w := newWorks(t)
 	w.task.Flags = []string{"--max-iterations=2", "--backend=pi"}
 	submitted := w.submit()
-	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")}); err != nil {
-		t.Fatal(err)
+	h := handle(t, w.bus, submitted)
+	if err := h.Update(loop.Patch{Given: limits.Given{MaxIterations: new(8)}}); err != nil || !strings.HasPrefix(h.Result().Text, "8 iterations") {
+		t.Errorf("changed to %+v, %v", h.Result(), err)
 	}
-	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Text: "+many"}); err == nil {
-		t.Error("what isn't a limit is one")
-	}
-	result, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Text: "+1"})
-	if err != nil || !strings.HasPrefix(result.Text, "8 iterations") {
-		t.Errorf("changed to %+v, %v", result, err)
-	}
-	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{Prompt: new("Do more")}); !errors.Is(err, ErrNobody) {
+	if err := h.Update(loop.Patch{Prompt: new("Do more")}); !errors.Is(err, ErrNobody) {
 		t.Errorf("the prompt of a loop that nobody runs: %v", err)
 	}
-	w.until(submitted, isEnded)
+	h.Record = w.until(submitted, isEnded)
 	for line := range strings.Lines(w.said()) {
 		if !strings.Contains(line, "--max-iterations=2 --backend=pi --max-iterations=8 [") {
 			t.Errorf("the child ran as %s", line)
 		}
 	}
-	if _, err := UpdateLoop(t.Context(), w.bus, submitted.ID, "me", wire.ChangeParams{}); !errors.Is(err, ErrEnded) {
+	if err := h.Update(loop.Patch{}); !errors.Is(err, ErrEnded) {
 		t.Errorf("of one that has ended: %v", err)
 	}
 }
@@ -440,7 +434,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 		held := time.Now().Add(-ahead + 30*time.Minute).UTC()
 		ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Hold("", held); return true })
 		os.Remove(w.log + ".does")
-		if _, err := ResumeLoop(t.Context(), w.bus, r.ID, loop.Patch{}); err != nil {
+		if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 			t.Fatal(err)
 		}
 		r = w.until(r, func(r Record) bool { return r.Reason != "" || r.Phase == Ended })

@@ -8,11 +8,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// Handle is a loop that runs, as whoever commands it sees it: a *Loop of this process, or the
-// Other of another one. Errors that both return: ErrNotRunning, ErrNoRun, ErrNotDetachable,
-// ErrNothingToAccept, ask.ErrNoQuestion, *ask.AnswerError, *caller.Refused, and what is wrong
-// with the new limits.
+// Handle is a loop that runs, as whoever commands it sees it: a *Loop of this process, the Other
+// of another one, or a fleet.Handle of another machine. Errors that all return: ErrNotRunning,
+// ErrNoRun, ErrNotDetachable, ErrNothingToAccept, ask.ErrNoQuestion, *ask.AnswerError,
+// *caller.Refused, and what is wrong with the new limits.
 type Handle interface {
+	// Status is how the loop stands, as far as that is known here.
+	Status() Status
 	// Pause lets the loop finish its iteration and start no other.
 	Pause() error
 	// Next ends the iteration under way, which it returns, and begins the next one.
@@ -41,6 +43,12 @@ var _ Handle = Other{}
 // Other is the loop in a folder that another process drives, reached as control.go says. With
 // a LoopID another one that is there by now isn't meant.
 type Other struct{ Folder, LoopID string }
+
+// Status implements Handle.
+func (o Other) Status() Status {
+	now, _, _, _ := FolderStatus(o.Folder) // nothing, where nothing can be read
+	return now
+}
 
 // Pause implements Handle.
 func (o Other) Pause() error { return o.tell(Request{Do: DoPause}) }

@@ -1,14 +1,15 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -26,32 +27,29 @@ type afar struct {
 	text  string
 }
 
-// reach is what becomes of a command about a loop of another place.
-type reach struct {
-	sent bool   // it is carried out there
-	not  string // why it can't be, and what to do instead
+// notThere says of commands that they can't be done with a loop of another place, and what to do instead.
+var notThere = map[string]string{
+	wire.CommandStart: "a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit",
+	wire.CommandOpen:  "its state file is on another machine: steer it, or change its limits with ralph.loop.update",
+	wire.CommandUndo:  "its files are on another machine: fetch its branch, and undo there",
+	wire.CommandRedo:  "its files are on another machine: fetch its branch, and work there",
+	wire.CommandKeep:  "its files are on another machine: fetch its branch, and review that",
+	wire.CommandLand:  "its branch isn't in your repository yet: fetch it, and merge it with git",
 }
 
-// reaches has all commands. Those that are neither sent nor refused are about no loop, or ask
-// the place themselves.
-var reaches = map[string]reach{
-	wire.CommandCancel: {sent: true}, wire.CommandPause: {sent: true}, wire.CommandNext: {sent: true}, wire.CommandResume: {sent: true},
-	wire.CommandUpdate: {sent: true}, wire.CommandSteer: {sent: true}, wire.CommandAnswer: {sent: true},
-	wire.CommandRead: {sent: true}, wire.CommandOutline: {sent: true}, wire.CommandFetch: {sent: true},
-
-	wire.CommandStatus: {}, wire.CommandOutput: {}, wire.CommandChanges: {}, wire.CommandFile: {},
-	wire.CommandHelp: {}, wire.CommandDoctor: {}, wire.CommandAgents: {}, wire.CommandSandbox: {},
-
-	wire.CommandStart:   {not: "a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit"},
-	wire.CommandPlan:    {not: "a plan is made in a folder of this machine: name one"},
-	wire.CommandDetach:  {not: "a loop of a fleet goes on without this window as it is"},
-	wire.CommandOpen:    {not: "its state file is on another machine: steer it, or change its limits with ralph.loop.update"},
-	wire.CommandHistory: {not: "it is no folder of this machine, so no loops are kept of it: ralph.loop.read reads the loop itself"},
-	wire.CommandPrompts: {not: "it is no folder of this machine, so no prompts are kept of it"},
-	wire.CommandUndo:    {not: "its files are on another machine: fetch its branch, and undo there"},
-	wire.CommandRedo:    {not: "its files are on another machine: fetch its branch, and work there"},
-	wire.CommandKeep:    {not: "its files are on another machine: fetch its branch, and review that"},
-	wire.CommandLand:    {not: "its branch isn't in your repository yet: fetch it, and merge it with git"},
+// beyond says why a command asks for more than there is of a loop of another place.
+func beyond(argument any) string {
+	switch p := argument.(type) {
+	case wire.CancelParams:
+		if p.When != "" && p.When != wire.WhenNow {
+			return "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
+		}
+	case wire.ResumeParams:
+		if p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {
+			return wire.AsSubmitted
+		}
+	}
+	return ""
 }
 
 // find returns the loop elsewhere that parameters name; "" for none.
@@ -62,31 +60,19 @@ func (a *afar) find(p wire.LoopParams) string {
 	return a.place.Find(p)
 }
 
-// reroute makes a command about a loop elsewhere one that is carried out there, or fails.
-func (a *afar) reroute(id string, t task) task {
-	loopID := a.find(t.target)
-	if loopID == "" {
-		return t
+// can says why a command can't be done with a loop elsewhere.
+func (a *afar) can(id, loopID string, argument any) error {
+	if why := cmp.Or(notThere[id], beyond(argument)); why != "" {
+		return wire.Unable(loopID, why)
 	}
-	t.lane = "elsewhere " + loopID
-	switch r := reaches[id]; {
-	case r.not != "":
-		t.run = func(context.Context) (any, error) {
-			return nil, failed(wire.ReasonElsewhere, fmt.Errorf("the loop %s isn't of this machine: %s", loopID, r.not), nil)
-		}
-	case r.sent:
-		t.run = func(ctx context.Context) (any, error) {
-			if p, ok := t.argument.(wire.AnswerParams); ok && p.Answer == "" {
-				return a.askAgain(loopID, p.ID)
-			}
-			return a.place.Do(ctx, id, t.argument)
-		}
-	}
-	return t
+	return caller.CheckAfar(id)
 }
 
-// fetch is the command about a loop that is here.
-func (a *afar) fetch(context.Context, wire.LoopParams) (any, error) {
+// fetch brings what a loop elsewhere did here.
+func (a *afar) fetch(ctx context.Context, p wire.LoopParams) (any, error) {
+	if loopID := a.find(p); loopID != "" {
+		return a.place.Fetch(ctx, loopID)
+	}
 	return nil, failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
 }
 
@@ -162,31 +148,7 @@ func (l askerAfar) status() wire.LoopStatus {
 
 func (l askerAfar) waiting() (all []waiting) {
 	for _, q := range l.status().Questions {
-		all = append(all, waiting{q, l, func(a ask.Answer) (wire.AnswerResult, error) {
-			p := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: l.loopID}, ID: q.ID, Answer: a.Kind, Text: a.Text}
-			result, err := l.place.Do(l.ctx, wire.CommandAnswer, p)
-			said, _ := result.(wire.AnswerResult)
-			return said, err
-		}})
+		all = append(all, waiting{q, l, func() (loop.Handle, error) { return l.place.Loop(l.ctx, l.loopID) }})
 	}
 	return all
-}
-
-// askAgain asks the client once more what a loop elsewhere waits for: the oldest question, if none is named.
-func (a *afar) askAgain(loopID, id string) (any, error) {
-	for _, w := range (askerAfar{a, loopID}).waiting() {
-		if id == "" || w.ID == id {
-			a.permissions.again(w)
-			return wire.AnswerResult{Text: w.Text, Class: wire.ClassWarning}, nil
-		}
-	}
-	return nil, ask.ErrNoQuestion
-}
-
-// asFailure is the error of a place as clients have it.
-func asFailure(f *wire.Failure) error {
-	if f.Key != "" {
-		return invalidKey(f.Key, "%v", f)
-	}
-	return failed(f.Reason, f, nil)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -55,43 +57,102 @@ func (m *moon) Find(p wire.LoopParams) string {
 	return ""
 }
 
-func (m *moon) Do(ctx context.Context, command string, argument any) (any, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch p := argument.(type) {
-	case wire.AnswerParams:
-		if m.deaf {
-			m.answered <- p
-			return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the moon is behind a cloud")}
-		}
-		if len(m.m1.Questions) == 0 || p.ID != "" && p.ID != m.m1.Questions[0].ID {
-			return nil, ask.ErrNoQuestion
-		}
-		m.m1.Questions, m.m1.State = nil, "running"
-		m.answered <- p
-		return wire.AnswerResult{Text: "told", Class: wire.ClassInfo}, nil
-	case wire.SteerParams:
-		if p.Text == "fly" {
-			return nil, &wire.Failure{Key: "text", Err: errors.New("it has no wings")}
-		}
-		return wire.SteerResult{Text: "it will be told: " + p.Text}, nil
-	case wire.OutputParams:
-		return "one\ntwo\n", nil
-	case wire.ReadParams:
-		return answers.ReadResult{Updates: []json.RawMessage{}, Cursor: "c" + p.After}, nil
+// moonLoop is m1 for who commands it. What isn't here nobody wants of it.
+type moonLoop struct {
+	loop.Handle
+	m    *moon
+	said string
+}
+
+func (m *moon) Loop(context.Context, string) (elsewhere.Loop, error) { return &moonLoop{m: m}, nil }
+
+func (l *moonLoop) Status() loop.Status {
+	return loop.Status{LoopID: "m1", State: loop.StateRunning, Limits: loop.Limits{MaxIterations: 9}}
+}
+
+func (l *moonLoop) Result() wire.LoopResult {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	return wire.LoopResult{LoopID: "m1", State: l.m.m1.State, Text: l.said}
+}
+
+func (l *moonLoop) does(what string) error {
+	l.said = what
+	return nil
+}
+
+func (l *moonLoop) Pause() error {
+	l.m.mu.Lock()
+	l.m.m1.State = "paused"
+	l.m.mu.Unlock()
+	return l.does("pause")
+}
+
+func (l *moonLoop) Cancel() error { return l.does("cancelled on the moon") }
+
+func (l *moonLoop) Next() (int, error) {
+	return 0, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the bus is away")}
+}
+
+func (l *moonLoop) Detach() (int, error) { return 0, wire.Unable("m1", "it is alone there") }
+func (l *moonLoop) IsLive() bool         { return true }
+
+func (l *moonLoop) Resume(p loop.Patch) error  { return l.does("resumed with " + l.over(p)) }
+func (l *moonLoop) Update(p loop.Patch) error  { return l.does("updated to " + l.over(p)) }
+func (l *moonLoop) Disallow(rule string) error { return l.does("disallowed " + rule) }
+
+// over is what bounds it with a patch.
+func (l *moonLoop) over(p loop.Patch) string {
+	limits, _ := p.Over(l.Status().Limits, "")
+	return limits.Line("")
+}
+
+func (l *moonLoop) Steer(q loop.Steering) (string, error) {
+	if q.Text == "fly" {
+		return "", &wire.Failure{Key: "text", Err: errors.New("it has no wings")}
 	}
-	if command == wire.CommandNext {
-		return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the bus is away")}
+	return "", l.does("it will be told: " + q.Text)
+}
+
+func (l *moonLoop) Answer(id string, a ask.Answer) error {
+	l.m.mu.Lock()
+	defer l.m.mu.Unlock()
+	if l.m.deaf {
+		l.m.answered <- wire.AnswerParams{ID: id, Answer: a.Kind, Text: a.Text}
+		return &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the moon is behind a cloud")}
 	}
-	m.m1.State = "paused"
-	return wire.LoopResult{LoopID: "m1", State: m.m1.State, Text: command}, nil
+	if len(l.m.m1.Questions) == 0 || id != l.m.m1.Questions[0].ID {
+		return ask.ErrNoQuestion
+	}
+	l.m.m1.Questions, l.m.m1.State = nil, "running"
+	l.m.answered <- wire.AnswerParams{ID: id, Answer: a.Kind, Text: a.Text}
+	return nil
+}
+
+// moonStory is what m1 has done.
+type moonStory struct{}
+
+func (m *moon) Story(string) elsewhere.Story { return moonStory{} }
+
+func (moonStory) Read(_ context.Context, after string, _ journal.Options) (journal.Page, error) {
+	return journal.Page{Cursor: "c" + after, Complete: true}, nil
+}
+
+func (moonStory) Outline(context.Context) (journal.Outline, error) {
+	return journal.Outline{Cursor: "c9", Parts: []journal.Part{{Cursor: "c1", Iteration: 3, Bytes: 7}}}, nil
+}
+
+func (moonStory) Output(context.Context, int, string) (string, error) { return "one\ntwo\n", nil }
+
+func (m *moon) Fetch(context.Context, string) (wire.FetchResult, error) {
+	return wire.Fetched("ralph/crater"), nil
 }
 
 func (m *moon) Check(context.Context) answers.Check {
 	return answers.Check{ID: "moon", OK: true, Message: "the moon is up"}
 }
 
-func (m *moon) Snapshots(context.Context, wire.LoopParams) (*changes.Store, string, error) {
+func (m *moon) Snapshots(context.Context, string) (*changes.Store, string, error) {
 	return nil, "", changes.ErrNone
 }
 
@@ -146,32 +207,44 @@ func TestConversationsAboutLoopsElsewhere(t *testing.T) {
 	}
 }
 
-func TestEveryCommandKnowsWhetherItReachesOtherPlaces(t *testing.T) {
-	for name := range (&manager{afar: &afar{}}).table() {
-		if r, ok := reaches[name]; !ok || r.sent && r.not != "" {
-			t.Errorf("afar.go doesn't say whether %s can be done with a loop of another place", name)
+// What can't be done there says so: no command is carried out in a folder here instead.
+func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
+	const refused = `"elsewhere"`
+	knows := map[string][2]string{ // what is said beside the loop's id, and what comes of it
+		wire.CommandCancel: {"", `"text":"cancelled on the moon"`}, wire.CommandPause: {"", `"state":"paused"`}, wire.CommandNext: {"", "bus_away"},
+		wire.CommandResume: {`,"maxIterations":7`, "resumed with 7 iterations"}, wire.CommandUpdate: {`,"text":"+2"`, "updated to 11 iterations"},
+		wire.CommandSteer: {`,"text":"dig"`, "it will be told: dig"}, wire.CommandAnswer: {`,"answer":"once"`, "no_question"},
+		wire.CommandRead: {`,"after":"7"`, `"cursor":"c7"`}, wire.CommandOutline: {"", `"cursor":"c9"`}, wire.CommandOutput: {`,"toolCallId":"t1"`, `"lines":2`},
+		wire.CommandFetch: {"", "ralph/crater"}, wire.CommandChanges: {"", "no_snapshots"}, wire.CommandFile: {`,"path":"a"`, "no_snapshots"},
+		wire.CommandDetach: {"", refused}, wire.CommandOpen: {"", refused}, wire.CommandUndo: {`,"iteration":1`, refused}, wire.CommandRedo: {"", refused},
+		wire.CommandKeep: {"", refused}, wire.CommandLand: {"", refused}, wire.CommandStart: {`,"prompt":"Dig"`, refused},
+	}
+	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandSandbox, wire.CommandPlan, wire.CommandHistory, wire.CommandPrompts}
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	_, c := seesMoon(t, optedIn)
+	for name, read := range (&manager{afar: &afar{}}).table() {
+		tt, isKnown := knows[name]
+		about := `{"loopId":"m1"` + tt[0] + "}"
+		if _, err := read([]byte(about)); err != nil { // it names a folder alone
+			about = `{"folder":"` + moonFolder + `"` + tt[0] + "}"
+		}
+		if !isKnown {
+			if !slices.Contains(ofNone, name) {
+				t.Errorf("what becomes of %s about a loop of another place?", name)
+			}
+			continue
+		}
+		if got := string(lsptest.JSON(c.Command(name, json.RawMessage(about)))); !strings.Contains(got, tt[1]) {
+			t.Errorf("%s %s: %s, not %s", name, about, got, tt[1])
 		}
 	}
-}
-
-// echo is a place that says which command it was asked for.
-type echo struct{ *moon }
-
-func (echo) Do(_ context.Context, command string, _ any) (any, error) { return command, nil }
-
-func TestWhatIsCarriedOutInOtherPlaces(t *testing.T) {
-	a := &afar{place: echo{newMoon()}}
-	for _, name := range []string{
-		wire.CommandCancel, wire.CommandPause, wire.CommandNext, wire.CommandResume, wire.CommandUpdate, wire.CommandSteer,
-		wire.CommandAnswer, wire.CommandRead, wire.CommandOutline, wire.CommandFetch,
-	} {
-		here := task{run: func(context.Context) (any, error) { return "here", nil }}
-		for loopID, want := range map[string]string{"m1": name, "ralph-1": "here"} {
-			here.target.LoopID = loopID
-			if got, err := a.reroute(name, here).run(t.Context()); got != want || err != nil {
-				t.Errorf("%s of %s: %v, %v", name, loopID, got, err)
-			}
+	for about, want := range map[string]string{`"when":"afterIteration"`: "it is cancelled at once", `"when":"left"`: "it is cancelled at once", `"when":"now"`: "cancelled on the moon"} {
+		if got := string(lsptest.JSON(c.Command(wire.CommandCancel, json.RawMessage(`{"loopId":"m1",`+about+`}`)))); !strings.Contains(got, want) {
+			t.Errorf("cancelled %s: %s, not %s", about, got, want)
 		}
+	}
+	if got := string(lsptest.JSON(c.Command(wire.CommandResume, json.RawMessage(`{"loopId":"m1","backend":"pi"}`)))); !strings.Contains(got, wire.AsSubmitted) {
+		t.Errorf("with another agent: %s", got)
 	}
 }
 
@@ -204,7 +277,7 @@ func TestAQuestionFromElsewhereIsAskedOnce(t *testing.T) {
 	if q.LoopID != "m1" || q.Folder != moonFolder || len(q.Offers) == 0 {
 		t.Errorf("asked %+v", q)
 	}
-	if a := take(t, m.answered); a.ID != "q1" || a.Answer != ask.Deny || a.Text != "no holes" || a.LoopID != "m1" {
+	if a := take(t, m.answered); a.ID != "q1" || a.Answer != ask.Deny || a.Text != "no holes" {
 		t.Errorf("answered %+v", a)
 	}
 	m.ask("q2")

@@ -27,7 +27,7 @@ func with[A any](run func(context.Context, A) (any, error)) command {
 		if about, ok := any(a).(interface{ Target() wire.LoopParams }); ok {
 			target = about.Target()
 		}
-		return task{func(ctx context.Context) (any, error) { return run(ctx, a) }, a, target, ""}, nil
+		return task{func(ctx context.Context) (any, error) { return run(ctx, a) }, a, target}, nil
 	}
 }
 

@@ -22,8 +22,8 @@ type reviewer struct {
 
 // snapshots finds those of a loop that runs here or elsewhere, or is over.
 func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
-	if v.afar.find(p) != "" {
-		return v.afar.place.Snapshots(ctx, p)
+	if id := v.afar.find(p); id != "" {
+		return v.afar.place.Snapshots(ctx, id)
 	}
 	v.workspace.awaitLooks(ctx)
 	var folders []string

@@ -32,7 +32,6 @@ type task struct {
 	run      rpc.Work
 	argument any
 	target   wire.LoopParams
-	lane     string // of its turn, where that isn't the folder's
 }
 
 // table has the commands; what it lists, the server announces.
@@ -90,11 +89,10 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		m.user.answer(nil, err)
 		return nil, err
 	}
-	if err := m.mayAsk(id, task.target); err != nil {
+	if err := m.mayAsk(id, task); err != nil {
 		m.user.answer(nil, err)
 		return nil, asWireError(err)
 	}
-	task = m.afar.reroute(id, task)
 	own := m.takeTurn(id, task)
 	return func(ctx context.Context) (any, error) {
 		defer own.end()
@@ -110,12 +108,12 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	}, nil
 }
 
-// mayAsk refuses what only a user may ask for, where who speaks to us is below a loop.
-func (m *manager) mayAsk(id string, about wire.LoopParams) error {
-	if m.afar.find(about) != "" {
-		return caller.CheckAfar(id)
+// mayAsk refuses what only a user may ask for, where who speaks to us is below a loop, and what can't be done with one elsewhere.
+func (m *manager) mayAsk(id string, t task) error {
+	if loopID := m.afar.find(t.target); loopID != "" {
+		return m.afar.can(id, loopID, t.argument)
 	}
-	folder, _ := m.workspace.folderPath(about.Folder) // what can't be told is none of the agent's own
+	folder, _ := m.workspace.folderPath(t.target.Folder) // what can't be told is none of the agent's own
 	return caller.Check(id, folder)
 }
 
@@ -168,8 +166,10 @@ func asWireError(err error) error {
 		failure     *wire.Failure
 	)
 	switch {
-	case errors.As(err, &failure):
-		return asFailure(failure)
+	case errors.As(err, &failure) && failure.Key != "":
+		return invalidKey(failure.Key, "%v", failure)
+	case failure != nil:
+		return failed(failure.Reason, failure, nil)
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &running):

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -27,8 +28,7 @@ type controls struct {
 	afar        *afar
 }
 
-func resultOf(r *managed) wire.LoopResult {
-	st := r.Status()
+func resultOf(st loop.Status) wire.LoopResult {
 	return wire.LoopResult{LoopID: st.LoopID, State: string(st.State), Iteration: st.Iteration}
 }
 
@@ -43,13 +43,16 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	default:
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration, interrupt or left", p.When)
 	}
+	if c.afar.find(p.LoopParams) != "" {
+		return c.change(ctx, p.LoopParams, func(h loop.Handle) error { return h.(elsewhere.Loop).Cancel() })
+	}
 	r, err := c.loops.find(p.LoopID, p.Folder)
 	if err != nil {
 		return c.cancelElsewhere(ctx, p.LoopParams, err)
 	}
 	if p.When == wire.WhenAfterIteration {
 		r.CancelAfterIteration()
-		result := resultOf(r)
+		result := resultOf(r.Status())
 		result.Text = "the loop ends after this iteration"
 		return result, nil
 	}
@@ -57,7 +60,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	if st := r.Status(); st.CanGoOn() { // it had ended by itself: whoever cancels it doesn't want it to go on
 		return c.cancelElsewhere(ctx, wire.LoopParams{LoopID: st.LoopID, Folder: wire.FileURI(st.Folder)}, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil))
 	}
-	return resultOf(r), nil
+	return resultOf(r.Status()), nil
 }
 
 // interrupt ends a loop so that it can go on. It doesn't wait for that.
@@ -122,22 +125,39 @@ func isReason(err error, reason string) bool {
 	return data["reason"] == reason
 }
 
-// change does something to a loop, ours or one that another process drives.
-func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.Handle) error) (wire.LoopResult, error) {
+// driven finds the loop that parameters name, for who commands it: one of ours, one that another
+// process drives, or one of another place. seen is how it stood.
+func (c *controls) driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error) {
+	if id := c.afar.find(p); id != "" {
+		h, err = c.afar.place.Loop(ctx, id)
+		return h, seen, err
+	}
 	r, notOurs := c.loops.find(p.LoopID, p.Folder)
 	if notOurs == nil {
-		err := do(r)
-		c.status.Changed(true) // that it will pause is no event
-		return resultOf(r), err
+		return r, seen, nil
 	}
 	path, seen, err := c.loops.elsewhere(ctx, p)
+	if err == nil && path == "" {
+		err = notOurs
+	}
+	return loop.Other{Folder: path, LoopID: p.LoopID}, seen, err
+}
+
+// change does something to a loop, wherever it is driven.
+func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.Handle) error) (wire.LoopResult, error) {
+	h, seen, err := c.driven(ctx, p)
 	if err != nil {
 		return wire.LoopResult{}, err
 	}
-	if path == "" {
-		return wire.LoopResult{}, notOurs
+	err = do(h)
+	switch h := h.(type) {
+	case elsewhere.Loop:
+		return h.Result(), err
+	case *managed:
+		c.status.Changed(true) // that it will pause is no event
+		seen = h.Status()
 	}
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(seen.State), Iteration: seen.Iteration}, do(loop.Other{Folder: path, LoopID: p.LoopID})
+	return resultOf(seen), err
 }
 
 // pause lets the running iteration finish and starts no other.
@@ -151,11 +171,12 @@ func (c *controls) pause(ctx context.Context, p wire.LoopParams) (any, error) {
 
 // next ends the running iteration, and the next one begins.
 func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
-	result, err := c.change(ctx, p, func(l loop.Handle) error {
-		_, err := l.Next()
+	var iteration int
+	result, err := c.change(ctx, p, func(l loop.Handle) (err error) {
+		iteration, err = l.Next()
 		return err
 	})
-	result.Text = wire.NextText(result.Iteration)
+	result.Text = wire.NextText(iteration)
 	return result, err
 }
 
@@ -189,7 +210,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
-	if !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) {
+	if c.afar.find(p.LoopParams) != "" || !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) {
 		return nil, err
 	}
 	c.loops.settle(ctx)
@@ -197,7 +218,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	return c.bounded(ctx, p.LoopParams, resultOf(r)), nil
+	return c.bounded(ctx, p.LoopParams, resultOf(r.Status())), nil
 }
 
 // typed returns what the limits and the text of a command change.
@@ -206,7 +227,10 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 	if err != nil || strings.TrimSpace(text) == "" {
 		return patch, err
 	}
-	st, _ := c.loops.statusOf(ctx, p)
+	var st loop.Status
+	if h, _, err := c.driven(ctx, p); err == nil {
+		st = h.Status()
+	}
 	said, err := start.ParseChange(text, st.Limits, st.StopReason.Ending().Limit)
 	if err != nil {
 		return patch, invalidKey("text", "%v", err)
@@ -219,7 +243,11 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 
 // bounded is a result that says what bounds the loop now.
 func (c *controls) bounded(ctx context.Context, p wire.LoopParams, r wire.LoopResult) wire.LoopResult {
-	if st, ok := c.loops.statusOf(ctx, p); ok {
+	if r.Text != "" { // who obeys has said it
+		return r
+	}
+	if h, _, err := c.driven(ctx, p); err == nil {
+		st := h.Status()
 		r.Text = st.Limits.Line(wire.OneLine(st.Promise))
 	}
 	return r
@@ -251,18 +279,17 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	said, err := loop.ParseSteering(p.Text)
 	if err != nil {
-		return nil, rpc.Errorf(rpc.CodeInvalidParams, "text: %v", err)
+		return nil, invalidKey("text", "text: %v", err)
 	}
 	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
-	var result wire.SteerResult
+	var id string
 	var live bool
-	_, err = c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
+	result, err := c.change(ctx, p.LoopParams, func(l loop.Handle) (err error) {
 		live = l.IsLive()
-		result.GuidanceID, err = l.Steer(said)
+		id, err = l.Steer(said)
 		return err
 	})
-	result.Text = said.Answer(live)
-	return result, err
+	return wire.SteerResult{GuidanceID: id, Text: cmp.Or(result.Text, said.Answer(live))}, err
 }
 
 // open shows a loop's state file in the editor.

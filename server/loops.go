@@ -101,18 +101,6 @@ func (s *loops) elsewhere(ctx context.Context, p wire.LoopParams) (path string, 
 	return "", seen, nil
 }
 
-// statusOf returns how the loop stands that parameters name, wherever it runs or ran.
-func (s *loops) statusOf(ctx context.Context, p wire.LoopParams) (loop.Status, bool) {
-	if r, err := s.find(p.LoopID, p.Folder); err == nil {
-		return r.Status(), true
-	}
-	if path, _, err := s.elsewhere(ctx, p); err == nil && path != "" {
-		now, _, _, err := loop.FolderStatus(path) // what was seen may be a moment old
-		return now, err == nil
-	}
-	return loop.Status{}, false
-}
-
 // settle waits until loops that are over are out of their folders: an editor
 // hears of the end a moment before.
 func (s *loops) settle(ctx context.Context) {

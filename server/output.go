@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -42,14 +43,13 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 
 // outputOf finds what a tool gave, and says what it is from.
 func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, output string, err error) {
-	if loopID := rd.afar.find(p.LoopParams); loopID != "" {
-		result, err := rd.afar.place.Do(ctx, wire.CommandOutput, p)
-		output, _ = result.(string)
-		return loopID, output, err
-	}
 	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
 	if err != nil {
 		return "", "", err
+	}
+	if afar, ok := from.live.(elsewhere.Story); ok {
+		output, err = afar.Output(ctx, p.Iteration, p.ToolCallID)
+		return from.id, output, err
 	}
 	var found bool
 	if from.path != "" {

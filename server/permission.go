@@ -49,16 +49,18 @@ type asking struct {
 type waiting struct {
 	wire.Question
 	asker
-	tell func(ask.Answer) (wire.AnswerResult, error) // answers the agent
+	driven func() (loop.Handle, error) // the loop
 }
 
 func (w waiting) key() askedQuestion { return askedQuestion{w.asker, w.LoopID, w.ID} }
 
-// waitingIn is a question of the loop in a folder.
-func waitingIn(f *folder, l loop.Handle, loopID string, q ask.Question) waiting {
-	return waiting{wire.QuestionOf(q, loopID, f.path), f, func(a ask.Answer) (wire.AnswerResult, error) {
-		return wire.AnswerResult{Text: wire.AnsweredText(q, a), Class: wire.ClassInfo}, l.Answer(q.ID, a)
-	}}
+// tell answers the agent.
+func (w waiting) tell(a ask.Answer) (said wire.AnswerResult, err error) {
+	l, err := w.driven()
+	if err == nil {
+		err = l.Answer(w.ID, a)
+	}
+	return wire.AnswerResult{Text: wire.AnsweredText(w.Asked(), a), Class: wire.ClassInfo}, err
 }
 
 func (f *folder) within() context.Context { return f.ctx }
@@ -89,7 +91,7 @@ func (f *folder) waiting() (all []waiting) {
 		return nil
 	}
 	for _, q := range now.Questions {
-		all = append(all, waitingIn(f, driven, now.LoopID, q))
+		all = append(all, waiting{wire.QuestionOf(q, now.LoopID, f.path), f, func() (loop.Handle, error) { return driven, nil }})
 	}
 	return all
 }
@@ -239,29 +241,17 @@ func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error)
 		c.permissions.again(w)
 		return wire.AnswerResult{Text: w.Text, Class: wire.ClassWarning}, nil
 	}
-	said, err := w.tell(*c.permissions.said(p.Answer, p.Text))
-	if err != nil {
-		return nil, err
-	}
-	return said, nil
+	return w.tell(*c.permissions.said(p.Answer, p.Text))
 }
 
 // waitingFor finds the open question that an argument is about: the oldest, if it names none.
 func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found waiting, err error) {
-	path := ""
-	if p.Folder != "" {
-		if path, err = c.workspace.folderPath(p.Folder); err != nil {
-			return found, err
-		}
-		c.lookout.lookAt(path)
+	askers, err := c.askersOf(ctx, p.LoopParams)
+	if err != nil {
+		return found, err
 	}
-	c.workspace.awaitLooks(ctx)
-	for _, name := range c.workspace.list() {
-		f := c.workspace.known(name)
-		if f == nil || path != "" && path != name {
-			continue
-		}
-		for _, w := range f.waiting() {
+	for _, from := range askers {
+		for _, w := range from.waiting() {
 			isMeant := (p.LoopID == "" || p.LoopID == w.LoopID) && (p.ID == "" || p.ID == w.ID)
 			if isMeant && (found.asker == nil || w.At.Before(found.At)) {
 				found = w
@@ -272,6 +262,26 @@ func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found w
 		return found, ask.ErrNoQuestion
 	}
 	return found, nil
+}
+
+func (c *controls) askersOf(ctx context.Context, p wire.LoopParams) (all []asker, err error) {
+	if id := c.afar.find(p); id != "" {
+		return []asker{askerAfar{c.afar, id}}, nil
+	}
+	path := ""
+	if p.Folder != "" {
+		if path, err = c.workspace.folderPath(p.Folder); err != nil {
+			return nil, err
+		}
+		c.lookout.lookAt(path)
+	}
+	c.workspace.awaitLooks(ctx)
+	for _, name := range c.workspace.list() {
+		if f := c.workspace.known(name); f != nil && (path == "" || path == name) {
+			all = append(all, f)
+		}
+	}
+	return all, nil
 }
 
 // disallow takes back what the agent may do in a loop.

@@ -19,9 +19,9 @@ import (
 // loopLog is where a loop can be read.
 type loopLog struct {
 	id   string
-	path string       // of its session file, "" if there is none
-	live *journal.Log // nil: all that there is is in files
-	goes bool         // somebody drives it
+	path string // of its session file, "" if there is none
+	live story  // of a loop that runs here or in another place; nil: all that there is is in files
+	goes bool   // somebody drives it
 }
 
 // reader reads what is kept of loops.
@@ -118,6 +118,9 @@ func (rd *reader) outline(ctx context.Context, p wire.OutlineParams) (any, error
 
 // logOf finds the log that is asked for.
 func (rd *reader) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error) {
+	if id := rd.afar.find(p.LoopParams); id != "" {
+		return loopLog{id: id, live: rd.afar.place.Story(id)}, nil
+	}
 	rd.workspace.awaitLooks(ctx)
 	var named loopLog
 	var folder string

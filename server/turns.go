@@ -123,8 +123,8 @@ func (m *manager) takeTurn(id string, t task) *turn {
 	if !ok {
 		return nil
 	}
-	if t.lane == "" {
-		t.lane = order.lane + m.loops.aim(t.target)
+	if loopID := m.afar.find(t.target); loopID != "" {
+		return m.turns.take("elsewhere "+loopID, order.holds)
 	}
-	return m.turns.take(t.lane, order.holds)
+	return m.turns.take(order.lane+m.loops.aim(t.target), order.holds)
 }

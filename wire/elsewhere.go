@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"fmt"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
@@ -30,6 +32,14 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Err.Error() }
 func (f *Failure) Unwrap() error { return f.Err }
 
+// Unable is why something can't be done with a loop of another machine, and what to do instead.
+func Unable(loopID, why string) error {
+	return &Failure{Reason: ReasonElsewhere, Err: fmt.Errorf("the loop %s isn't of this machine: %s", loopID, why)}
+}
+
+// AsSubmitted is why such a loop takes nothing but new limits when it goes on.
+const AsSubmitted = "a loop of a fleet goes on as it was submitted: say new limits as such, and leave the rest out"
+
 // As returns the status for who knows the loop by another id, and has another folder for it:
 // nothing in it names the files of the machine that it runs on.
 func (l LoopStatus) As(loopID, folder string) LoopStatus {
@@ -37,13 +47,18 @@ func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	questions, rules := l.Questions, l.Allowed
 	l.Questions, l.Allowed = nil, nil
 	for _, q := range questions {
-		l.Questions = append(l.Questions, QuestionOf(ask.Question{
-			ID: q.ID, Kind: q.Kind, Tool: q.Tool, CallID: q.ToolCallID, Agent: q.Agent, Title: q.Title, Detail: q.Detail,
-			Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule, At: q.At,
-		}, loopID, folder))
+		l.Questions = append(l.Questions, QuestionOf(q.Asked(), loopID, folder))
 	}
 	for _, r := range rules {
 		l.Allowed = append(l.Allowed, allowedOf(loop.Status{LoopID: loopID, Folder: folder, Allowed: []string{r.Rule}})...)
 	}
 	return l
+}
+
+// Asked is the question as a loop has it.
+func (q Question) Asked() ask.Question {
+	return ask.Question{
+		ID: q.ID, Kind: q.Kind, Tool: q.Tool, CallID: q.ToolCallID, Agent: q.Agent, Title: q.Title, Detail: q.Detail,
+		Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule, At: q.At,
+	}
 }

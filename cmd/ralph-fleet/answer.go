@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -54,16 +53,15 @@ question is meant.`,
 				case len(words) == 0:
 					return printQuestions(cmd.OutOrStdout(), r, open, usage+flagsOf(cmd))
 				}
-				q, a, err := answers.ReadAnswer(open, words, usage, byTerminal)
+				q, a, err := answers.ReadAnswer(open, words, usage, terminal.ByTerminal)
 				if err != nil {
 					return fmt.Errorf("%s: %w", r.Name, err)
 				}
-				var result wire.AnswerResult
-				p := wire.AnswerParams{ID: q.ID, Answer: a.Kind, Text: a.Text} // a late answer is to no other question
-				if err := fleet.AskWorker(ctx, bus, r.ID, wire.CommandAnswer, byTerminal, p, &result); err != nil {
+				h := &fleet.Handle{Ctx: ctx, Bus: bus, Record: r}
+				if err := h.Answer(q.ID, a); err != nil { // a late answer is to no other question
 					return fmt.Errorf("%s: %w", r.Name, err)
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), result.Text)
+				fmt.Fprintln(cmd.OutOrStdout(), h.Result().Text)
 				return nil
 			})
 		},
@@ -89,7 +87,7 @@ func questionsOf(ctx context.Context, bus fleet.Bus, r fleet.Record) ([]ask.Ques
 // openOf are the questions that an iteration shows.
 func openOf(r fleet.Record, s fleet.Shown) (open []ask.Question) {
 	for _, q := range fleet.StatusOf(r, s, "", time.Now()).Questions {
-		open = append(open, terminal.QuestionOf(q))
+		open = append(open, q.Asked())
 	}
 	return open
 }

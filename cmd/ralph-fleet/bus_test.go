@@ -253,7 +253,7 @@ func TestAUserAnswersAgents(t *testing.T) {
 		defer mu.Unlock()
 		var got wire.AnswerParams
 		json.Unmarshal(asked.Params, &got)
-		if got != want || asked.Command != wire.CommandAnswer || asked.By != byTerminal {
+		if got != want || asked.Command != wire.CommandAnswer || asked.By != "terminal" {
 			t.Errorf("%s: its worker is asked %+v", line, asked)
 		}
 	}

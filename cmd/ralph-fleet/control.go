@@ -20,17 +20,16 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // newControl is a command that does something to loops.
-func newControl(name, short string, loops choice, do func(ctx context.Context, bus fleet.Bus, id string) (string, error)) *cobra.Command {
+func newControl(name, short string, loops choice, do func(h *fleet.Handle) (string, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   name + " LOOP...",
 		Short: short,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return loops.each(cmd, args, func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
-				text, err := do(ctx, bus, r.ID)
+				text, err := do(&fleet.Handle{Ctx: ctx, Bus: bus, Record: r})
 				return r.Name + "  " + text, err
 			})
 		},
@@ -40,9 +39,9 @@ func newControl(name, short string, loops choice, do func(ctx context.Context, b
 	return cmd
 }
 
-func pauseLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-	r, err := fleet.Change(ctx, bus, id, func(r *fleet.Record) error { return r.Pause(time.Now().UTC()) })
-	if r.Phase == fleet.Running {
+func pauseLoop(h *fleet.Handle) (string, error) {
+	err := h.Pause()
+	if h.IsLive() {
 		return "pauses behind its iteration", err
 	}
 	return "paused", err
@@ -53,10 +52,7 @@ func newResume() *cobra.Command {
 	which := choice{what: "that hasn't ended, or with new limits ended at one", fits: func(r fleet.Record) bool {
 		return r.Phase != fleet.Ended || patch != (loop.Patch{}) && r.CanGoOn() && loop.StopReason(r.StopReason).Capped()
 	}}
-	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-		_, err := fleet.ResumeLoop(ctx, bus, id, patch)
-		return "goes on", err
-	})
+	cmd := newControl("resume", "Let loops go on that are paused, wait, failed, or reached a limit", which, func(h *fleet.Handle) (string, error) { return "goes on", h.Resume(patch) })
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	start.AddLimits(own, &patch)
 	own.VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
@@ -64,32 +60,25 @@ func newResume() *cobra.Command {
 	return cmd
 }
 
-// byTerminal is who asks here, for the agent.
-const byTerminal = "terminal"
-
 func newNext() *cobra.Command {
 	running := choice{what: "that is in an iteration", fits: func(r fleet.Record) bool { return r.Phase == fleet.Running }}
 	return newControl("next", "End the iterations that loops are in; the next ones begin", running, nextIteration)
 }
 
 // nextIteration ends the iteration that a loop is in.
-func nextIteration(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-	var result wire.LoopResult
-	err := fleet.AskWorker(ctx, bus, id, wire.CommandNext, byTerminal, wire.LoopParams{}, &result)
-	if r, _, lost := bus.Get(ctx, id); lost == nil && errors.Is(err, fleet.ErrNobody) {
+func nextIteration(h *fleet.Handle) (string, error) {
+	_, err := h.Next()
+	if r, _, lost := h.Bus.Get(h.Ctx, h.Record.ID); lost == nil && errors.Is(err, fleet.ErrNobody) {
 		return "", fmt.Errorf("%s is in no iteration: %s", r.Name, r.Sentence(time.Now()))
 	}
 	if err != nil {
-		err = fmt.Errorf("%s: %w", id, err)
+		err = fmt.Errorf("%s: %w", h.Record.ID, err)
 	}
-	return result.Text, err
+	return h.Result().Text, err
 }
 
 // cancelLoop ends a loop and waits until its worker has ended all of it.
-func cancelLoop(ctx context.Context, bus fleet.Bus, id string) (string, error) {
-	_, err := fleet.CancelLoop(ctx, bus, id)
-	return "cancelled", err
-}
+func cancelLoop(h *fleet.Handle) (string, error) { return "cancelled", h.Cancel() }
 
 func newSteer() *cobra.Command {
 	loops := thatGoOn()
@@ -104,7 +93,7 @@ func newSteer() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			named := 1 - min(len(loops.labels), 1)
 			return loops.each(cmd, args[:named], func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
-				_, err := fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { return r.Steer(strings.Join(args[named:], " "), time.Now().UTC()) })
+				_, err := (&fleet.Handle{Ctx: ctx, Bus: bus, Record: r}).Steer(loop.Steering{Text: strings.Join(args[named:], " ")})
 				return r.Name + "  will be told", err
 			})
 		},

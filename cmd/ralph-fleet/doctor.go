@@ -281,7 +281,7 @@ func (d *doctor) checkStores(h natsbus.Health) {
 const littleSpace = 1 << 30
 
 func (d *doctor) checkFree(id, dir string) {
-	switch free, err := freeSpace(dir); {
+	switch free, err := paths.Free(dir); {
 	case err != nil:
 		d.note(id, "", "how much space %s has can't be said: %v", dir, err)
 	case free < littleSpace:

@@ -326,9 +326,18 @@ func (d *Desk) Check(ctx context.Context) answers.Check {
 	}
 }
 
+// Loop implements elsewhere.Place.
+func (d *Desk) Loop(ctx context.Context, id string) (elsewhere.Loop, error) {
+	_, bus, err := d.record(id)
+	if err != nil {
+		return nil, err
+	}
+	r, _, err := bus.Get(ctx, id) // what was heard of last may be a moment old
+	return &fleet.Handle{Ctx: ctx, Bus: bus, Record: r}, err
+}
+
 // record returns a loop as it was heard of last, and the bus.
-func (d *Desk) record(p wire.LoopParams) (fleet.Record, fleet.Bus, error) {
-	id := d.Find(p)
+func (d *Desk) record(id string) (fleet.Record, fleet.Bus, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r, ok := d.records[id]

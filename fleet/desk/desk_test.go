@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -129,59 +130,34 @@ func TestALoopIsFoundByIdAndFolder(t *testing.T) {
 	}
 }
 
+// commanded is a loop as somebody commands it.
+func commanded(t *testing.T, d *Desk, id string) elsewhere.Loop {
+	t.Helper()
+	l, err := d.Loop(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
 func TestCommands(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running), loopOf("f2", fleet.Paused), loopOf("f3", fleet.Ended))
-	asked := ""
-	b.answer = func(id string, request []byte) ([]byte, error) {
-		asked = string(request)
-		if strings.Contains(asked, "q9") {
-			return []byte(`{"error":{"reason":"no_question","message":"nothing is asked"}}`), nil
-		}
-		return []byte(`{"result":{"text":"told"}}`), nil
-	}
 	d, _ := atDesk(t, b)
-	do := func(command string, argument any) (any, error) {
-		t.Helper()
-		return d.Do(t.Context(), command, argument)
-	}
-	if got, err := do(wire.CommandPause, named("f1")); err != nil || got.(wire.LoopResult).Text != "the loop pauses after this iteration" || b.records["f1"].Wish != fleet.WishPause {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err := do(wire.CommandResume, wire.ResumeParams{LoopParams: named("f2")}); err != nil || b.records["f2"].Phase != fleet.Queued {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if got, err := do(wire.CommandSteer, wire.SteerParams{LoopParams: named("f1"), Text: "mind the gap"}); err != nil || !slices.Equal(b.records["f1"].Guidance, []string{"mind the gap"}) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	answer := wire.AnswerParams{LoopParams: wire.LoopParams{LoopID: "f1", Folder: wire.FileURI(d.folder("f1"))}, ID: "q1", Answer: ask.Once}
-	if got, err := do(wire.CommandAnswer, answer); err != nil || got.(wire.AnswerResult).Text != "told" || !strings.Contains(asked, `"command":"ralph.loop.answer"`) || !strings.Contains(asked, `"id":"q1","answer":"once"`) {
-		t.Errorf("%+v, %v; asked %s", got, err, asked)
-	}
-	answer.ID = "q9"
-	if _, err := do(wire.CommandAnswer, answer); !errors.As(err, new(*wire.Failure)) || !strings.Contains(err.Error(), "nothing is asked") {
+	l := commanded(t, d, "f1")
+	if err := l.Pause(); err != nil || b.records["f1"].Wish != fleet.WishPause {
 		t.Error(err)
 	}
-	b.answer = nil
-	for name, tt := range map[string]struct {
-		command  string
-		argument any
-		reason   string
-	}{
-		"an end later":        {wire.CommandCancel, wire.CancelParams{LoopParams: named("f1"), When: wire.WhenAfterIteration}, wire.ReasonElsewhere},
-		"nobody runs it":      {wire.CommandNext, named("f2"), wire.ReasonNoRun},
-		"it is over":          {wire.CommandPause, named("f3"), wire.ReasonNotRunning},
-		"another agent":       {wire.CommandResume, wire.ResumeParams{LoopParams: named("f2"), Backend: "pi"}, wire.ReasonElsewhere},
-		"nothing to fetch to": {wire.CommandFetch, named("f3"), wire.ReasonNoFolder},
-		"no such loop":        {wire.CommandPause, named("f9"), wire.ReasonNotRunning},
-		"what isn't known":    {"ralph.loop.dance", named("f1"), wire.ReasonElsewhere},
-	} {
-		_, err := do(tt.command, tt.argument)
-		if f := (*wire.Failure)(nil); !errors.As(err, &f) || f.Reason != tt.reason {
-			t.Errorf("%s: %v, want %s", name, err, tt.reason)
-		}
+	if err := commanded(t, d, "f2").Resume(loop.Patch{}); err != nil || b.records["f2"].Phase != fleet.Queued {
+		t.Error(err)
 	}
-	if f := (*wire.Failure)(nil); !errors.As(second(do(wire.CommandSteer, wire.SteerParams{LoopParams: named("f1"), Text: " "})), &f) || f.Key != "text" {
-		t.Error("an empty text is taken")
+	for reason, do := range map[string]func() (any, error){
+		wire.ReasonNoFolder:   func() (any, error) { return d.Fetch(t.Context(), "f3") },
+		wire.ReasonNotRunning: func() (any, error) { return d.Loop(t.Context(), "f9") },
+	} {
+		_, err := do()
+		if f := (*wire.Failure)(nil); !errors.As(err, &f) || f.Reason != reason {
+			t.Errorf("%v, want %s", err, reason)
+		}
 	}
 }
 
@@ -190,10 +166,9 @@ func second(_ any, err error) error { return err }
 func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
 	d, s := atDesk(t, b)
-	answered := make(chan error, 1)
+	answered, l := make(chan error, 1), commanded(t, d, "f1")
 	go func() {
-		_, err := d.Do(t.Context(), wire.CommandCancel, wire.CancelParams{LoopParams: named("f1")})
-		answered <- err
+		answered <- l.Cancel()
 	}()
 	s.until(t, "the wish", func() bool { r, _ := d.now("f1"); return r.Wish == fleet.WishCancel })
 	select {
@@ -210,10 +185,9 @@ func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
 func TestCancelOfALoopThatIsRemovedIsAnswered(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
 	d, s := atDesk(t, b)
-	answered := make(chan error, 1)
+	answered, l := make(chan error, 1), commanded(t, d, "f1")
 	go func() {
-		_, err := d.Do(t.Context(), wire.CommandCancel, wire.CancelParams{LoopParams: named("f1")})
-		answered <- err
+		answered <- l.Cancel()
 	}()
 	s.until(t, "the wish", func() bool { r, _ := d.now("f1"); return r.Wish == fleet.WishCancel })
 	b.mu.Lock()
@@ -250,7 +224,7 @@ func TestABusThatIsAwayIsDialledAgain(t *testing.T) {
 	if loops, _ := d.Loops(); len(loops) != 1 || !strings.HasSuffix(loops[0].Text, "the bus is away") {
 		t.Errorf("loops are %+v", loops)
 	}
-	if f := (*wire.Failure)(nil); !errors.As(second(d.Do(ctx, wire.CommandPause, named("f1"))), &f) || f.Reason != wire.ReasonBusAway {
+	if f := (*wire.Failure)(nil); !errors.As(second(d.Loop(ctx, "f1")), &f) || f.Reason != wire.ReasonBusAway {
 		t.Error("a command is carried out without a bus")
 	}
 	refuse <- true

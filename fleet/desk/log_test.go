@@ -8,21 +8,19 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 )
 
-func readAll(t *testing.T, d *Desk, p wire.ReadParams) (updates []json.RawMessage, last answers.ReadResult) {
+func readAll(t *testing.T, d *Desk, after string, o journal.Options) (updates []json.RawMessage, last journal.Page) {
 	t.Helper()
 	for more := true; more; more = last.More {
-		result, err := d.Do(t.Context(), wire.CommandRead, p)
+		page, err := d.Story("f1").Read(t.Context(), after, o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		isReset := last.Reset
-		last = result.(answers.ReadResult)
-		last.Reset = last.Reset || isReset
-		updates, p.After = append(updates, last.Updates...), last.Cursor
+		page.Reset = page.Reset || last.Reset
+		last = page
+		updates, after = append(updates, last.Updates(false)...), last.Cursor
 	}
 	return updates, last
 }
@@ -67,7 +65,7 @@ func (r *reader) until(want []string) {
 
 func (r *reader) read() {
 	r.reads++
-	updates, last := readAll(r.t, r.d, wire.ReadParams{LoopParams: named("f1"), After: r.cursor, Limit: 2})
+	updates, last := readAll(r.t, r.d, r.cursor, journal.Options{Limit: 2})
 	if last.Reset {
 		r.has = nil
 	}
@@ -105,7 +103,7 @@ func TestATranscriptGoesOn(t *testing.T) {
 	r.until(append(saidBy([2]int{1, 6}, [2]int{3, 3}), "3.5", "3.6"))
 	b.commit(t, "f1", 3, 8, fleet.Outcome{StopReason: "promise", Iterations: 2})
 	r.until(append(saidBy([2]int{1, 6}, [2]int{3, 3}), "3.5", "3.6", "3.7", "3.8"))
-	updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1")})
+	updates, last := readAll(t, d, "", journal.Options{})
 	if got := messages(updates); !slices.Equal(got, saidBy([2]int{1, 6}, [2]int{3, 8})) || !last.Complete {
 		t.Errorf("read from its beginning it is %v, complete %v", got, last.Complete)
 	}
@@ -136,12 +134,12 @@ func TestACursorOfAnotherLogBeginsAnew(t *testing.T) {
 	b.commit(t, "f1", 1, 3, fleet.Outcome{HasState: true})
 	s.until(t, "its commit", func() bool { now, _ := d.now("f1"); return now.Committed == 1 })
 	for _, cursor := range []string{"eyJsb2ciOiIx", "f2.1.1", "f1.7.0", "f1.-1.2", "f1.1", "f1.x.y"} {
-		updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: cursor})
+		updates, last := readAll(t, d, cursor, journal.Options{})
 		if !last.Reset || len(updates) != 3 {
 			t.Errorf("%s: reset %v, %d updates", cursor, last.Reset, len(updates))
 		}
 	}
-	if updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: "f1.1.99"}); last.Reset || len(updates) > 0 {
+	if updates, last := readAll(t, d, "f1.1.99", journal.Options{}); last.Reset || len(updates) > 0 {
 		t.Errorf("behind its end it has %d updates, reset %v", len(updates), last.Reset)
 	}
 }
@@ -162,11 +160,10 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 		b.set(t, "f1", func(r *fleet.Record) { r.Kept, r.Committed, r.Phase = append(r.Kept, attempt), attempt, fleet.Queued })
 	}
 	s.until(t, "both", func() bool { now, _ := d.now("f1"); return now.Committed == 2 })
-	result, err := d.Do(t.Context(), wire.CommandOutline, wire.OutlineParams{LoopParams: named("f1")})
+	o, err := d.Story("f1").Outline(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := result.(answers.OutlineResult)
 	if len(o.Parts) != 6 || len(o.Iterations) != 2 || o.Parts[0].Iteration != 1 || o.Parts[5].Iteration != 2 {
 		t.Fatalf("%d parts, %d iterations", len(o.Parts), len(o.Iterations))
 	}
@@ -176,7 +173,7 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 		if i+1 < len(o.Parts) {
 			before = o.Parts[i+1].Cursor
 		}
-		updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1"), After: part.Cursor, Before: before})
+		updates, last := readAll(t, d, part.Cursor, journal.Options{Before: before})
 		if last.Cursor != before {
 			t.Errorf("part %d ends at %s, not at %s", i, last.Cursor, before)
 		}
@@ -237,7 +234,7 @@ func TestTheTranscriptOfALoopThatIsOverIsLetGo(t *testing.T) {
 	b.commit(t, "f1", 1, 3, fleet.Outcome{Iterations: 1, StopReason: "promise"})
 	b.watchers[0] <- fleet.Record{Task: fleet.Task{ID: "f2"}, Phase: fleet.Removed}
 	s.until(t, "that they are let go", func() bool { return !has("f1") && !has("f2") })
-	if updates, _ := readAll(t, d, wire.ReadParams{LoopParams: named("f1")}); !slices.Equal(messages(updates), saidBy([2]int{1, 3})) {
+	if updates, _ := readAll(t, d, "", journal.Options{}); !slices.Equal(messages(updates), saidBy([2]int{1, 3})) {
 		t.Errorf("it is read as %s", updates)
 	}
 }
@@ -258,17 +255,15 @@ func TestWhatAPageHas(t *testing.T) {
 	b.mu.Unlock()
 	b.set(t, "f1", func(r *fleet.Record) { r.Kept, r.Committed, r.Phase = []int{1}, 1, fleet.Ended })
 	s.until(t, "its end", func() bool { now, _ := d.now("f1"); return now.Phase == fleet.Ended })
-	updates, last := readAll(t, d, wire.ReadParams{LoopParams: named("f1")})
+	updates, last := readAll(t, d, "", journal.Options{})
 	want := []string{`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"ab"}}`, `{"sessionUpdate":"agent_message_chunk","messageId":"m2","content":{"type":"text","text":"c"}}`}
 	if len(updates) != 3 || string(updates[0]) != want[0] || string(updates[1]) != want[1] || !last.Complete {
 		t.Errorf("got %s", updates)
 	}
-	output := wire.OutputParams{LoopParams: named("f1"), Iteration: 1, ToolCallID: "t1"}
-	if got, err := d.Do(t.Context(), wire.CommandOutput, output); err != nil || got != "out" {
+	if got, err := d.Story("f1").Output(t.Context(), 1, "t1"); err != nil || got != "out" {
 		t.Errorf("the output is %v, %v", got, err)
 	}
-	output.Iteration = 2
-	if _, err := d.Do(t.Context(), wire.CommandOutput, output); err == nil {
+	if _, err := d.Story("f1").Output(t.Context(), 2, "t1"); err == nil {
 		t.Error("a call of another iteration has an output")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -71,17 +72,17 @@ func TestALoopIsShownBelowTheRepositoryThatHasItsCommit(t *testing.T) {
 		return fmt.Sprint(all)
 	}
 	s.until(t, "where the loops belong", func() bool { return origins() == "map[f1:/app f2: f3:/app f4:]" })
-	if _, err := d.Do(t.Context(), wire.CommandFetch, named("f2")); err == nil || !strings.Contains(err.Error(), "has its commit "+other[:12]) {
+	if _, err := d.Fetch(t.Context(), "f2"); err == nil || !strings.Contains(err.Error(), "has its commit "+other[:12]) {
 		t.Errorf("what another's repository did is fetched here: %v", err)
 	}
 	gitIn(t, clone, "fetch", "-q", app)
-	if _, err := d.Do(t.Context(), wire.CommandFetch, named("f4")); err == nil || strings.Contains(err.Error(), "no open folder") {
+	if _, err := d.Fetch(t.Context(), "f4"); err == nil || strings.Contains(err.Error(), "no open folder") {
 		t.Errorf("a clone that has caught up isn't known: %v", err)
 	}
 	if got := origins(); got != "map[f1:/app f2: f3:/app f4:/clone]" {
 		t.Errorf("loops are below %s", got)
 	}
-	if updates, _ := readAll(t, d, wire.ReadParams{LoopParams: named("f1")}); len(updates) != 1 || !strings.Contains(string(updates[0]), filepath.Join(app, "a.txt")) {
+	if updates, _ := readAll(t, d, "", journal.Options{}); len(updates) != 1 || !strings.Contains(string(updates[0]), filepath.Join(app, "a.txt")) {
 		t.Errorf("a file of it is %s", updates)
 	}
 }
@@ -115,7 +116,7 @@ func TestChangesAreThereWhenTheCloneHasMoved(t *testing.T) {
 	d, s := atDesk(t, b)
 	changed := func() string {
 		t.Helper()
-		if _, _, err := d.Snapshots(t.Context(), named("f1")); err != nil {
+		if _, _, err := d.Snapshots(t.Context(), "f1"); err != nil {
 			t.Fatal(err)
 		}
 		return gitIn(t, filepath.Join(d.folder("f1"), "changes", "git"), "diff", "--name-only", r.Base, "refs/ralph/r1/last")
@@ -135,7 +136,7 @@ func TestChangesAreThereWhenTheCloneHasMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.open()
-	if _, _, err := d.Snapshots(t.Context(), named("f1")); err == nil || !strings.Contains(err.Error(), "open a clone of that") {
+	if _, _, err := d.Snapshots(t.Context(), "f1"); err == nil || !strings.Contains(err.Error(), "open a clone of that") {
 		t.Errorf("without a clone it says %v", err)
 	}
 }
@@ -156,7 +157,7 @@ func TestWhatIsCachedIsBoundedWhileTheEditorRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, r := range all {
-		if _, err := d.Do(t.Context(), wire.CommandRead, wire.ReadParams{LoopParams: named(r.ID)}); err != nil {
+		if _, err := d.Story(r.ID).Read(t.Context(), "", journal.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -24,8 +24,8 @@ type snapshots struct {
 }
 
 // Snapshots implements elsewhere.Place.
-func (d *Desk) Snapshots(ctx context.Context, p wire.LoopParams) (*changes.Store, string, error) {
-	r, bus, err := d.record(p)
+func (d *Desk) Snapshots(ctx context.Context, id string) (*changes.Store, string, error) {
+	r, bus, err := d.record(id)
 	if err != nil {
 		return nil, "", err
 	}
@@ -138,18 +138,19 @@ func download(ctx context.Context, bus fleet.Bus, name, dir string) (path string
 	return f.Name(), nil
 }
 
-// fetch brings what a loop did into the repository of its origin.
-func (d *Desk) fetch(ctx context.Context, bus fleet.Bus, r fleet.Record) (any, error) {
+// Fetch implements elsewhere.Place.
+func (d *Desk) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, err error) {
+	r, bus, err := d.record(id)
+	if err != nil {
+		return fetched, err
+	}
 	origin := d.originOf(r)
 	if origin == "" {
-		return nil, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
+		return fetched, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
 	}
 	if r.Committed == 0 {
-		return nil, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
+		return fetched, &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: errors.New("there is nothing to fetch: no iteration of the loop has ended yet")}
 	}
 	branch, err := fleet.Fetch(ctx, bus, r, origin)
-	if err != nil {
-		return nil, err
-	}
-	return wire.Fetched(branch), nil
+	return wire.Fetched(branch), err
 }

@@ -71,10 +71,10 @@ func TestWhatNoIterationHasChangedYet(t *testing.T) {
 	r.Base = repoAt(t, r.Repo, "ours")
 	d, s := atDesk(t, newBus(r))
 	s.open(r.Repo)
-	if _, _, err := d.Snapshots(t.Context(), named("f1")); !errors.Is(err, changes.ErrNone) {
+	if _, _, err := d.Snapshots(t.Context(), "f1"); !errors.Is(err, changes.ErrNone) {
 		t.Errorf("its changes: %v", err)
 	}
-	_, err := d.Do(t.Context(), wire.CommandFetch, named("f1"))
+	_, err := d.Fetch(t.Context(), "f1")
 	if f := (*wire.Failure)(nil); !errors.As(err, &f) || f.Reason != wire.ReasonNoSnapshots {
 		t.Errorf("its branch: %v", err)
 	}

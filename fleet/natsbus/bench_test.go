@@ -133,7 +133,7 @@ func BenchmarkCancel(b *testing.B) {
 	b.ReportAllocs()
 	b.ResetTimer()
 	for i := range b.N {
-		if _, err := fleet.CancelLoop(b.Context(), bus, task(i).ID); err != nil {
+		if err := (&fleet.Handle{Ctx: b.Context(), Bus: bus, Record: task(i)}).Cancel(); err != nil {
 			b.Fatal(err)
 		}
 	}

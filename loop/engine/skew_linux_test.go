@@ -10,6 +10,19 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
+// beginner tells which iterations have begun.
+type beginner struct {
+	watcher
+	begun chan int
+}
+
+func (b *beginner) HandleLoop(e loop.Event) {
+	b.watcher.HandleLoop(e)
+	if e, ok := e.(loop.IterationStart); ok {
+		b.begun <- e.Iteration
+	}
+}
+
 // A loop that goes on alone outlives the program that is installed: who asks may be of
 // another version. The loop does what it knows of, and says so of the rest.
 func TestOtherVersionsOnTheSocket(t *testing.T) {

@@ -7,26 +7,48 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Place has loops that aren't of this machine. No method but Do, Snapshots, Check and Run may block.
+// Place has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors
+// may be *wire.Failure.
 type Place interface {
 	// Run looks after the loops until ctx is done, which it obeys at once. It is called once.
 	Run(ctx context.Context, w Watcher)
 	// Loops returns how they stand, and what is to be said of them all ("": nothing).
 	Loops() (loops []wire.LoopStatus, text string)
-	// Find returns the id of the loop that parameters name, "" where it is none of its.
+	// Find returns the id of the loop that parameters name, "" where it is none of its. The methods
+	// below are about a loop that it has found.
 	Find(p wire.LoopParams) (loopID string)
-	// Do carries out a command about a loop that Find has found. The argument is what wire has
-	// for the command, and so is the result; of ralph.loop.output it is the whole output as
-	// a string. Errors may be *wire.Failure.
-	Do(ctx context.Context, command string, argument any) (result any, err error)
+	// Loop returns a loop for who commands it within ctx.
+	Loop(ctx context.Context, loopID string) (Loop, error)
+	// Story returns what a loop has done.
+	Story(loopID string) Story
+	// Fetch brings what a loop did into the repository of its origin.
+	Fetch(ctx context.Context, loopID string) (wire.FetchResult, error)
+	// Snapshots returns those of a loop, and the folder that stands for it.
+	Snapshots(ctx context.Context, loopID string) (s *changes.Store, folder string, err error)
 	// Check says whether the loops can be reached now.
 	Check(ctx context.Context) answers.Check
-	// Snapshots returns those of such a loop, and the folder that stands for it.
-	Snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error)
+}
+
+// Loop is a loop for who commands it.
+type Loop interface {
+	loop.Handle
+	// Cancel ends the loop, and returns when nothing of it is left.
+	Cancel() error
+	// Result is where the last command has left it. Its text, "" for none, is what came of that.
+	Result() wire.LoopResult
+}
+
+// Story is what a loop has done, page by page.
+type Story interface {
+	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
+	Outline(ctx context.Context) (journal.Outline, error)
+	// Output is all that a tool gave.
+	Output(ctx context.Context, iteration int, toolCallID string) (string, error)
 }
 
 // Watcher is the editor, for a Place.

@@ -172,7 +172,7 @@ func (s *told) retell(kind string, u wire.Said, output string, update []byte, is
 		if !isLive {
 			how.Answer = ""
 		}
-		s.asked(how, QuestionOf(q))
+		s.asked(how, q.Asked())
 		return
 	}
 	p := s.cfg.Palette

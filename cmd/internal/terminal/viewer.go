@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -156,9 +155,4 @@ func known[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
-}
-
-// QuestionOf is a question of the wire as a loop asks it.
-func QuestionOf(q wire.Question) ask.Question {
-	return ask.Question{ID: q.ID, Kind: q.Kind, Tool: q.Tool, Agent: q.Agent, Title: q.Title, Detail: q.Detail, Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule}
 }

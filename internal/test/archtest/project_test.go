@@ -64,7 +64,7 @@ var picture = Rules{
 		"server/client":            {"wire"},
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
 		"server/documents":         {"agents", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
-		"server/elsewhere":         {"changes", "journal", "wire", "wire/answers"},
+		"server/elsewhere":         {"loop", "changes", "journal", "wire", "wire/answers"},
 		"server/stdio":             {"server", "server/elsewhere"},
 		"server":                   {"loop/engine", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "agents", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"acp":                      {},
@@ -78,6 +78,7 @@ var picture = Rules{
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
 		"internal/test/walltest":   {"sandbox"},
+		"internal/test/handles":    {"fleet", "fleet/natsbus", "loop/engine", "loop", "loop/ask", "loopstate", "backends", "history", "stream", "stream/decode", "wire"},
 		"internal/...":             {"internal/..."},
 		"editors/...":              {}, // stand-in agents of their tests
 	},

@@ -1,9 +1,9 @@
-package main
+package paths
 
 import "golang.org/x/sys/windows"
 
-// freeSpace is what a folder's disk has left for this user, in bytes.
-func freeSpace(dir string) (int64, error) {
+// Free is what a folder's disk has left for this user, in bytes.
+func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {
 		return 0, err
