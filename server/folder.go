@@ -164,6 +164,14 @@ func (f *folder) now() (now loop.Status, isThere bool) {
 	return now, true
 }
 
+// driven is the folder's loop for who commands it.
+func (f *folder) driven() loop.Handle {
+	if f.running != nil {
+		return f.running
+	}
+	return loop.Other{Folder: f.path}
+}
+
 // status is the folder's loop: ours, the one we see, or ours that ended last.
 func (f *folder) status() (wire.LoopStatus, bool) {
 	now, isThere := f.now()

@@ -125,14 +125,10 @@ func (s *loops) settle(ctx context.Context) {
 func (s *loops) runningSession(path string) string {
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
-	f := s.workspace.folders[path]
-	switch {
-	case f == nil:
-		return ""
-	case f.running != nil && !f.running.Status().State.Over(): // else it is about to leave
-		return f.running.Status().SessionFile
-	case f.seen != nil && !f.seen.status.State.Over():
-		return f.seen.status.SessionFile
+	if f := s.workspace.folders[path]; f != nil {
+		if now, _ := f.now(); !now.State.Over() { // else it is about to leave
+			return now.SessionFile
+		}
 	}
 	return ""
 }

@@ -79,17 +79,11 @@ func (f *folder) waiting() (all []waiting) {
 	if f.workspace.closed || f.workspace.folders[f.path] != f {
 		return nil
 	}
-	var now loop.Status
-	var driven loop.Handle = loop.Other{Folder: f.path}
-	switch {
-	case f.running != nil:
-		now, driven = f.running.Status(), f.running
-	case f.seen != nil:
-		now = f.seen.status
-	}
-	if now.State.Over() {
+	now, isThere := f.now()
+	if !isThere || now.State.Over() {
 		return nil
 	}
+	driven := f.driven()
 	for _, q := range now.Questions {
 		all = append(all, waiting{wire.QuestionOf(q, now.LoopID, f.path), f, func() (loop.Handle, error) { return driven, nil }})
 	}

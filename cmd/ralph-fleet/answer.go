@@ -98,11 +98,7 @@ func printQuestions(w io.Writer, r fleet.Record, open []ask.Question, usage stri
 		_, err := fmt.Fprintf(w, "no agent asks anything: %s is %s\n", r.Name, r.Sentence(time.Now()))
 		return err
 	}
-	for _, q := range open {
-		for _, line := range append(answers.AskedLines(q, 0, ""), terminal.HowToAnswer(q, usage)) {
-			fmt.Fprintln(w, line)
-		}
-	}
+	terminal.PrintQuestions(w, open, usage)
 	return nil
 }
 

@@ -397,12 +397,12 @@ func TestWhatTheDoctorFinds(t *testing.T) {
 			var d doctor
 			tt.look(&d)
 			var out bytes.Buffer
-			printChecks(&out, d.checks)
+			problems := d.show(&out)
 			if first, _, _ := strings.Cut(out.String(), "\n"); first != tt.want {
 				t.Errorf("it says %q, want %q", out.String(), tt.want)
 			}
-			if bad := strings.HasPrefix(tt.want, "✗"); (d.problems() != nil) != bad {
-				t.Errorf("problems: %v", d.problems())
+			if bad := strings.HasPrefix(tt.want, "✗"); (problems != nil) != bad {
+				t.Errorf("problems: %v", problems)
 			}
 		})
 	}

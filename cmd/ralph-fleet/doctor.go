@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
@@ -54,10 +55,9 @@ func newDoctor() *cobra.Command {
 			d.command = cmd
 			d.examine(cmd.Context())
 			if asJSON {
-				return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(answers.DoctorResult{Checks: d.checks}), d.problems())
+				return errors.Join(json.NewEncoder(cmd.OutOrStdout()).Encode(answers.DoctorResult{Checks: d.checks}), d.show(io.Discard))
 			}
-			printChecks(cmd.OutOrStdout(), d.checks)
-			return d.problems()
+			return d.show(cmd.OutOrStdout())
 		},
 	}
 	d.bus.addFlags(cmd)
@@ -71,34 +71,13 @@ func newDoctor() *cobra.Command {
 	return cmd
 }
 
-// problems is an error if something keeps loops from running.
-func (d *doctor) problems() error {
-	n := 0
-	for _, c := range d.checks {
-		if !c.OK && !c.Optional {
-			n++
-		}
-	}
+// show prints what was found. It is an error if something keeps loops from running.
+func (d *doctor) show(out io.Writer) error {
+	n := terminal.PrintChecks(out, terminal.Palette{}, 0, d.checks)
 	if n == 0 {
 		return nil
 	}
 	return errors.New(tell.Counted(n, "problem") + " found, marked ✗ above; a fleet can't run as it should until that is mended")
-}
-
-func printChecks(out io.Writer, checks []answers.Check) {
-	for _, c := range checks {
-		mark := "✓"
-		switch {
-		case !c.OK && c.Optional:
-			mark = "–"
-		case !c.OK:
-			mark = "✗"
-		}
-		fmt.Fprintln(out, mark+" "+c.Message)
-		if !c.OK && c.Fix != "" {
-			fmt.Fprintln(out, "  "+c.Fix)
-		}
-	}
 }
 
 func (d *doctor) add(c answers.Check) {

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,8 +16,8 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -47,7 +46,7 @@ func newStatus() *cobra.Command {
 				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
 					return errLedger
 				}
-				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now(), widthOf(cmd.OutOrStdout())); err != nil {
+				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now(), terminal.LineWidth(cmd.OutOrStdout())); err != nil {
 					return err
 				}
 				printAsking(cmd.OutOrStdout(), found, shown, flagsOf(cmd))
@@ -138,22 +137,6 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	}
 	_, err := fmt.Fprintf(w, "%s · %s\n", strings.Join(sums, ", "), money)
 	return err
-}
-
-// widthOf is how many columns the terminal has that w prints to; 0: it is none.
-func widthOf(w io.Writer) int {
-	if plain, ok := w.(*stream.PlainWriter); ok {
-		w = plain.To
-	}
-	f, ok := w.(*os.File)
-	if !ok {
-		return 0
-	}
-	width, _, err := term.GetSize(int(f.Fd()))
-	if err != nil {
-		return 0
-	}
-	return width
 }
 
 // maxRows is how many loops a table has: more of them nobody reads.

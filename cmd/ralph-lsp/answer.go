@@ -45,11 +45,7 @@ only where more than one question is open.`,
 			return err
 		}
 		if len(args) == 0 {
-			for _, q := range st.Questions {
-				for _, line := range append(answers.AskedLines(q, 0, ""), terminal.HowToAnswer(q, terminal.AnswerIn(dir))) {
-					fmt.Fprintln(cmd.OutOrStdout(), line)
-				}
-			}
+			terminal.PrintQuestions(cmd.OutOrStdout(), st.Questions, terminal.AnswerIn(dir))
 			if len(st.Questions) == 0 {
 				fmt.Fprintln(cmd.OutOrStdout(), "no agent asks anything")
 			}

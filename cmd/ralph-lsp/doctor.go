@@ -64,26 +64,10 @@ func isMinor(c answers.Check, hasAgent bool) bool {
 }
 
 func printChecks(out io.Writer, p terminal.Palette, checks []answers.Check, all bool) error {
-	problems, hidden, width := 0, 0, terminal.LineWidth(out)
-	hasAgent := slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
-	for _, c := range checks {
-		mark := p.Green("✓")
-		switch {
-		case !all && isMinor(c, hasAgent):
-			hidden++
-			continue
-		case !c.OK && c.Optional:
-			mark = p.Yellow("–")
-		case !c.OK:
-			mark = p.Red("✗")
-			problems++
-		}
-		fmt.Fprintln(out, terminal.Wrapped(mark+" "+terminal.Line(c.Message), width, 2))
-		if !c.OK && c.Fix != "" {
-			fmt.Fprintln(out, terminal.Wrapped("  "+p.Dim(terminal.Line(c.Fix)), width, 2))
-		}
-	}
-	if hidden > 0 {
+	width, hasAgent := terminal.LineWidth(out), slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
+	shown := slices.DeleteFunc(slices.Clone(checks), func(c answers.Check) bool { return !all && isMinor(c, hasAgent) })
+	problems := terminal.PrintChecks(out, p, width, shown)
+	if len(shown) < len(checks) {
 		fmt.Fprintln(out, terminal.Wrapped(p.Dim("  all settings and agents: ralph-lsp doctor --all"), width, 2))
 	}
 	if problems > 0 {

@@ -221,16 +221,7 @@ func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *
 		d.Log.Warn("a loop can't be listened to", "loop", t.id, "error", err)
 		return
 	}
-	go func() {
-		for nth := 1; ; nth++ {
-			line, ok := <-lines
-			if !ok {
-				return
-			}
-			d.hear(t, line, nth)
-			f.look()
-		}
-	}()
+	go d.hear(t, lines, f.look)
 	for {
 		r, ok := d.now(t.id)
 		if !ok {
@@ -285,13 +276,7 @@ func (d *Desk) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
 	if err != nil {
 		return
 	}
-	for nth := 1; ; nth++ {
-		line, ok := <-lines
-		if !ok {
-			return
-		}
-		d.hear(t, line, nth)
-	}
+	d.hear(t, lines, func() {})
 }
 
 // isFilled lets those read who wait for that.
@@ -305,10 +290,16 @@ func (t *transcript) isFilled() {
 	}
 }
 
-func (d *Desk) hear(t *transcript, line []byte, nth int) {
-	r, _ := d.now(t.id)
-	if err := t.hear(line, nth, r.Attempt); err != nil {
-		d.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
+// hear keeps what a loop says, as long as it says something.
+func (d *Desk) hear(t *transcript, lines <-chan []byte, news func()) {
+	nth := 0
+	for line := range lines {
+		nth++
+		r, _ := d.now(t.id)
+		if err := t.hear(line, nth, r.Attempt); err != nil {
+			d.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
+		}
+		news()
 	}
 }
 

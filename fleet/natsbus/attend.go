@@ -30,12 +30,7 @@ func (b *Bus) Leave(ctx context.Context, name string) error {
 
 // Workers implements fleet.Attendance.
 func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
-	w, err := b.workers.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, err
-	}
-	defer w.Stop()
-	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
+	err = b.workers.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var p fleet.Presence
 		if json.Unmarshal(entry.Value(), &p) != nil {
 			return // of a version to come

@@ -87,13 +87,8 @@ func (b *Bus) Remove(ctx context.Context, r fleet.Record, revision uint64) error
 // Tidy implements fleet.Bus. The client's own PurgeDeletes would take a loop away that has the id by now of one
 // that was removed.
 func (b *Bus) Tidy(ctx context.Context, before time.Time) error {
-	w, err := b.loops.WatchAll(ctx, jetstream.MetaOnly())
-	if err != nil {
-		return err
-	}
-	defer w.Stop()
 	marks := map[string]uint64{}
-	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
+	err := b.loops.all(ctx, jetstream.MetaOnly(), func(entry jetstream.KeyValueEntry) {
 		if entry.Operation() != jetstream.KeyValuePut && entry.Created().Before(before) {
 			marks[entry.Key()] = entry.Revision()
 		}
@@ -121,12 +116,7 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 
 // List implements fleet.Bus.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	w, err := b.loops.WatchAll(ctx, jetstream.IgnoreDeletes())
-	if err != nil {
-		return nil, nil, err
-	}
-	defer w.Stop()
-	err = allOf(ctx, w.Updates(), func(entry jetstream.KeyValueEntry) {
+	err = b.loops.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var r fleet.Record
 		if json.Unmarshal(entry.Value(), &r) != nil || r.ID != entry.Key() {
 			unread = append(unread, entry.Key())
@@ -135,6 +125,16 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 		all = append(all, r)
 	})
 	return all, unread, err
+}
+
+// all calls each with what a bucket has now.
+func (b bucket) all(ctx context.Context, which jetstream.WatchOpt, each func(jetstream.KeyValueEntry)) error {
+	w, err := b.WatchAll(ctx, which)
+	if err != nil {
+		return err
+	}
+	defer w.Stop()
+	return allOf(ctx, w.Updates(), each)
 }
 
 // allOf calls each with what there is now, up to the zero value that the client puts behind it. The client

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"golang.org/x/term"
+
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Output is stdout until a write fails, as it does when the program it is
@@ -52,14 +54,17 @@ func (o *Output) Failure() error {
 }
 
 // Unwrapped is what a stream is without our check and fence.
-func Unwrapped(stream any) any {
-	if o, ok := stream.(*Output); ok {
-		stream = o.Writer
+func Unwrapped(from any) any {
+	if o, ok := from.(*Output); ok {
+		from = o.Writer
 	}
-	if f, ok := stream.(*Fence); ok {
-		return f.To
+	switch w := from.(type) {
+	case *Fence:
+		return w.To
+	case *stream.PlainWriter:
+		return w.To
 	}
-	return stream
+	return from
 }
 
 // Is says whether a reader or a writer is a terminal, and which.

@@ -3,6 +3,7 @@ package terminal
 import (
 	"cmp"
 	"fmt"
+	"io"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -20,8 +21,17 @@ const AnswerCommand = "ralph-lsp answer"
 // AnswerIn is the command line that answers the loop in a folder, up to the question.
 func AnswerIn(folder string) string { return AnswerCommand + " -C " + ShellWord(folder) }
 
-// HowToAnswer is the command line that answers a question.
-func HowToAnswer(q ask.Question, command string) string {
+// PrintQuestions shows what is open, and how a command answers it.
+func PrintQuestions(out io.Writer, open []ask.Question, command string) {
+	for _, q := range open {
+		for _, line := range append(answers.AskedLines(q, 0, ""), howToAnswer(q, command)) {
+			fmt.Fprintln(out, line)
+		}
+	}
+}
+
+// howToAnswer is the command line that answers a question.
+func howToAnswer(q ask.Question, command string) string {
 	return fmt.Sprintf("  answer: %s %s ... (%s)", command, Line(q.ID), answers.AnswersTo(q))
 }
 
@@ -35,5 +45,5 @@ func (c Config) ask(q ask.Question) []string {
 	case c.Answers:
 		return append(lines, "  "+answers.AnswersTo(q)+"?")
 	}
-	return append(lines, HowToAnswer(q, c.Answer))
+	return append(lines, howToAnswer(q, c.Answer))
 }

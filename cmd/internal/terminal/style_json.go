@@ -123,7 +123,7 @@ func (s *jsonStyle) HandleLoop(e loop.Event) {
 	}
 	if q, ok := e.(loop.Asked); ok && s.cfg.Answer != "" && !s.told {
 		s.told = true
-		s.Note("an agent asks; " + strings.TrimSpace(HowToAnswer(q.Question, s.cfg.Answer)))
+		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.Answer)))
 	}
 	for _, u := range s.projector.Unfinished(e) {
 		s.write(u)
