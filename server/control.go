@@ -43,24 +43,39 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	default:
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration, interrupt or left", p.When)
 	}
-	if c.afar.find(p.LoopParams) != "" {
-		return c.change(ctx, p.LoopParams, func(h loop.Handle) error { return h.(elsewhere.Loop).Cancel() })
+	h, seen, err := c.driven(ctx, p.LoopParams)
+	if isReason(err, wire.ReasonNotRunning) {
+		return noLoop, nil
+	} else if err != nil {
+		return nil, err
 	}
-	r, err := c.loops.find(p.LoopID, p.Folder)
-	if err != nil {
-		return c.cancelElsewhere(ctx, p.LoopParams, err)
+	switch l := h.(type) {
+	case elsewhere.Loop:
+		err := l.Cancel()
+		return l.Result(), err
+	case *managed:
+		if p.When == wire.WhenAfterIteration {
+			l.CancelAfterIteration()
+			result := resultOf(l.Status())
+			result.Text = "the loop ends after this iteration"
+			return result, nil
+		}
+		l.Cancel()
+		if seen = l.Status(); !seen.CanGoOn() {
+			return resultOf(seen), nil
+		}
+		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: whoever cancels it doesn't want it to go on
 	}
-	if p.When == wire.WhenAfterIteration {
-		r.CancelAfterIteration()
-		result := resultOf(r.Status())
-		result.Text = "the loop ends after this iteration"
-		return result, nil
+	other := h.(loop.Other)
+	iteration, err := loop.CancelFolder(ctx, other.Folder, other.LoopID)
+	switch {
+	case errors.Is(err, loop.ErrNotRunning):
+		return noLoop, nil
+	case err != nil:
+		return nil, err
 	}
-	r.Cancel()
-	if st := r.Status(); st.CanGoOn() { // it had ended by itself: whoever cancels it doesn't want it to go on
-		return c.cancelElsewhere(ctx, wire.LoopParams{LoopID: st.LoopID, Folder: wire.FileURI(st.Folder)}, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil))
-	}
-	return resultOf(r.Status()), nil
+	text := "the loop in " + wire.OneLine(filepath.Base(other.Folder)) + " is cancelled"
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: text}, nil
 }
 
 // interrupt ends a loop so that it can go on. It doesn't wait for that.
@@ -72,29 +87,6 @@ func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error
 		go h.(*managed).Interrupt() // it waits for the agent's end
 		return nil
 	})
-}
-
-// cancelElsewhere ends a loop that we don't drive, or discards one that nobody does.
-func (c *controls) cancelElsewhere(ctx context.Context, p wire.LoopParams, notOurs error) (any, error) {
-	path, seen, err := c.loops.elsewhere(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	if path == "" {
-		if isReason(notOurs, wire.ReasonNotRunning) {
-			return noLoop, nil
-		}
-		return nil, notOurs
-	}
-	iteration, err := loop.CancelFolder(ctx, path, p.LoopID)
-	if errors.Is(err, loop.ErrNotRunning) {
-		return noLoop, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	text := "the loop in " + wire.OneLine(filepath.Base(path)) + " is cancelled"
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: text}, nil
 }
 
 // discard removes a loop that nobody drives. One that somebody goes on with by

@@ -17,13 +17,11 @@ func (s saver) StateSaved(folder, text string) {
 		return
 	}
 	s.wg.Go(func() {
-		err := loop.ErrNotRunning
+		var h loop.Handle = loop.Other{Folder: folder}
 		if r := s.workspace.runningAt(folder); r != nil {
-			err = r.Saved(doc.State())
-		} else if _, _, owned, _ := loop.FolderStatus(folder); owned {
-			err = loop.Other{Folder: folder}.Saved(doc.State())
+			h = r
 		}
-		if err != nil && !errors.Is(err, loop.ErrNotRunning) {
+		if err := h.Saved(doc.State()); err != nil && !errors.Is(err, loop.ErrNotRunning) {
 			s.log.Warn("what was saved as a state file doesn't count", "folder", folder, "error", err)
 		}
 	})

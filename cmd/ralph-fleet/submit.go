@@ -165,20 +165,8 @@ func promptOf(words []string, file string, stdin io.Reader) (string, error) {
 		return "", errors.New("there are two prompts: leave the words or --prompt-file out")
 	case file == "":
 		return strings.Join(words, " "), nil
-	case file == "-":
-		data, err := io.ReadAll(stdin)
-		return textOf("standard input", data, err)
 	}
-	data, err := os.ReadFile(file)
-	return textOf(file, data, err)
-}
-
-// textOf is the text of a prompt that was read.
-func textOf(name string, data []byte, err error) (string, error) {
-	if err != nil {
-		return "", err
-	}
-	text, err := start.PromptText(name, data)
+	text, err := start.ReadPrompt(file, stdin)
 	return text, errors.Join(err, start.CheckTemplate(text))
 }
 

@@ -30,46 +30,12 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 		if len(words) > 0 {
 			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, terminal.Line(prompt))
 		}
-		data, err := readAll(file, stdin)
-		if err != nil {
-			return "", err
-		}
-		return promptIn(file, data)
+		return start.ReadPrompt(file, stdin)
 	}
 	if strings.TrimSpace(prompt) == "" {
 		return "", errors.New(noPrompt)
 	}
 	return prompt, nil
-}
-
-func readAll(file string, stdin io.Reader) ([]byte, error) {
-	if file == "-" {
-		data, err := io.ReadAll(stdin)
-		if err != nil {
-			return nil, fmt.Errorf("reading the prompt from standard input: %w", err)
-		}
-		return data, nil
-	}
-	data, err := os.ReadFile(file)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no prompt file %s; make it, or give another one with --prompt-file", file)
-	case err != nil:
-		return nil, fmt.Errorf("reading the prompt: %w", err)
-	}
-	return data, nil
-}
-
-// promptIn is the prompt that a file holds.
-func promptIn(file string, data []byte) (string, error) {
-	prompt, err := start.PromptText(file, data)
-	if err == nil && strings.TrimSpace(prompt) == "" {
-		err = fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
-	}
-	if err == nil {
-		err = start.CheckFile(file, prompt)
-	}
-	return prompt, err
 }
 
 // loadSettings reads the settings of a folder, and asks a user at a terminal
@@ -105,7 +71,7 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("reading the configured prompt file: %w", err)
 	}
-	return promptIn(path, data)
+	return start.PromptOfFile(path, data)
 }
 
 // contextOf is the command's context; there is none without cobra's ExecuteContext.

@@ -3,7 +3,11 @@ package start
 import (
 	_ "embed"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
@@ -96,4 +100,35 @@ func PromptIn(path, content string) (prompt string, says Options, err error) {
 		says.Limits.Promise = &state.CompletionPromise
 	}
 	return state.Prompt, says, nil
+}
+
+// ReadPrompt reads the prompt that a file holds, where "-" is stdin.
+func ReadPrompt(file string, stdin io.Reader) (string, error) {
+	if file == "-" {
+		data, err := io.ReadAll(stdin)
+		if err != nil {
+			return "", fmt.Errorf("reading the prompt from standard input: %w", err)
+		}
+		return PromptOfFile(file, data)
+	}
+	data, err := os.ReadFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("there is no prompt file %s; make it, or give another one with --prompt-file", file)
+	case err != nil:
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	}
+	return PromptOfFile(file, data)
+}
+
+// PromptOfFile is the prompt that a file holds.
+func PromptOfFile(file string, data []byte) (string, error) {
+	prompt, err := PromptText(file, data)
+	if err == nil && strings.TrimSpace(prompt) == "" {
+		err = fmt.Errorf("the prompt in %s is empty; write into it what the agent should do", file)
+	}
+	if err == nil {
+		err = CheckFile(file, prompt)
+	}
+	return prompt, err
 }
