@@ -264,12 +264,9 @@ func (d *Desk) Loops() (loops []wire.LoopStatus, text string) {
 	for i, r := range all {
 		shown[i] = d.shown[r.ID]
 	}
-	why, since, watcher := d.why, d.since, d.watcher
+	why, since := d.why, d.since
 	d.mu.Unlock()
-	var folders []string
-	if watcher != nil {
-		folders = watcher.Folders()
-	}
+	folders := d.folders()
 	for i, r := range all {
 		l := d.statusOf(r, shown[i], why != nil)
 		if origin := d.origins.of(r, folders, d.changed); origin != "" {

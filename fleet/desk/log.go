@@ -104,7 +104,7 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 		at = place{}
 	}
 	end, bounded := t.parse(o.Before)
-	folder, origin := d.folder(r.ID), d.knownOrigin(r)
+	folder, origin := d.folder(r.ID), d.origins.of(r, d.folders(), d.changed)
 	o.Thinking = true // what workers keep is for all
 	p := journal.NewPager(o)
 	taken := at // behind the last line that is in the page

@@ -11,26 +11,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// originOf is the open folder whose repository a loop works on; "" for none.
-func (d *Desk) originOf(r fleet.Record) string {
+// folders are those that the editor has open.
+func (d *Desk) folders() []string {
 	d.mu.Lock()
 	watcher := d.watcher
 	d.mu.Unlock()
 	if watcher == nil {
-		return ""
+		return nil
 	}
-	return d.origins.find(r, watcher.Folders())
-}
-
-// knownOrigin is originOf for who can't wait: "" where that isn't known yet.
-func (d *Desk) knownOrigin(r fleet.Record) string {
-	d.mu.Lock()
-	watcher := d.watcher
-	d.mu.Unlock()
-	if watcher == nil {
-		return ""
-	}
-	return d.origins.of(r, watcher.Folders(), d.changed)
+	return watcher.Folders()
 }
 
 // origins know of which repositories the open folders are. Machines call different

@@ -90,7 +90,7 @@ func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.
 	if has() {
 		return nil
 	}
-	if origin := s.desk.originOf(r); origin != "" {
+	if origin := s.desk.origins.find(r, s.desk.folders()); origin != "" {
 		from := fleet.Fetcher(g.Program, origin)
 		if objects, err := from.Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
 			if !filepath.IsAbs(objects) {
@@ -144,7 +144,7 @@ func (d *Desk) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, 
 	if err != nil {
 		return fetched, err
 	}
-	origin := d.originOf(r)
+	origin := d.origins.find(r, d.folders())
 	if origin == "" {
 		return fetched, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
 	}
