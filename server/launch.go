@@ -46,7 +46,13 @@ func (l *launcher) launch(cfg engine.Config) (*managed, error) {
 	var log *journal.Log
 	var told *notify.Teller
 	at := notify.At{Warn: func(text string) { l.user.show(messageWarning, text) }} // what else there is to see is the editor's business
-	if r.Loop, log, told, err = notify.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, func(e loop.Event) { l.told(f, r, e) }}, at); err != nil {
+	known := make(chan struct{}) // closed once r has its loop, which may speak before that
+	tell := func(e loop.Event) {
+		<-known
+		l.told(f, r, e)
+	}
+	r.Loop, log, told, err = notify.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, tell}, at)
+	if close(known); err != nil {
 		r.feed.Close()
 		f.gaveUp()
 		l.lookout.look(f) // for what the watch has left alone meanwhile
