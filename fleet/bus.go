@@ -116,42 +116,40 @@ type Ticket interface {
 
 // Change changes a loop by compare-and-set, as often as it takes. change may be called
 // more than once, each time with the loop as it is; its error ends that.
-func Change(ctx context.Context, bus Bus, id string, change func(*Record) error) (Record, error) {
-	for tries := 0; ; tries++ {
-		yield(ctx, tries)
-		r, revision, err := bus.Get(ctx, id)
+func Change(ctx context.Context, bus Bus, id string, change func(*Record) error) (r Record, err error) {
+	err = retry(ctx, func() error {
+		was, revision, err := bus.Get(ctx, id)
+		if r = was; err == nil {
+			err = change(&r)
+		}
 		if err != nil {
-			return r, err
+			return err
 		}
-		if err := change(&r); err != nil {
-			return r, err
-		}
-		if err = bus.Put(ctx, r, revision); !errors.Is(err, ErrConflict) {
-			return r, err
-		}
-	}
+		return bus.Put(ctx, r, revision)
+	})
+	return r, err
 }
 
 // ChangeLedger is Change for the ledger. One that change doesn't want changed is left as it is.
 func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error {
-	for tries := 0; ; tries++ {
-		yield(ctx, tries)
+	return retry(ctx, func() error {
 		l, revision, err := bus.Ledger(ctx)
-		if err != nil {
+		if err != nil || !change(&l) {
 			return err
 		}
-		if !change(&l) {
-			return nil
-		}
-		if err = bus.PutLedger(ctx, l, revision); !errors.Is(err, ErrConflict) {
-			return err
-		}
-	}
+		return bus.PutLedger(ctx, l, revision)
+	})
 }
 
-// yield lets others go first, longer each time: many that try again at once only keep each other from it.
-func yield(ctx context.Context, tries int) {
-	if tries > 0 {
-		pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
+// retry tries until nobody was faster. It lets others go first, longer each time: many that try again at once only
+// keep each other from it.
+func retry(ctx context.Context, try func() error) error {
+	for tries := 0; ; tries++ {
+		if tries > 0 {
+			pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
+		}
+		if err := try(); !errors.Is(err, ErrConflict) {
+			return err
+		}
 	}
 }

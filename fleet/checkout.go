@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +29,7 @@ type checkouts struct {
 
 	keep    int    // checkouts, and copies, that aren't used now
 	minFree uint64 // bytes of the disk
-	free    func(dir string) uint64
+	free    func(dir string) (int64, error)
 	lock    *os.File // held by each git that works here
 
 	mu    sync.Mutex
@@ -336,7 +335,7 @@ func (c *checkouts) file(ctx context.Context, name string) (io.ReadCloser, error
 // copy copies what may have any length, while there is room for it.
 func (c *checkouts) copy(to io.Writer, from io.Reader) error {
 	for {
-		if c.minFree > 0 && c.free(c.dir) < c.minFree {
+		if c.minFree > 0 && !c.hasRoom() {
 			return fmt.Errorf("there is no room for it: less than %d MiB of the disk are free", c.minFree>>20)
 		}
 		switch _, err := io.CopyN(to, from, 16<<20); {
@@ -346,12 +345,4 @@ func (c *checkouts) copy(to io.Writer, from io.Reader) error {
 			return err
 		}
 	}
-}
-
-// freeOn is how many bytes may be written to the disk with a folder; where nobody can tell, any number.
-func freeOn(dir string) uint64 {
-	if free, err := paths.Free(dir); err == nil {
-		return uint64(free)
-	}
-	return math.MaxUint64
 }

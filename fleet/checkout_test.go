@@ -168,7 +168,7 @@ func TestRepositoriesThatAreNone(t *testing.T) {
 	w.write("askpass", "#!/bin/sh\ntouch "+escaped+"\n")
 	t.Setenv("SSH_ASKPASS", filepath.Join(w.dir, "askpass"))
 	t.Setenv("DISPLAY", ":0")
-	c := &checkouts{dir: w.dir, bus: w.bus, program: must(git.Find()), repos: map[string]*sync.RWMutex{}, free: freeOn}
+	c := &checkouts{dir: w.dir, bus: w.bus, program: must(git.Find()), repos: map[string]*sync.RWMutex{}, free: paths.Free}
 	for _, url := range []string{
 		"file://" + w.dir + "/gone", "ext::touch " + escaped, "--upload-pack=touch " + escaped, "-oProxyCommand=touch " + escaped, "ssh://-oProxyCommand=touch " + escaped + "/x",
 		"fd::7", "../repo\nx", "https://127.0.0.1:1/x.git", "ssh://127.0.0.1:1/x",
@@ -270,7 +270,7 @@ func TestACopyOfARepositoryThatIsBrokenIsMadeAnew(t *testing.T) {
 // Checkouts of loops that wait stay, but not more than so many; those that went on elsewhere go.
 func TestCheckoutsThatArentUsedGo(t *testing.T) {
 	w := newWorks(t)
-	c := &checkouts{dir: w.dir, bus: w.bus, keep: 2, free: freeOn, used: map[string]int{}, repos: map[string]*sync.RWMutex{}}
+	c := &checkouts{dir: w.dir, bus: w.bus, keep: 2, free: paths.Free, used: map[string]int{}, repos: map[string]*sync.RWMutex{}}
 	add := func(id, worker string, phase Phase, has string) {
 		if worker != "" {
 			w.bus.Create(t.Context(), Record{Task: Task{ID: id}, Worker: worker, Phase: phase, Committed: 3})
@@ -308,16 +308,16 @@ func TestCheckoutsThatArentUsedGo(t *testing.T) {
 	if got := there(); got != "runs second third" {
 		t.Errorf("there is %s", got)
 	}
-	c.minFree, c.free = 10, func(string) uint64 {
+	c.minFree, c.free = 10, func(string) (int64, error) {
 		if strings.Contains(there(), "second") {
-			return 9
+			return 9, nil
 		}
-		return 10
+		return 10, nil
 	}
 	if isEnough, err := c.room(); !isEnough || err != nil || there() != "runs third" {
 		t.Errorf("room: %v, %v, there is %s", isEnough, err, there())
 	}
-	c.free = func(string) uint64 { return 0 }
+	c.free = func(string) (int64, error) { return 0, nil }
 	if isEnough, _ := c.room(); isEnough || there() != "runs" {
 		t.Errorf("room: %v, there is %s", isEnough, there())
 	}
@@ -367,7 +367,7 @@ func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
 	w.write("log.pauses", "")
 	w.write("log.does", `resume="loop_id: ralph-it"`)
 	r := w.until(w.submit(), isPaused)
-	c := &checkouts{dir: filepath.Join(w.dir, "other"), bus: w.bus, program: must(git.Find()), free: freeOn, repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
+	c := &checkouts{dir: filepath.Join(w.dir, "other"), bus: w.bus, program: must(git.Find()), free: paths.Free, repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
 	tree, err := c.prepare(t.Context(), r, time.Minute, nil)
 	if err != nil {
 		t.Fatal(err)

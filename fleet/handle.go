@@ -96,8 +96,7 @@ func (h *Handle) Cancel() error {
 	return nil
 }
 
-// Update implements loop.Handle, for good: the iteration that runs and all others obey. The prompt
-// can be changed while one runs. All is taken or nothing.
+// Update implements loop.Handle, for good; the prompt can be changed while an iteration runs. All is taken or nothing.
 func (h *Handle) Update(p loop.Patch) error {
 	return h.update(wire.ChangeParams{LimitParams: wire.LimitParams{Message: p.Message(), CompletionPromise: p.Promise}, Prompt: p.Prompt}, p)
 }

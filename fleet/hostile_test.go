@@ -247,9 +247,9 @@ func TestAFileThatHasNoRoom(t *testing.T) {
 	w := newWorks(t)
 	w.bus.PutFile(t.Context(), "prompt/f1", bytes.NewReader(make([]byte, 40<<20)))
 	looks := 0
-	c := &checkouts{dir: w.dir, bus: w.bus, minFree: 1 << 30, free: func(string) uint64 {
+	c := &checkouts{dir: w.dir, bus: w.bus, minFree: 1 << 30, free: func(string) (int64, error) {
 		looks++
-		return 1<<30 + 1 - uint64(looks/2)<<20
+		return 1<<30 + 1 - int64(looks/2)<<20, nil
 	}}
 	path, err := c.download(t.Context(), "prompt/f1")
 	left, _ := filepath.Glob(filepath.Join(w.dir, "download-*"))

@@ -143,15 +143,21 @@ func (c *checkouts) tidy(ctx context.Context, worker string) error {
 	return errors.Join(append(problems, err)...)
 }
 
+// hasRoom says whether enough of the disk is free; where nobody can tell, it is.
+func (c *checkouts) hasRoom() bool {
+	free, err := c.free(c.dir)
+	return err != nil || uint64(free) >= c.minFree
+}
+
 // room makes room on the disk, and says how much there is: nothing that is used is removed.
 func (c *checkouts) room() (isEnough bool, err error) {
-	if c.free(c.dir) >= c.minFree {
+	if c.hasRoom() {
 		return true, nil
 	}
 	var problems []error
 	for _, k := range append(c.idle("loops"), c.idle("repos")...) {
 		problems = append(problems, k.remove())
-		if isEnough = c.free(c.dir) >= c.minFree; isEnough {
+		if isEnough = c.hasRoom(); isEnough {
 			break
 		}
 	}

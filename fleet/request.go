@@ -136,11 +136,8 @@ func answerIn(tree string, p wire.AnswerParams, by string) (any, error) {
 		return nil, ask.ErrNoQuestion
 	}
 	a := ask.Answer{Kind: p.Answer, Text: p.Text, By: by}
-	driven := loop.Other{Folder: tree}
-	if err := driven.Answer(now.Questions[i].ID, a); err != nil {
-		return nil, err
-	}
-	return wire.AnswerResult{Text: wire.AnsweredText(now.Questions[i], a), Class: wire.ClassInfo}, nil
+	err = loop.Other{Folder: tree}.Answer(now.Questions[i].ID, a)
+	return wire.AnswerResult{Text: wire.AnsweredText(now.Questions[i], a), Class: wire.ClassInfo}, err
 }
 
 // updateIn changes limits, promise, prompt and what is allowed of the loop in a checkout: all

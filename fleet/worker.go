@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -56,7 +57,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
-	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree << 20, free: freeOn,
+	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree << 20, free: paths.Free,
 		repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
 	release, err := w.checkouts.hold(ctx)
 	if err != nil {
