@@ -14,11 +14,12 @@ import (
 
 // world is what the screen shows, and by what it acts.
 type world struct {
-	loops func() []terminal.Seen
-	read  func(terminal.Seen) journal.Story
-	run   func(args ...string) said // runs a command of the program
-	now   func() time.Time
-	send  func(context.Context, message)
+	loops  func() []terminal.Seen
+	read   func(terminal.Seen) journal.Story
+	run    func(args ...string) said // runs a command of the program
+	now    func() time.Time
+	send   func(context.Context, message)
+	beside func(func()) // does something in another goroutine
 }
 
 // A message is what has happened: a key, or one of those that end in Msg. An effect takes its
@@ -84,10 +85,12 @@ func (m *model) update(msg message) []effect {
 	case saidMsg:
 		m.tell(said(msg))
 		return []effect{m.list}
-	case toldMsg:
-		if msg.gen == m.source.gen && len(m.story.sections) == 0 {
+	case headsMsg:
+		if msg.gen == m.source.gen {
 			m.story.heads(msg.told)
-		} else if msg.gen == m.source.gen {
+		}
+	case toldMsg:
+		if msg.gen == m.source.gen {
 			m.story.take(msg.told)
 			if slices.ContainsFunc(msg.told, func(piece told) bool { return piece.isNews }) {
 				return []effect{m.list}
@@ -167,7 +170,7 @@ func (m *model) open() {
 	m.ctx, m.close = context.WithCancel(context.Background())
 	m.source = source{story: func() journal.Story { return m.read(s) }, gen: m.source.gen + 1, width: m.storyWidth(), palette: m.palette}
 	ctx, source, send := m.ctx, m.source, m.send
-	go source.follow(ctx, func(msg message) { send(ctx, msg) })
+	m.beside(func() { source.follow(ctx, func(msg message) { send(ctx, msg) }) })
 }
 
 // unfold opens a section, or folds it.
@@ -183,10 +186,7 @@ func (m *model) unfold(s *section) []effect {
 		}
 		return 0
 	})
-	if isOpen {
-		return nil
-	}
-	if s.isLoaded {
+	if isOpen || s.isLoaded {
 		return nil
 	}
 	s.isLoaded = true
@@ -200,8 +200,9 @@ func (m *model) loaded(msg loadedMsg) {
 		return
 	}
 	for _, piece := range msg.told {
-		piece.head = ""
-		m.story.add(s, piece)
+		if piece.iteration == msg.iteration {
+			m.story.add(s, piece)
+		}
 	}
 	if m.unfolding--; m.unfolding == 0 && m.sought != "" {
 		m.story.search(m.sought, 1)

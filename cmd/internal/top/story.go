@@ -35,10 +35,11 @@ type told struct {
 
 // The messages about a story. gen tells which it was when they were sent.
 type (
-	toldMsg struct {
+	headsMsg struct { // of all iterations, before the last is told
 		gen  int
 		told []told
 	}
+	toldMsg   headsMsg
 	loadedMsg struct { // an iteration that is over
 		gen, iteration int
 		told           []told
@@ -62,33 +63,28 @@ type source struct {
 // follow tells a story from its last iteration on, until ctx is done.
 func (s source) follow(ctx context.Context, send func(message)) {
 	story := s.story()
-	cursor, isCut, t := "", false, s.teller()
-	begin := func() error {
-		out, err := story.Outline(ctx)
-		if err != nil {
-			return err
+	out, err := story.Outline(ctx)
+	for ; err != nil; out, err = story.Outline(ctx) { // it may only begin
+		if wait(ctx) != nil {
+			return
 		}
-		heads, last := []told{}, 0
-		for _, update := range out.Iterations {
-			if h, ok := headOf(update); ok {
-				heads, last = append(heads, h), h.iteration
-			}
-		}
-		cursor, isCut = beginOf(out, last)
-		send(toldMsg{s.gen, heads})
-		return nil
+		story = s.story()
 	}
-	err := begin()
-	for room, isNew := maxFirst, true; ctx.Err() == nil; {
-		if err != nil { // it may only begin
-			if err = wait(ctx); err == nil {
-				story = s.story()
-				err = begin()
-			}
-			continue
+	var heads headsMsg
+	last := 0
+	for _, update := range out.Iterations {
+		if h, ok := headOf(update); ok {
+			heads.told, last = append(heads.told, h), h.iteration
 		}
-		var page journal.Page
-		if page, err = story.Read(ctx, cursor, journal.Options{Bytes: pageSize}); err != nil {
+	}
+	heads.gen = s.gen
+	send(heads)
+	cursor, isCut := beginOf(out, last)
+	t := s.teller()
+	for room, isNew := maxFirst, true; ctx.Err() == nil; {
+		page, err := story.Read(ctx, cursor, journal.Options{Bytes: pageSize})
+		if err != nil {
+			_ = wait(ctx)
 			continue
 		}
 		cursor = page.Cursor
@@ -101,8 +97,9 @@ func (s source) follow(ctx context.Context, send func(message)) {
 			continue
 		}
 		if live, ok := story.(interface{ End() (string, error) }); page.More && ok { // it is written faster than anybody could read it
-			cursor, err = live.End()
-			isCut, t = true, s.teller()
+			if end, err := live.End(); err == nil {
+				cursor, isCut, t = end, true, s.teller()
+			}
 		} else if isNew && !page.More {
 			send(caughtUp{s.gen})
 			isNew = false
@@ -140,47 +137,44 @@ func beginOf(out journal.Outline, iteration int) (cursor string, isCut bool) {
 
 // load tells an iteration that is over.
 func (s source) load(ctx context.Context, iteration int) message {
-	done := loadedMsg{gen: s.gen, iteration: iteration}
-	story, t := s.story(), s.teller()
-	out, err := story.Outline(ctx)
-	if err != nil {
-		return done
-	}
-	cursor, isCut := beginOf(out, iteration)
-	for {
-		page, err := story.Read(ctx, cursor, journal.Options{OneIteration: true})
-		if err != nil || len(page.Items) == 0 || page.Items[0].Iteration != iteration {
-			return done
-		}
-		for _, piece := range t.tell(page.Items) {
+	done, story := loadedMsg{gen: s.gen, iteration: iteration}, s.story()
+	if out, err := story.Outline(ctx); err == nil {
+		cursor, isCut := beginOf(out, iteration)
+		s.pages(ctx, story, cursor, func(piece told) bool {
 			piece.isCut, isCut = isCut, false
 			done.told = append(done.told, piece)
-		}
-		if cursor = page.Cursor; !page.More {
-			return done
-		}
+			return piece.iteration == iteration
+		})
 	}
+	return done
 }
 
 // find tells in which iterations a text is.
 func (s source) find(ctx context.Context, text string) message {
 	found := foundMsg{gen: s.gen, text: text}
-	story, t := s.story(), s.teller()
-	for cursor := ""; ; {
+	s.pages(ctx, s.story(), "", func(piece told) bool {
+		n := len(found.iterations)
+		if isNew := n == 0 || found.iterations[n-1] != piece.iteration; isNew && has(piece.lines, text) {
+			found.iterations = append(found.iterations, piece.iteration)
+		}
+		return true
+	})
+	return found
+}
+
+// pages tells a story from a cursor on, as long as take wants more of it.
+func (s source) pages(ctx context.Context, story journal.Story, cursor string, take func(told) bool) {
+	for t, more := s.teller(), true; more; {
 		page, err := story.Read(ctx, cursor, journal.Options{})
 		if err != nil {
-			return found
+			return
 		}
 		for _, piece := range t.tell(page.Items) {
-			n := len(found.iterations)
-			isNew := n == 0 || found.iterations[n-1] != piece.iteration
-			if isNew && has(piece.lines, text) {
-				found.iterations = append(found.iterations, piece.iteration)
+			if !take(piece) {
+				return
 			}
 		}
-		if cursor = page.Cursor; !page.More {
-			return found
-		}
+		cursor, more = page.Cursor, page.More
 	}
 }
 

@@ -97,6 +97,7 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 			case <-ctx.Done():
 			}
 		},
+		beside: p.beside,
 	}
 	width, height := p.screen.size()
 	p.model = newModel(w, palette, width, height)

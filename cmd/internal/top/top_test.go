@@ -136,6 +136,7 @@ func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 			case <-ctx.Done():
 			}
 		},
+		beside: func(do func()) { go do() },
 	}, terminal.Palette{}, width, height)
 	t.Cleanup(func() { c.m.close() })
 	return c

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -45,8 +46,10 @@ func (m *model) typed(k key) []effect {
 	case k.name == "":
 	case m.choice != nil:
 		return m.chooses(m.choice, k)
+	case m.page != nil && slices.Contains([]string{"esc", "q", "ctrl+c", "?"}, k.name):
+		m.page, m.said = nil, said{}
 	case m.page != nil:
-		m.turns(m.page, k)
+		m.page.top = m.turned(m.page.top, k)
 	default:
 		return m.command(k)
 	}
@@ -96,10 +99,6 @@ func (m *model) chooses(c *choice, k key) []effect {
 		c.at = max(c.at-1, 0)
 	case "down", "j", "tab":
 		c.at = min(c.at+1, len(c.rows)-1)
-	case "pgup":
-		c.top = max(c.top-m.height/2, 0)
-	case "pgdown", " ":
-		c.top += m.height / 2
 	case "enter":
 		if c.at > 0 && c.quick(m.now()) {
 			m.fail("that came before the question was there to be read")
@@ -109,27 +108,17 @@ func (m *model) chooses(c *choice, k key) []effect {
 		if do := c.rows[c.at].do; do != nil {
 			return do()
 		}
+	default:
+		c.top = m.turned(c.top, k)
 	}
 	return nil
 }
 
-func (m *model) turns(p *page, k key) {
-	switch half := m.height / 2; k.name {
-	case "esc", "q", "ctrl+c", "?":
-		m.page, m.said = nil, said{}
-	case "up", "k":
-		p.top = max(p.top-1, 0)
-	case "down", "j":
-		p.top++
-	case "pgup":
-		p.top = max(p.top-half, 0)
-	case "pgdown", " ":
-		p.top += half
-	case "home", "g":
-		p.top = 0
-	case "end", "G":
-		p.top = strings.Count(p.text, "\n")
-	}
+// turned is where a text is shown from, behind a key. Its picture knows where it ends.
+func (m *model) turned(top int, k key) int {
+	half := m.height / 2
+	by := map[string]int{"up": -1, "k": -1, "down": 1, "j": 1, "pgup": -half, "pgdown": half, " ": half, "home": -top, "g": -top, "end": maxPrinted, "G": maxPrinted}
+	return max(top+by[k.name], 0)
 }
 
 // command does what a key does where nothing is asked.
