@@ -24,14 +24,12 @@ type part struct {
 type entry struct {
 	span            // from the first byte to the last of the value, or of the line's blanks where that is missing
 	header bool     // [table]
-	list   bool     // [[table]]
 	nested bool     // in another entry's value
-	table  []string // the table it is in; none for a header
 	parts  []part   // at least one
 	equals int      // where "=" or a header's "]" is; -1 when it is missing
 	value  span     // empty when it is missing
 	open   bool     // the value is a list or an inline table that isn't closed
-	path   []string // table and parts
+	path   []string // of the table it is in, and parts
 }
 
 // scanner finds the places of keys and values. It accepts anything: what isn't
@@ -66,6 +64,14 @@ func (s *scanner) peek() byte {
 	return '\n'
 }
 
+func (s *scanner) accept(c byte) bool {
+	isIt := s.peek() == c
+	if isIt {
+		s.pos++
+	}
+	return isIt
+}
+
 // What is read at a time. A text on one line that isn't closed ends with the line, one over several
 // with the file, and the latter may itself end with two quotes.
 var (
@@ -87,17 +93,11 @@ func (s *scanner) take(pattern *regexp.Regexp) string {
 func (s *scanner) scanHeader() {
 	e := entry{span: span{start: s.pos}, header: true, equals: -1}
 	s.pos++
-	if s.peek() == '[' {
-		e.list = true
-		s.pos++
-	}
+	isList := s.accept('[')
 	e.parts = s.scanKey()
-	if s.peek() == ']' {
-		e.equals = s.pos
-		s.pos++
-		if e.list && s.peek() == ']' {
-			s.pos++
-		}
+	if s.accept(']') {
+		e.equals = s.pos - 1
+		_ = isList && s.accept(']')
 	}
 	e.end = s.pos
 	e.value = span{s.pos, s.pos}
@@ -108,16 +108,15 @@ func (s *scanner) scanHeader() {
 
 // scanPair reads a key with its value into entries, before those in the value.
 func (s *scanner) scanPair(table []string, depth int) {
-	e := entry{span: span{start: s.pos}, nested: depth > 0, table: table, equals: -1}
+	e := entry{span: span{start: s.pos}, nested: depth > 0, equals: -1}
 	e.parts = s.scanKey()
 	e.path = names(table, e.parts)
 	e.end = s.pos
 	e.value = span{s.pos, s.pos}
 	at := len(s.entries)
 	s.entries = append(s.entries, e)
-	if s.peek() == '=' {
-		e.equals = s.pos
-		s.pos++
+	if s.accept('=') {
+		e.equals = s.pos - 1
 		s.take(spaces)
 		e.value.start = s.pos
 		e.open = !s.scanValue(e.path, depth)
@@ -149,10 +148,9 @@ func (s *scanner) scanKey() []part {
 		name := s.scanName()
 		parts = append(parts, part{name, span{start, s.pos}})
 		s.take(spaces)
-		if s.peek() != '.' {
+		if !s.accept('.') {
 			return parts
 		}
-		s.pos++
 	}
 }
 
@@ -234,11 +232,9 @@ func (s *scanner) scanItems(closing byte, beginsOther func() bool, item func()) 
 		switch before := s.pos; {
 		case s.pos >= len(s.text):
 			return false
-		case s.text[s.pos] == closing:
-			s.pos++
+		case s.accept(closing):
 			return true
-		case s.text[s.pos] == ',':
-			s.pos++
+		case s.accept(','):
 		default:
 			if item(); s.pos == before {
 				s.pos++

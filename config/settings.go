@@ -208,16 +208,17 @@ func texts(v any) []string {
 // Default returns the built-in settings.
 func Default() Settings {
 	s := Settings{Backends: map[string]BackendSettings{}, Hats: map[string]Hat{}, sources: map[string]setting{}}
+	var file strings.Builder
 	for _, key := range keys {
-		if key.Default == "" || slices.Contains(key.Path, Any) || InList(key.Path...) {
-			continue
+		if key.Default != "" && !slices.Contains(key.Path, Any) && !InList(key.Path...) {
+			fmt.Fprintf(&file, "%s = %s\n", strings.Join(key.Path, "."), key.Default)
 		}
-		values := map[string]any{}
-		if _, err := toml.Decode(strings.Join(key.Path, ".")+" = "+key.Default, &values); err != nil {
-			panic("the default of " + key.Name() + ": " + err.Error())
-		}
-		s.apply(values, FromDefault, "")
 	}
+	values := map[string]any{}
+	if _, err := toml.Decode(file.String(), &values); err != nil {
+		panic("a default: " + err.Error())
+	}
+	s.apply(values, FromDefault, "")
 	return s
 }
 
