@@ -111,8 +111,8 @@ func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
 		}
 		cfg.Model, sources["model"] = "", config.FromDefault // the editor's, for agents that can be told
 	}
-	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	cfg.Args = slices.Concat(agent.args, own)
+	cfg.Backend, cfg.Args = agent.backend, slices.Concat(agent.args, own)
+	c.args = cfg.Args
 	cfg.Warnings = append(cfg.Warnings, secretsIn(own)...)
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
@@ -255,16 +255,7 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 }
 
 func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (engine.Config, error) {
-	named := r.Start.Agent
-	fromFile := named.Name == "" && named.Hat == ""
-	if fromFile {
-		if _, ok := r.Settings.Hats[found.Hat]; ok && !found.isHanding() {
-			named.Hat = found.Hat
-		} else {
-			named.Name = found.Backend
-		}
-	}
-	cfg := engine.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: named.Model}
+	cfg := engine.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: r.Start.Agent.Model}
 	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: found.Closing}).Or(found.Said.Tightening(r.Settings.Said))
 	r.say(&cfg)
 	r.keep(&cfg)
@@ -283,56 +274,71 @@ func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (en
 		return cfg, err
 	}
 	cfg.ReviewerMark = mark
-	if err := checkArguments(named.Args); err != nil {
+	if err := checkArguments(r.Start.Agent.Args); err != nil {
 		return cfg, err
 	}
-	if isTeam, err := r.goOnAsTeam(ctx, &cfg, found, files); isTeam || err != nil {
-		return cfg, err
+	c, doubt, err := r.filesAgain(ctx, found, files)
+	if err == nil && c.from == "" {
+		c, doubt, err = r.agentAgain(ctx, found, files)
 	}
-	if err := named.goOnAs(found); err != nil {
-		return cfg, err
-	}
-	agent, err := r.choose(ctx, named, Agent{})
 	if err != nil {
 		return cfg, err
 	}
-	if agent.backend.ModelFlag == "" && named.Model != "" {
-		return cfg, &NoModelError{agent.backend.Name}
+	if c.base.backend.ModelFlag == "" && cfg.Model != "" {
+		return cfg, &NoModelError{c.base.backend.Name}
 	}
-	cfg.Backend, cfg.Hat = agent.backend, agent.hat
-	c := cast{base: agent}
-	if found.isHanding() || agent.hat != "" {
-		if c.roles, err = r.hats(ctx, agent, slices.Concat(r.Editor.Agent.Args, named.Args)); err != nil {
-			return cfg, err
-		}
-	}
-	cfg.Args = slices.Concat(agent.args, named.Args)
-	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
-	if gone := without(found.BackendArgs, cfg.Args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
-		cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
-			strings.Join(tell.Masked(gone), " ")))
-	}
-	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
-		cfg.Args = found.BackendArgs
-		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
-			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
-				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " ")))
-		}
-	}
-	isFilesProgram := fromFile && IsPath(named.Name)
-	isFilesArgs := len(cfg.Args) > 0 && len(named.Args) == 0 && !slices.Equal(cfg.Args, agent.args)
 	if err := r.enlist(ctx, c, &cfg); err != nil {
 		return cfg, err
 	}
+	return cfg, doubt
+}
+
+// agentAgain is the cast of a loop that goes on and whose work no files do: the agent or the hat that the
+// start names, else those of the state file. doubt says what of it has to be trusted first.
+func (r Resolver) agentAgain(ctx context.Context, found Found, files config.Files) (c cast, doubt, err error) {
+	named := r.Start.Agent
+	fromFile := named.Name == "" && named.Hat == ""
+	if _, ok := r.Settings.Hats[found.Hat]; fromFile && ok && !found.isHanding() {
+		named.Hat = found.Hat
+	} else if fromFile {
+		named.Name = found.Backend
+	}
+	if err := named.goOnAs(found); err != nil {
+		return c, nil, err
+	}
+	if c.base, err = r.choose(ctx, named, Agent{}); err != nil {
+		return c, nil, err
+	}
+	agent := c.base
+	if found.isHanding() || agent.hat != "" {
+		if c.roles, err = r.hats(ctx, agent, slices.Concat(r.Editor.Agent.Args, named.Args)); err != nil {
+			return c, nil, err
+		}
+	}
+	c.args = slices.Concat(agent.args, named.Args)
+	isFilesAgent := fromFile || named.Hat == "" && agent.backend.Name == found.Backend
+	if gone := without(found.BackendArgs, c.args); len(named.Args) > 0 && isFilesAgent && len(gone) > 0 {
+		c.warn("the agent no longer has the arguments %s, which the loop was started with: those of --backend-arg replace them; name all that it should have",
+			strings.Join(tell.Masked(gone), " "))
+	}
+	if len(named.Args) == 0 && isFilesAgent && (found.Backend != "" || len(found.BackendArgs) > 0) {
+		c.args = found.BackendArgs
+		if n := len(agent.args); n > 0 && !slices.Equal(found.BackendArgs[:min(n, len(found.BackendArgs))], agent.args) {
+			c.warn("the agent keeps the arguments that it was started with (%s), not those of the settings by now (%s); "+
+				"to use these, name them again with --backend-arg, or start anew", cmp.Or(strings.Join(tell.Masked(found.BackendArgs), " "), "none"), strings.Join(tell.Masked(agent.args), " "))
+		}
+	}
+	isFilesProgram := fromFile && IsPath(named.Name)
+	isFilesArgs := len(c.args) > 0 && len(named.Args) == 0 && !slices.Equal(c.args, agent.args)
 	switch {
 	case isFilesArgs: // with the program that they will go to, whatever the file says
-		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
+		doubt = files.CheckRun(found.File, agent.backend.Name, c.args)
 	case isFilesProgram: // the arguments are the user's
-		return cfg, files.CheckRun(found.File, found.Backend, found.BackendArgs)
+		doubt = files.CheckRun(found.File, found.Backend, found.BackendArgs)
 	case fromFile && r.isStrangersChoice(named, found, files):
-		return cfg, files.CheckRun(found.File, agent.backend.Name, cfg.Args)
+		doubt = files.CheckRun(found.File, agent.backend.Name, c.args)
 	}
-	return cfg, nil
+	return c, doubt, nil
 }
 
 // without returns the items of a list that another one hasn't.

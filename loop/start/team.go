@@ -111,6 +111,7 @@ func (t Team) steps(hat string) ([]config.Step, error) {
 // cast is who does a loop's work.
 type cast struct {
 	base     chosen          // the loop's own agent, or that of the one who has the last word
+	args     []string        // all of its arguments
 	roles    []engine.Role   // that listen, or the one that does all by itself
 	steps    [][]engine.Role // that are called in a row
 	from     config.Source   // who named agents of files; "" where no files do the work
@@ -249,6 +250,7 @@ func fileIn(folder string, a agents.Agent) string {
 // enlist puts the cast into a loop's configuration. The error is that of files that the user has
 // to trust first; the configuration is whole all the same.
 func (r Resolver) enlist(ctx context.Context, c cast, cfg *engine.Config) error {
+	cfg.Backend, cfg.Hat, cfg.Args = c.base.backend, c.base.hat, c.args
 	cfg.Steps, cfg.Roles, cfg.Agents = c.steps, c.roles, c.shown
 	if c.from == "" {
 		cfg.Required = r.Settings.Required
@@ -262,33 +264,31 @@ func (r Resolver) enlist(ctx context.Context, c cast, cfg *engine.Config) error 
 	return r.Settings.Files.CheckAgents(c.planted)
 }
 
-// goOnAsTeam continues a loop whose work agents of files do: those that the start names, else
-// those of the state file, else those of the files' steps. All of them are read and have to
-// be trusted anew. ok is false for a loop of another kind.
-func (r Resolver) goOnAsTeam(ctx context.Context, cfg *engine.Config, found Found, files config.Files) (ok bool, err error) {
+// filesAgain is the cast of a loop that goes on and whose work agents of files do: those that the start names, else
+// those of the state file, else those of the files' steps; the zero value for another loop. All of them
+// are read and have to be trusted anew. doubt says what of the state file has to be trusted first.
+func (r Resolver) filesAgain(ctx context.Context, found Found, files config.Files) (c cast, doubt, err error) {
 	named := &r.Start.Agent
 	isFiles := !r.Start.Team.IsSet() && named.Hat == "" && found.Agents != ""
 	_, wearsHat := r.Settings.Hats[found.Hat]
-	var program string // that the state file names
+	isFilesProgram, isFilesArgs := false, false
 	switch {
 	case isFiles:
 		team, backend, err := TeamOf(found.Agents)
 		if err != nil {
-			return false, fmt.Errorf("%s: agents: %w", found.File, err)
+			return c, nil, fmt.Errorf("%s: agents: %w", found.File, err)
 		}
 		if r.Start.Team = team; named.Name == "" {
-			if named.Name = backend; IsPath(backend) {
-				program = backend
-			}
+			named.Name, isFilesProgram = backend, IsPath(backend)
 		}
 	case !r.Start.Team.IsSet() && (wearsHat || found.isHanding()):
-		return false, nil
+		return c, nil, nil
 	}
 	if err := named.goOnAs(found); err != nil {
-		return false, err
+		return c, nil, err
 	}
-	own, isFilesArgs := named.Args, false
-	c, err := r.files(ctx, func(last chosen) []string {
+	own := named.Args
+	c, err = r.files(ctx, func(last chosen) []string {
 		if len(own) == 0 && last.backend.Name == found.Backend {
 			if own = found.BackendArgs; len(own) >= len(last.args) && slices.Equal(own[:len(last.args)], last.args) {
 				own = own[len(last.args):]
@@ -298,20 +298,14 @@ func (r Resolver) goOnAsTeam(ctx context.Context, cfg *engine.Config, found Foun
 		return own
 	})
 	if err != nil || c.from == "" {
-		return false, err
+		return c, nil, err
 	}
-	if c.base.backend.ModelFlag == "" && named.Model != "" {
-		return true, &NoModelError{c.base.backend.Name}
-	}
-	cfg.Backend, cfg.Args = c.base.backend, slices.Concat(c.base.args, own)
-	if err := r.enlist(ctx, c, cfg); err != nil {
-		return true, err
-	}
+	c.args = slices.Concat(c.base.args, own)
 	switch {
 	case isFiles && !files.KnowsLoop(found.LoopID): // whatever arguments the user has used before
-		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args, found.Agents)
-	case isFilesArgs, program != "":
-		return true, files.CheckRun(found.File, cfg.Backend.Name, cfg.Args)
+		doubt = files.CheckRun(found.File, c.base.backend.Name, c.args, found.Agents)
+	case isFilesArgs, isFilesProgram:
+		doubt = files.CheckRun(found.File, c.base.backend.Name, c.args)
 	}
-	return true, nil
+	return c, doubt, nil
 }
