@@ -42,30 +42,17 @@ const Auto = settings.Auto
 type Key struct {
 	Path    []string // "backends", Any, "args"
 	Type    Type
-	Default string   // as it would stand in the file; "" is none
-	Doc     string   // one sentence or two, Markdown
-	Zero    string   // what 0 means; "" when nothing of its own
-	Values  []string // all that a text may be; nil: any text
-	Samples []string // values to suggest, as they would stand in the file
-	Yields  Yield    // when a folder's file may not have it
-	Adds    bool     // a list that comes behind those of the files below, not in their place
-	put     put      // nil for tables, limits and settings, which have tables of their own, and below a list of tables
+	Default string         // as it would stand in the file; "" is none
+	Doc     string         // one sentence or two, Markdown
+	Zero    string         // what 0 means; "" when nothing of its own
+	Values  []string       // all that a text may be; nil: any text
+	Samples []string       // values to suggest, as they would stand in the file
+	Yields  settings.Yield // when a folder's file may not have it
+	Adds    bool           // a list that comes behind those of the files below, not in their place
+	put     put            // nil for tables, limits and settings, which have tables of their own, and below a list of tables
 	check   func(text string) string
 	max     int64 // of a number that is at least 1; 0: any number
 }
-
-// Yield says when a key doesn't count in a folder's file.
-type Yield = settings.Yield
-
-// The rules, see there.
-const (
-	Never      = settings.Never
-	Demands    = settings.Demands
-	ToStricter = settings.ToStricter
-	ToUsers    = settings.ToUsers
-	Always     = settings.Always
-	Users      = settings.Users
-)
 
 // formats are what a program can print, the default first.
 func formats() []string {
@@ -83,157 +70,157 @@ type table []Key
 
 // keys is the table of ralph.toml.
 var keys = placed([]Key{
-	{Path: path("backend"), Type: Backend, Yields: ToUsers, Default: `"auto"`, put: to(func(s *Settings) any { return &s.Backend }),
+	{Path: path("backend"), Type: Backend, Yields: settings.ToUsers, Default: `"auto"`, put: to(func(s *Settings) any { return &s.Backend }),
 		Doc: "The agent that runs the loop. `auto` takes the first one that is installed."},
-	{Path: path("prompt_file"), Type: Text, Yields: Never, Default: `"PROMPT.md"`, check: checkPresent, put: to(func(s *Settings) any { return &s.PromptFile }),
+	{Path: path("prompt_file"), Type: Text, Yields: settings.Never, Default: `"PROMPT.md"`, check: checkPresent, put: to(func(s *Settings) any { return &s.PromptFile }),
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
 	{Path: path("iteration"), Type: Table, Doc: "What one iteration is made of."},
-	{Path: path("iteration.steps"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`}, put: setSteps,
+	{Path: path("iteration.steps"), Type: Tables, Yields: settings.Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`}, put: setSteps,
 		Doc: "The agents that work one after the other in each iteration, by the names of their markdown files. A step has one `agent`, or several that work side by side: `parallel`."},
-	{Path: path("iteration.steps.agent"), Type: Text, Yields: Demands, check: checkPresent,
+	{Path: path("iteration.steps.agent"), Type: Text, Yields: settings.Demands, check: checkPresent,
 		Doc: "The agent's name, as its markdown file says it."},
-	{Path: path("iteration.steps.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent,
+	{Path: path("iteration.steps.task"), Type: Text, Yields: settings.Demands, Samples: []string{`"{previous}"`}, check: checkPresent,
 		Doc: "What the agent is asked. `{prompt}` stands for the prompt, `{previous}` for the last message of the step before. Without it: the prompt, and what the step before came to."},
-	{Path: path("iteration.steps.parallel"), Type: Tables, Yields: Demands, Samples: []string{`[{ agent = "planner" }, { agent = "critic" }]`},
+	{Path: path("iteration.steps.parallel"), Type: Tables, Yields: settings.Demands, Samples: []string{`[{ agent = "planner" }, { agent = "critic" }]`},
 		Doc: "Up to 8 agents that work side by side. They only read, but for those with `write = true`."},
-	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: Demands, check: checkPresent, Doc: "As in a step."},
-	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
-	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
-	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: Always, Default: "4", max: MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
+	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: settings.Demands, check: checkPresent, Doc: "As in a step."},
+	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: settings.Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
+	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: settings.Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
+	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: settings.Always, Default: "4", max: MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
-	{Path: path("completion.promise"), Type: Text, Yields: Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
+	{Path: path("completion.promise"), Type: Text, Yields: settings.Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},
-	{Path: path("completion.required_topics"), Type: Texts, Yields: Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic, put: to(func(s *Settings) any { return &s.Required }),
+	{Path: path("completion.required_topics"), Type: Texts, Yields: settings.Always, Samples: []string{`["build.done"]`}, check: hats.CheckTopic, put: to(func(s *Settings) any { return &s.Required }),
 		Doc: "Topics that hats have to publish before a promise counts."},
 
 	{Path: path("verify"), Type: Table, Doc: "What has to pass before the agent's promise counts."},
-	{Path: path("verify.command"), Type: Command, Yields: Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`}, put: setCommand,
+	{Path: path("verify.command"), Type: Command, Yields: settings.Demands, Samples: []string{`["go", "test", "./..."]`, `"npm test && npm run lint"`}, put: setCommand,
 		Doc: "The command that has to succeed, in the loop's folder: a program with its arguments, or a text that the shell runs."},
-	{Path: path("verify.when"), Type: Text, Yields: Always, Default: `"promise"`, Values: []string{string(verify.OnPromise), string(verify.OnEach)}, put: to(func(s *Settings) any { return &s.Verify.When }),
+	{Path: path("verify.when"), Type: Text, Yields: settings.Always, Default: `"promise"`, Values: []string{string(verify.OnPromise), string(verify.OnEach)}, put: to(func(s *Settings) any { return &s.Verify.When }),
 		Doc: "Which iterations are checked: those that promise, or each of them."},
-	{Path: path("verify.timeout"), Type: Duration, Yields: Always, Default: `"10m"`, Samples: []string{`"10m"`, `"1h"`}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.Timeout }),
+	{Path: path("verify.timeout"), Type: Duration, Yields: settings.Always, Default: `"10m"`, Samples: []string{`"10m"`, `"1h"`}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.Timeout }),
 		Doc: "How long the command may take; then nobody knows, and the loop pauses."},
-	{Path: path("verify.max_failures"), Type: Count, Yields: Always, Default: "5", Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.MaxFailures }),
+	{Path: path("verify.max_failures"), Type: Count, Yields: settings.Always, Default: "5", Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.MaxFailures }),
 		Doc: "How many promises in a row may be refuted before the loop ends as `unverified`."},
-	{Path: path("verify.protect"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Verify.Protect }),
+	{Path: path("verify.protect"), Type: Texts, Yields: settings.Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Verify.Protect }),
 		Doc: "Patterns of files, relative to the folder. When the loop changed one, its promise waits for your word."},
-	{Path: path("verify.diagnostics"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew}, put: to(func(s *Settings) any { return &s.Verify.Diagnostics }),
+	{Path: path("verify.diagnostics"), Type: Text, Yields: settings.Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew}, put: to(func(s *Settings) any { return &s.Verify.Diagnostics }),
 		Doc: "Whether an editor that is attached must show no errors that weren't there before the loop."},
-	{Path: path("verify.reviewer"), Type: Text, Yields: Demands, check: checkPresent, put: to(func(s *Settings) any { return &s.Verify.Reviewer }),
+	{Path: path("verify.reviewer"), Type: Text, Yields: settings.Demands, check: checkPresent, put: to(func(s *Settings) any { return &s.Verify.Reviewer }),
 		Doc: "A hat that looks at what the loop did when all else is passed, and may refute it."},
 
 	{Path: path("loop"), Type: Table, Doc: "What becomes of loops."},
 	{Path: path("sandbox"), Type: Table, Doc: "Walls around the agent and all that it starts."},
-	{Path: path("sandbox.engine"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime}, put: setEngine,
+	{Path: path("sandbox.engine"), Type: Text, Yields: settings.Always, Default: `"auto"`, Values: []string{Auto, sandbox.Bubblewrap, sandbox.Runtime}, put: setEngine,
 		Doc: "What makes the walls. `auto`: `bubblewrap` on Linux, `sandbox-runtime` elsewhere and where `hosts` are listed."},
-	{Path: path("sandbox.network"), Type: Text, Yields: ToStricter, Default: `"on"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.Network }),
+	{Path: path("sandbox.network"), Type: Text, Yields: settings.ToStricter, Default: `"on"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.Network }),
 		Doc: "Whether agents reach the network. Most need it for their model."},
-	{Path: path("sandbox.verify_network"), Type: Text, Yields: ToStricter, Default: `"off"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.VerifyNetwork }),
+	{Path: path("sandbox.verify_network"), Type: Text, Yields: settings.ToStricter, Default: `"off"`, Values: []string{"on", "off"}, put: to(func(s *Settings) any { return &s.Sandbox.VerifyNetwork }),
 		Doc: "Whether the command that verifies a promise does."},
-	{Path: path("sandbox.write"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.cache/go-build"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Write }),
+	{Path: path("sandbox.write"), Type: Texts, Adds: true, Yields: settings.Always, Default: "[]", Samples: []string{`["~/.cache/go-build"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Write }),
 		Doc: "Files and folders that may be written besides: absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.read"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["~/.config/sops"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Read }),
+	{Path: path("sandbox.read"), Type: Texts, Adds: true, Yields: settings.Always, Default: "[]", Samples: []string{`["~/.config/sops"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Read }),
 		Doc: "Files and folders of your home that may be read besides what programs need (`ralph-lsp sandbox` lists it): absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.hide"), Type: Texts, Yields: Never, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Hide }),
+	{Path: path("sandbox.hide"), Type: Texts, Yields: settings.Never, Adds: true, Default: "[]", Samples: []string{`["~/secrets"]`, `[".env"]`}, check: checkWallPath, put: to(func(s *Settings) any { return &s.Sandbox.Hide }),
 		Doc: "Files and folders that don't exist inside, besides your home: absolute, below `~`, or relative to the folder."},
-	{Path: path("sandbox.protect"), Type: Texts, Yields: Never, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Sandbox.Protect }),
+	{Path: path("sandbox.protect"), Type: Texts, Yields: settings.Never, Adds: true, Default: "[]", Samples: []string{`["deploy/*.pem"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Sandbox.Protect }),
 		Doc: "Patterns of files in the folder that may be read only, besides git's hooks and configuration, `ralph.toml` and the state file."},
-	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost, put: to(func(s *Settings) any { return &s.Sandbox.Hosts }),
+	{Path: path("sandbox.hosts"), Type: Texts, Adds: true, Yields: settings.Always, Default: "[]", Samples: []string{`["api.anthropic.com"]`, `["*.npmjs.org"]`}, check: checkHost, put: to(func(s *Settings) any { return &s.Sandbox.Hosts }),
 		Doc: "The only hosts that agents reach, by `sandbox-runtime`; without any, all."},
-	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable, put: to(func(s *Settings) any { return &s.Sandbox.Env }),
+	{Path: path("sandbox.env"), Type: Texts, Adds: true, Yields: settings.Always, Default: "[]", Samples: []string{`["GOPRIVATE"]`}, check: checkVariable, put: to(func(s *Settings) any { return &s.Sandbox.Env }),
 		Doc: "Variables of the environment that pass besides the usual ones and those that the agent needs; a `*` at the end stands for any rest."},
-	{Path: path("sandbox.processes"), Type: Count, Yields: Always, Default: "0", Zero: "4096, and 128 more for each processor", Samples: []string{"500"}, put: to(func(s *Settings) any { return &s.Sandbox.Processes }),
+	{Path: path("sandbox.processes"), Type: Count, Yields: settings.Always, Default: "0", Zero: "4096, and 128 more for each processor", Samples: []string{"500"}, put: to(func(s *Settings) any { return &s.Sandbox.Processes }),
 		Doc: "How many processes and threads a run may have at once. Bubblewrap only; for root, where cgroup v2 is to be had."},
-	{Path: path("sandbox.memory_mb"), Type: Count, Yields: Always, Default: "0", Zero: "80 % of the machine's, where cgroup v2 is to be had", Samples: []string{"8000"}, put: to(func(s *Settings) any { return &s.Sandbox.MemoryMB }),
+	{Path: path("sandbox.memory_mb"), Type: Count, Yields: settings.Always, Default: "0", Zero: "80 % of the machine's, where cgroup v2 is to be had", Samples: []string{"8000"}, put: to(func(s *Settings) any { return &s.Sandbox.MemoryMB }),
 		Doc: "How much memory a run may take: all of it together, or each process for itself where there is no cgroup v2. Bubblewrap only."},
 
 	{Path: path("history"), Type: Table, Doc: "How loops are kept, as sessions that pi can open."},
-	{Path: path("history.enabled"), Type: Switch, Yields: Always, Default: "true", put: to(func(s *Settings) any { return &s.History.Enabled }),
+	{Path: path("history.enabled"), Type: Switch, Yields: settings.Always, Default: "true", put: to(func(s *Settings) any { return &s.History.Enabled }),
 		Doc: "Whether loops are kept."},
-	{Path: path("history.folder"), Type: Text, Yields: Demands, check: checkPresent, put: setHistoryFolder,
+	{Path: path("history.folder"), Type: Text, Yields: settings.Demands, check: checkPresent, put: setHistoryFolder,
 		Doc: "The folder of the sessions, relative to the loop's (for one in a worktree, to the folder it was started in), instead of pi's own."},
-	{Path: path("history.keep"), Type: Duration, Yields: Users, Default: `"90d"`, Zero: "for ever", put: to(func(s *Settings) any { return &s.History.Keep }),
+	{Path: path("history.keep"), Type: Duration, Yields: settings.Users, Default: `"90d"`, Zero: "for ever", put: to(func(s *Settings) any { return &s.History.Keep }),
 		Doc: "How long what was written of a loop is kept after its last line. Sessions of pi's own stay, and those with which you went on in pi."},
-	{Path: path("history.max_gb"), Type: Count, Yields: Users, Default: "20", Samples: []string{"5"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.History.MaxGB }),
+	{Path: path("history.max_gb"), Type: Count, Yields: settings.Users, Default: "20", Samples: []string{"5"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.History.MaxGB }),
 		Doc: "How much is kept of all loops together, in gigabytes: the oldest go first."},
 
 	{Path: path("changes"), Type: Table, Doc: "Snapshots of the folder, which show and undo what a loop changed."},
-	{Path: path("changes.keep"), Type: Duration, Yields: Always, Default: `"30d"`, Zero: "none are made", put: to(func(s *Settings) any { return &s.Changes.Keep }),
+	{Path: path("changes.keep"), Type: Duration, Yields: settings.Always, Default: `"30d"`, Zero: "none are made", put: to(func(s *Settings) any { return &s.Changes.Keep }),
 		Doc: "How long the snapshots of a loop are kept after its last change."},
-	{Path: path("changes.max_file_mb"), Type: Count, Yields: Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Changes.MaxFileMB }),
+	{Path: path("changes.max_file_mb"), Type: Count, Yields: settings.Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Changes.MaxFileMB }),
 		Doc: "How large a file may be, in megabytes; of a larger one nothing is kept."},
 
 	{Path: path("worktree"), Type: Table, Doc: "Git worktrees that loops work in, for starts with `--worktree`."},
-	{Path: path("worktree.place"), Type: Text, Yields: Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Place }),
+	{Path: path("worktree.place"), Type: Text, Yields: settings.Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Place }),
 		Doc: "The folder that they are in, relative to the repository; `{repo}` stands for its name."},
-	{Path: path("worktree.setup"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["npm ci"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Setup }),
+	{Path: path("worktree.setup"), Type: Texts, Yields: settings.Demands, Default: "[]", Samples: []string{`["npm ci"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Setup }),
 		Doc: "Commands that the shell runs in a new one before the loop begins. One that fails keeps the loop from starting."},
-	{Path: path("worktree.copy"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`[".env"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Copy }),
+	{Path: path("worktree.copy"), Type: Texts, Yields: settings.Always, Default: "[]", Samples: []string{`[".env"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Copy }),
 		Doc: "Files and folders that git ignores and the work needs: a new one gets a copy."},
-	{Path: path("worktree.link"), Type: Texts, Yields: Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Link }),
+	{Path: path("worktree.link"), Type: Texts, Yields: settings.Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Link }),
 		Doc: "The same, but what is in them is linked. What is changed there changes in your folder."},
 
 	{Path: path("notify"), Type: Table, Doc: "How loops call you when you aren't looking."},
-	{Path: path("notify.on"), Type: Texts, Yields: Always, Default: `["end", "failed", "question", "paused"]`, Values: settings.NotifyEvents(), put: to(func(s *Settings) any { return &s.Notify.On }),
+	{Path: path("notify.on"), Type: Texts, Yields: settings.Always, Default: `["end", "failed", "question", "paused"]`, Values: settings.NotifyEvents(), put: to(func(s *Settings) any { return &s.Notify.On }),
 		Doc: "What you are told: `end` (done, or at a limit), `failed`, `question`, `paused` (not by you), `waiting` (longer than a minute). Nothing of it is told that you did yourself."},
-	{Path: path("notify.terminal"), Type: Text, Yields: Always, Default: `"auto"`, Values: []string{Auto, settings.Off}, put: to(func(s *Settings) any { return &s.Notify.Terminal }),
+	{Path: path("notify.terminal"), Type: Text, Yields: settings.Always, Default: `"auto"`, Values: []string{Auto, settings.Off}, put: to(func(s *Settings) any { return &s.Notify.Terminal }),
 		Doc: "Whether a loop in a terminal rings its bell after the first 30 seconds, with a notification and a title where the terminal knows them."},
-	{Path: path("notify.desktop"), Type: Text, Yields: Always, Default: `"off"`, Values: []string{settings.Off, Auto}, put: to(func(s *Settings) any { return &s.Notify.Desktop }),
+	{Path: path("notify.desktop"), Type: Text, Yields: settings.Always, Default: `"off"`, Values: []string{settings.Off, Auto}, put: to(func(s *Settings) any { return &s.Notify.Desktop }),
 		Doc: "Whether a loop in a terminal, or alone, shows a notification on this machine's desktop. One of an editor leaves that to the editor."},
-	{Path: path("notify.command"), Type: Texts, Yields: Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Notify.Command }),
+	{Path: path("notify.command"), Type: Texts, Yields: settings.Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Notify.Command }),
 		Doc: "A program with its arguments that tells you, run in the loop's folder. `{title}` and `{text}` stand for what there is to say; standard input has it as JSON."},
-	{Path: path("notify.webhook"), Type: Text, Yields: Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
+	{Path: path("notify.webhook"), Type: Text, Yields: settings.Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
 		Doc: "An address that gets the same JSON by POST."},
-	{Path: path("notify.include"), Type: Texts, Yields: Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),
+	{Path: path("notify.include"), Type: Texts, Yields: settings.Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),
 		Doc: "What commands and webhooks get besides: `receipt`, what `ralph-lsp status` says of an end, which has your prompt and may have words of agents and commands."},
-	{Path: path("notify.keep_awake"), Type: Switch, Yields: Users, Default: "true", put: to(func(s *Settings) any { return &s.Notify.KeepAwake }),
+	{Path: path("notify.keep_awake"), Type: Switch, Yields: settings.Users, Default: "true", put: to(func(s *Settings) any { return &s.Notify.KeepAwake }),
 		Doc: "Whether the machine is kept awake while runs are at work, by `systemd-inhibit` on Linux and `caffeinate` on macOS. It may sleep while the loop waits."},
 
 	{Path: path("backends"), Type: Table, Doc: "Settings of the known backends, and backends of your own."},
 	{Path: path("backends.*"), Type: Table, Doc: "A backend: one of the known ones, or one of your own, which needs a `command`."},
-	{Path: path("backends.*.command"), Type: Text, Yields: Demands, check: checkPresent, put: toBackend(func(b *BackendSettings) any { return &b.Command }),
+	{Path: path("backends.*.command"), Type: Text, Yields: settings.Demands, check: checkPresent, put: toBackend(func(b *BackendSettings) any { return &b.Command }),
 		Doc: "The program's name, or its path, relative to the folder of this file."},
-	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.Args }),
+	{Path: path("backends.*.args"), Type: Texts, Default: "[]", Yields: settings.Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.Args }),
 		Doc: "Arguments of a headless run; a known backend gets them after its own."},
-	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Yields: Demands, Values: []string{"stdin", "arg", "file"}, put: toBackend(func(b *BackendSettings) any { return &b.Prompt }),
+	{Path: path("backends.*.prompt"), Type: Text, Default: `"stdin"`, Yields: settings.Demands, Values: []string{"stdin", "arg", "file"}, put: toBackend(func(b *BackendSettings) any { return &b.Prompt }),
 		Doc: "How the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: Demands, Values: formats(), put: toBackend(func(b *BackendSettings) any { return &b.Output }),
+	{Path: path("backends.*.output"), Type: Text, Default: `"text"`, Yields: settings.Demands, Values: formats(), put: toBackend(func(b *BackendSettings) any { return &b.Output }),
 		Doc: "What the program prints: text, or the stream of one of the known agents."},
-	{Path: path("backends.*.settings"), Type: Text, Default: `"loop"`, Yields: Demands, Values: []string{SettingsLoop, SettingsUser}, put: toBackend(func(b *BackendSettings) any { return &b.Settings }),
+	{Path: path("backends.*.settings"), Type: Text, Default: `"loop"`, Yields: settings.Demands, Values: []string{SettingsLoop, SettingsUser}, put: toBackend(func(b *BackendSettings) any { return &b.Settings }),
 		Doc: "Which of claude's own settings count. `loop`: all but hooks, yours, the folder's and those of plugins, which else run in each iteration and may keep it from ending. `user`: hooks, too."},
-	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.InteractiveArgs }),
+	{Path: path("backends.*.interactive_args"), Type: Texts, Default: "[]", Yields: settings.Demands, check: CheckArgument, put: toBackend(func(b *BackendSettings) any { return &b.InteractiveArgs }),
 		Doc: "Arguments that start the program's own terminal interface; a known backend gets them after its own."},
 
 	{Path: path("hats"), Type: Table, Doc: "Roles: each is a backend with arguments and instructions of its own. One is chosen at the start of a loop, or they hand over to each other by topics."},
 	{Path: path("hats.*"), Type: Table, Doc: "A role."},
-	{Path: path("hats.*.backend"), Type: Backend, Yields: ToUsers, put: toHat(func(h *Hat) any { return &h.Backend }),
+	{Path: path("hats.*.backend"), Type: Backend, Yields: settings.ToUsers, put: toHat(func(h *Hat) any { return &h.Backend }),
 		Doc: `The role's backend: its name, or a table with its name and arguments, such as ` + "`{ type = \"pi\", args = [\"--model\", \"...\"] }` or `{ command = \"my-agent\" }`."},
-	{Path: path("hats.*.backend.type"), Type: Backend, Yields: ToUsers, Doc: "The name of the role's backend.", put: toHat(func(h *Hat) any { return &h.Backend })},
-	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Yields: Demands, check: CheckArgument, put: toHat(func(h *Hat) any { return &h.Args }),
+	{Path: path("hats.*.backend.type"), Type: Backend, Yields: settings.ToUsers, Doc: "The name of the role's backend.", put: toHat(func(h *Hat) any { return &h.Backend })},
+	{Path: path("hats.*.backend.args"), Type: Texts, Default: "[]", Yields: settings.Demands, check: CheckArgument, put: toHat(func(h *Hat) any { return &h.Args }),
 		Doc: "Arguments that the role's backend gets after its own."},
-	{Path: path("hats.*.backend.command"), Type: Text, Yields: Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.Command }),
+	{Path: path("hats.*.backend.command"), Type: Text, Yields: settings.Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.Command }),
 		Doc: "The role's own program instead of a backend; it reads the prompt on standard input and prints text."},
-	{Path: path("hats.*.description"), Type: Text, Yields: ToUsers, Doc: "What the role is for, in a few words.", put: toHat(func(h *Hat) any { return &h.Description })},
-	{Path: path("hats.*.triggers"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["loop.start"]`, `["build.done", "*.error"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Triggers }),
+	{Path: path("hats.*.description"), Type: Text, Yields: settings.ToUsers, Doc: "What the role is for, in a few words.", put: toHat(func(h *Hat) any { return &h.Description })},
+	{Path: path("hats.*.triggers"), Type: Texts, Default: "[]", Yields: settings.Demands, Samples: []string{`["loop.start"]`, `["build.done", "*.error"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Triggers }),
 		Doc: "The topics that wake the role; a `*` stands for one part, at the end for all that follow. `loop.start` begins a loop. With triggers anywhere, each iteration wears the hat that the oldest topic wakes."},
-	{Path: path("hats.*.publishes"), Type: Texts, Default: "[]", Yields: Demands, Samples: []string{`["build.done"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Publishes }),
+	{Path: path("hats.*.publishes"), Type: Texts, Default: "[]", Yields: settings.Demands, Samples: []string{`["build.done"]`}, check: hats.CheckPattern, put: toHat(func(h *Hat) any { return &h.Publishes }),
 		Doc: "The topics that an agent in this role may publish, with `<event topic=\"...\">...</event>` in its last message."},
-	{Path: path("hats.*.default_publishes"), Type: Text, Yields: Demands, check: hats.CheckTopic, put: toHat(func(h *Hat) any { return &h.DefaultPublishes }),
+	{Path: path("hats.*.default_publishes"), Type: Text, Yields: settings.Demands, check: hats.CheckTopic, put: toHat(func(h *Hat) any { return &h.DefaultPublishes }),
 		Doc: "What a run that ended well and published nothing counts as having published."},
-	{Path: path("hats.*.instructions"), Type: Text, Yields: Demands, Doc: "What the agent is told of its role.", put: toHat(func(h *Hat) any { return &h.Instructions })},
-	{Path: path("hats.*.instructions_file"), Type: Text, Yields: Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.InstructionsFile }),
+	{Path: path("hats.*.instructions"), Type: Text, Yields: settings.Demands, Doc: "What the agent is told of its role.", put: toHat(func(h *Hat) any { return &h.Instructions })},
+	{Path: path("hats.*.instructions_file"), Type: Text, Yields: settings.Demands, check: checkPresent, put: toHat(func(h *Hat) any { return &h.InstructionsFile }),
 		Doc: "A file with that instead, relative to the folder of this file."},
-	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: Demands, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.MaxRuns }),
+	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: settings.Demands, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.MaxRuns }),
 		Doc: "How many iterations may wear the hat; then `NAME.exhausted` is published instead of waking it."},
-	{Path: path("hats.*.read_only"), Type: Switch, Default: "false", Yields: Demands, put: toHat(func(h *Hat) any { return &h.ReadOnly }),
+	{Path: path("hats.*.read_only"), Type: Switch, Default: "false", Yields: settings.Demands, put: toHat(func(h *Hat) any { return &h.ReadOnly }),
 		Doc: "Whether its runs may only read. The agent gets only tools that read, where it can be told so, and what a run changes all the same is undone."},
-	{Path: path("hats.*.timeout"), Type: Duration, Default: `"0"`, Yields: Demands, Samples: []string{`"20m"`}, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.Timeout }),
+	{Path: path("hats.*.timeout"), Type: Duration, Default: `"0"`, Yields: settings.Demands, Samples: []string{`"20m"`}, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.Timeout }),
 		Doc: "How long one run may take. It is ended then, counts as a failure, and the hat goes on."},
-	{Path: path("hats.*.may_finish"), Type: Switch, Yields: Demands, put: toHat(func(h *Hat) any { return &h.MayFinish }),
+	{Path: path("hats.*.may_finish"), Type: Switch, Yields: settings.Demands, put: toHat(func(h *Hat) any { return &h.MayFinish }),
 		Doc: "Whether the agent's promise ends the loop. Where no hat says `true`, each may that doesn't say `false`."},
 })
 
@@ -258,7 +245,7 @@ func limitKeys() []Key {
 	var keys []Key
 	for _, l := range limits.All() {
 		key := Key{
-			Path: []string{"limits", l.Key}, Type: Type(l.Unit), Yields: ToStricter, Zero: l.Zero, Doc: l.Doc,
+			Path: []string{"limits", l.Key}, Type: Type(l.Unit), Yields: settings.ToStricter, Zero: l.Zero, Doc: l.Doc,
 			Default: limitText(l, l.Default), Samples: slices.Clone(l.Samples),
 		}
 		for i, sample := range key.Samples {

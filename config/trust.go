@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -125,9 +126,9 @@ func (l leaf) line() string { return strings.Join(l.path, ".") + " = " + text(l.
 func (l leaf) demandsTrust(user map[string]any) bool {
 	if list, ok := l.value.([]any); ok && len(list) == 0 {
 		own, _ := at(user, l.path...).([]any)
-		return l.key.Yields == Demands && len(own) > 0
+		return l.key.Yields == settings.Demands && len(own) > 0
 	}
-	return l.key.Yields == Demands || l.key.Name() == "prompt_file" && leadsOut(l.value.(string))
+	return l.key.Yields == settings.Demands || l.key.Name() == "prompt_file" && leadsOut(l.value.(string))
 }
 
 // RememberRun takes down that the user started a program with arguments in the
@@ -319,4 +320,34 @@ func remember(memory, hash, about string) error {
 // inRealFolder is the path of a file, which may be gone, in the real path of its folder.
 func inRealFolder(path string) string {
 	return filepath.Join(paths.Real(filepath.Dir(path)), filepath.Base(path))
+}
+
+// source is a folder's file as it was read.
+type source struct {
+	name   string
+	target string // where it leads out of the folder, "" when it doesn't
+	data   []byte
+}
+
+// hash changes with all that makes the file mean something else. A program's path in
+// it is relative to the folder, wherever a link leads.
+func (s source) hash() string {
+	parts := []string{"file", inRealFolder(s.name), string(s.data)}
+	if s.target != "" {
+		parts = append(parts, s.target)
+	}
+	return fingerprint(parts...)
+}
+
+// readFolder reads the folder's file. One that is a link out of the folder is
+// a stranger's choice of what is read.
+func (f Files) readFolder() (file source, err error) {
+	file.name = filepath.Join(f.Folder, Name)
+	if target, err := filepath.EvalSymlinks(file.name); err == nil {
+		if rel, err := filepath.Rel(paths.Real(f.Folder), target); err != nil || leadsOut(rel) {
+			file.target = target
+		}
+	}
+	file.data, err = readFile(file.name)
+	return file, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
 // A folder's file that isn't trusted may tighten what the user set, and loosen
@@ -41,8 +42,8 @@ func (s Settings) hold(folder, user map[string]any, isTrusted bool) (rest map[st
 	for _, l := range leaves(rest) {
 		key := strings.Join(l.path, ".")
 		now, isSet := s.sources[key]
-		if isSet && (!isTrusted || l.key.Yields == Users) && l.yields(now.value, at(user, l.path...) != nil) {
-			held = append(held, Held{key, l.line(), text(now.value), l.key.Yields == Users})
+		if isSet && (!isTrusted || l.key.Yields == settings.Users) && l.yields(now.value, at(user, l.path...) != nil) {
+			held = append(held, Held{key, l.line(), text(now.value), l.key.Yields == settings.Users})
 			delete(at(rest, l.path[:len(l.path)-1]...).(map[string]any), l.path[len(l.path)-1])
 		}
 	}
@@ -55,12 +56,12 @@ func (l leaf) yields(now any, isUsers bool) bool {
 		return false
 	}
 	switch l.key.Yields {
-	case ToStricter:
+	case settings.ToStricter:
 		return isLooser(l.key, l.value, now)
-	case ToUsers:
+	case settings.ToUsers:
 		return isUsers
 	}
-	return l.key.Yields == Always || l.key.Yields == Users
+	return l.key.Yields == settings.Always || l.key.Yields == settings.Users
 }
 
 // lines are what is held and would count if the file were trusted, as it stands there.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
@@ -121,7 +122,7 @@ func description(k config.Key) string {
 }
 
 // marks stand behind the documentation of a key that yields.
-var marks = map[config.Yield]string{config.Demands: " (trust)", config.ToStricter: " (stricter)", config.ToUsers: " (yours first)", config.Always: " (yours)", config.Users: " (yours alone)"}
+var marks = map[settings.Yield]string{settings.Demands: " (trust)", settings.ToStricter: " (stricter)", settings.ToUsers: " (yours first)", settings.Always: " (yours)", settings.Users: " (yours alone)"}
 
 // keysAsTable returns the table of all keys as Markdown.
 func keysAsTable(keys []config.Key) string {
