@@ -39,8 +39,16 @@ func newStatus() *cobra.Command {
 				if err != nil {
 					return err
 				}
+				var last *wire.Receipt // of the one loop that is asked for
+				if len(args) == 1 && len(found) == 1 && found[0].Phase == fleet.Ended {
+					r, err := receiptOf(ctx, bus, found[0], flagsOf(cmd))
+					if err != nil {
+						return err
+					}
+					last = &r
+				}
 				if asJSON {
-					return printJSON(cmd.OutOrStdout(), found, shown)
+					return printJSON(cmd.OutOrStdout(), found, shown, last)
 				}
 				ledger, _, errLedger := bus.Ledger(ctx)
 				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
@@ -48,6 +56,9 @@ func newStatus() *cobra.Command {
 				}
 				if err := printTable(cmd.OutOrStdout(), found, shown, ledger, time.Now(), terminal.LineWidth(cmd.OutOrStdout())); err != nil {
 					return err
+				}
+				if last != nil {
+					terminal.PrintReceipt(cmd.OutOrStdout(), terminal.PaletteFor(cmd.OutOrStdout()), *last)
 				}
 				printAsking(cmd.OutOrStdout(), found, shown, flagsOf(cmd))
 				workers, err := bus.Workers(ctx)
@@ -83,11 +94,12 @@ type shownLoop struct {
 	UpdatedAt  time.Time         `json:"updatedAt"`
 }
 
-func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown) error {
+func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown, last *wire.Receipt) error {
 	lines := bufio.NewWriterSize(w, 64<<10)
 	out := json.NewEncoder(lines)
 	for _, r := range records {
 		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
+		l.Last = last
 		err := out.Encode(shownLoop{l, r.ID, r.Name, r.Phase, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func TestATableOfManyLoops(t *testing.T) {
 		t.Errorf("it ends with %q", end)
 	}
 	var objects strings.Builder
-	if err := printJSON(&objects, all, shown); err != nil || strings.Count(objects.String(), "\n") != len(all) {
+	if err := printJSON(&objects, all, shown, nil); err != nil || strings.Count(objects.String(), "\n") != len(all) {
 		t.Errorf("%d objects of %d loops, %v", strings.Count(objects.String(), "\n"), len(all), err)
 	}
 	table.Reset()

@@ -22,7 +22,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -175,11 +174,11 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {
-		return terminal.WriteJSON(out, wire.ReceiptOf(end, terminal.InFolderOf(end.Status.Folder)))
+		return terminal.WriteJSON(out, terminal.ReceiptOf(end))
 	}
 	p := terminal.PaletteFor(out)
 	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(terminal.TitleOf(end.Status))), terminal.LineWidth(out), 2))
-	terminal.PrintReceipt(out, p, end)
+	terminal.PrintReceipt(out, p, terminal.ReceiptOf(end))
 	return nil
 }
 

@@ -10,16 +10,19 @@ import (
 )
 
 // PrintReceipt prints how a loop ended, and the command lines that help.
-func PrintReceipt(out io.Writer, p Palette, e loop.End) {
-	for _, row := range wire.ReceiptOf(e, "").Rows {
+func PrintReceipt(out io.Writer, p Palette, r wire.Receipt) {
+	for _, row := range r.Rows {
 		PrintFact(out, p, 9, row.Label, row.Text)
 	}
-	PrintCommands(out, p, e)
+	printCommands(out, p, r.Commands)
 }
 
-// PrintCommands prints the command lines that help after an end.
-func PrintCommands(out io.Writer, p Palette, e loop.End) {
-	for _, c := range wire.CommandsAfter(e, InFolderOf(e.Status.Folder)) {
+// ReceiptOf is how a loop ended that is shown in this terminal.
+func ReceiptOf(e loop.End) wire.Receipt { return wire.ReceiptOf(e, InFolderOf(e.Status.Folder)) }
+
+// printCommands prints the command lines that help after an end.
+func printCommands(out io.Writer, p Palette, lines []wire.CommandLine) {
+	for _, c := range lines {
 		fmt.Fprintln(out, Wrapped("  "+Line(c.Line)+p.Dim("  "+c.Text), LineWidth(out), 4))
 	}
 }

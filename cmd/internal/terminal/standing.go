@@ -31,7 +31,7 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 			return
 		}
 		fmt.Fprintln(out, Wrapped(begin+"; the last one was "+Line(TitleOf(st)), width, 2))
-		PrintReceipt(out, p, *st.Last)
+		PrintReceipt(out, p, ReceiptOf(*st.Last))
 		return
 	}
 	text := l.Text
@@ -60,7 +60,7 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 	case st.Last != nil:
 		last := *st.Last
 		last.Status = st
-		PrintCommands(out, p, last)
+		printCommands(out, p, ReceiptOf(last).Commands)
 	}
 }
 

@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// receiptOf is the receipt of a loop that has ended: what its last attempt said of the whole loop, and the
+// command lines that help. flags are those of command lines about the bus.
+func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string) (wire.Receipt, error) {
+	receipt := wire.Receipt{LoopID: r.ID, EndedAt: r.UpdatedAt, Rows: []wire.Detail{
+		{Label: "Ended", Text: r.UpdatedAt.Local().Format(time.DateTime)}, {Label: "Result", Text: r.Sentence(time.Now())},
+	}}
+	if n := len(r.Kept); n > 0 {
+		from, err := bus.File(ctx, r.TranscriptFile(r.Kept[n-1]))
+		if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+			return receipt, err
+		}
+		if err == nil {
+			defer from.Close()
+			if receipt.End, err = endIn(from); err != nil {
+				return receipt, err
+			}
+		}
+	}
+	receipt.Rows, receipt.Receipt = append(receipt.Rows, receipt.Receipt...), nil
+	help := func(what, text string) {
+		receipt.Commands = append(receipt.Commands, wire.CommandLine{Line: "ralph-fleet " + what + flags, Text: text})
+	}
+	if r.CanGoOn() {
+		help("resume "+r.ID, "goes on")
+	}
+	if r.Committed > 0 {
+		help("fetch "+r.ID, "fetches a branch with its work")
+	}
+	help("watch --now "+r.ID, "shows what it did")
+	return receipt, nil
+}
+
+// endIn is the last end that a transcript has.
+func endIn(from io.Reader) (end wire.End, err error) {
+	lines := bufio.NewReaderSize(from, 64<<10)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if bytes.Contains(line, []byte(wire.KindEnd)) {
+			var it wire.End
+			if json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
+				end = it
+			}
+		}
+		if err == io.EOF {
+			return end, nil
+		}
+		if err != nil {
+			return end, err
+		}
+	}
+}
