@@ -54,14 +54,17 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 	if st.State != loop.StateEnded {
 		fact("file", st.StateFile)
 	}
-	switch {
-	case wire.IsLeft(l):
-		fmt.Fprintln(out, Wrapped("no process drives it; "+GoOn+InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+InFolderOf(st.Folder), width, 2))
-	case st.Last != nil:
+	var help []wire.CommandLine
+	if st.Last != nil {
 		last := *st.Last
 		last.Status = st
-		printCommands(out, p, ReceiptOf(last).Commands)
+		help = ReceiptOf(last).Commands
 	}
+	if wire.IsLeft(l) {
+		fmt.Fprintln(out, Wrapped("no process drives it; "+GoOn+InFolderOf(st.Folder)+", or discard it with ralph-lsp cancel"+InFolderOf(st.Folder), width, 2))
+		help = help[min(2, len(help)):] // which say the same
+	}
+	printCommands(out, p, help)
 }
 
 // ownerWords name the process that drives a loop.
