@@ -145,8 +145,12 @@ func (t *Teller) stayAwake(e loop.Event) {
 	}
 }
 
-// TitleOf is the title of all notes of a folder.
+// TitleOf is the title of all notes of a folder. A worktree of ours is named by its prompt, its
+// repository isn't.
 func TitleOf(folder string) string {
+	if tree := loop.TreeOf(folder); tree != nil {
+		folder = tree.Repo
+	}
 	return "Ralph in " + wire.StatusOf(loop.Status{Folder: folder}, false).Title
 }
 
