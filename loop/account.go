@@ -4,10 +4,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // maxPrompt is how much of a prompt is kept with a loop's end.
 const maxPrompt = 32 << 10
+
+// CutOff is the failure of an iteration whose loop nobody drove any more.
+const CutOff = "cut off, as the process that drove the loop died; what it hadn't told of its cost is unknown"
 
 // Count takes an event into the account of its loop.
 func Count(a *account.Account, e Event) {
@@ -19,6 +23,10 @@ func Count(a *account.Account, e Event) {
 		a.Commits.Add(e.Commits...)
 		if e.Outcome == OutcomeError || e.Outcome == OutcomeTimeout {
 			a.Failures.Add(OneLine(e.Error))
+		}
+	case Verify:
+		if e.State == verify.Refuted {
+			a.Failures.Add(OneLine("refuted: " + e.Command + " " + e.Why))
 		}
 	case Answered:
 		if e.Answer.By == ask.ByTimeout {

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestWhatALoopHasToAccountFor(t *testing.T) {
@@ -21,13 +22,13 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 		IterationEnd{Outcome: OutcomeError, Error: "exit code 3", Denials: refused[:1]},
 		IterationEnd{Outcome: OutcomeTimeout, Error: "silent"}, IterationEnd{Outcome: OutcomeCancelled, Error: "cut off"},
 		Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: "terminal"}}, Answered{Question: push, Answer: ask.Answer{Kind: ask.Deny, By: ask.ByTimeout}},
-		StateChanged{State: StateRunning},
+		StateChanged{State: StateRunning}, Verify{State: verify.Refuted, Command: "make", Why: "failed (exit 2)"}, Verify{State: verify.Verified, Command: "make"},
 	} {
 		Count(&a, e)
 	}
 	end := End{Reason: StopUnanswered, Unanswered: []ask.Question{push, {Title: "Sure?"}}}
 	end.AccountFor(strings.Repeat("x\n", maxPrompt), a)
-	const want = "{{[{exit code 3 1} {silent 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0}}"
+	const want = "{{[{exit code 3 1} {silent 1} {refuted: make failed (exit 2) 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0}}"
 	if got := fmt.Sprint(end.Account); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

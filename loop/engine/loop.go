@@ -272,6 +272,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	}
 	return l.store.Leave(func(s *loopstate.State) error {
 		s.CostUSD = found.CostUSD
+		if l.snapshots.circles.cutOff {
+			s.Account.Failures.Add(loop.CutOff)
+		}
 		if l.cfg.Stranger {
 			proof{}.enter(s)
 		}
