@@ -407,8 +407,10 @@ func TestNewLimitsReachAllChildren(t *testing.T) {
 			t.Errorf("the child ran as %s", line)
 		}
 	}
-	if err := h.Update(loop.Patch{}); !errors.Is(err, ErrEnded) {
-		t.Errorf("of one that has ended: %v", err)
+	for _, p := range []loop.Patch{{}, {Prompt: new("Do more")}} {
+		if err := h.Update(p); !errors.Is(err, ErrEnded) {
+			t.Errorf("of one that has ended: %v", err)
+		}
 	}
 }
 

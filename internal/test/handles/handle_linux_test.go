@@ -61,6 +61,7 @@ func onBus(t *testing.T, l *engine.Loop) loop.Handle {
 // Whoever commands a loop needn't know where it runs: each command does and says the same to one
 // that runs here, to one of another process and, but for what is said of it, to one of a fleet.
 func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
+	said := map[string]string{"steer": "the loop on box is told", "pause": "", "resume": "the loop goes on", "next": wire.NextText(1)} // by a fleet
 	const unable = "the loop f1 isn't of this machine: "
 	given := func(most int) loop.Patch { return loop.Patch{Given: limits.Given{MaxIterations: &most}} }
 	steps := []struct {
@@ -74,6 +75,10 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 			_, err := h.Steer(loop.Steering{Text: "use tabs", Once: true, Next: true})
 			return err
 		}, nil, "<nil>", ""},
+		{"forget", func(h loop.Handle, _ string) error {
+			_, err := h.Steer(loop.Steering{Forget: 1})
+			return err
+		}, nil, "nothing stands under 1; there are 0 pieces of guidance", "a loop of a fleet is told each thing once, so there is nothing to take back"},
 		{"update", func(h loop.Handle, _ string) error { return h.Update(given(7)) }, func(st loop.Status) any { return st.Limits.MaxIterations }, "<nil>, 7", ""},
 		{"update to what can't be", func(h loop.Handle, _ string) error { return h.Update(given(-1)) }, func(st loop.Status) any { return st.Limits.MaxIterations }, "max_iterations is -1; write a whole number, 0 or more, 7", ""},
 		{"answer", func(h loop.Handle, _ string) error { return h.Answer("q1", ask.Answer{Kind: ask.Once}) }, nil, ask.ErrNoQuestion.Error(), ""},
@@ -114,6 +119,9 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 				}
 				if its, isFleets := h.(*fleet.Handle); isFleets {
 					want = cmp.Or(step.ofFleet, want)
+					if said, ok := said[step.name]; ok && its.Result().Text != said {
+						t.Errorf("%s: it says %q, not %q", step.name, its.Result().Text, said)
+					}
 					if wish := its.Record.Wish; its.Result().LoopID != "f1" || step.name == "pause" && wish != fleet.WishPause || step.name == "resume" && wish != "" {
 						t.Errorf("%s leaves it as %+v", step.name, its.Record)
 					}
