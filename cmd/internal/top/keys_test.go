@@ -1,6 +1,8 @@
 package top
 
 import (
+	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
@@ -262,6 +264,69 @@ func TestFolds(t *testing.T) {
 	c.types(up)
 	if c.m.story.follows {
 		t.Error("who scrolls up is taken along")
+	}
+}
+
+// What a loop says when it goes on stands behind the iteration before that.
+func TestALoopThatGoesOn(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	s := c.tales["ralph-parser"]
+	s.tell(loop.Warning{Message: "it begins"}, loop.IterationStart{Iteration: 1}, loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK})
+	c.looks()
+	c.has("▸ its start", "▾ iteration 1")
+	s.now = 0
+	s.tell(loop.Warning{Message: "it goes on"}, loop.IterationStart{Iteration: 2})
+	c.reads()
+	c.has("▸ iteration 1", "> ▾ iteration 2")
+	c.types(left, enter)
+	c.has("it goes on", "ok · cost unknown")
+	c.types(left, enter)
+	c.has("it begins")
+}
+
+// What was asked for before another loop is shown, or another text is sought, comes too late.
+func TestWhatComesTooLate(t *testing.T) {
+	c := newTalk(t, 80, 24, running(), ended())
+	tellParser(c.tales["ralph-parser"])
+	c.tales["ralph-docs"].tell(loop.IterationStart{Iteration: 1}, loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeOK})
+	c.looks()
+	c.types("/", "lexer", enter, escape)
+	before, gen := c.screen(), c.m.source.gen
+	stale := []told{{iteration: 3, lines: []string{"stale"}}}
+	c.hears(toldMsg{gen - 1, stale}, headsMsg{gen - 1, stale}, loadedMsg{gen - 1, 1, stale}, loadedMsg{gen, 7, stale}, foundMsg{gen: gen - 1}, foundMsg{gen: gen, text: "lexer"}, caughtUp{gen})
+	c.types(left)
+	c.hears(loadedMsg{gen, 2, stale}) // it has its lines
+	c.types(right)
+	c.hasNot("stale")
+	if after := c.screen(); !strings.Contains(after, "Run 2") {
+		t.Errorf("before\n%s\nafter\n%s", before, after)
+	}
+	c.types(up, down)
+	c.hears(toldMsg{gen, stale})
+	c.hasNot("stale")
+}
+
+func TestALongStoryIsShownFromItsEnd(t *testing.T) {
+	c := newTalk(t, 80, 24, running())
+	c.tales["ralph-parser"].tell(loop.IterationStart{Iteration: 1}, strings.Repeat("A paragraph.\n\n", 30), "The last.", "")
+	c.looks()
+	c.has("The last.")
+	c.types(pgup)
+	c.hasNot("The last.")
+	c.types(pgdown)
+	c.has("The last.")
+}
+
+func TestWhatACommandPrints(t *testing.T) {
+	for code, isError := range map[int]bool{0: false, 1: true, 2: true} {
+		got := ran(func(args []string, out io.Writer) int {
+			fmt.Fprintln(out, args)
+			fmt.Fprint(out, strings.Repeat("x", 2*maxPrinted))
+			return code
+		}, []string{"pause", "ralph-x"})
+		if got.command != "ralph-lsp pause" || !strings.HasPrefix(got.text, "[pause ralph-x]\nxx") || len(got.text) > maxPrinted || got.isError != isError {
+			t.Errorf("%d: %.40q of %d bytes, %v", code, got.text, len(got.text), got.isError)
+		}
 	}
 }
 

@@ -200,9 +200,7 @@ func (m *model) loaded(msg loadedMsg) {
 		return
 	}
 	for _, piece := range msg.told {
-		if piece.iteration == msg.iteration {
-			m.story.add(s, piece)
-		}
+		m.story.add(s, piece)
 	}
 	if m.unfolding--; m.unfolding == 0 && m.sought != "" {
 		m.story.search(m.sought, 1)

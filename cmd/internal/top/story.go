@@ -72,6 +72,9 @@ func (s source) follow(ctx context.Context, send func(message)) {
 	}
 	var heads headsMsg
 	last := 0
+	if len(out.Parts) > 0 && out.Parts[0].Iteration == 0 {
+		heads.told = append(heads.told, told{})
+	}
 	for _, update := range out.Iterations {
 		if h, ok := headOf(update); ok {
 			heads.told, last = append(heads.told, h), h.iteration
@@ -141,9 +144,12 @@ func (s source) load(ctx context.Context, iteration int) message {
 	if out, err := story.Outline(ctx); err == nil {
 		cursor, isCut := beginOf(out, iteration)
 		s.pages(ctx, story, cursor, func(piece told) bool {
-			piece.isCut, isCut = isCut, false
-			done.told = append(done.told, piece)
-			return piece.iteration == iteration
+			isOf := piece.iteration == iteration || piece.iteration == 0 // what comes when it goes on after a pause
+			if isOf {
+				piece.isCut, isCut = isCut, false
+				done.told = append(done.told, piece)
+			}
+			return isOf
 		})
 	}
 	return done

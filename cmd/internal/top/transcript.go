@@ -50,6 +50,9 @@ func (t *transcript) of(iteration int) (at int, s *section) {
 func (t *transcript) take(pieces []told) {
 	for _, piece := range pieces {
 		_, s := t.of(piece.iteration)
+		if n := len(t.sections); piece.iteration == 0 && n > 0 { // it goes on after a pause
+			s = t.sections[n-1]
+		}
 		if s == nil {
 			if n := len(t.sections); n > 0 && t.follows && !t.sections[n-1].isChosen {
 				t.keep(nil, func() int { t.sections[n-1].fold(); return 0 })
