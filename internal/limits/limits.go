@@ -123,7 +123,7 @@ var table = []Limit{
 		Name: Unknown, Key: "max_unknown_cost_runs", Wire: "maxUnknownCostRuns", Flag: "max-unknown-cost-runs", Unit: Count, With: Cost, Seldom: true,
 		Default: "3", Samples: []string{"3", "1"}, Zero: "the loop never pauses for that",
 		Usage: "runs in a row of unknown cost; a loop with --max-cost pauses then, and 0 is never",
-		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, as nobody can keep that limit.",
+		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, since the limit can't be kept.",
 		place: spot[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnknown }, func(g *Given) **int { return &g.MaxUnknown },
 			func(n int) string { return tell.Counted(n, "run") }, " of unknown cost", "no limit of runs of unknown cost",

@@ -117,7 +117,7 @@ var table = []Setting{
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
 		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
-		Doc:    "How long an agent waits for your answer; then it is a no. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
+		Doc:    "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
 		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 		place: span(func(s *Said) **Span { return &s.AskTimeout }),
 	}, {
@@ -129,7 +129,7 @@ var table = []Setting{
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
 		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
-		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder, and they see of your home what programs need. `off`: what you may.",
+		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder; of your home they see what programs need. `off`: whatever you may.",
 		Yields: ToStricter,
 		Kept:   Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
 		place:  word(func(s *Said) *string { return &s.Sandbox }),
