@@ -38,7 +38,7 @@ func accountRows(e loop.End) (rows []Detail) {
 		add("Failed", failed...)
 	}
 	add("Refused", listLines(a.Refused)...)
-	add("Unanswered", listLines(a.Unanswered)...)
+	add("No answer", listLines(a.Unanswered)...)
 	add("Warned", listLines(a.Warnings)...)
 	return rows
 }
