@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// Bring copies and links files and folders into the tree that the commit doesn't have, by
-// their paths in the repository. Of a linked folder, what is in it is linked: so git
-// ignores it where it ignores the folder. Nothing leads out of the repository or the
-// tree, and nothing that is there is written over. Notes say what was left out.
+// Bring copies and links files and folders into the tree that the commit doesn't have, by their
+// paths in the repository. For a linked folder, its entries are linked, so that git ignores them
+// where it ignores the folder. Nothing leads out of the repository or the tree, and no existing
+// file is overwritten. Notes say what was left out.
 func (m *Making) Bring(copies, links []string) (notes []string, err error) {
 	if len(copies)+len(links) == 0 {
 		return nil, nil

@@ -12,10 +12,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// Commit commits what isn't committed in a tree on its branch, in the user's name, and says
-// whether there was any. snapshot is a tree of git's that has all files as they are; with "" git
-// looks at them. Paths that begin as one of skip are nobody's work. Nothing is signed: nobody is
-// there to unlock a key.
+// Commit commits what isn't committed in a tree on its branch, in the user's name, and says whether
+// there was any. snapshot is a tree of git's that has all files as they are; with "" git looks at
+// them. Paths that begin as one of skip are left out. Nothing is signed, as no user is there to
+// unlock a key.
 //
 // Errors: *Refused, and what git or the system says.
 func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []string) (isMade bool, err error) {

@@ -24,8 +24,8 @@ type Discarded struct {
 	Stays    string // why the worktree isn't removed
 }
 
-// Discard removes a worktree and its branch. What hasn't landed stays in the
-// repository below refs/ralph/discarded, the files that weren't committed as well.
+// Discard removes a worktree and its branch. Work that hasn't landed stays in the repository below
+// refs/ralph/discarded, with the files that weren't committed.
 //
 // Errors: *Refused, and what git or the system says; nothing is removed then.
 func Discard(ctx context.Context, t Tree, o DiscardOptions) (Discarded, error) {

@@ -38,8 +38,8 @@ func writeMarker(t Tree) error {
 	return nil
 }
 
-// Find returns our tree that a folder is in. It starts no git, and believes no folder
-// that says so of itself: git's folder for the tree has to name it as well.
+// Find returns our tree that a folder is in. It starts no git. The folder's own claim isn't enough:
+// git's folder for the tree has to name it as well.
 func Find(folder string) (Tree, bool) {
 	for dir := paths.Real(folder); ; dir = filepath.Dir(dir) {
 		if admin := linkOf(dir); admin != "" {

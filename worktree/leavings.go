@@ -24,8 +24,8 @@ type Leaving struct {
 // Forget removes it.
 func (l Leaving) Forget(ctx context.Context) error { return l.forget(ctx) }
 
-// Leavings lists what trees that are gone have left in a folder's repository. While there is a
-// tree, its books stay.
+// Leavings lists what trees that are gone have left in a folder's repository. The books are listed
+// only if no tree is left.
 func Leavings(ctx context.Context, folder string) (all []Leaving, err error) {
 	common := CommonDir(folder)
 	program, err := git.Find()

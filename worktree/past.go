@@ -22,7 +22,7 @@ const (
 	FateDiscarded Fate = "discarded"
 )
 
-// Past is a tree of whose loops there may be nothing but their history.
+// Past is a tree whose loops may have left only their history.
 type Past struct {
 	Fate   Fate      `json:"fate"`
 	At     time.Time `json:"at"`

@@ -26,8 +26,8 @@ type Tree struct {
 	Admin   string // git's folder for it, <common>/worktrees/<name>
 }
 
-// In is the folder in the tree that stands for one of its repository, and the other way
-// round with from and to exchanged. It is to itself for what isn't in from.
+// In maps a folder below from to the same one below to: the tree's for its repository's, or the
+// other way round. For a folder that isn't below from it returns to.
 func In(from, to, folder string) string {
 	rel, err := filepath.Rel(from, paths.Real(folder))
 	if err != nil || !filepath.IsLocal(rel) {
@@ -151,8 +151,8 @@ func (m *Making) Done() error {
 	return m.record.remove()
 }
 
-// Drop takes away what there is of the tree, and the branch that was made for it. Nobody
-// may have worked in it.
+// Drop removes what there is of the tree, and the branch that was made for it. It must be called
+// before anybody works in the tree.
 func (m *Making) Drop() error { return m.record.undo() }
 
 // submodules are their paths in a tree.
