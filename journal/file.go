@@ -27,7 +27,8 @@ func folder() (string, error) {
 	return filepath.Join(dir, "journals"), err
 }
 
-// FileOf is the name of a loop's journal. A loop's id may be somebody else's word.
+// FileOf is the name of a loop's journal. The loop's id may come from outside, so it isn't trusted
+// as a file name.
 func FileOf(loopID string) string {
 	sum := sha256.Sum256([]byte(loopID))
 	return hex.EncodeToString(sum[:16]) + suffix
@@ -223,7 +224,7 @@ func (r *Reader) End() (string, error) {
 	return cursor{s.name, max(s.dropped+end, s.first)}.String(), err
 }
 
-// Size is how many bytes the file has, 0 for none: another one may be worth a look.
+// Size is how many bytes the file has, 0 for none. If it differs, the file is worth reading again.
 func (r *Reader) Size() int64 {
 	info, err := os.Lstat(r.path)
 	if err != nil {

@@ -258,7 +258,7 @@ func (l *Log) Kept() bool {
 	return l.over && l.keep && l.path != "" && l.broken == nil
 }
 
-// Begun is the cursor at which this process began to tell.
+// Begun is the cursor of this process's first update.
 func (l *Log) Begun() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -421,7 +421,7 @@ func (f *Follower) Waits() (size int64, over bool) {
 	return size, l.over
 }
 
-// Next returns what comes next. Behind the last line that is how far things have come.
+// Next returns what comes next. After the last line these are the outputs so far.
 func (f *Follower) Next(ctx context.Context, o Options) (page Page, after string, err error) {
 	l, after := f.log, f.cursor
 	page, at, err := l.read(ctx, after, o)

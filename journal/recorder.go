@@ -35,7 +35,8 @@ func NewRecorder(next loop.Observer) *Recorder {
 	return r
 }
 
-// Open begins to write the journal of a loop, which goes with the loop's end unless it is kept.
+// Open begins to write the journal of a loop. The file is removed at the loop's end unless it is
+// kept.
 func (r *Recorder) Open(loopID string, keep bool) *Log {
 	r.log.open(loopID, r.kept, keep)
 	return r.log

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 )
 
-// Sessions reads session files as if they were journals: those of loops whose journal is
-// gone, pi's own and claude's. The last few that were asked for are kept as what they were made into.
+// Sessions reads session files as if they were journals: those of loops whose journal is gone, pi's
+// own and claude's. The lines of the last few are kept in memory.
 type Sessions struct {
 	mu   sync.Mutex
 	last []*Session // the last used last
