@@ -2,8 +2,8 @@ package history
 
 import "github.com/ralph-lsp/ralph-lsp/stream"
 
-// CostOfLoop is what a session says that a loop has cost so far, with the runs that were cut off:
-// whoever drove it may have been killed before it wrote that down elsewhere.
+// CostOfLoop is what a loop has cost so far by its session, including runs that were cut off: its
+// process may have been killed before it wrote that elsewhere.
 func CostOfLoop(path, loopID string) (stream.Cost, error) {
 	r, err := NewReader(path, Cursor{})
 	if err != nil {

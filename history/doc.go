@@ -10,8 +10,7 @@
 // the loop begins and ends. "custom_message" entries of type InputType hold what
 // was fed to the agent by somebody else than its user.
 //
-// It writes an agent's conversation into a session file of pi's format, whichever agent ran, and
-// what the loop tells between as the updates that others made of it. It reads such files, and
-// claude's transcripts, back: the agent's events, and the updates as they stand there. repair.go
-// mends broken ones; nothing else ever changes a file that it didn't write.
+// Every agent's conversation is written in pi's format. What the loop tells between is written as
+// the updates that clients get. Reading gives the agent's events and these updates back.
+// repair.go mends broken files; nothing else changes a file that this package didn't write.
 package history

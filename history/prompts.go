@@ -46,8 +46,8 @@ func Prompts(o Options, cwd string) ([]Prompt, error) {
 	return Newest(prompts, len(prompts)), nil
 }
 
-// Newest returns each prompt once, with all its uses, the newest first: at most
-// limit. Empty ones are none.
+// Newest returns each prompt once, with all its uses, the newest first: at most limit. Empty
+// prompts are left out.
 func Newest(prompts []Prompt, limit int) []Prompt {
 	slices.SortStableFunc(prompts, func(a, b Prompt) int { return b.At.Compare(a.At) })
 	var newest []Prompt

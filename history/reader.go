@@ -12,10 +12,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Reader replays a session file: ours, pi's of any version, or a transcript of
-// claude's. It goes from line to line and needs no more of the file than it
-// has handed on, so the beginning of a long one is there at once. Lines that
-// can't be read are skipped and counted.
+// Reader replays a session file: ours, pi's of any version, or a transcript of claude's. It reads
+// line by line and only as far as it has handed on, so the beginning of a long file is there at
+// once. Lines that can't be read are skipped and counted.
 type Reader struct {
 	file  *os.File
 	path  string
@@ -86,7 +85,7 @@ func (r *Reader) Stats() Stats {
 	return s
 }
 
-// Cursor returns the place behind the last line that was handed on.
+// Cursor returns the place after the last line that was handed on.
 func (r *Reader) Cursor() Cursor { return Cursor{Offset: r.lines.offset, State: r.state.clone()} }
 
 // Offset is that of Cursor.
@@ -97,8 +96,8 @@ func (s state) clone() state {
 	return s
 }
 
-// Time is when the line was written that is handed on, or was last; the zero time if it
-// doesn't say so. It isn't to be asked for behind the next one.
+// Time is when the line that is being handed on, or was last, was written; the zero time if the
+// line doesn't say so. Ask before the next call of Next.
 func (r *Reader) Time() time.Time {
 	at, _ := time.Parse(time.RFC3339, readNode(r.current).time)
 	return at

@@ -13,7 +13,7 @@ import (
 // is closed.
 type Record interface{ record() }
 
-// Update is what a loop has told, as its journal has it. It stands in the file as it is.
+// Update is what a loop has told, as its journal has it. The file has it unchanged.
 type Update struct {
 	Iteration int             `json:"iteration,omitempty"` // that it is part of
 	JSON      json.RawMessage `json:"update"`
@@ -149,8 +149,8 @@ func KnownCost(c stream.Cost) *float64 {
 	return &c.USD
 }
 
-// CostOf is the reverse of KnownCost. What is in a file may be anything, and
-// sums of it must stay numbers.
+// CostOf is the reverse of KnownCost. A file may have any value, and sums of costs must stay
+// numbers.
 func CostOf(usd *float64) stream.Cost {
 	if usd == nil {
 		return stream.Cost{}
@@ -163,8 +163,7 @@ const (
 	maxTokens = 1e15
 )
 
-// TokensOf returns counts of tokens that can be believed, and none at all in the
-// place of others.
+// TokensOf returns counts of tokens if they are credible, else none.
 func TokensOf(t stream.Tokens) stream.Tokens {
 	for _, n := range []int64{t.Input, t.Output, t.CacheRead, t.CacheWrite} {
 		if n < 0 || n > maxTokens {

@@ -47,8 +47,8 @@ func (o Options) files(cwd string) (all []paths.File, err error) {
 	return all, nil
 }
 
-// Everywhere lists what was written of loops in all folders, the last first. Where sessions share
-// a folder, that is all of it. A session with which its user went on, in pi, is left out.
+// Everywhere lists the sessions of loops in all folders, the last first. If all sessions share a
+// folder, it lists that one. A session that its user continued in pi is left out.
 func Everywhere(o Options, cwd string) ([]Stored, error) {
 	files, err := o.files(cwd)
 	var all []Stored
@@ -81,8 +81,8 @@ func (s Stored) Forget() error {
 	return nil
 }
 
-// Prune removes what was written of loops and is too old, or too much. Of those that somebody
-// needs nothing is removed. Where all is within bounds, no file is read.
+// Prune removes sessions of loops that are too old, or more than may be kept. Those that somebody
+// needs stay. If all is within bounds, no file is read.
 func Prune(o Options, cwd string, isNeeded func(Stored) bool) error {
 	files, err := o.files(cwd)
 	if err != nil {

@@ -42,8 +42,8 @@ func (w *Writer) breakTurn() {
 // plain text may never end its only one.
 const maxPiece = 2 << 20
 
-// Handle writes what the agent said and did. Pieces of text and output are not written,
-// only what they come to. What else an event tells is an Update.
+// Handle writes what the agent said and did. Pieces of text and output aren't written, only the
+// whole. Anything else that an event tells is an Update.
 func (w *Writer) Handle(e stream.Event) {
 	if w == nil {
 		return

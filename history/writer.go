@@ -153,8 +153,8 @@ func (w *Writer) Path() string {
 	return w.path
 }
 
-// Err returns why something could not be written, nil if all was. What comes
-// later is tried all the same: a disk that is full may have room again.
+// Err returns why something could not be written, nil if all was. Later writes are tried all the
+// same: a full disk may have room again.
 func (w *Writer) Err() error {
 	if w == nil {
 		return nil
@@ -170,7 +170,7 @@ func (w *Writer) Size() int64 {
 	return w.size
 }
 
-// HandleRecord writes what the loop did, behind all that waits. Notes are other programs'.
+// HandleRecord writes what the loop did, after all that waits. Notes are of other programs.
 func (w *Writer) HandleRecord(r Record) {
 	if w == nil {
 		return
@@ -275,9 +275,9 @@ const maxHeld = 64 << 10
 
 func (w *Writer) fail(err error) { w.err = fmt.Errorf("writing the session file: %w", err) }
 
-// Flush writes the entries that wait, with one write, after the header if the
-// file is new. After a line that couldn't be written as a whole the next one
-// starts afresh, behind the last one that was.
+// Flush writes the entries that wait, with one write, after the header if the file is new. If a
+// line couldn't be written as a whole, the next entry begins a new line and follows the last whole
+// one.
 func (w *Writer) Flush() {
 	if w == nil || w.held.Len() == 0 {
 		return
