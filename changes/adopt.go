@@ -8,9 +8,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// Adopt makes of the snapshots that a bare repository has of one loop, fetched from another
-// machine, such that Open can read, in a folder home. The loop is known by an id of the
-// caller's, and folder, which has to be there, stands for its own.
+// Adopt prepares the snapshots of one loop in a bare repository, fetched from another machine, so
+// that Open can read them from the folder home. The caller gives the loop's id. folder stands for
+// the loop's own, and has to exist.
 func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	program, err := git.Find()
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// State names how a folder was: the same names say that nothing is new. The zero
-// value says nothing.
+// State names how a folder was: the same names mean that nothing is new. The zero value is unknown.
 type State struct {
 	Tree string // the content of all files that snapshots have
 	// Aside sums up what a snapshot doesn't have and that changes all the same: the

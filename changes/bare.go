@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// Bare looks at a folder without git. It can tell whether files changed, and give none back.
+// Bare looks at a folder without git. It can tell whether files changed, but can't restore any.
 type Bare struct {
 	book    book
 	printed func() []os.FileInfo
@@ -46,8 +46,8 @@ func Look(folder string, o Options) (*Bare, error) {
 	return b, nil
 }
 
-// State is how the folder is now. A file that is touched and says the same is no news, from
-// the second time on.
+// State is how the folder is now. A file that is touched with the same content counts as changed
+// the first time, and not again.
 func (b *Bare) State() (State, error) {
 	now := make(map[string]known, len(b.known))
 	theirs := printedOf(b.printed)

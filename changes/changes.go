@@ -41,9 +41,9 @@ var (
 	ErrNone  = errors.New("no snapshots are kept of a loop here")
 )
 
-// Store has the snapshots of one loop. It is for one goroutine at a time; other
-// processes may use the same snapshots. What is its own is the way back: undo, redo
-// and what the user keeps. It stands on three floors, each with what it needs.
+// Store has the snapshots of one loop. It is for one goroutine at a time; other processes may use
+// the same snapshots. Its own part is the way back: undo, redo and what the user keeps. Three
+// embedded layers do the rest.
 type Store struct{ shots }
 
 // storeOf is a store that has seen nothing of its folder yet.
@@ -181,8 +181,7 @@ func homeName(loopID, folder string) string {
 	return loopID + "-" + hex.EncodeToString(sum[:6])
 }
 
-// Find opens the snapshots of a loop in a folder, with an empty id those of the
-// loop that was there last.
+// Find opens the snapshots of a loop in a folder. An empty id means the loop that was there last.
 //
 // Errors: ErrNoGit, ErrNone, and what the system says.
 func Find(folder, loopID string, o Options) (*Store, error) {

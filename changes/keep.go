@@ -64,10 +64,9 @@ func (s *views) writeMarks(marks map[string]mark) error {
 	return nil
 }
 
-// Keep marks files as reviewed, as they were after iteration n (Latest: in the
-// last snapshot), or takes their marks away. paths are files and folders; none:
-// all. It returns the paths that it was about. What was reviewed in a later
-// snapshot stays so.
+// Keep marks files as reviewed, as they were after iteration n (Latest: in the last snapshot), or
+// takes their marks away. paths are files and folders; none: all. It returns the paths of these
+// files. A file that was reviewed in a later snapshot stays so.
 //
 // Errors: ErrNone, *OutsideError, and what git says.
 func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]string, error) {

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// Prune removes the snapshots of loops that have changed nothing for as long as
-// o.Keep. What was in a repository of the user's goes with its next cleaning up.
+// Prune removes the snapshots of loops that have changed nothing for as long as o.Keep. In a
+// repository of the user, git's next garbage collection removes the objects.
 func Prune(ctx context.Context, o Options) error {
 	all, err := All(o)
 	errs := []error{err}
