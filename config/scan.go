@@ -97,7 +97,9 @@ func (s *scanner) scanHeader() {
 	e.parts = s.scanKey()
 	if s.accept(']') {
 		e.equals = s.pos - 1
-		_ = isList && s.accept(']')
+		if isList {
+			s.accept(']')
+		}
 	}
 	e.end = s.pos
 	e.value = span{s.pos, s.pos}

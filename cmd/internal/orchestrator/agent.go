@@ -98,7 +98,10 @@ func (c *converter) backendOf(h *hat) string {
 		args = append(args, c.texts(c.get(f, "args"))...)
 	}
 	args = slices.Concat(args, c.texts(c.get(h.field, "backend_args")), c.texts(c.get(h.field, "args")))
-	more := strings.TrimSuffix(", args = "+quoteAll(args), ", args = ")
+	more := ""
+	if len(args) > 0 {
+		more = ", args = " + quoteAll(args)
+	}
 	if f = h.at("backend"); len(command) > 0 {
 		c.note(f, "gets the prompt on standard input, not as an argument")
 		return "{ command = " + quoteWord(command[0]) + more + " }"

@@ -177,7 +177,10 @@ func (c *converter) notef(line int, format string, args ...any) {
 }
 
 func (c *converter) leaveOut(f *field, why string) {
-	c.note(f, "has no counterpart%s", strings.TrimSuffix(": "+why, ": "))
+	if why != "" {
+		why = ": " + why
+	}
+	c.note(f, "has no counterpart%s", why)
 }
 
 // set puts a value into the new file if it may stand there. "" is none.

@@ -48,8 +48,9 @@ func (c *converter) setHats(prompt string) string {
 			h.DefaultPublishes = strings.Join(c.topics(h, "default_publishes"), "")
 		}
 	}
-	isLast := func(h *hat) int { return slices.Index([]bool{true}, slices.Contains(h.Triggers, "*")) }
-	slices.SortStableFunc(c.hats, func(a, b *hat) int { return isLast(a) - isLast(b) }) // the first that listens gets a topic
+	takesAll := func(h *hat) bool { return slices.Contains(h.Triggers, "*") } // the first that listens gets a topic, so these come last
+	others := slices.DeleteFunc(slices.Clone(c.hats), takesAll)
+	c.hats = append(others, slices.DeleteFunc(c.hats, func(h *hat) bool { return !takesAll(h) })...)
 	required, start, events := c.said("event_loop.required_events"), c.start(), c.get(c.root, "events")
 	var topics []string
 	for _, topic := range c.texts(required) {
