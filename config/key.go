@@ -76,6 +76,11 @@ var keys = placed([]Key{
 		Doc: "The file with the prompt, relative to the folder, when a start doesn't bring one."},
 
 	{Path: path("limits"), Type: Table, Doc: "When a loop ends although the agent didn't promise that it is done."},
+	{Path: path("budget"), Type: Table, Doc: "What all your loops may spend together."},
+	{Path: path("budget.per_day"), Type: Dollars, Yields: settings.Users, Default: "0", Samples: []string{"20.0"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Budget.PerDay }),
+		Doc: "What all your loops on this machine may spend in a day, in US dollars. A loop pauses when it is used, and none starts."},
+	{Path: path("budget.per_week"), Type: Dollars, Yields: settings.Users, Default: "0", Samples: []string{"80.0"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Budget.PerWeek }),
+		Doc: "The same for a week, which begins on Monday."},
 	{Path: path("iteration"), Type: Table, Doc: "What one iteration is made of."},
 	{Path: path("iteration.steps"), Type: Tables, Yields: settings.Demands, Samples: []string{`[{ agent = "scout", task = "Find what this needs: {prompt}" }, { agent = "worker", task = "{previous}" }]`}, put: setSteps,
 		Doc: "The agents that work one after the other in each iteration, by the names of their markdown files. A step has one `agent`, or several that work side by side: `parallel`."},

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -103,6 +104,7 @@ type Settings struct {
 	Verify     verify.Check // what a promise has to pass
 	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
 	Notify     settings.Notify
+	Budget     budget.Limits // of all the user's loops together
 	Backends   map[string]BackendSettings
 	Hats       map[string]Hat
 	Required   []string // topics that have to be published before a promise counts

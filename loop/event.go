@@ -26,7 +26,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State
 	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost)
+	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost, PauseBudget)
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.
@@ -77,6 +77,7 @@ type Goal struct {
 	Verify    string `json:"verify,omitempty"`    // the command that has to pass besides, "" for none
 	Until     string `json:"until,omitempty"`     // the command that ends the loop when it passes, "" for none
 	Besides   string `json:"besides,omitempty"`   // what has to be so on top of that, see verify.Check.Besides
+	Money     string `json:"money,omitempty"`     // what it may cost, see Config.Budget
 	Suggested string `json:"suggested,omitempty"` // a command that could verify it, where none does; "" for none that is known
 }
 

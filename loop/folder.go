@@ -136,7 +136,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	case !owned:
 		status.State, status.StopReason = StateInterrupted, StopInterrupted
 	case !s.Active && (!s.Checking || s.Unchecked != ""): // else it pauses after the check
-		status.State, status.Unchecked = StatePaused, s.Unchecked
+		status.State, status.Unchecked, status.OverBudget = StatePaused, s.Unchecked, s.OverBudget
 		if n := s.InARow.UnknownCosts; n > 0 && IsUnpriced(n, s.Limits()) {
 			status.Unpriced = n
 		}

@@ -58,6 +58,7 @@ const (
 	PauseUnchecked = "unchecked" // it couldn't be verified what the agent promised
 	// PauseUnknownCost: the cost is limited, and nobody knows what so many runs in a row cost.
 	PauseUnknownCost = "unknown_cost"
+	PauseBudget      = "budget" // the user's budget of a day or week is used, or can't be kept
 )
 
 // WaitReasons lists those that a RetryStatus has.
@@ -112,6 +113,7 @@ type Status struct {
 	Cost          stream.Cost         // of the whole loop so far
 	UnknownCosts  int                 // runs whose cost isn't in that, as nobody knows it; -1: some
 	Unpriced      int                 // so many in a row, while the loop pauses for that
+	OverBudget    string              // why the loop pauses for the user's budget
 	IterationCost stream.Cost
 	Hats          []HatCost     // what each has cost so far, where hats hand over
 	Tokens        stream.Tokens // of the whole loop so far

@@ -55,6 +55,7 @@ type State struct {
 	Checking     bool          `json:"checking"`     // what the last iteration did is to be verified before another one
 	Promised     string        `json:"promised"`     // what it promised, while that isn't verified
 	Unchecked    string        `json:"unchecked"`    // why that could not be verified: the loop pauses
+	OverBudget   string        `json:"overBudget"`   // why the loop pauses for the user's budget
 	Refutation   string        `json:"refutation"`   // what the next run is told of the last verification
 	Turn         string        `json:"turn"`         // the hat that runs or ran last, where hats hand over
 	Topics       []string      `json:"topics"`       // pending ones, the oldest first; that of the hat that runs is the first

@@ -72,13 +72,15 @@ func compareNeed(a, b LoopStatus) int {
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
 
-func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked, l.Unpriced) }
+func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked, l.OverBudget, l.Unpriced) }
 
 // pausedText says why a loop pauses that the user didn't pause.
-func pausedText(unchecked string, unpriced int) string {
+func pausedText(unchecked, overBudget string, unpriced int) string {
 	switch {
 	case unchecked != "":
 		return "paused: the promise can't be verified: " + OneLine(unchecked)
+	case overBudget != "":
+		return "paused: " + OneLine(overBudget)
 	case unpriced > 0:
 		return fmt.Sprintf("paused: what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(unpriced, "run"))
 	}

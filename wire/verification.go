@@ -109,6 +109,9 @@ func GoalText(e loop.Goal) string {
 	if e.Besides != "" {
 		text += "; besides: " + OneLine(e.Besides)
 	}
+	if e.Money != "" {
+		text += "; " + OneLine(e.Money)
+	}
 	return text
 }
 

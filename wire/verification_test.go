@@ -18,6 +18,7 @@ func TestAGoalNamesAllThatHasToBeSo(t *testing.T) {
 		{loop.Goal{Suggested: "go test ./..."}, `this loop is done when the agent says LOOP_COMPLETE (no promise is set); nothing verifies that; --verify "go test ./..." would`},
 		{loop.Goal{Promise: "DONE", Verify: "make"}, "this loop is done when the agent says <promise>DONE</promise>, and this passes: make"},
 		{loop.Goal{Until: "make", Besides: "the reviewer critic approves"}, "this loop is done when this passes: make; besides: the reviewer critic approves"},
+		{loop.Goal{Until: "make", Money: "your budget: $3.00 of $5.00 left today"}, "this loop is done when this passes: make; your budget: $3.00 of $5.00 left today"},
 		{loop.Goal{Promise: "DONE", Besides: "the editor shows no new errors"}, "this loop is done when the agent says <promise>DONE</promise>; besides: the editor shows no new errors"},
 	} {
 		if got := GoalText(tt.goal); got != tt.want {

@@ -238,6 +238,7 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		new(wire.Projector).Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(1.3), Hats: exampleHats()}),
 		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 3, Refuted: 2, Unchecked: "ran no test"}, true),
 		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(0.03), UnknownCosts: 4, Unpriced: 3, Limits: loop.Limits{MaxCostUSD: 1}}, true),
+		wire.StatusOf(loop.Status{Folder: "/w/app", LoopID: "ralph-ca7igygdcr4i", State: loop.StatePaused, Iteration: 5, Cost: stream.USD(5.02), OverBudget: "your budget of $5.00 a day is used ($5.02): resume after midnight, or raise budget.per_day in your config.toml"}, true),
 		wire.MissingAgent{Checked: []string{"pi"}, Path: "/usr/bin", Install: map[string]string{"pi": "npm install ..."}},
 		wire.DiagnosticsResult{Diagnostics: []wire.Diagnostic{}, Seen: []string{}, Busy: []string{"file:///w/app/src/a.go"}, Unsaved: []string{"file:///w/app/src/b.go"}},
 		wire.Owner{PID: 4242, Host: "box"},

@@ -47,7 +47,7 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 	case s.State == loop.StateStarting:
 		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
-		return pausedText(s.Unchecked, s.Unpriced)
+		return pausedText(s.Unchecked, s.OverBudget, s.Unpriced)
 	case s.State == loop.StateCancelling:
 		return "stopping"
 	case len(s.Questions) > 0:

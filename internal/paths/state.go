@@ -25,6 +25,11 @@ func State(name string) (string, error) {
 	if own := Own(name); own != "" {
 		return own, nil
 	}
+	return Users(name)
+}
+
+// Users is State for what is the user's and not a loop's: wherever loops keep theirs.
+func Users(name string) (string, error) {
 	dir := os.Getenv("XDG_STATE_HOME")
 	switch {
 	case runtime.GOOS == "windows" || runtime.GOOS == "darwin":

@@ -3,14 +3,13 @@ package engine
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -102,7 +101,7 @@ func (c *circles) judge(p passage) (course, string) {
 	isNew := isKnown && p.before.Tree != p.after.Tree && !isBack
 	if p.refutation != "" {
 		last := c.refuted
-		if c.refuted = lasting(p.refutation); c.refuted == last {
+		if c.refuted = deeds.Lasting(p.refutation); c.refuted == last {
 			return turning, "its promise was refuted as the one before"
 		}
 	}
@@ -214,12 +213,12 @@ func (l *Loop) noteProgress(plan plannedRun, r report) {
 	if p.promised && r.checked && !r.passed {
 		p.refutation = now.proof.refutation
 	}
-	p.waited, c.stuck = now.deeds.waited, now.deeds.stuckText()
+	p.waited, c.stuck = now.deeds.Waited, now.deeds.StuckText()
 	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
-		p.waited = r.exit.Duration >= longWork
+		p.waited = r.exit.Duration >= deeds.LongWork
 	}
 	p.waited = p.waited || r.handed > 0 && c.isFirst(plan.turn.Hat.Name) // who hands over waits for others
-	p.beyond = func() bool { return l.snapshots.wroteBeyond(now.deeds.wrote) }
+	p.beyond = func() bool { return l.snapshots.wroteBeyond(now.deeds.Wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work
 	}
@@ -245,30 +244,4 @@ func (s *snapshots) wroteBeyond(files []string) bool {
 		}
 	}
 	return false
-}
-
-const span = `\d+([.,]\d+)?\s?(ns|µs|us|ms|s|secs?|seconds?|m|mins?|minutes?|h|hours?)`
-
-// changing matches what a check prints another way each time: times of day, how long
-// something took, temporary files, addresses, ports, and ids of processes and the like.
-var changing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(strings.Join([]string{
-		`\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?)?([.,]\d+)?(Z|[+-]\d\d:?\d\d)?`,
-		`\b\d\d?:\d\d:\d\d([.,]\d+)?\b`,
-		`\b` + span + `(\s?` + span + `)*\b`,
-		`(/private)?(/var/folders|/var/tmp|/tmp|/dev/shm)/[^\s:'"` + "`" + `,)\]]+`,
-		`(?i)[a-z]:\\[^\s'"]*\\te?mp\\[^\s:'"` + "`" + `,)\]]+`,
-		`\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b`,
-		`\b0x[0-9a-fA-F]+\b`,
-		`(?i)\b(pid|process|goroutine|thread|port|seed|shuffle)[ :=#]+\d+`,
-		`(127\.0\.0\.1|localhost|\[::1?\]|0\.0\.0\.0):\d+`,
-	}, "|"))
-})
-
-// lasting is a text without what is new each time.
-func lasting(text string) string {
-	if text == "" {
-		return ""
-	}
-	return strings.Join(strings.Fields(changing().ReplaceAllString(text, "~")), " ")
 }

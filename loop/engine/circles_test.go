@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -152,7 +153,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	}
 	limits := r.Status().Limits
 	r.look(func(p *progress) { told = r.snapshots.circles.rule(p.counts.NoProgress, limits.MaxUnchanged) })
-	r.change(func(p *progress) { p.deeds = deeds{} })
+	r.change(func(p *progress) { p.deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -206,8 +207,8 @@ func (r *replay) act(calls []string) {
 			}
 		}
 		r.change(func(p *progress) {
-			p.deeds.begin(call, now)
-			p.deeds.end(result, now.Add(took))
+			p.deeds.Begin(call, now)
+			p.deeds.End(result, now.Add(took))
 		})
 	}
 }
@@ -405,8 +406,8 @@ func TestTheSameOutputInOtherWords(t *testing.T) {
 		{"exit 1", "exit 2", false},
 		{"TestParse", "TestPrint", false},
 	} {
-		if same := lasting(tt.a) == lasting(tt.b); same != tt.same {
-			t.Errorf("%q and %q: %q, %q", tt.a, tt.b, lasting(tt.a), lasting(tt.b))
+		if same := deeds.Lasting(tt.a) == deeds.Lasting(tt.b); same != tt.same {
+			t.Errorf("%q and %q: %q, %q", tt.a, tt.b, deeds.Lasting(tt.a), deeds.Lasting(tt.b))
 		}
 	}
 }

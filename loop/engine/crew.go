@@ -26,10 +26,10 @@ type crew struct {
 	began time.Time
 
 	// Only the goroutine that works uses these.
-	ended []*member // in the order of their places
-	last  []*member // of the step that was begun last
-	whole bool      // all agents of the last step have run
-	broke bool      // the money was spent before all could begin
+	ended []*member       // in the order of their places
+	last  []*member       // of the step that was begun last
+	whole bool            // all agents of the last step have run
+	broke loop.StopReason // which limit, if the money was spent before all could begin
 
 	mu       sync.Mutex
 	stopping bool
@@ -60,8 +60,8 @@ func (l *runs) runSteps(plan plannedRun) (report, error) {
 	if f := c.failed; f != nil && f.err != nil && f.place.step == 1 && f.place.alone {
 		return report{}, errors.New(f.problem)
 	}
-	if cause == "" && c.broke && c.failed == nil && !c.whole {
-		cause = loop.StopMaxCost
+	if cause == "" && c.failed == nil && !c.whole {
+		cause = c.broke
 	}
 	var completion promises.Completion
 	if c.whole {
@@ -137,10 +137,10 @@ func (c *crew) work() {
 
 // mayGoOn says whether nothing keeps the next agent from beginning.
 func (c *crew) mayGoOn() bool {
-	c.loop.look(func(p *progress) { c.broke = c.broke || p.overCap() })
+	c.loop.look(func(p *progress) { c.broke = cmp.Or(c.broke, p.outOf()) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return !c.stopping && c.failed == nil && !c.broke
+	return !c.stopping && c.failed == nil && c.broke == ""
 }
 
 // runStep runs the agents of a step to their end.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -84,30 +85,13 @@ func TestWhichCallsWait(t *testing.T) {
 		{"npm test", 10 * time.Minute, true, false},
 		{"grep -r sleepless .", time.Minute, false, false},
 	} {
-		var d deeds
+		var d deeds.Deeds
 		begin := time.Now()
-		d.begin(calls(tt.command)[0].(stream.ToolCall), begin)
-		d.end(stream.ToolResult{ID: "0", IsError: tt.failed}, begin.Add(tt.took))
-		if d.waited != tt.want {
-			t.Errorf("%s, %v, failed %v: %v", tt.command, tt.took, tt.failed, d.waited)
+		d.Begin(calls(tt.command)[0].(stream.ToolCall), begin)
+		d.End(stream.ToolResult{ID: "0", IsError: tt.failed}, begin.Add(tt.took))
+		if d.Waited != tt.want {
+			t.Errorf("%s, %v, failed %v: %v", tt.command, tt.took, tt.failed, d.Waited)
 		}
-	}
-}
-
-// A run that never ends keeps no more than one that does.
-func TestDeedsAreBounded(t *testing.T) {
-	var d deeds
-	now := time.Now()
-	for i := range 5000 {
-		id := strconv.Itoa(i)
-		d.begin(stream.ToolCall{ID: id, Name: "write", Input: fmt.Appendf(nil, `{"path":"f%d","content":%q}`, i, strings.Repeat("x", 1000))}, now)
-		if i%2 == 0 {
-			d.end(stream.ToolResult{ID: id, IsError: i%4 == 0}, now)
-		}
-		d.end(stream.ToolResult{ID: "unknown"}, now)
-	}
-	if d.calls.Len() > 1024 || d.failed.Len() > 1024 || len(d.wrote) != maxWrote || d.wrote[0] != "f2" {
-		t.Errorf("%d calls, %d that failed, %q", d.calls.Len(), d.failed.Len(), d.wrote)
 	}
 }
 

@@ -9,7 +9,7 @@
 // is spent, while it is spent and beside the loop's own work. terms.go puts back what loosens a
 // loop in its file while a run is at work, and asks. till.go counts what loops spend that agents
 // start. circles.go says whether iterations bring anything new, from the snapshots and from what
-// their tools did (deeds.go).
+// their tools did (loop/engine/deeds).
 //
 // A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
 // the loop stands, talks are between user and agents, books are what is kept, runs start agents and

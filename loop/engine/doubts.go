@@ -18,12 +18,16 @@ func (c Config) Doubts() (doubts []string) {
 	if yet, err := c.Verify.Find(c.Folder); yet != "" && err == nil && !c.SetUp {
 		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s, which verifies, isn't in the folder or can't be executed: until it can, no promise is verified", yet)))
 	}
-	if names := c.uncounted(); c.Limits.MaxCostUSD > 0 && len(names) > 0 {
+	if names := c.uncounted(); (c.Limits.MaxCostUSD > 0 || c.Budget.Limits.IsSet()) && len(names) > 0 {
 		verb := "doesn't"
 		if len(names) > 1 {
 			verb = "don't"
 		}
-		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so the cost cap can't be enforced", strings.Join(names, ", "), verb)))
+		what := "the cost cap"
+		if c.Limits.MaxCostUSD == 0 {
+			what = "your budget"
+		}
+		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so %s can't be enforced", strings.Join(names, ", "), verb, what)))
 	}
 	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Changes.Keep == 0 || c.Changes.Check() != nil) {
 		if _, err := changes.Look(c.Folder, c.Changes); err != nil {

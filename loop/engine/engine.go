@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -33,7 +34,8 @@ type plannedRun struct {
 	circles string
 	emit    string    // the command by which its programs publish topics; "" isn't told
 	turn    hats.Turn // whose run it is, where hats hand over
-	budget  float64   // dollars left, when there is a cost cap
+	budget  float64   // dollars left, +Inf without a limit
+	isUsers bool      // it is the user's budget that leaves no more
 }
 
 // run is the loop's goroutine: iterations until a reason to stop.
@@ -85,6 +87,9 @@ func (l *Loop) iterate() loop.End {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
+		if !l.cfg.Once {
+			l.awaitBudget()
+		}
 		plan, why, err := l.nextRun()
 		if why != "" {
 			if end, ok := l.conclude(report{problem: loop.ErrText(err)}, func() loop.StopReason { return l.still(why) }); ok {
@@ -102,6 +107,9 @@ func (l *Loop) iterate() loop.End {
 			return end
 		}
 		l.minUnknownCost(plan.iteration)
+		if l.cfg.Once {
+			l.awaitBudget()
+		}
 		if l.cfg.Once || l.departure.wanted.Load() {
 			return l.handOn(r, now.counts)
 		}
@@ -246,7 +254,7 @@ func (l *Loop) claim() (plannedRun, error) {
 		plan.missed = p.promises.next
 		plan.limits = p.status.Limits
 		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
-		plan.budget = p.left()
+		plan.budget, plan.isUsers = p.left(), p.purse.limits.IsSet() && p.leftOfBudget() <= p.left()
 	})
 	return plan, nil
 }
@@ -297,6 +305,9 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
+	if cause == "" && plan.isUsers && overBudget(exit.Result) { // the agent knows one budget
+		cause = stopSpent
+	}
 	completion := cfg.completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise = completion.Promise
@@ -325,7 +336,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		p.ending = false
 		st.IterationCost, st.Tool = stream.Cost{}, nil
 		p.line.buf = p.line.buf[:0]
-		p.deeds = deeds{}
+		p.deeds = deeds.Deeds{}
 		spent = p.base.cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
@@ -396,10 +407,11 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 			}
 		},
 		woken: func() {
-			var overCap, skip bool
-			l.look(func(p *progress) { overCap, skip = p.overCap(), p.skip })
-			if overCap {
-				stop(loop.StopMaxCost)
+			var spent loop.StopReason
+			var skip bool
+			l.look(func(p *progress) { spent, skip = p.outOf(), p.skip })
+			if spent != "" {
+				stop(spent)
 			}
 			if skip {
 				end(skipped, endRun)
@@ -447,35 +459,8 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ground) causeOf(r report) (why loop.StopReason) {
 	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
-	if why == skipped {
+	if why == skipped || why == stopSpent {
 		return ""
 	}
 	return why
-}
-
-// account adds a run to what the loop has used, and counts how it went.
-func (p *progress) account(r report) {
-	usage := r.exit.Result.Usage
-	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
-	p.counts.add(r)
-	p.partUnknown, p.underWay = false, false
-	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
-	// is one that its user ended, unless a limit or "next" did.
-	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped) {
-		p.base.iterations++
-		if !r.neverBegan { // it may be told again to the next one
-			p.guiding, p.proof.refutation = nil, ""
-		}
-	}
-	p.base.elapsed += r.exit.Duration
-	p.book(usage, r.unpriced)
-}
-
-// book adds what a run has used to what the loop has.
-func (p *progress) book(usage stream.Usage, isUnpriced bool) {
-	p.current = stream.Usage{}
-	p.base.cost, p.base.tokens = p.base.cost.Plus(usage.Cost), p.base.tokens.Plus(usage.Tokens)
-	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, isUnpriced), ""
-	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
-	p.bookUnknown(isUnpriced)
 }

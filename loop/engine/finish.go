@@ -66,6 +66,7 @@ func reopen(s *loopstate.State) {
 func (l *Loop) finish(end loop.End) {
 	now := time.Now()
 	l.tellOuter()
+	_, _ = l.countBudget()
 	l.change(func(p *progress) { p.status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()

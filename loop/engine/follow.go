@@ -83,14 +83,14 @@ func (p *progress) follow(e stream.Event) (c consequences) {
 		c.overBudget = p.goesOn && p.overCap()
 		st.Tool = &loop.ToolStatus{Call: e, StartedAt: time.Now()}
 		st.Agents.Follow(e, st.Tool.StartedAt)
-		p.deeds.begin(e, st.Tool.StartedAt)
+		p.deeds.Begin(e, st.Tool.StartedAt)
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
 			st.Tool = nil
 		}
 		now := time.Now()
 		st.Agents.Follow(e, now)
-		p.deeds.end(e, now)
+		p.deeds.End(e, now)
 	case stream.Usage:
 		c.warning, c.hasSpent = p.countUsage(e), true
 		c.overBudget = p.goesOn && p.overCap()
@@ -144,14 +144,8 @@ func (l *runs) hasSpent(warning string) {
 	l.noteSpending()
 }
 
-// left is what the loop may still spend, where that is limited.
-func (p *progress) left() float64 { return max(p.status.Limits.MaxCostUSD-p.status.Cost.USD, 0) }
-
-// overCap says whether the cost cap is reached.
-func (p *progress) overCap() bool {
-	limit := p.status.Limits.MaxCostUSD
-	return limit > 0 && p.status.Cost.Known && p.status.Cost.USD >= limit
-}
+// overCap says whether the cost cap, or the user's budget, is reached.
+func (p *progress) overCap() bool { return p.outOf() != "" }
 
 // overlay replaces what the newer SessionStart knows.
 func overlay(to *stream.SessionStart, from stream.SessionStart) {

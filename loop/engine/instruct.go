@@ -2,9 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
@@ -107,7 +109,7 @@ func (c Config) hand(run plannedRun, parts []string) (prompt string, args []stri
 	if b.ModelFlag != "" && c.Model != "" {
 		args = append(args, b.ModelFlag, c.Model)
 	}
-	if b.BudgetFlag != "" && run.limits.MaxCostUSD > 0 {
+	if b.BudgetFlag != "" && !math.IsInf(run.budget, 1) {
 		args = append(args, b.BudgetFlag, strconv.FormatFloat(run.budget, 'f', -1, 64))
 	}
 	return prompt, args
@@ -130,6 +132,12 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	}
 	first := plannedRun{
 		turn: turn, iteration: 1, prompt: c.Prompt, promise: c.Promise, limits: c.Limits, budget: c.Limits.MaxCostUSD,
+	}
+	if first.budget == 0 {
+		first.budget = math.Inf(1)
+	}
+	if spent, err := c.Budget.Spent(time.Now()); err == nil {
+		first.budget = min(first.budget, c.Budget.Limits.Left(spent))
 	}
 	brief := c.brief
 	if len(c.Steps) > 0 {

@@ -107,7 +107,7 @@ func assess(exit backends.Exit, cause loop.StopReason, completion promises.Compl
 			r.outcome = loop.OutcomeError
 		}
 	}
-	if r.outcome == loop.OutcomeOK || cause.Capped() || overBudget(res) {
+	if r.outcome == loop.OutcomeOK || cause.Capped() || cause == stopSpent || overBudget(res) {
 		r.verdict = completion.Judge(res)
 	} else if r.problem != "" {
 		r.verdict = completion.Judge(res).FailedRun(r.problem)
@@ -251,7 +251,7 @@ func decide(r report, cause loop.StopReason, t tally, s spent, check verify.Chec
 		return loop.StopStalled
 	case limits.MaxFailures > 0 && t.Failures >= limits.MaxFailures:
 		return loop.StopFailures
-	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0:
+	case overBudget(r.exit.Result) && limits.MaxCostUSD > 0 && r.cause != stopSpent:
 		return loop.StopMaxCost
 	}
 	if why := reached(s, limits); why != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // findCost makes the cost of a loop that was cut off at least what its session has: what is spent
@@ -31,6 +32,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.unknown, p.met
 	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.desk.Rules()
 	p.proof.enter(s)
+	s.OverBudget = p.purse.why
 	reopen(s)
 	s.Guided = nil
 	for _, g := range p.guiding {
@@ -117,6 +119,7 @@ func (l *books) keepBooks(ctx context.Context) {
 // whatever comes next has done that.
 func (l *books) writeSpending() {
 	defer l.tellOuter()
+	_, _ = l.countBudget() // what can't be counted is told before the next iteration
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool
@@ -124,4 +127,31 @@ func (l *books) writeSpending() {
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
+}
+
+// account adds a run to what the loop has used, and counts how it went.
+func (p *progress) account(r report) {
+	usage := r.exit.Result.Usage
+	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
+	p.counts.add(r)
+	p.partUnknown, p.underWay = false, false
+	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
+	// is one that its user ended, unless a limit or "next" did.
+	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped || r.cause == stopSpent) {
+		p.base.iterations++
+		if !r.neverBegan { // it may be told again to the next one
+			p.guiding, p.proof.refutation = nil, ""
+		}
+	}
+	p.base.elapsed += r.exit.Duration
+	p.book(usage, r.unpriced)
+}
+
+// book adds what a run has used to what the loop has.
+func (p *progress) book(usage stream.Usage, isUnpriced bool) {
+	p.current = stream.Usage{}
+	p.base.cost, p.base.tokens = p.base.cost.Plus(usage.Cost), p.base.tokens.Plus(usage.Tokens)
+	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, isUnpriced), ""
+	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
+	p.bookUnknown(isUnpriced)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -93,6 +95,11 @@ func advised(err error) error {
 
 // check looks at what can be wrong before anything is touched.
 func (c *Config) check() error {
+	if !c.Alone { // which pauses instead
+		if err := c.Budget.Check(); err != nil {
+			return err
+		}
+	}
 	if err := c.checkSteps(); err != nil || c.Continue {
 		return err // the state file says the rest
 	}
@@ -194,6 +201,7 @@ func (l *Loop) begin() error {
 	}
 	l.init(state)
 	l.outer.from = l.Status().Cost.USD
+	_, _ = l.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
 		l.listen()
 	}
@@ -316,13 +324,14 @@ func (l *Loop) init(s loopstate.State) {
 	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.openDesk()
 	l.desk.Allow(s.Allowed)
-	l.snapshots.circles.refuted = lasting(s.Refutation)
+	l.snapshots.circles.refuted = deeds.Lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
 	used := usedBy(s)
 	l.change(func(p *progress) {
 		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
+		p.purse = pursed{limits: l.cfg.Budget.Limits, left: math.Inf(1)}
 		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
 		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {

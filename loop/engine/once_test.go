@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -151,7 +152,7 @@ func TestProcessesCountTogether(t *testing.T) {
 func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		stubborn := says("no")
-		for range maxSame + 1 {
+		for range deeds.MaxSame + 1 {
 			stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
 		}
 		last, _ := handed(t, func(*Config) {}, loop.StopOnce, stubborn, says("no"))

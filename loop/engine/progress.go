@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -52,6 +53,7 @@ type progress struct {
 	wears    string // the hat that the run under way costs, where hats hand over
 
 	proof proof
+	purse pursed
 
 	// The run under way.
 	running Agent         // nil between runs
@@ -64,7 +66,7 @@ type progress struct {
 	waits      bool           // the observer was told that it waits for the user
 	unanswered []ask.Question // those for which the loop ends
 	goesOn     bool           // tools were called, so another turn follows
-	deeds      deeds
+	deeds      deeds.Deeds
 	line       lineBuffer
 	guiding    []loop.Guidance // what it was told; told again if it doesn't count
 
@@ -99,7 +101,7 @@ func (p *progress) snapshot() loop.Status {
 	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = loop.HatsOf(p.hatCosts(), p.known)
-	s.NoProgress, s.Unpriced = p.counts.NoProgress, p.unpriced
+	s.NoProgress, s.Unpriced, s.OverBudget = p.counts.NoProgress, p.unpriced, p.purse.why
 	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)

@@ -40,7 +40,7 @@ func (l *ground) tellGoal() {
 		promise, told = p.status.Promise, p.promises.goalTold
 		p.promises.goalTold = true
 	})
-	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
+	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Money: l.cfg.Budget.Text(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
 		goal.From = l.cfg.promiseFrom()
 	}

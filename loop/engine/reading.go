@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -97,14 +98,14 @@ func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err err
 		return files, nil, nil
 	}
 	var begun time.Time
-	var busy []work
+	var busy []deeds.Work
 	l.look(func(p *progress) {
 		begun = p.status.IterationStartedAt
-		busy = slices.DeleteFunc(slices.Clone(p.deeds.work), func(w work) bool { return agent.Tools.OnlyReads(w.tool) })
+		busy = slices.DeleteFunc(slices.Clone(p.deeds.Work), func(w deeds.Work) bool { return agent.Tools.OnlyReads(w.Tool) })
 	})
 	for _, file := range files {
 		when := changedAt(filepath.Join(l.cfg.Folder, filepath.FromSlash(file)), begun)
-		if slices.ContainsFunc(busy, func(w work) bool { return w.spans(when) }) {
+		if slices.ContainsFunc(busy, func(w deeds.Work) bool { return w.Spans(when) }) {
 			theirs = append(theirs, file)
 		} else {
 			others = append(others, file)
@@ -113,20 +114,12 @@ func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err err
 	return theirs, others, nil
 }
 
-// reportSlack is how much sooner than we hear of it a tool may begin.
-const reportSlack = time.Second
-
-// spans says whether the tool was at work at a time.
-func (w work) spans(at time.Time) bool {
-	return !at.Before(w.from.Add(-reportSlack)) && (w.to.IsZero() || !at.After(w.to))
-}
-
 // changedAt is when a file was changed or, if it is gone or was brought here with an older
 // time, its folder.
 func changedAt(file string, since time.Time) time.Time {
 	for {
 		info, err := os.Lstat(file)
-		if err == nil && (info.IsDir() || !info.ModTime().Before(since.Add(-reportSlack))) || file == filepath.Dir(file) {
+		if err == nil && (info.IsDir() || !info.ModTime().Before(since.Add(-deeds.ReportSlack))) || file == filepath.Dir(file) {
 			if err != nil {
 				return time.Time{}
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -28,7 +29,7 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
 	l.change(func(p *progress) {
-		ok = isCleaned || p.proof.checking || slices.ContainsFunc(p.deeds.work, func(w work) bool { return w.spans(when) })
+		ok = isCleaned || p.proof.checking || slices.ContainsFunc(p.deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
 		if isNews = ok && !p.broughtBack; ok {
 			p.broughtBack = true
 		}

@@ -33,11 +33,14 @@ var reviewerGate = gate{verify.ReviewerGate, false, (*checks).review}
 // review runs the reviewer once.
 func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
-	var isBroke bool
+	var spent loop.StopReason
 	var run plannedRun
-	if l.look(func(p *progress) { isBroke, run.limits, run.budget = p.overCap(), p.status.Limits, p.left() }); isBroke {
-		l.requestStop(loop.StopMaxCost, backends.Grace)
+	switch l.look(func(p *progress) { spent, run.limits, run.budget = p.outOf(), p.status.Limits, p.left() }); spent {
+	case loop.StopMaxCost:
+		l.requestStop(spent, backends.Grace)
 		return unchecked("was not asked: the loop has no money left")
+	case stopSpent:
+		return unchecked("was not asked: your budget is used")
 	}
 	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
@@ -86,7 +89,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 // stopBroke ends the loop when its money is spent.
 func (l *checks) stopBroke() {
 	var isBroke bool
-	if l.look(func(p *progress) { isBroke = p.cause == "" && p.overCap() }); isBroke {
+	if l.look(func(p *progress) { isBroke = p.cause == "" && p.outOf() == loop.StopMaxCost }); isBroke {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }

@@ -1,18 +1,16 @@
 package engine
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -26,13 +24,7 @@ const (
 	leftName = "left"
 	// maxPurses bounds how many loops of agents are counted.
 	maxPurses = 1000
-	maxPurse  = 1 << 10 // bytes of a file
 )
-
-// purse is what a file of a till says: how many dollars; nil: no limit.
-type purse struct {
-	USD *float64 `json:"usd"`
-}
 
 // tills are those of a loop's own agents.
 type tills struct {
@@ -70,7 +62,7 @@ func (l *books) countNested() {
 		entries, _ := os.ReadDir(dir)
 		for _, e := range entries[:min(len(entries), maxPurses)] {
 			file := filepath.Join(dir, e.Name())
-			usd := readPurse(file).USD
+			usd := budget.ReadPurse(file).USD
 			if e.Name() == leftName || !strings.HasSuffix(file, ".json") || usd == nil || *usd <= l.tills.seen[file] || math.IsInf(*usd, 0) {
 				continue
 			}
@@ -81,14 +73,14 @@ func (l *books) countNested() {
 			l.tills.seen[file] = *usd
 		}
 	}
-	var left purse
+	var left budget.Purse
 	var isOver bool
 	l.change(func(p *progress) {
 		p.base.cost.USD, p.base.cost.Known = p.base.cost.USD+more, p.base.cost.Known || more > 0
 		p.status.Cost = p.base.cost.Plus(p.current.Cost)
 		isOver = p.overCap()
-		if limit := p.status.Limits.MaxCostUSD; limit > 0 {
-			left.USD = new(max(limit-p.status.Cost.USD, 0))
+		if usd := p.left(); !math.IsInf(usd, 1) {
+			left.USD = &usd
 		}
 	})
 	l.tills.say(left)
@@ -101,10 +93,10 @@ func (l *books) countNested() {
 }
 
 // say writes down what is left where that is news.
-func (t *tills) say(left purse) {
+func (t *tills) say(left budget.Purse) {
 	for _, dir := range t.dirs {
 		was, isSaid := t.left[dir]
-		if isSaid && left.USD != nil && was == *left.USD || !isSaid && left.USD == nil || !writePurse(filepath.Join(dir, leftName), left) {
+		if isSaid && left.USD != nil && was == *left.USD || !isSaid && left.USD == nil || !budget.WritePurse(filepath.Join(dir, leftName), left) {
 			continue
 		}
 		if t.left == nil {
@@ -128,7 +120,8 @@ func (l *books) joinOuter() error {
 		return nil // of an older version
 	}
 	l.outer.file = filepath.Join(dir, fmt.Sprintf("%s-%d.json", l.id, time.Now().UnixNano()))
-	left := readPurse(filepath.Join(dir, leftName)).USD
+	l.cfg.Budget = budget.Book{} // that one counts this one's cost as its own
+	left := budget.ReadPurse(filepath.Join(dir, leftName)).USD
 	if left == nil {
 		return nil
 	}
@@ -166,44 +159,7 @@ func (l *books) tellOuter() {
 	l.tillMu.Lock()
 	defer l.tillMu.Unlock()
 	spent := l.Status().Cost.USD - l.outer.from
-	if spent > l.outer.told && writePurse(l.outer.file, purse{&spent}) {
+	if spent > l.outer.told && budget.WritePurse(l.outer.file, budget.Purse{USD: &spent}) {
 		l.outer.told = spent
 	}
-}
-
-// readPurse reads a file of a till, as far as it is one: an agent might put a pipe or a link there.
-func readPurse(name string) (p purse) {
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return p
-	}
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be another by now
-	if err != nil {
-		return p
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxPurse+1))
-	if err != nil || len(data) > maxPurse || json.Unmarshal(data, &p) != nil {
-		return purse{}
-	}
-	return p
-}
-
-// writePurse writes a file of a till, all of it at once, and into nothing that is there already.
-func writePurse(name string, p purse) bool {
-	data, err := json.Marshal(p)
-	if err != nil {
-		return false
-	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return false
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err == nil
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -18,7 +19,7 @@ func TestWhatAgentsLoopsSpendCounts(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		till := filepath.Join(r.scope.TempDir, tillName)
 		left := func() float64 {
-			if usd := readPurse(filepath.Join(till, leftName)).USD; usd != nil {
+			if usd := budget.ReadPurse(filepath.Join(till, leftName)).USD; usd != nil {
 				return *usd
 			}
 			return -1
@@ -68,10 +69,10 @@ func TestATillIsNoWayOutOfWalls(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	if p := readPurse(left); p.USD != nil {
+	if p := budget.ReadPurse(left); p.USD != nil {
 		t.Errorf("a link says $%v", *p.USD)
 	}
-	if !writePurse(left, purse{new(2.0)}) || *readPurse(left).USD != 2 {
+	if !budget.WritePurse(left, budget.Purse{USD: new(2.0)}) || *budget.ReadPurse(left).USD != 2 {
 		t.Error("what is left isn't said")
 	}
 	if data, err := os.ReadFile(outside); string(data) != `{"usd":7}` {

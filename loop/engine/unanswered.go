@@ -62,6 +62,8 @@ func (p *progress) unansweredText() string {
 		return loop.OneLine("it could not be verified: " + p.proof.unchecked)
 	case p.unpriced > 0:
 		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.unpriced, "run"))
+	case p.purse.why != "":
+		return loop.OneLine(p.purse.why)
 	case n == 1:
 		return loop.OneLine("the agent asked: " + p.unanswered[0].Title)
 	case n > 1:

@@ -22,11 +22,15 @@ func (l *books) minUnknownCost(iteration int) {
 	var now progress
 	l.look(func(p *progress) { now = *p })
 	n, limits := now.counts.UnknownCosts, now.status.Limits
-	if limits.MaxCostUSD == 0 || n == 0 {
+	if limits.MaxCostUSD == 0 && !now.purse.limits.IsSet() || n == 0 {
 		return
 	}
 	if now.base.unknown == 1 {
-		text := fmt.Sprintf("what iteration %d has cost is unknown, so it doesn't count against the cost cap", iteration)
+		against := "the cost cap"
+		if limits.MaxCostUSD == 0 {
+			against = "your budget"
+		}
+		text := fmt.Sprintf("what iteration %d has cost is unknown, so it doesn't count against %s", iteration, against)
 		if limits.MaxUnknown > 0 {
 			text += fmt.Sprintf("; after %s in a row the loop pauses (--max-unknown-cost-runs)", tell.Counted(limits.MaxUnknown, "such run"))
 		}

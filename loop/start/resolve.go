@@ -169,7 +169,7 @@ func (r Resolver) keep(cfg *engine.Config) {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
-	cfg.Notify = r.Settings.Notify
+	cfg.Notify, cfg.Budget = r.Settings.Notify, budgetOf(r.Settings)
 	cfg.CheckFile = engine.CheckFile{Name: config.Name, Same: config.SameCheck}
 	kept := r.Settings.History
 	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}

@@ -160,6 +160,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 	}
 	if p.sources != nil {
 		add("Limits", p.limits())
+		add("Budget", strings.TrimPrefix(cfg.Budget.Text(), "your budget: "))
 		add("Promise", p.promise())
 		add("Verified by", p.verified())
 	}

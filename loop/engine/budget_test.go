@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// A bubble's clock begins at midnight, UTC, on the Saturday that opened the year 2000.
+
+// under gives a loop a budget, which its user may change meanwhile.
+func under(limits *budget.Limits, path string) func(*Config) {
+	return func(c *Config) {
+		c.Limits.MaxIterations, c.Limits.IdleTimeout, c.Limits.MaxDuration = 9, 0, 0
+		c.Budget = budget.Book{Ledger: budget.Ledger{Path: path}, Limits: *limits, Now: func() (budget.Limits, error) { return *limits, nil }}
+	}
+}
+
+func local(t *testing.T) {
+	was := time.Local
+	time.Local = time.UTC
+	t.Cleanup(func() { time.Local = was })
+}
+
+// Two loops spend from one budget. They pause when it is used, go on after midnight, and again when
+// it is raised.
+func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
+	local(t)
+	bubble(t, func(t *testing.T) {
+		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
+		a := start(t, under(&limits, path), pricedRun(1), pricedRun(1), pricedRun(1), promise)
+		b := prepare(t, nil, under(&limits, path), withTime(pricedRun(1), time.Hour), withTime(pricedRun(1), 24*time.Hour), promise)
+		b.id = "ralph-b"
+		if err := b.begin(); err != nil {
+			t.Fatal(err)
+		}
+		const why = "your budget of $3.00 a day is used ($3.00): resume after midnight, or raise budget.per_day in your config.toml"
+		st := a.waitFor(loop.StatePaused)
+		if len(a.agents.specs) != 3 || st.OverBudget != why || !a.log.has("state paused budget") || !a.log.has("warning: "+why) {
+			t.Fatalf("paused after %d runs: %+v\n%s", len(a.agents.specs), st, strings.Join(a.log.lines, "\n"))
+		}
+		left, _ := a.file.Load()
+		if seen := loop.StatusOf(left, "", "", true); left.Active || seen.OverBudget != why {
+			t.Errorf("another process sees %+v", seen)
+		}
+		a.Resume(loop.Patch{})
+		if st := a.waitFor(loop.StatePaused); len(a.agents.specs) != 3 || st.OverBudget == "" {
+			t.Errorf("nothing was raised, and it goes on: %+v", st)
+		}
+		time.Sleep(2 * time.Hour)
+		if st := b.waitFor(loop.StatePaused); len(b.agents.specs) != 1 || !strings.Contains(st.OverBudget, "($4.00)") {
+			t.Errorf("the other one: %d runs, %+v", len(b.agents.specs), st)
+		}
+		limits.PerDay = 4.5
+		b.Resume(loop.Patch{})
+		b.waitFor(loop.StateRunning)
+		time.Sleep(23 * time.Hour) // another day
+		a.Resume(loop.Patch{})
+		if end := a.over(loop.StopPromise, 4); end.Cost.USD != 3 {
+			t.Errorf("got %+v", end)
+		}
+		b.over(loop.StopPromise, 3)
+	})
+}
+
+// A run is stopped after the answer that used the budget up. That is no failure, the iteration
+// counts, and a promise in it does too.
+func TestARunThatUsesTheBudgetUp(t *testing.T) {
+	local(t)
+	for _, done := range []bool{false, true} {
+		bubble(t, func(t *testing.T) {
+			limits, path := budget.Limits{PerWeek: 2}, filepath.Join(t.TempDir(), "spent.json")
+			greedy := costs(3, "no")
+			if done {
+				greedy = costs(3, "<promise>DONE</promise>")
+			}
+			r := start(t, under(&limits, path), greedy, promise)
+			if done {
+				r.over(loop.StopPromise, 1)
+				return
+			}
+			st := r.waitFor(loop.StatePaused)
+			if st.Iteration != 1 || !strings.HasPrefix(st.OverBudget, "your budget of $2.00 a week is used ($3.00): resume on Monday") {
+				t.Errorf("got %+v\n%s", st, strings.Join(r.log.lines, "\n"))
+			}
+			limits = budget.Limits{}
+			r.Resume(loop.Patch{})
+			r.over(loop.StopPromise, 2)
+		})
+	}
+}
+
+// The budget that an agent is told is what is left of both.
+func TestWhatAnAgentIsTold(t *testing.T) {
+	local(t)
+	bubble(t, func(t *testing.T) {
+		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
+		broke := costs(1, "no")
+		broke.result.Failure = &stream.Error{Kind: stream.KindBudget, Message: "the budget is spent"}
+		r := start(t, func(c *Config) {
+			under(&limits, path)(c)
+			c.Limits.MaxCostUSD, c.Backend.BudgetFlag = 10, "--budget"
+		}, broke, promise)
+		r.over(loop.StopPromise, 2) // by its own count there is something left
+		if args := strings.Join(r.agents.specs[0].Ours, " "); !strings.Contains(args, "--budget 3") {
+			t.Errorf("told %s", args)
+		}
+	})
+}
+
+// Nothing starts when the budget is used, or nobody knows; a loop that is left alone pauses.
+func TestNothingStartsWithoutMoney(t *testing.T) {
+	local(t)
+	bubble(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "spent.json")
+		l := budget.Ledger{Path: path}
+		for _, usd := range []float64{0, 5} {
+			if _, err := l.Count("x", usd, time.Now()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cfg := Config{Prompt: "x", Budget: budget.Book{Ledger: l, Limits: budget.Limits{PerDay: 5}}}
+		if err := cfg.check(); err == nil || !strings.HasPrefix(err.Error(), "your budget of $5.00 a day is used") {
+			t.Errorf("started: %v", err)
+		}
+		if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := cfg.check(); !errors.As(err, new(*budget.DamagedError)) {
+			t.Errorf("started: %v", err)
+		}
+		limits := budget.Limits{PerDay: 5}
+		r := start(t, under(&limits, path), promise)
+		if st := r.waitFor(loop.StatePaused); !strings.Contains(st.OverBudget, "remove it to count anew") || len(r.agents.specs) != 0 {
+			t.Errorf("got %+v", st)
+		}
+		os.Remove(path)
+		r.Resume(loop.Patch{})
+		r.over(loop.StopPromise, 1)
+	})
+}
+
+func TestUnknownCostUnderABudget(t *testing.T) {
+	local(t)
+	bubble(t, func(t *testing.T) {
+		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
+		bad := unpricedRun()
+		r := start(t, under(&limits, path), bad, bad, bad, promise)
+		if st := r.waitFor(loop.StatePaused); st.OverBudget != "what 3 runs in a row cost is unknown, so your budget can't be enforced" || len(r.agents.specs) != 3 {
+			t.Errorf("got %+v", st)
+		}
+		if !r.log.has("warning: what iteration 1 has cost is unknown, so it doesn't count against your budget; after 3 such runs in a row the loop pauses (--max-unknown-cost-runs)") {
+			t.Error(strings.Join(r.log.lines, "\n"))
+		}
+		r.Resume(loop.Patch{})
+		r.over(loop.StopPromise, 4)
+	})
+}
