@@ -40,7 +40,7 @@ func (l *ground) tellGoal() {
 		promise, told = p.status.Promise, p.promises.goalTold
 		p.promises.goalTold = true
 	})
-	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Money: l.cfg.Budget.Text(), Suggested: l.cfg.Suggested.Command}
+	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
 		goal.From = l.cfg.promiseFrom()
 	}
@@ -50,6 +50,10 @@ func (l *ground) tellGoal() {
 		goal.Verify = l.cfg.Verify.String()
 	}
 	if !told {
+		goal.Money = l.cfg.Budget.Text()
+		if forecast := loop.Forecast(l.cfg.Folder, l.cfg.History, l.Status().Limits.MaxIterations); forecast != "" {
+			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
+		}
 		l.emit(goal)
 	}
 }

@@ -1,0 +1,41 @@
+package loop
+
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+)
+
+// A forecast looks at the last loops of a folder, and says nothing of few iterations.
+const (
+	forecastLoops = 20
+	minForecast   = 3
+)
+
+// Forecast is what iterations have cost in a folder, and what so many would (0: nobody knows how
+// many): "about $1.10 an iteration so far, 50 iterations: $55.00". "" where too little is known.
+func Forecast(folder string, h history.Options, iterations int) string {
+	if h.Off {
+		return ""
+	}
+	past, _ := PastOf(folder, h, forecastLoops, true)
+	return forecast(past, iterations)
+}
+
+func forecast(past []Past, iterations int) string {
+	usd, n := 0.0, 0
+	for _, p := range past {
+		if p.End != nil && p.End.CostUSD != nil && p.End.UnknownCosts == 0 {
+			usd, n = usd+*p.End.CostUSD, n+p.End.Iterations
+		}
+	}
+	if n < minForecast || usd == 0 {
+		return ""
+	}
+	text := "about " + tell.USD(usd/float64(n)) + " an iteration so far"
+	if iterations > 0 {
+		text += fmt.Sprintf(", %s: %s", tell.Counted(iterations, "iteration"), tell.USD(usd/float64(n)*float64(iterations)))
+	}
+	return text
+}
