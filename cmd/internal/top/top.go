@@ -69,8 +69,9 @@ type program struct {
 	model    *model
 	messages chan message
 	typed    chan []byte
-	broken   chan any // a panic elsewhere
-	pending  []byte   // of a key that isn't whole
+	broken   chan any  // a panic elsewhere
+	pending  []byte    // of a key that isn't whole
+	since    time.Time // when that came
 	suspend  func()
 }
 
@@ -131,7 +132,7 @@ func (p *program) run() error {
 			later = time.After(drawEvery - time.Since(drawn))
 		}
 		if len(p.pending) > 0 {
-			alone = time.After(escAlone)
+			alone = time.After(escAlone - time.Since(p.since))
 		}
 		select {
 		case in, ok := <-p.typed:
@@ -208,6 +209,7 @@ func (p *program) update(msg message) {
 func (p *program) press(in []byte, isAll bool) {
 	var keys []key
 	keys, p.pending = keysOf(in, isAll)
+	p.since = time.Now()
 	for _, k := range keys {
 		switch k.name {
 		case "ctrl+z":
