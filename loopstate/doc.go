@@ -7,7 +7,7 @@
 // change. A File is the file of one folder: read, written without losing what
 // someone else writes at the same time, watched, and locked.
 //
-// File.Load gives the file and the record of what a loop counts (record.go) as one State, Note
-// keeps what is ours, and Update also what is the user's. Lock says who drives the folder; a crash
+// File.Load gives the file and the record of what a loop counts (record.go) as one State. Note
+// writes our part of it, Update the user's part as well. Lock says who drives the folder; a crash
 // releases it. ARCHITECTURE.md says whose the state file is, and why.
 package loopstate

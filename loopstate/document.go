@@ -26,7 +26,7 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.Msg)
 }
 
-// Problem is something in a state file that is ignored but hardly meant.
+// Problem is something in a state file that is ignored, probably against its writer's intention.
 type Problem struct {
 	Line int    // 1-based
 	Key  string // "" when the line has none
@@ -46,8 +46,8 @@ type Document struct {
 	state     State
 }
 
-// NewDocument returns a document with all of a loop, for who goes on with it elsewhere: the known
-// keys in their order, without those that s doesn't have.
+// NewDocument returns a document with all of a loop, so that another machine can continue it: the
+// known keys in their order, without those that s doesn't have.
 func NewDocument(s State) *Document {
 	d := &Document{opening: fence + "\n", closing: fence + "\n", separator: "\n", eol: "\n", state: s.clone()}
 	for i := range fields {
@@ -58,9 +58,9 @@ func NewDocument(s State) *Document {
 	return d
 }
 
-// Parse reads a state file: front matter between two lines of "---", an
-// optional blank line, and the prompt, which is everything behind, byte for
-// byte. It accepts any order, unknown keys and what shell tools write.
+// Parse reads a state file: front matter between two lines of "---", an optional blank line, and
+// the prompt, which is everything after it, byte for byte. It accepts any order, unknown keys and
+// what shell tools write.
 //
 // A missing key means: active, iteration 1, no promise, and nothing for the others.
 // Errors are of type *SyntaxError with File Name.
@@ -72,8 +72,8 @@ func Parse(data []byte) (*Document, error) {
 	return d, nil
 }
 
-// Read is Parse of as much as can be read, with all that can't. The document is nil
-// where there is no front matter.
+// Read is Parse of as much as can be read, with errors for the rest. The document is nil without a
+// front matter.
 func Read(data []byte) (*Document, []*SyntaxError) {
 	parts, ok := cut(string(data))
 	switch {
@@ -157,8 +157,8 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 // State returns what the document says.
 func (d *Document) State() State { return d.state.clone() }
 
-// Set makes the document say s, as far as that is the user's. Keys whose value is the same keep
-// their text. Comments inside a list that changes go with it.
+// Set writes the user's part of s into the document. Keys with an unchanged value keep their text.
+// Comments inside a list that changes are lost.
 func (d *Document) Set(s State) {
 	for i := range fields {
 		if value := fields[i].format(&s); !fields[i].ours && value != fields[i].format(&d.state) {

@@ -122,8 +122,8 @@ func (f *File) Update(change func(*State) error) (State, error) {
 	return f.change(toUpdate, change)
 }
 
-// Claim is Update for who runs the prompt that it returns: a new one is waited
-// for until it is at rest, for wholeTime at most, so that it isn't half of one.
+// Claim is Update for a caller that runs the prompt which it returns. It waits until a new prompt
+// is at rest, for wholeTime at most, so that nobody runs half of one.
 func (f *File) Claim(change func(*State) error) (State, error) {
 	return f.change(toRun, change)
 }
@@ -134,7 +134,8 @@ func (f *File) Leave(change func(*State) error) (State, error) {
 	return f.change(toLeave, change)
 }
 
-// HandOn is Leave for who goes on elsewhere: the file has all of the loop, and no record is kept.
+// HandOn is Leave for a loop that goes on elsewhere: the file has all of the loop, and no record is
+// kept.
 func (f *File) HandOn(change func(*State) error) (State, error) {
 	return f.change(toHandOn, change)
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Front is where the keys of a state file stand, of one that can't be read as
-// well: offsets in its text.
+// Front is where the keys of a state file stand, as offsets in its text, even if the file can't be
+// read.
 type Front struct {
 	Start, End int // the lines between the fences; without a second one, up to the end
 	Lines      []Line
@@ -20,7 +20,7 @@ type Line struct {
 	ValueStart, ValueEnd int // of the value's first line, without blanks and a comment
 }
 
-// FrontOf finds the keys of a state file. ok is false where its first line is no fence.
+// FrontOf finds the keys of a state file. ok is false if its first line is no fence.
 func FrontOf(text string) (f Front, ok bool) {
 	parts, ok := cut(text)
 	if !ok || !strings.HasSuffix(parts.opening, "\n") {

@@ -60,7 +60,7 @@ type Worker struct {
 	Since time.Time       `json:"since"`
 }
 
-// Reaper is a process that keeps agents together, below which they are.
+// Reaper is a process that keeps agents together; they are its descendants.
 type Reaper struct {
 	PID          int    `json:"pid,omitempty"` // 0: it only begins
 	ProcessStart string `json:"processStart,omitempty"`
@@ -235,8 +235,8 @@ func (l *Lock) IsGone() bool {
 	return l.open != nil && !isFile(l.open, l.path)
 }
 
-// Restore takes the lock of the folder again when its file was removed: who comes next would
-// find none there. It fails when somebody has come already.
+// Restore takes the lock of the folder again when its file was removed: the next process would find
+// no lock there. It fails if another process has taken it already.
 func (l *Lock) Restore() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -275,15 +275,14 @@ func complete(o Owner) Owner {
 	return o
 }
 
-// Previous returns the record of an owner that died without releasing the
-// lock. One that lives has it elsewhere: this folder is a copy.
+// Previous returns the record of an owner that died without releasing the lock. If that owner
+// lives, its lock is elsewhere and this folder is a copy.
 func (l *Lock) Previous() (Owner, bool) {
 	return l.previous, l.previous.PID != 0
 }
 
-// Release gives the lock up and removes its file, and .pi when it was made
-// here and is empty. Without a state file git is told nothing of it any more.
-// Further calls do nothing.
+// Release gives the lock up and removes its file, and .pi when it was made here and is empty.
+// Without a state file, git no longer ignores the loop's files. Further calls do nothing.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -306,9 +305,8 @@ func (l *Lock) Release() error {
 // the record that a dead owner left behind, or zero. A record that can't be
 // read is zero.
 //
-// An owner that was killed is waited for, for a moment: the kernel frees its
-// lock when it is gone, and so is what it was just forking, which has the lock
-// until it executes its program.
+// It waits a moment for an owner that was killed: the kernel frees the lock when the owner is gone,
+// and so is a child that it was just forking, which holds the lock until it executes its program.
 func (f *File) Owner() (o Owner, held bool, err error) {
 	for began := time.Now(); ; time.Sleep(lockPoll) {
 		var unread error

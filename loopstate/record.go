@@ -51,7 +51,7 @@ func (e *KeepError) Error() string {
 // Unwrap returns what the system says.
 func (e *KeepError) Unwrap() error { return e.Err }
 
-// KeepIn has what the loop counts kept in another folder than the user's.
+// KeepIn makes the record of what the loop counts be kept in another folder than the user's.
 func (f *File) KeepIn(dir string) { f.dir = dir }
 
 // recordOf is where a loop of this folder has its record.
@@ -65,7 +65,7 @@ func (f *File) recordOf(id string) (path string, err error) {
 	return filepath.Join(dir, paths.LoopName(f.root, id)+paths.CountsSuffix), nil
 }
 
-// Note keeps what is ours of a state. The state file isn't touched.
+// Note keeps our part of a state. The state file isn't touched.
 func (f *File) Note(s State) error {
 	f.ignore()
 	f.recording.Lock()

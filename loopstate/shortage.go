@@ -23,9 +23,8 @@ var shortages = []struct {
 	{syscall.EIO, "look at the disk: it can't be read or written"},
 }
 
-// Shortage says what to do about an error that comes of what this machine is
-// short of, and not of the file: the same may succeed soon. It is "" for any
-// other error.
+// Shortage says what to do about an error that comes from a shortage of this machine and not from
+// the file: the same may succeed soon. It is "" for any other error.
 func Shortage(err error) (advice string) {
 	for _, s := range shortages {
 		if errors.Is(err, s.err) {

@@ -104,7 +104,7 @@ func (s State) clone() State {
 	return s.With(s)
 }
 
-// With is a state with what is ours of another one.
+// With is a state with our part of another one.
 func (s State) With(other State) State {
 	return s.with(other.ours())
 }

@@ -20,10 +20,10 @@ const (
 	watchQuiet = 20 * time.Millisecond
 )
 
-// Watch signals changes of the file, also when it is deleted or created, until
-// ctx ends; then the channel is closed. A burst of changes is one signal, and
-// at most one is pending. Our own writes are signalled too. Who doesn't drive the
-// loop also hears of what its driver keeps of it.
+// Watch signals changes of the file, even when it is deleted or created, until ctx ends; then the
+// channel is closed. A burst of changes is one signal, and at most one is pending. Our own writes
+// are signalled too. A process that doesn't drive the loop also hears of changes of its driver's
+// record.
 func (f *File) Watch(ctx context.Context) (<-chan struct{}, error) {
 	return f.watch(ctx, watchPoll)
 }
