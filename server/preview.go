@@ -43,9 +43,9 @@ func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Wo
 	p.tree, p.asTheyAre = &tree, wanted.WithChanges
 }
 
-// Preview tells what the start would do, and adds to Met what is found. Nothing is written, nobody is asked, and
-// nothing is started but a known agent that is asked for its version. The error is
-// for what no start can have.
+// Preview tells what the start would do, and adds to Met what is found. It writes nothing, asks
+// nobody, and starts nothing but a known agent that is asked for its version. The error is for what
+// no start can have.
 func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.Command) (answers.DryRunResult, error) {
 	var argv []string
 	var prompt, version string
@@ -96,8 +96,8 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 	return result, nil
 }
 
-// SettingsFor loads the settings of a folder for a preview. Those of a file that has yet
-// to be trusted count in it: so its user sees what that is about.
+// SettingsFor loads the settings of a folder for a preview. A file that isn't trusted yet counts
+// here, so that its user sees what the trust is about.
 func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
 	settings, err := loadSettings(files)
 	if errors.As(err, new(*config.UntrustedError)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// CheckSandbox tells whether there are walls around the agents of a folder, and whether there
-// can be. Where none are wanted, none are missing.
+// CheckSandbox tells whether there are walls around the agents of a folder, and whether there can
+// be. If no walls are wanted, none are missing.
 func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 	spec := settings.Sandbox
 	check := answers.Check{ID: "sandbox", OK: true, Optional: !spec.IsOn()}
@@ -34,8 +34,8 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 	return check
 }
 
-// SetSandbox writes into the user's configuration whether there are walls around the agents of
-// all loops. Walls that can't be put up here are no use: it says why instead.
+// SetSandbox writes into the user's configuration whether there are walls around the agents of all
+// loops. If walls can't be made here, it writes nothing and says why.
 func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
 	if mode != sandbox.Workspace && mode != sandbox.Off {
 		return wire.SandboxResult{}, invalidKey("mode", "mode is %q: say workspace or off", mode)

@@ -326,8 +326,7 @@ func (d *Documents) forget(u uri.URI) {
 	}
 }
 
-// Publish tells an editor of a file's diagnostics, in the place of those that it
-// hasn't read yet.
+// Publish tells an editor of a file's diagnostics. They replace those that it hasn't read yet.
 func Publish(ed client.Editor, p protocol.PublishDiagnosticsParams) {
 	ed.NotifyLatest(methodPublish+" "+string(p.URI), methodPublish, &p)
 }

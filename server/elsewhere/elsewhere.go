@@ -34,7 +34,7 @@ type Place interface {
 	Check(ctx context.Context) answers.Check
 }
 
-// Loop is a loop for who commands it.
+// Loop is a loop as commands need it.
 type Loop interface {
 	loop.Handle
 	// Cancel ends the loop, and returns when nothing of it is left.

@@ -26,9 +26,9 @@ const (
 	MaxUpdates = maxNotification - envelopeSize
 )
 
-// feed tells the editor what a loop does: it follows the loop's journal, and observes the loop
-// for its progress and status. It never keeps the agent waiting: an editor that takes its
-// time is told later, and more at once.
+// feed tells the editor what a loop does: it follows the loop's journal, and observes the loop for
+// its progress and status. It never keeps the agent waiting: a slow editor is told later, and more
+// at once.
 type Feed struct {
 	ed       client.Editor
 	onStatus func(now bool)
@@ -79,8 +79,8 @@ func (f *Feed) Start(loopID string, log *journal.Log, status func() loop.Status)
 	f.silence.watch(status)
 }
 
-// Close lets the feed end when all is sent that waits; it doesn't wait for a
-// slow editor. It is called when the loop is over, or couldn't be started.
+// Close lets the feed end when everything that waits is sent. Close itself doesn't wait for a slow
+// editor. It is called when the loop is over, or couldn't be started.
 func (f *Feed) Close() {
 	if log := f.log.Load(); log != nil {
 		log.Close()

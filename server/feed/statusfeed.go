@@ -23,8 +23,8 @@ func NewStatus(ed client.Editor, snapshot func() (loops []wire.LoopStatus, text 
 	return s
 }
 
-// Changed says that a loop's status changed; now, that it is to be seen at
-// once. It doesn't block.
+// Changed says that a loop's status changed. With now, an editor should see it at once. It doesn't
+// block.
 func (s *Status) Changed(now bool) {
 	if now {
 		s.pacer.now()

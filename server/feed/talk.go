@@ -8,8 +8,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Talks are the ways to talk to a loop, the one first that Return means: those who work
-// are told, or the next run; a loop that is over goes on with the words, or they are a new one's prompt.
+// Talks are the ways to talk to a loop; Return means the first. A working agent or the next run is
+// told; a loop that is over goes on with the words, or they are the prompt of a new loop.
 func Talks(l wire.LoopStatus) (talks []wire.Talk) {
 	it := wire.LoopParams{LoopID: l.LoopID, Folder: l.Folder}
 	switch {

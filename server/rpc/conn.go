@@ -71,7 +71,7 @@ func (c *Conn) Serve(out io.Writer) {
 	c.conn.Go(context.Background(), c.handle)
 }
 
-// Close writes nothing more, once the client has read what waits or ctx is over.
+// Close ends the writing once the client has read what waits, or ctx is over.
 func (c *Conn) Close(ctx context.Context) {
 	c.out.flush(ctx)
 	c.out.close(errClosed)
@@ -216,9 +216,8 @@ func (c *Conn) send(put func([]byte) error, name string, params any) error {
 	return put(frame(jsonrpc2.AppendNotification(nil, name, encoded)))
 }
 
-// Request asks the client and waits for its answer. When ctx ends first, the
-// client is told that nobody waits any more. It fails at once with the context
-// of a handler on the read loop.
+// Request asks the client and waits for its answer. If ctx ends first, the client is told that the
+// request is cancelled. It fails at once with the context of a handler on the read loop.
 func (c *Conn) Request(ctx context.Context, name string, params, result any) error {
 	if ctx.Value(inlineKey{}) != nil {
 		return fmt.Errorf("%s: %w", name, errInline)

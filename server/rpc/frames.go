@@ -25,7 +25,7 @@ const (
 	keptBuffer  = 1 << 20 // a larger buffer isn't kept for the next frame
 )
 
-// ErrBadHeader ends a connection: nobody knows where the next message begins.
+// ErrBadHeader ends a connection, as the beginning of the next message is unknown.
 var ErrBadHeader = errors.New("the header of a message can't be read")
 
 // frameReader reads the bodies of messages. It hands out only what jsonrpc2
