@@ -45,6 +45,8 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 		"paused":            {[]wire.LoopStatus{runs, pausing, paused, queued, paused}, ""},
 		"waits long":        {[]wire.LoopStatus{runs, waits(time.Hour), runs, waits(time.Hour)}, "waiting warning waiting (rate limit) until"},
 		"waits for a bit":   {[]wire.LoopStatus{runs, waits(time.Second)}, ""},
+		"waits on":          {[]wire.LoopStatus{waits(time.Hour), waits(time.Hour)}, ""},
+		"waits for a word":  {[]wire.LoopStatus{runs, status(loop.Status{State: loop.StateWaiting})}, ""},
 		"waits for a place": {[]wire.LoopStatus{runs, waits(-time.Hour)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
