@@ -46,7 +46,7 @@ func (l *launcher) launch(cfg engine.Config) (*managed, error) {
 	var log *journal.Log
 	var told *notify.Teller
 	at := notify.At{Warn: func(text string) { l.user.show(messageWarning, text) }} // what else there is to see is the editor's business
-	known := make(chan struct{}) // closed once r has its loop, which may speak before that
+	known := make(chan struct{})                                                   // closed once r has its loop, which may speak before that
 	tell := func(e loop.Event) {
 		<-known
 		l.told(f, r, e)
