@@ -106,20 +106,3 @@ func (l *runs) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overt
 	}
 	return idle, slow, overtime
 }
-
-// ruleOf tells an agent how its word is checked; "" where it isn't.
-func ruleOf(check verify.Check) string {
-	rule := "When you say that you are done, that is verified."
-	switch {
-	case !check.IsSet():
-		return ""
-	case check.When == verify.OnUntil:
-		rule = "The loop ends when this command passes, which is run in the folder after each iteration: `" + check.String() + "`. You needn't say that you are done."
-	case check.Has(verify.CommandGate):
-		rule = "When you say that you are done, this command is run in the folder, and only if it passes the loop ends: `" + check.String() + "`. Run it yourself before you say so."
-	}
-	if besides := check.Besides(); besides != "" {
-		rule += " What counts besides: " + besides + "."
-	}
-	return rule
-}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -10,52 +9,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
-	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
-
-// rules tell an agent that it works in a loop, and how to end it. They must not
-// end the loop of an agent that repeats them: neither tag nor word stands for
-// itself in them.
-//
-// spelled: tag and word are described instead of written, for agents whose
-// output is plain text: one that prints its prompt, in lines of its own, would
-// else make the promise with it.
-func rules(iteration int, limits loop.Limits, promise string, spelled bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
-		"that knows nothing of the runs before but what it finds in the files here. This is iteration %d", iteration)
-	if limits.MaxIterations > 0 {
-		fmt.Fprintf(&b, " of at most %d", limits.MaxIterations)
-	}
-	b.WriteString(". Look first at what is already done.\n\n")
-	ending, when := promises.DefaultWord, "all that the prompt asks for is done"
-	if spelled {
-		ending = "the words LOOP and COMPLETE in capital letters, joined by an underscore"
-	}
-	if promise = promises.Normal(promise); promise != "" {
-		ending, when = promises.Tag(promise), "that statement is true"
-		if spelled {
-			ending = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
-		}
-	}
-	fmt.Fprintf(&b, "At the end of your last message output %s, on a line of its own, when and only when %s and you have checked it. "+
-		"Never output it to get out of the loop: as long as something is missing, do what you can and stop, and the next iteration goes on.", ending, when)
-	return b.String()
-}
-
-// guidanceSection is what the user said while the loop ran.
-func guidanceSection(guidance []loop.Guidance) string {
-	var b strings.Builder
-	b.WriteString("The user who watches this loop says (this counts more than the prompt where they differ):\n<guidance>\n")
-	for _, g := range guidance {
-		b.WriteString(strings.TrimSpace(g.Text))
-		b.WriteString("\n")
-	}
-	b.WriteString("</guidance>")
-	return b.String()
-}
 
 // brief puts rules and guidance where the backend takes them: beside the
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
@@ -72,8 +28,8 @@ func (c Config) rulesFor(run plannedRun) (parts []string) {
 	if c.isQuiet() {
 		return nil
 	}
-	parts = append(parts, rules(run.iteration, run.limits, run.promise, c.Backend.Output == decode.FormatText))
-	if rule := ruleOf(c.Verify); rule != "" {
+	parts = append(parts, rules.Of(run.iteration, run.limits, run.promise, c.Backend.Output == decode.FormatText))
+	if rule := rules.OfCheck(c.Verify); rule != "" {
 		parts = append(parts, rule)
 	}
 	if run.circles != "" {
@@ -90,7 +46,7 @@ func saidTo(run plannedRun) (parts []string) {
 		}
 	}
 	if said := slices.Concat(run.standing, run.guidance); len(said) > 0 {
-		parts = append(parts, guidanceSection(said))
+		parts = append(parts, rules.Guidance(said))
 	}
 	return parts
 }

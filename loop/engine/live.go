@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -135,7 +136,7 @@ func (l *talks) tellAgents() {
 // hand hands words over, and says so once for each piece. It returns which were taken.
 func (l *talks) hand(all []words) (taken []string) {
 	for _, w := range all {
-		took := w.to.Steer(w.ID, guidanceSection([]loop.Guidance{w.Guidance}))
+		took := w.to.Steer(w.ID, rules.Guidance([]loop.Guidance{w.Guidance}))
 		if took {
 			taken = append(taken, w.ID)
 		}

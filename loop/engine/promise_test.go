@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -219,7 +220,7 @@ func FuzzInstructions(f *testing.F) {
 		}
 		c := promises.Completion{Promise: promise}
 		for _, spelled := range []bool{false, true} {
-			told := rules(iteration, loop.Limits{}, promise, spelled)
+			told := rules.Of(iteration, loop.Limits{}, promise, spelled)
 			for _, echo := range []string{told, told[:max(0, min(cut, len(told)))], "Build it\n\n" + told + "\n", "> " + told} {
 				if v := c.Judge(stream.Result{Text: echo}); v.Matched {
 					t.Errorf("%q: %+v", echo, v)
