@@ -96,6 +96,15 @@ var keys = placed([]Key{
 	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: settings.Always, Default: "4", max: MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
+	{Path: path("fallback"), Type: Tables, Yields: settings.Demands, Samples: []string{`[{ backend = "claude", model = "haiku", on = ["rate_limit", "quota"] }]`}, put: setFallbacks,
+		Doc: "Agents that work while the loop's own is limited, the first that can. The loop's own works again once its limit is over. Hats, steps and a reviewer with an agent of their own keep it."},
+	{Path: path("fallback.backend"), Type: Backend, Yields: settings.Demands,
+		Doc: "Which agent. One that isn't installed is left out, and told."},
+	{Path: path("fallback.model"), Type: Text, Yields: settings.Demands, Samples: []string{`"haiku"`}, check: checkPresent,
+		Doc: "Its model. Without it: as the agent chooses."},
+	{Path: path("fallback.on"), Type: Texts, Yields: settings.Demands, Default: `["rate_limit", "overloaded", "quota"]`, Values: settings.Reliefs(),
+		Doc: "What it stands in for: a rate limit, an overloaded provider, a used-up quota (a window of a subscription, or a limit of over an hour)."},
+
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
 	{Path: path("completion.promise"), Type: Text, Yields: settings.Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),
 		Doc: "The statement that ends the loop when the agent outputs it as `<promise>...</promise>`. The bare word `LOOP_COMPLETE` in its last line always does."},

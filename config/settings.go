@@ -91,6 +91,13 @@ type StepAgent struct {
 	Write bool   // beside others, it may change files
 }
 
+// Fallback is an agent that works while the loop's own is limited.
+type Fallback struct {
+	Backend string   // a name
+	Model   string   // "" leaves the choice to the agent
+	On      []string // of settings.Reliefs; nil: any
+}
+
 // Settings are what the files and the built-in values say together.
 type Settings struct {
 	Backend    string // a name, or Auto
@@ -110,7 +117,8 @@ type Settings struct {
 	Required   []string // topics that have to be published before a promise counts
 	Steps      []Step   // what an iteration consists of; nil: one run
 	AtOnce     int      // how many agents of a step work at the same time
-	Files      Files    // where they were read
+	Fallbacks  []Fallback
+	Files      Files // where they were read
 
 	// Held is what the folder's file says and isn't trusted to say; it counts
 	// for nothing. Trust is that file, nil when nothing is held.

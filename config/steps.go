@@ -42,6 +42,28 @@ func (t table) inList(path ...string) bool {
 	return false
 }
 
+// listed is a short list of the key's tables.
+func (k Key) listed() string {
+	if k.Name() == "fallback" {
+		return `[{ backend = "claude" }]`
+	}
+	return `[{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`
+}
+
+// itemsProblem completes "KEY ..." for a list of tables.
+func (k Key) itemsProblem(v any) (ok bool, why string) {
+	if k.Name() != "fallback" {
+		return k.stepsProblem(v)
+	}
+	items, ok := tables(v)
+	for i, item := range items {
+		if item["backend"] == nil {
+			return true, fmt.Sprintf(`has an item %d with no backend; write backend = "NAME"`, i+1)
+		}
+	}
+	return ok, ""
+}
+
 // stepsProblem completes "KEY ..." for a list of steps, or of agents that work side by
 // side. Values are checked each at its place.
 func (k Key) stepsProblem(v any) (ok bool, why string) {
@@ -105,6 +127,13 @@ func setSteps(s *Settings, _ string, v any) {
 	}
 }
 
+// setFallbacks takes over fallbacks that were checked.
+func setFallbacks(s *Settings, _ string, v any) {
+	data, _ := json.Marshal(v) // as in setSteps
+	s.Fallbacks = nil
+	_ = json.Unmarshal(data, &s.Fallbacks)
+}
+
 // inline writes a list of tables in one line; ok is false for what isn't one.
 func inline(v any) (line string, ok bool) {
 	items, ok := tables(v)
@@ -114,7 +143,7 @@ func inline(v any) (line string, ok bool) {
 	var parts []string
 	for _, item := range items {
 		var pairs []string
-		for _, key := range []string{"agent", "task", "write", "parallel"} { // as people write them
+		for _, key := range []string{"agent", "task", "write", "parallel", "backend", "model", "on"} { // as people write them
 			if value, ok := item[key]; ok {
 				pairs = append(pairs, key+" = "+text(value))
 			}

@@ -16,7 +16,7 @@ var want = map[Type]string{
 	Table:    "keys below a line of [%s]",
 	Text:     "a text in quotes",
 	Texts:    `a list of texts such as ["--verbose"]`,
-	Tables:   `a list such as [{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`,
+	Tables:   "a list such as %s",
 	Command:  `a list such as ["go", "test", "./..."], or a text that the shell runs`,
 	Count:    limits.Count.Wanted(),
 	Dollars:  limits.USD.Wanted(),
@@ -40,7 +40,7 @@ func (k Key) problem(v any) string {
 	case Texts:
 		ok, why = k.textsProblem(v)
 	case Tables:
-		ok, why = k.stepsProblem(v)
+		ok, why = k.itemsProblem(v)
 	case Command:
 		ok, why = k.commandProblem(v)
 	case Count:
@@ -63,6 +63,9 @@ func (k Key) problem(v any) string {
 		_, ok = v.(bool)
 	}
 	wanted := want[k.Type]
+	if k.Type == Tables {
+		wanted = fmt.Sprintf(wanted, k.listed())
+	}
 	switch {
 	case !ok && k.Type == Table:
 		return fmt.Sprintf("is %s; write "+wanted, typeName(v), strings.Join(k.Path, "."))

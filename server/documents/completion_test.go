@@ -62,7 +62,7 @@ func TestCompletion(t *testing.T) {
 		{"comment", stateURI, "---\n# ‸\n---\nx", "", "", ""},
 		{"behind a value", stateURI, "---\nhat: a ‸\n---\nx", "", "", ""},
 		{"key of a config", configURI, "[limits]\nmax_iterations = 3\nmax_‸", "max_cost_usd max_duration idle_timeout max_consecutive_failures max_unchanged_iterations max_unknown_cost_runs [budget] [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "idle_timeout", "[limits]\nmax_iterations = 3\nidle_timeout = \"10m\""},
-		{"top of a config", configURI, "‸\n[limits]\n", "backend " + topSettings() + " prompt_file [budget] [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
+		{"top of a config", configURI, "‸\n[limits]\n", "backend " + topSettings() + " prompt_file fallback [budget] [iteration] [completion] [verify] [loop] [sandbox] [history] [changes] [worktree] [notify] [backends. [hats. " + knownAs("[backends.%s]"), "[completion]", "[completion]\n[limits]\n"},
 		{"header", configURI, "[li‸", "limits] budget] iteration] completion] verify] loop] sandbox] history] changes] worktree] notify] backends. hats.", "limits]", "[limits]"},
 		{"closed header", configURI, "[li‸]", "limits budget iteration completion verify loop sandbox history changes worktree notify backends hats", "limits", "[limits]"},
 		{"header's second part", configURI, "[backends.pi]\n[backends.‸]", "claude", "claude", "[backends.pi]\n[backends.claude]"},
