@@ -25,6 +25,8 @@ type Config struct {
 	Args    []string // the user's own arguments for the agent
 	Model   string   // "" leaves the choice to the agent
 	Hat     string   // the role that Backend and Args come from
+	// Fallbacks work while Backend is limited, the first that can. Roles with an agent of their own keep it.
+	Fallbacks []Fallback
 	// Roles are the hats that a run may wear. Where one of them listens to topics, they
 	// hand over to each other; else Hat is worn by all runs.
 	Roles []Role

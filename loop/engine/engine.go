@@ -266,9 +266,13 @@ func (l *Loop) runOnce(plan plannedRun) report {
 	if len(l.cfg.Steps) > 0 {
 		run = l.runSteps
 	}
+	l.shift.Ran = -1
 	r, err := run(plan)
 	if err != nil {
 		r = report{outcome: loop.OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
+	}
+	if r.unfit = l.shift.Ran > 0 && r.neverBegan && !r.refused(); r.unfit {
+		r.nobody, r.unstartable = false, false // which end a loop: its own agent is there
 	}
 	r.blameSleep(time.Since(time.Unix(0, l.activity.woke.Load())))
 	l.closeIteration(plan, r)
@@ -278,7 +282,7 @@ func (l *Loop) runOnce(plan plannedRun) report {
 // runAgent starts an agent and waits for its end. An error means that none
 // could be started.
 func (l *Loop) runAgent(plan plannedRun) (report, error) {
-	cfg := l.cfg.worn(plan.turn.Hat.Name)
+	cfg := l.relieved(l.cfg.worn(plan.turn.Hat.Name))
 	spool := cfg.ring().OpenSpool(l.scope.TempDir, plan.turn.Hat)
 	if spool != "" {
 		plan.emit = cfg.emitCommand(l.scope.TempDir)
@@ -441,8 +445,7 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 		l.emit(loop.Warning{Message: r.exit.Survivor.Error()})
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
-	// What a hat that may only read has written is in the snapshot before it is undone, so it can be had back,
-	// and the commit behind it has none of it.
+	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
 	changed := l.snapshots.after(plan.iteration)
 	undone := l.undoReading(plan, changed)
 	l.snapshots.commit(plan.iteration, l.Status().Title, res.Text)

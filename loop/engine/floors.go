@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -22,6 +23,7 @@ var _ loop.Handle = (*Loop)(nil)
 // may be called from any goroutine.
 type Loop struct {
 	turns
+	shift  relief.Shift    // who works while an agent is limited; only the engine's goroutine uses it
 	server *control.Server // for other processes; nil: they can ask for nothing
 	end    loop.End        // set before done is closed
 }

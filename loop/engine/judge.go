@@ -61,14 +61,15 @@ type report struct {
 	unpriced    bool   // what it has cost is unknown
 	resumeAt    time.Time
 	woke        bool // it failed right after a sleep
+	unfit       bool // a fallback that couldn't even begin
 }
 
 // isDone says whether a run completes the loop.
 func (r report) isDone() bool { return r.passed || r.verdict.Matched && !r.checked }
 
-// refused says whether it was up to the provider, or to a sleep, that a run didn't go well: it
+// refused says whether it was up to the provider, to a sleep or to a fallback that a run didn't go well: it
 // is neither an iteration nor a failure.
-func (r report) refused() bool { return r.limited || r.overloaded || r.woke }
+func (r report) refused() bool { return r.limited || r.overloaded || r.woke || r.unfit }
 
 // wakeTime is for how long after a sleep of the machine's connections are found to be broken.
 const wakeTime = 2 * time.Minute

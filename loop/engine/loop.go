@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -200,6 +201,7 @@ func (l *Loop) begin() error {
 		}
 	}
 	l.init(state)
+	l.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
 	l.outer.from = l.Status().Cost.USD
 	_, _ = l.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {

@@ -44,6 +44,11 @@ func (c *Config) Others() iter.Seq2[string, *Role] {
 				}
 			}
 		}
+		for i := range c.Fallbacks {
+			if f := &c.Fallbacks[i].Role; !yield("the fallback "+f.Backend.Name, f) {
+				return
+			}
+		}
 		if c.Verify.Has(verify.ReviewerGate) {
 			yield("the reviewer "+c.Verify.Reviewer, &c.Reviewer)
 		}

@@ -69,7 +69,7 @@ func pauseAfter(r report, counts tally, now time.Time) pause {
 // waitAfter waits as long as a run asks for.
 func (l *Loop) waitAfter(r report, counts tally) {
 	now := time.Now()
-	switch p := pauseAfter(r, counts, now); p.reason {
+	switch p := l.relieve(pauseAfter(r, counts, now), r, now); p.reason {
 	case "":
 	case loop.WaitOverloaded:
 		l.waitAtCost(p.reason, p.attempt, p.until, now)

@@ -50,6 +50,34 @@ func (r Resolver) letAsk(ctx context.Context, cfg *engine.Config) (err error) {
 	return err
 }
 
+// fallbacks are the agents that work while the loop's own is limited. The loop runs without one that
+// can't, and says so.
+func (r Resolver) fallbacks(ctx context.Context, cfg *engine.Config) error {
+	for _, said := range r.Settings.Fallbacks {
+		agent, err := r.named(ctx, Agent{Name: said.Backend}, r.Settings.Source("fallback"))
+		if err != nil {
+			return fmt.Errorf("fallback: %w", err)
+		}
+		if said.Model != "" && agent.backend.ModelFlag == "" {
+			return fmt.Errorf("fallback: %w", &NoModelError{agent.backend.Name})
+		}
+		args := agent.args
+		if agent.backend.Name == cfg.Backend.Name {
+			args = cfg.Args
+		}
+		_, err = agent.backend.Find()
+		if err == nil && cfg.Said.Permissions == settings.PermissionsAsk {
+			_, err = agent.backend.Asking(ctx, args)
+		}
+		if err != nil {
+			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the fallback %s is left out: %v", said.Backend, err))
+			continue
+		}
+		cfg.Fallbacks = append(cfg.Fallbacks, engine.Fallback{Role: engine.Role{Backend: agent.backend, Args: args}, Model: said.Model, On: said.On})
+	}
+	return nil
+}
+
 // talk lets the agents be talked to that can be, where that is wanted. The error says which
 // can't ask that has to.
 func (r Resolver) talk(ctx context.Context, cfg *engine.Config) error {

@@ -185,11 +185,15 @@ func (p preview) addRoles(add func(label, text string)) {
 		add("Hats", strings.Join(names, ", "))
 		roles = cfg.Roles
 	}
+	for _, f := range cfg.Fallbacks {
+		add("Fallback", wire.OneLine(wire.JoinFacts(filepath.Base(f.Backend.Name), f.Model, strings.Join(f.On, ", "))))
+		roles = append(roles, f.Role)
+	}
 	told := map[string]bool{cfg.Backend.Name: true}
 	for _, r := range roles {
 		if may, _ := r.Backend.Permissions(r.Args); !told[r.Backend.Name] {
 			told[r.Backend.Name] = true
-			add("Permissions of "+wire.OneLine(r.Name), wire.Sentence(may))
+			add("Permissions of "+wire.OneLine(cmp.Or(r.Name, filepath.Base(r.Backend.Name))), wire.Sentence(may))
 		}
 	}
 }

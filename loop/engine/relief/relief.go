@@ -1,0 +1,71 @@
+// Package relief says which agent works while another one is limited: a loop's own, or the first of its
+// fallbacks that stands in for it. It knows agents by their places alone: 0 is the loop's own, its fallbacks
+// follow in their order.
+package relief
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// longLimit is from when on a limit is one of a quota: the windows of subscriptions are hours and weeks.
+const longLimit = time.Hour
+
+// KindOf says what kind of limit a run met that was refused until a time.
+func KindOf(result stream.Result, isOverloaded bool, wait time.Duration) string {
+	switch {
+	case isOverloaded:
+		return settings.OnOverloaded
+	case result.Rejected != nil, wait > longLimit:
+		return settings.OnQuota
+	}
+	return settings.OnRateLimit
+}
+
+// Shift is who can work. Its zero value is that of a loop without fallbacks. What it knows ends with its
+// process: another one asks the loop's own agent again. It is for one goroutine.
+type Shift struct {
+	on    [][]string  // what each fallback stands in for; nil: anything
+	until []time.Time // when each place can work again
+	kind  string      // of the own agent's limit
+
+	Ran  int // the place of who ran last; -1: a role whose agent nobody stands in for
+	Told int // the place of who was told to work
+}
+
+// New is the shift of a loop with n fallbacks. on says what each stands in for, nil for anything.
+func New(n int, on func(i int) []string) Shift {
+	s := Shift{until: make([]time.Time, 1+n)}
+	for i := range n {
+		s.on = append(s.on, on(i))
+	}
+	return s
+}
+
+// Limit notes that a place can't work before a time.
+func (s *Shift) Limit(place int, kind string, until time.Time) {
+	if s.until[place] = until; place == 0 {
+		s.kind = kind
+	}
+}
+
+// Own is when the loop's own agent can work again.
+func (s *Shift) Own() time.Time { return s.until[0] }
+
+// Who returns the place of who can work now. Where nobody can, it is the loop's own, and at is when the first of
+// them can again.
+func (s *Shift) Who(now time.Time) (place int, at time.Time) {
+	for place, until := range s.until {
+		switch {
+		case place > 0 && s.on[place-1] != nil && !slices.Contains(s.on[place-1], s.kind):
+		case !until.After(now):
+			return place, time.Time{}
+		case at.IsZero() || until.Before(at):
+			at = until
+		}
+	}
+	return 0, at
+}
