@@ -117,7 +117,7 @@ func TestAnAgentThatCleansItsFolderEndsNoLoop(t *testing.T) {
 					p.fatalf("exit %d", exit)
 				}
 				if n := count(p.all(), func(u update) bool {
-					return strings.Contains(u.line, "the state file was removed while the agent worked")
+					return u.SessionUpdate == "_ralph/warning" && strings.Contains(u.line, "the state file was removed while the agent worked")
 				}); n != 1 {
 					p.fatalf("it was told %d times", n)
 				}
