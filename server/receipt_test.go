@@ -29,7 +29,7 @@ func TestAReceiptIsTheSameFromTheHistory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			if out, err := exec.Command("git", "-C", dir, "-c", "user.name=u", "-c", "user.email=u@example.com", "-c", "init.defaultBranch=main", "init", "-q").CombinedOutput(); err != nil {
-				t.Skipf("git: %v: %s", err, out)
+				t.Fatalf("git: %v: %s", err, out)
 			}
 			c := dial(t, optedIn, dir)
 			start := map[string]any{"prompt": "Build X\n\nBe quick.", "backend": agentThat(t, tt.agent)}
