@@ -33,7 +33,6 @@ func begin(t *testing.T, results map[string]string, a *Agent) *talk {
 	toClient, fromAgent := io.Pipe()
 	k.client = newConn(lines{}, toClient, fromClient)
 	k.client.handle = func(method string, id, params json.RawMessage) {
-		checkShape(t, sentBy[method], params)
 		k.heard <- message{Method: method, ID: id, Params: params}
 	}
 	isUp := make(chan struct{})
@@ -92,12 +91,7 @@ func (k *talk) command(method string, id, params json.RawMessage) {
 
 func (k *talk) ask(method, params string) {
 	params = strings.ReplaceAll(params, "SESSION", k.session)
-	k.client.request(method, json.RawMessage(params), func(result json.RawMessage, err *rpcError) {
-		if shape := answeredBy[method]; err == nil && shape != "" {
-			checkShape(k.t, shape, result)
-		}
-		k.answered <- message{Result: result, Error: err}
-	})
+	k.client.request(method, json.RawMessage(params), func(result json.RawMessage, err *rpcError) { k.answered <- message{Result: result, Error: err} })
 }
 
 func (k *talk) prompt(text string) {

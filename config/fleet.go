@@ -33,7 +33,7 @@ var fleetKeys = table{
 
 	{Path: path("worker"), Type: Table, Doc: "For `ralph-fleet worker`."},
 	{Path: path("worker.slots"), Type: Count, Default: "1", max: 10_000, Doc: "How many iterations run at the same time."},
-	{Path: path("worker.lease"), Type: Duration, Default: `"30s"`, Doc: "A loop is taken over when nothing is heard of its worker for so long."},
+	{Path: path("worker.lease"), Type: Duration, Doc: "The worker begins only if the lease of the bus is this one. Without it, it takes what `ralph-fleet limits --lease` says."},
 	{Path: path("worker.dir"), Type: Text, check: checkPlace, Doc: "Where repositories and checkouts are; each worker needs its own."},
 	{Path: path("worker.name"), Type: Text, check: checkPresent, Doc: "What the worker is called. Without it: host and process."},
 	{Path: path("worker.labels"), Type: Texts, Default: "[]", Samples: []string{`["gpu"]`}, check: checkPresent, Doc: "What people should know of the worker; it is shown with its name."},

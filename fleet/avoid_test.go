@@ -26,7 +26,7 @@ func TestALoopThatFailedHereIsLeftToAnother(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorks(t)
 			r := w.submit()
-			ticket := must(w.bus.Take(t.Context(), time.Minute))
+			ticket := must(w.bus.Take(t.Context()))
 			w.change(r, func(r *Record) error { r.FailedOn = test.failedOn; return nil })
 			for _, name := range test.there {
 				w.bus.Attend(t.Context(), Presence{Name: name})

@@ -56,8 +56,8 @@ type Bus interface {
 
 	// Enqueue makes a loop one that workers take. It is harmless to do so twice.
 	Enqueue(ctx context.Context, r Record) error
-	// Take waits for a loop that wants a worker. For lease nobody else gets it.
-	Take(ctx context.Context, lease time.Duration) (Ticket, error)
+	// Take waits for a loop that wants a worker.
+	Take(ctx context.Context) (Ticket, error)
 
 	// PutFile keeps what r reads under a name; a file of that name is replaced.
 	PutFile(ctx context.Context, name string, r io.Reader) error
@@ -105,13 +105,12 @@ func (r Record) IsNow(s Shown) bool {
 	return r.Phase == Running && r.ID == s.ID && r.Attempt == s.Attempt
 }
 
-// Ticket is a loop's wish for a worker. It comes again when nobody says anything for
-// the length of the lease.
+// Ticket is a loop's wish for a worker. It comes again when the lease of its last renewal is over.
 type Ticket interface {
-	ID() string                                        // of the loop
-	Renew(ctx context.Context) error                   // an error: the bus may not know
-	Later(ctx context.Context, in time.Duration) error // it comes again then
-	Done(ctx context.Context) error                    // it doesn't come again
+	ID() string                                           // of the loop
+	Renew(ctx context.Context, lease time.Duration) error // an error: the bus may not know
+	Later(ctx context.Context, in time.Duration) error    // it comes again then
+	Done(ctx context.Context) error                       // it doesn't come again
 }
 
 // Change changes a loop by compare-and-set, as often as it takes. change may be called

@@ -104,7 +104,7 @@ func TestWhatNeedsANewerWorkerIsLeftAlone(t *testing.T) {
 	}
 	_, before, _ := w.bus.Get(t.Context(), r.ID)
 	for range 3 { // it says why once
-		ticket, err := w.bus.Take(t.Context(), w.worker.Lease)
+		ticket, err := w.bus.Take(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,7 +18,7 @@ import (
 // other is a second worker.
 func (w *works) other(name string) *Worker {
 	of := w.worker
-	return &Worker{Bus: w.bus, Name: name, Dir: filepath.Join(w.dir, name), Program: of.Program, Slots: 1, Lease: of.Lease, Keep: of.Keep, Log: of.Log}
+	return &Worker{Bus: w.bus, Name: name, Dir: filepath.Join(w.dir, name), Program: of.Program, Slots: 1, Keep: of.Keep, Log: of.Log}
 }
 
 func (w *works) write(name, text string) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -169,5 +170,5 @@ func (h *Handle) change(do func(*Record) error) error {
 // ask has the worker that runs an iteration do something.
 func (h *Handle) ask(command, by string, params any) error {
 	h.said = wire.LoopResult{}
-	return AskWorker(h.Ctx, h.Bus, h.Record.ID, command, by, params, &h.said)
+	return request.Send(h.Ctx, h.Bus, h.Record.ID, command, by, params, &h.said)
 }

@@ -16,7 +16,7 @@ type lease struct {
 	problem error
 }
 
-func (l *lease) Renew(context.Context) error { return l.problem }
+func (l *lease) Renew(context.Context, time.Duration) error { return l.problem }
 
 // A child goes on only while the bus says that its loop is still its worker's.
 func TestAChildsLeaseIsThatOfItsLoop(t *testing.T) {
@@ -30,8 +30,8 @@ func TestAChildsLeaseIsThatOfItsLoop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				bus := newMemory()
-				worker := Worker{Bus: bus, Lease: 30 * time.Second}
-				a := &attempt{ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
+				worker := Worker{Bus: bus}
+				a := &attempt{lease: DefaultLease, ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
 				ctx, lose := context.WithCancelCause(t.Context())
 				beat := make(chan func(), 1)
 				var beats atomic.Int64
@@ -101,7 +101,7 @@ func TestAWorkerThatDiesBeforeItSettles(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = 2
 			r := w.submit()
-			ticket := must(w.bus.Take(t.Context(), time.Minute))
+			ticket := must(w.bus.Take(t.Context()))
 			if err := ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Admit(r, time.Now()); return true }); err != nil {
 				t.Fatal(err)
 			}

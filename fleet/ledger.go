@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,8 +15,15 @@ type Limits struct {
 	AtOnce  map[string]int `json:"atOnce,omitempty"`  // loops of a key, by its name; "*" is any other
 
 	KeepEnded time.Duration `json:"keepEnded,omitempty"` // loops that ended so long ago are removed
+	Lease     time.Duration `json:"lease,omitempty"`     // of attempts that begin; 0 is DefaultLease
 	rest      rest
 }
+
+// DefaultLease is that of a bus for which nobody has said another one.
+const DefaultLease = 30 * time.Second
+
+// Lasts is how long a loop stays its worker's of which nothing is heard.
+func (l Limits) Lasts() time.Duration { return cmp.Or(l.Lease, DefaultLease) }
 
 // Ledger is what all workers share to keep the limits. It changes by compare-and-set.
 type Ledger struct {

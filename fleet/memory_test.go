@@ -175,7 +175,7 @@ func (m *memory) Enqueue(_ context.Context, r Record) error {
 	return nil
 }
 
-func (m *memory) Take(ctx context.Context, _ time.Duration) (Ticket, error) {
+func (m *memory) Take(ctx context.Context) (Ticket, error) {
 	select {
 	case t := <-m.queue:
 		return t, nil
@@ -273,8 +273,8 @@ type memoryTicket struct {
 	id  string
 }
 
-func (t *memoryTicket) ID() string                  { return t.id }
-func (t *memoryTicket) Renew(context.Context) error { return nil }
+func (t *memoryTicket) ID() string                                 { return t.id }
+func (t *memoryTicket) Renew(context.Context, time.Duration) error { return nil }
 
 func (t *memoryTicket) Later(_ context.Context, in time.Duration) error {
 	time.AfterFunc(min(in, 10*time.Millisecond), func() { t.bus.queue <- t }) // as if time had passed

@@ -29,7 +29,7 @@ func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error
 			return err
 		}
 		a.log.Warn("the bus doesn't answer; trying again", "error", err)
-		a.ticket.Renew(context.WithoutCancel(ctx))
+		a.ticket.Renew(context.WithoutCancel(ctx), a.lease)
 		select {
 		case <-late.C:
 			return err

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -20,13 +21,12 @@ import (
 // Worker takes loops from a bus and runs an iteration of each.
 type Worker struct {
 	Bus     Bus
-	Name    string        // unique among the workers
-	Dir     string        // for repositories and checkouts
-	Program string        // ralph-lsp
-	Slots   int           // iterations at the same time
-	Lease   time.Duration // for which a loop is its own, until it says so again
-	Keep    int           // checkouts and repositories that it doesn't use now
-	MinFree uint64        // MiB of the disk that stay free: with less it takes no loop
+	Name    string // unique among the workers
+	Dir     string // for repositories and checkouts
+	Program string // ralph-lsp
+	Slots   int    // iterations at the same time
+	Keep    int    // checkouts and repositories that it doesn't use now
+	MinFree uint64 // MiB of the disk that stay free: with less it takes no loop
 	Log     *slog.Logger
 	Version string
 	Labels  []string // what people should know of it
@@ -83,7 +83,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
-		ticket, err := w.Bus.Take(ctx, w.Lease)
+		ticket, err := w.Bus.Take(ctx)
 		if err != nil {
 			<-slots
 			if ctx.Err() != nil {
@@ -163,6 +163,7 @@ const done = time.Duration(-1)
 type attempt struct {
 	Record
 	ticket  Ticket
+	lease   time.Duration
 	log     *slog.Logger
 	listens listener
 }
@@ -197,10 +198,11 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,
 	// which forfeit finds; the other way round, a loop would spend what nobody has reserved.
-	var wait time.Duration
+	var wait, lease time.Duration
 	var why string
 	err = w.changeLedger(ctx, func(l *Ledger) bool {
 		wait, why = l.Admit(r, w.now())
+		lease = l.Limits.Lasts()
 		return wait == 0
 	})
 	if errors.Is(err, ErrLedger) {
@@ -223,7 +225,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		}
 		return nil, 0, err
 	}
-	return &attempt{Record: r, ticket: t, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
+	return &attempt{Record: r, ticket: t, lease: lease, log: w.Log.With("loop", r.ID, "name", r.Name, "attempt", r.Attempt)}, 0, nil
 }
 
 // waits says in the loop's record why no worker has it, once.
@@ -372,7 +374,16 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		}
 	}
 	watch()
-	ticks := time.NewTicker(w.Lease / 3)
+	renew := func() {
+		// A renewal that hangs must not outlast the lease: the child ends by itself without its beat.
+		within, cancel := context.WithTimeout(ctx, a.lease/3)
+		defer cancel()
+		if err := a.ticket.Renew(within, a.lease); err == nil && renewed != nil {
+			renewed()
+		}
+	}
+	renew()
+	ticks := time.NewTicker(a.lease / 3)
 	defer ticks.Stop()
 	for {
 		select {
@@ -391,13 +402,7 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 				a.listens.hear(r.Guidance)
 			}
 		case <-ticks.C:
-			// A renewal that hangs must not outlast the lease: the child ends by itself without its beat.
-			within, cancel := context.WithTimeout(ctx, w.Lease/3)
-			err := a.ticket.Renew(within)
-			cancel()
-			if err == nil && renewed != nil {
-				renewed()
-			}
+			renew()
 			if changes == nil && ctx.Err() == nil {
 				watch()
 			}
@@ -412,7 +417,7 @@ var errCancelled = errors.New("it is cancelled")
 // iterate makes the checkout, runs the child, and puts on the bus what is left. The outcome of
 // a failure says what it has cost, no more.
 func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
-	tree, err := w.checkouts.prepare(ctx, a.Record, w.Lease, beat)
+	tree, err := w.checkouts.prepare(ctx, a.Record, a.lease, beat)
 	if err != nil {
 		return o, false, err
 	}
@@ -431,15 +436,15 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
-	asked := &Asked{Ctx: ctx, Tree: tree}
+	asked := &request.Asked{Ctx: ctx, Tree: tree}
 	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
 	if err != nil {
 		return o, false, err
 	}
 	defer stop()
-	defer asked.end()
+	defer asked.End()
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
-	c, err := startChild(w.Program, tree, prompt, a.Record, w.Lease, func(line []byte) {
+	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, func(line []byte) {
 		if status := statusIn(line); status != nil {
 			if ctx.Err() == nil {
 				w.Bus.Show(ctx, Shown{a.ID, a.Attempt, status})
@@ -458,7 +463,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	end := step(ctx, StepIteration)
 	exit := c.wait(ctx)
 	end(context.Cause(ctx))
-	asked.end()
+	asked.End()
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
 	if ctx.Err() != nil && !cancelled { // the loop is another worker's, which begins from the last checkpoint

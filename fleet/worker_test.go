@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -62,7 +63,7 @@ func newWorks(t *testing.T) *works {
 	}
 	w.git("init", "-q", w.repo)
 	w.git("-C", w.repo, "-c", "user.name=U", "-c", "user.email=u@x", "commit", "-q", "--allow-empty", "-m", "base")
-	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Lease: time.Minute, Keep: 10, Log: slog.New(slog.DiscardHandler)}
+	w.worker = &Worker{Bus: w.bus, Name: "w", Dir: filepath.Join(w.dir, "w"), Program: program, Slots: 1, Keep: 10, Log: slog.New(slog.DiscardHandler)}
 	return w
 }
 
@@ -169,7 +170,7 @@ func TestAnotherWorkerGoesOn(t *testing.T) {
 	if err := handle(t, w.bus, r).Resume(loop.Patch{}); err != nil {
 		t.Fatal(err)
 	}
-	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Lease: time.Minute, Keep: 10, Log: w.worker.Log}
+	w.worker = &Worker{Bus: w.bus, Name: "other", Dir: filepath.Join(w.dir, "other"), Program: w.worker.Program, Slots: 1, Keep: 10, Log: w.worker.Log}
 	if r = w.until(r, isEnded); r.StopReason != "promise" || r.Iterations != 3 || r.Worker != "other" || len(r.Guidance) != 0 || r.Told != 1 {
 		t.Errorf("it is %+v", r)
 	}
@@ -229,7 +230,10 @@ func TestALoopIsCancelledWhileItRuns(t *testing.T) { newWorks(t).cancelWhileItRu
 // A bus that is away as an iteration begins is asked again, or nobody could cancel it.
 func TestALoopIsCancelledThatCouldNotBeWatched(t *testing.T) {
 	w := newWorks(t)
-	w.bus.deaf, w.worker.Lease = 1, 300*time.Millisecond
+	w.bus.deaf = 1
+	if err := ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Limits.Lease = 300 * time.Millisecond; return true }); err != nil {
+		t.Fatal(err)
+	}
 	w.cancelWhileItRuns()
 }
 
@@ -278,7 +282,7 @@ func TestAnAttemptThatAnotherWorkerHas(t *testing.T) {
 			w := newWorks(t)
 			w.task.Reserve = 2
 			r := w.submit()
-			ticket, err := w.bus.Take(t.Context(), time.Minute)
+			ticket, err := w.bus.Take(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -360,7 +364,7 @@ func TestWhatAnIterationShowsAndIsAsked(t *testing.T) {
 	submitted := w.submit()
 	shown, _ := w.bus.Shown(t.Context())
 	ask := func() error {
-		return AskWorker(t.Context(), w.bus, submitted.ID, wire.CommandNext, "me", wire.LoopParams{}, new(wire.LoopResult))
+		return request.Send(t.Context(), w.bus, submitted.ID, wire.CommandNext, "me", wire.LoopParams{}, new(wire.LoopResult))
 	}
 	if err := ask(); !errors.Is(err, ErrNobody) {
 		t.Errorf("before its iteration: %v", err)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -236,12 +237,12 @@ func TestAUserAnswersAgents(t *testing.T) {
 	one := u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Running, Attempt: 1, Worker: "box"})
 	u.submits(fleet.Record{Task: fleet.Task{Name: "idle"}, Phase: fleet.Queued})
 	var mu sync.Mutex
-	var asked fleet.Request
-	stop, err := u.bus.Listen(t.Context(), one.ID, func(request []byte) []byte {
+	var asked request.Request
+	stop, err := u.bus.Listen(t.Context(), one.ID, func(text []byte) []byte {
 		mu.Lock()
 		defer mu.Unlock()
-		asked = fleet.Request{}
-		json.Unmarshal(request, &asked)
+		asked = request.Request{}
+		json.Unmarshal(text, &asked)
 		return []byte(`{"result":{"text":"it knows"}}`)
 	})
 	u.must(err)
@@ -277,13 +278,16 @@ func TestAUserAnswersAgents(t *testing.T) {
 func TestAUserBoundsAllLoops(t *testing.T) {
 	u := newUser(t)
 	u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Queued})
-	u.says("limits", "cost no limit per hour no limit at once no limit kept loops that have ended, until they are removed spent $0.00, 0 iterations are running")
+	u.says("limits", "cost no limit per hour no limit at once no limit kept loops that have ended, until they are removed lease 30s spent $0.00, 0 iterations are running")
 	u.says("limits --max-cost 5", "cost $5.00 per hour no limit")
 	u.says("limits --per-hour 3", "cost $5.00 per hour 3")
 	u.says("limits --at-once a=2", "at once 2 of a kept")
 	u.says("limits --at-once b=1", "at once 2 of a, 1 of b kept")
 	u.says("limits --keep-ended 30d", "kept loops that have ended, for 720h")
 	u.refuses("limits --keep-ended soon", "--keep-ended: ")
+	u.refuses("limits --lease 1ms", "--lease 1ms is too short: 30s suits most")
+	u.says("limits --lease 45s", "lease 45s spent")
+	u.refuses("worker --lease 30s", "--lease 30s: the lease of this bus is 45s, for all its workers", "ralph-fleet limits --lease 30s")
 	u.says("limits", "cost $5.00 per hour 3 at once 2 of a, 1 of b kept loops that have ended, for 720h")
 	u.says("status", "$0.00; all loops $0.00 of $5.00")
 	u.says("limits --max-cost 0", "cost no limit")
@@ -316,7 +320,6 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 		"fetch one two --patch PROMPT.md":      "--patch PROMPT.md: several loops need a folder that is there",
 		"fetch one --into nowhere":             "nowhere",
 		"fetch one":                            "there is no loop one",
-		"worker --lease 1ms":                   "--lease 1ms is too short: 30s suits most",
 		"worker --slots 0":                     "--slots 0: a worker has at least one",
 		"doctor --only moon":                   "--only: \"moon\" is unknown: known are bus, worker",
 		"submit --token-file nothing --each x": "there is no prompt",

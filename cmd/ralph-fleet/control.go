@@ -124,6 +124,7 @@ func newLimits() *cobra.Command {
 	var perHour int
 	var atOnce map[string]int
 	var keepEnded string
+	var lease time.Duration
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show the limits of all loops together, or set those that are given",
@@ -135,6 +136,9 @@ func newLimits() *cobra.Command {
 				keep, err := limits.ParseSpan(keepEnded)
 				if err != nil {
 					return fmt.Errorf("--keep-ended: %w", err)
+				}
+				if f.Changed("lease") && lease < time.Second {
+					return fmt.Errorf("--lease %s is too short: %s suits most", lease, fleet.DefaultLease)
 				}
 				err = fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
 					if f.Changed("max-cost") {
@@ -152,14 +156,17 @@ func newLimits() *cobra.Command {
 					if f.Changed("keep-ended") {
 						l.Limits.KeepEnded = keep
 					}
+					if f.Changed("lease") {
+						l.Limits.Lease = lease
+					}
 					now = *l
-					return f.Changed("keep-ended") || f.Changed("max-cost") || f.Changed("per-hour") || len(atOnce) > 0
+					return slices.ContainsFunc([]string{"keep-ended", "max-cost", "per-hour", "at-once", "lease"}, f.Changed)
 				})
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nspent     $%.2f, %d iterations are running\n",
-					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Spent, len(now.Running))
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nlease     %s\nspent     $%.2f, %d iterations are running\n",
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, len(now.Running))
 				return nil
 			})
 		},
@@ -169,6 +176,7 @@ func newLimits() *cobra.Command {
 	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "`USD` that all loops together may cost; 0: no limit")
 	cmd.Flags().IntVar(&perHour, "per-hour", 0, "`N` iterations may begin within an hour; 0: no limit")
 	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
+	cmd.Flags().DurationVar(&lease, "lease", 0, "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes")
 	for _, name := range []string{"keep-ended", "at-once"} {
 		cmd.Flags().Lookup(name).DefValue = "" // without a flag nothing changes
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -72,7 +73,7 @@ func TestQuestionsAboutLongDiffs(t *testing.T) {
 				t.Fatalf("question %s offers %+v", q.ID, offer)
 			}
 			var answered wire.AnswerResult
-			if err := fleet.AskWorker(t.Context(), b, "f1", offer.Command, "test", p, &answered); err != nil || !strings.Contains(answered.Text, `"id":"`+q.ID+`"`) {
+			if err := request.Send(t.Context(), b, "f1", offer.Command, "test", p, &answered); err != nil || !strings.Contains(answered.Text, `"id":"`+q.ID+`"`) {
 				t.Errorf("the answer %s to %s comes as %s, %v", p.Answer, q.ID, answered.Text, err)
 			}
 		}

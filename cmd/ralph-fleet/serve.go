@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -102,20 +103,18 @@ func newWorker() *cobra.Command {
 	var bus busFlags
 	var log logFlags
 	var w fleet.Worker
+	var lease time.Duration
 	var metricsAt string
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run iterations of loops here",
 		Long: `Take loops from the bus and run an iteration of each, in checkouts below --dir, with the
-agents, logins and keys of this machine. A loop is this worker's for the length of the
-lease, which is renewed; when the worker dies, another one goes on with the iteration.`,
+agents, logins and keys of this machine. A loop is this worker's for the lease of the
+bus, which is renewed; when the worker dies, another one goes on with the iteration.`,
 		Args: cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			switch {
-			case w.Slots < 1:
+			if w.Slots < 1 {
 				return fmt.Errorf("--slots %d: a worker has at least one", w.Slots)
-			case w.Lease < time.Second:
-				return fmt.Errorf("--lease %s is too short: 30s suits most", w.Lease)
 			}
 			if w.Program == "" {
 				if w.Program, err = sibling(); err != nil {
@@ -143,8 +142,10 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 				return err
 			}
 			defer connected.Close()
-			w.Version = programVersion()
-			w.Bus, w.Log = connected, w.Log.With("worker", w.Name)
+			if err := agree(cmd.Context(), connected, lease); err != nil {
+				return err
+			}
+			w.Bus, w.Log, w.Version = connected, w.Log.With("worker", w.Name), programVersion()
 			if metricsAt != "" {
 				figures := metrics.NewWorker(programVersion(), w.Slots)
 				w.Observers = append(w.Observers, figures)
@@ -167,7 +168,7 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	bus.addFlags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&w.Slots, "slots", 1, "run `N` iterations at the same time")
-	f.DurationVar(&w.Lease, "lease", 30*time.Second, "a loop is taken over when nothing is heard of its worker for this `TIME`; longer than a restart of the bus takes")
+	f.DurationVar(&lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")
@@ -177,6 +178,15 @@ lease, which is renewed; when the worker dies, another one goes on with the iter
 	log.addFlags(f)
 	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
 	return cmd
+}
+
+// agree refuses a worker that insists on another lease than all others have. Without a ledger nothing begins anyway.
+func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
+	l, _, err := bus.Ledger(ctx)
+	if now := l.Limits.Lasts(); err == nil && lease != 0 && lease != now {
+		return fmt.Errorf("--lease %s: the lease of this bus is %s, for all its workers: leave --lease out (lease in fleet.toml, too), or change it for all with ralph-fleet limits --lease %[1]s", lease, now)
+	}
+	return nil
 }
 
 // sibling finds ralph-lsp.

@@ -54,7 +54,7 @@ func (r recorded) Set(text string) error {
 func notHere() map[string]string {
 	flags := map[string]string{
 		"C": start.OwnCheckout, "dir": start.OwnCheckout,
-		"once": "workers run one iteration at a time as it is", "lease": "it is the worker's",
+		"once": "workers run one iteration at a time as it is", "lease": "ralph-fleet limits sets it for all workers",
 		"continue": "ralph-fleet resume lets a loop go on", "replace": "ralph-fleet cancel ends the other loop",
 		"output": "ralph-fleet watch shows what a loop does", "record": "ralph-fleet watch shows what a loop does",
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -371,9 +372,9 @@ asks: Which? [q2abc]
 		t.Errorf("it ends with %d and\n%s", code, out)
 	}
 	var asked []string
-	stop, err := y.bus.Listen(t.Context(), "f1", func(request []byte) []byte {
-		var r fleet.Request
-		y.must(json.Unmarshal(request, &r))
+	stop, err := y.bus.Listen(t.Context(), "f1", func(text []byte) []byte {
+		var r request.Request
+		y.must(json.Unmarshal(text, &r))
 		asked = append(asked, string(r.Params))
 		return []byte(`{"result":{"text":"told"}}`)
 	})

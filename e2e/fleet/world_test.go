@@ -43,8 +43,9 @@ type world struct {
 
 	programs string // the folder with those that it runs
 
-	flags []string // with which workers and users reach the bus
-	env   []string // of all that is started
+	lease time.Duration // that the bus was told
+	flags []string      // with which workers and users reach the bus
+	env   []string      // of all that is started
 }
 
 // with is the same world, in which other programs are run.
@@ -136,9 +137,13 @@ func (w *world) serve(flags ...string) {
 	w.until("the bus", func() bool { return isReady(w.addr) })
 }
 
-// worker starts a worker that reaches the bus at an address.
+// worker starts a worker that reaches the bus at an address, whose lease is this one by then.
 func (w *world) worker(name string, slots int, addr string, lease time.Duration, flags ...string) *exec.Cmd {
 	w.t.Helper()
+	if w.lease != lease {
+		w.until("the lease", func() bool { _, err := w.with(programs).run("limits", "--lease", lease.String()); return err == nil })
+		w.lease = lease
+	}
 	return w.start(name, append([]string{"worker", "--bus", "nats://" + addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String()}, slices.Concat(w.flags, flags)...)...)
 }
 

@@ -216,7 +216,7 @@ func TestWorkersOfTheVersionBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(t.Context(), patience)
-	w := fleet.Worker{Bus: b, Name: "second", Dir: filepath.Join(dir, "w"), Program: filepath.Join(dir, "ralph-lsp"), Slots: 1, Lease: time.Minute, Log: slog.New(slog.DiscardHandler)}
+	w := fleet.Worker{Bus: b, Name: "second", Dir: filepath.Join(dir, "w"), Program: filepath.Join(dir, "ralph-lsp"), Slots: 1, Log: slog.New(slog.DiscardHandler)}
 	worked := make(chan error, 1)
 	go func() {
 		defer stop() // what it doesn't do nobody does

@@ -159,7 +159,7 @@ func TestAClusterOfThree(t *testing.T) {
 	for range 4 {
 		var ticket fleet.Ticket
 		until(t, "a ticket", func() bool {
-			ticket, err = b.Take(t.Context(), time.Minute)
+			ticket, err = b.Take(t.Context())
 			return err == nil
 		})
 		until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
@@ -317,7 +317,7 @@ func tryAll(t *testing.T, b *Bus) {
 	if r := <-changes; r.ID != "f1" {
 		t.Errorf("watched %+v", r)
 	}
-	ticket, err := b.Take(ctx, time.Minute)
+	ticket, err := b.Take(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func tryAll(t *testing.T, b *Bus) {
 		err  error
 	}{
 		{"change", err},
-		{"renew", ticket.Renew(ctx)},
+		{"renew", ticket.Renew(ctx, time.Minute)},
 		{"later", ticket.Later(ctx, 0)},
 		{"ledger", fleet.ChangeLedger(ctx, b, func(l *fleet.Ledger) bool { l.Admit(r, time.Now()); return true })},
 		{"file", b.PutFile(ctx, r.PromptFile(), strings.NewReader("x"))},
@@ -341,7 +341,7 @@ func tryAll(t *testing.T, b *Bus) {
 			t.Errorf("%s: %v", s.name, s.err)
 		}
 	}
-	if ticket, err = b.Take(ctx, time.Minute); err != nil {
+	if ticket, err = b.Take(ctx); err != nil {
 		t.Fatal(err)
 	}
 	stop, err := b.Listen(ctx, "f1", func([]byte) []byte { return []byte("yes") })

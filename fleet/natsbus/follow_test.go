@@ -41,7 +41,7 @@ func TestLoopsAreFollowedFromInside(t *testing.T) {
 		}
 	}
 	depth(2)
-	if _, err := b.Take(ctx, time.Minute); err != nil {
+	if _, err := b.Take(ctx); err != nil {
 		t.Fatal(err)
 	}
 	depth(1)

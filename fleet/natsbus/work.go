@@ -30,15 +30,15 @@ const idle = time.Second
 
 // Take implements fleet.Bus. When no loop waits, it waits for one of any priority: what comes
 // beside the first goes back.
-func (b *Bus) Take(ctx context.Context, lease time.Duration) (fleet.Ticket, error) {
+func (b *Bus) Take(ctx context.Context) (fleet.Ticket, error) {
 	for {
 		for _, p := range fleet.Priorities {
-			t, err := b.takeOf(ctx, p, lease, false)
+			t, err := b.takeOf(ctx, p, false)
 			if t != nil || err != nil {
 				return t, err
 			}
 		}
-		t, err := b.await(ctx, lease)
+		t, err := b.await(ctx)
 		if t != nil || err != nil {
 			return t, err
 		}
@@ -46,7 +46,7 @@ func (b *Bus) Take(ctx context.Context, lease time.Duration) (fleet.Ticket, erro
 }
 
 // await takes the first loop that comes, if one does.
-func (b *Bus) await(ctx context.Context, lease time.Duration) (first fleet.Ticket, problem error) {
+func (b *Bus) await(ctx context.Context) (first fleet.Ticket, problem error) {
 	type taken struct {
 		fleet.Ticket
 		err error
@@ -54,7 +54,7 @@ func (b *Bus) await(ctx context.Context, lease time.Duration) (first fleet.Ticke
 	came := make(chan taken)
 	for _, p := range fleet.Priorities {
 		go func() {
-			t, err := b.takeOf(ctx, p, lease, true)
+			t, err := b.takeOf(ctx, p, true)
 			came <- taken{t, err}
 		}()
 	}
@@ -77,8 +77,8 @@ func (b *Bus) await(ctx context.Context, lease time.Duration) (first fleet.Ticke
 }
 
 // takeOf takes a loop of one priority, if there is one.
-func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, lease time.Duration, waits bool) (fleet.Ticket, error) {
-	queue, err := b.queue(ctx, p, lease)
+func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, waits bool) (fleet.Ticket, error) {
+	queue, err := b.queue(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -104,17 +104,21 @@ func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, lease time.Duration,
 	return nil, nil
 }
 
-// queue returns the consumer of the loops of a priority. All workers share it.
-func (b *Bus) queue(ctx context.Context, p fleet.Priority, lease time.Duration) (queue jetstream.Consumer, err error) {
+// queue returns the consumer of the loops of a priority. All workers share it, so none changes it: a change of
+// its AckWait would move the ends of all leases.
+func (b *Bus) queue(ctx context.Context, p fleet.Priority) (queue jetstream.Consumer, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if queue = b.queues[p]; queue != nil {
 		return queue, nil
 	}
-	queue, err = b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "ralph-" + string(p), FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: lease, MaxAckPending: -1, MaxDeliver: -1,
-	})
+	name := "ralph-" + string(p)
+	if queue, err = b.work.Consumer(ctx, name); errors.Is(err, jetstream.ErrConsumerNotFound) {
+		queue, err = b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+			Durable: name, FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+			AckWait: fleet.DefaultLease, MaxAckPending: -1, MaxDeliver: -1,
+		})
+	}
 	b.queues[p] = queue // nil behind an error: the next one tries again
 	return queue, err
 }
@@ -130,9 +134,10 @@ func (t ticket) ID() string {
 	return subject[strings.LastIndexByte(subject, '.')+1:]
 }
 
-// Renew implements fleet.Ticket. It is sure only when the server has answered behind it.
-func (t ticket) Renew(ctx context.Context) error {
-	if err := t.message.InProgress(); err != nil {
+// Renew implements fleet.Ticket, as a wish to have the message again behind the lease: so each attempt has its own. It
+// is sure only when the server has answered behind it.
+func (t ticket) Renew(ctx context.Context, lease time.Duration) error {
+	if err := t.bus.conn.Publish(t.message.Reply(), fmt.Appendf(nil, `-NAK {"delay": %d}`, lease)); err != nil {
 		return err
 	}
 	return t.bus.conn.FlushWithContext(ctx)

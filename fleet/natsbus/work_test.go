@@ -21,7 +21,7 @@ func TestTheFirstOfAnyPriority(t *testing.T) {
 		go func() {
 			defer close(took)
 			for range fleet.Priorities {
-				one, err := b.Take(ctx, time.Hour)
+				one, err := b.Take(ctx)
 				if err != nil {
 					t.Error(err)
 					return
@@ -56,7 +56,7 @@ func BenchmarkTakeOfEachPriority(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				took := make(chan fleet.Ticket)
 				go func() {
-					one, err := bus.Take(b.Context(), time.Minute)
+					one, err := bus.Take(b.Context())
 					if err != nil {
 						b.Error(err)
 					}
@@ -77,5 +77,46 @@ func BenchmarkTakeOfEachPriority(b *testing.B) {
 			b.ReportMetric(float64(waited.Milliseconds())/float64(b.N), "ms-waited")
 			b.ReportMetric(0, "ns/op")
 		})
+	}
+}
+
+// A worker with a shorter lease takes nothing from one with a longer one.
+func TestEachAttemptHasALeaseOfItsOwn(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	connect := serve(t)
+	long, short := connect("long"), connect("short")
+	take := func(b *Bus, id string, lease time.Duration) fleet.Ticket {
+		t.Helper()
+		if err := b.Enqueue(ctx, fleet.Record{Task: fleet.Task{ID: id, Priority: fleet.Normal}}); err != nil {
+			t.Fatal(err)
+		}
+		one, err := b.Take(ctx)
+		if err != nil || one.ID() != id {
+			t.Fatalf("it took %v, %v", one, err)
+		}
+		if err := one.Renew(ctx, lease); err != nil {
+			t.Fatal(err)
+		}
+		return one
+	}
+	kept := take(long, "kept", time.Hour)
+	take(short, "lost", 50*time.Millisecond)
+	again, err := long.Take(ctx)
+	if err != nil || again.ID() != "lost" {
+		t.Fatalf("behind its lease came %v, %v", again, err)
+	}
+	within, stop := context.WithTimeout(ctx, idle/2)
+	defer stop()
+	if other, err := short.Take(within); other != nil {
+		t.Errorf("the loop of another worker came: %v, %v", other.ID(), err)
+	}
+	for _, one := range []fleet.Ticket{kept, again} {
+		if err := one.Done(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+	if info, err := long.work.Info(ctx); err != nil || info.State.Msgs != 0 {
+		t.Errorf("left: %+v, %v", info, err)
 	}
 }

@@ -1,4 +1,5 @@
-package fleet
+// Package request is what the worker that runs a loop's iteration is asked to do with it, and how it does that.
+package request
 
 import (
 	"context"
@@ -35,10 +36,18 @@ type Refusal struct {
 	Message string `json:"message"`
 }
 
-// AskWorker has the worker that runs a loop's iteration carry out a command, with the
+// ErrNotOur is the cause of the end of an iteration whose loop another worker has.
+var ErrNotOur = errors.New("another worker has the loop by now")
+
+// Asker is the part of a bus that asks a loop's worker.
+type Asker interface {
+	Ask(ctx context.Context, id string, request []byte) ([]byte, error)
+}
+
+// Send has the worker that runs a loop's iteration carry out a command, with the
 // parameters that the wire has for it, and reads what came of it into result. by is who
-// asks, for the agent. Errors are ErrNobody, of type *wire.Failure, or the bus'.
-func AskWorker(ctx context.Context, bus Bus, id, command, by string, params, result any) error {
+// asks, for the agent. Errors are of type *wire.Failure, or the bus'.
+func Send(ctx context.Context, bus Asker, id, command, by string, params, result any) error {
 	text, err := json.Marshal(params)
 	if err != nil {
 		return err
@@ -69,8 +78,8 @@ type Asked struct {
 	Tree string // "": it has ended
 }
 
-// end has nothing done with the checkout any more.
-func (a *Asked) end() {
+// End has nothing done with the checkout any more.
+func (a *Asked) End() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.Tree = ""
@@ -205,3 +214,12 @@ func (r *Refusal) err() error {
 	}
 	return &wire.Failure{Reason: r.Reason, Key: r.Key, Err: why}
 }
+
+// as is an error that others know, in words of its own.
+type as struct {
+	text  string
+	known error // nil: none
+}
+
+func (e as) Error() string { return e.text }
+func (e as) Unwrap() error { return e.known }

@@ -1,4 +1,4 @@
-package fleet
+package request
 
 import (
 	"context"
@@ -132,11 +132,11 @@ func TestWhoIsAskedTooLate(t *testing.T) {
 	request, _ := json.Marshal(Request{Command: wire.CommandNext, Params: []byte("{}")})
 	ctx, lose := context.WithCancelCause(t.Context())
 	over, lost := &Asked{Ctx: t.Context(), Tree: tree}, &Asked{Ctx: ctx, Tree: tree}
-	over.end()
+	over.End()
 	if got := string(over.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
 		t.Errorf("over: %s", got)
 	}
-	lose(errCancelled)
+	lose(errors.New("it is cancelled"))
 	if got := string(lost.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
 		t.Errorf("cancelled: %s", got)
 	}
@@ -154,31 +154,9 @@ func TestWhoIsAskedTooLate(t *testing.T) {
 	}
 }
 
-// Limits that are changed while an iteration begins or ends are those of the next one.
-func TestAWorkerThatRefusesAnUpdate(t *testing.T) {
-	for reason, isFine := range map[string]bool{wire.ReasonNotRunning: true, wire.ReasonNoRun: false} {
-		bus := newMemory()
-		r := queued()
-		bus.Create(t.Context(), r)
-		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte(`{"error":{"reason":"` + reason + `","message":"no"}}`) })
-		err := handle(t, bus, r).Update(loop.Patch{Given: limits.Given{MaxIterations: new(7)}})
-		kept, _, _ := bus.Get(t.Context(), r.ID)
-		if (err == nil) != isFine || (len(kept.Changed) > 0) != isFine {
-			t.Errorf("%s: %v, and the loop keeps %q", reason, err, kept.Changed)
-		}
-	}
-}
-
 // Of an update all is taken or nothing.
-func TestLimitsAreNotKeptWithoutTheRest(t *testing.T) {
+func TestOfAnUpdateAllIsTakenOrNothing(t *testing.T) {
 	seven := wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")
-	bus := newMemory()
-	r := queued()
-	bus.Create(t.Context(), r)
-	err := handle(t, bus, r).Update(loop.Patch{Given: limits.Given{MaxIterations: new(7)}, Prompt: new("Do more")})
-	if kept, _, _ := bus.Get(t.Context(), r.ID); !errors.Is(err, ErrNobody) || len(kept.Changed) > 0 {
-		t.Errorf("while nobody can be told the prompt: %v, and the loop keeps %q", err, kept.Changed)
-	}
 	tree, d := asking(t)
 	for _, p := range []wire.ChangeParams{
 		{LimitParams: seven, Disallow: []string{"Bash(make:*)", "Bash"}},
