@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { canOf, doing, isPossible } from './can';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import { pick } from './pick';
 import { facts, iconless, short, since } from './show';
 import type { Sidecar } from './sidecar';
 import type { LoopStatus } from './wire';
@@ -14,7 +15,7 @@ export async function showStatus(sidecar: Sidecar, loops: Loops): Promise<LoopSt
   const status = loops.status;
   loops.markSeen();
   const items = sidecar.state.state === 'running' ? [...status.flatMap(loopActions), ...generalActions(status)] : serverActions(sidecar);
-  void vscode.window.showQuickPick(items, { title: 'Ralph', placeHolder: t('Choose what to do') }).then((chosen) => {
+  void pick(items, { title: 'Ralph', placeHolder: t('Choose what to do') }).then((chosen) => {
     if (chosen?.command) void vscode.commands.executeCommand(chosen.command, chosen.argument ?? (chosen.loop && { loopId: chosen.loop.loopId, folder: chosen.loop.folder }));
   });
   return status;

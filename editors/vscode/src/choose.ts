@@ -3,6 +3,7 @@ import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import { pick } from './pick';
 import { facts, iconless } from './show';
 import type { LoopParams, LoopStatus, PastLoop } from './wire';
 
@@ -25,7 +26,7 @@ export async function chooseLoop(loops: Loops, argument: LoopArgument, fits: (l:
   const fitting = all.filter(fits);
   if (fitting.length === 0) void vscode.window.showInformationMessage(t('There is no Ralph loop to do that with.'));
   if (fitting.length <= 1) return fitting[0];
-  return (await vscode.window.showQuickPick(fitting.map(currentItem), { title: t('Which loop?') }))?.loop;
+  return (await pick(fitting.map(currentItem), { title: t('Which loop?') }))?.loop;
 }
 
 /** As chooseLoop, of the loops that have a session, also the past ones. */
@@ -37,7 +38,7 @@ export async function chooseSession(loops: Loops, argument: LoopArgument): Promi
   if (found) return found;
   if (named?.loopId || named?.folder || past.length === 0) return chooseLoop(loops, argument, (l) => Boolean(l.sessionFileUri));
   const items = [...loops.status.filter((l) => l.sessionFileUri).map(currentItem), ...past.map(pastItem)];
-  return items.length === 1 ? items[0]?.loop : (await vscode.window.showQuickPick(items, { title: t('Which loop?'), matchOnDescription: true }))?.loop;
+  return items.length === 1 ? items[0]?.loop : (await pick(items, { title: t('Which loop?'), matchOnDescription: true }))?.loop;
 }
 
 const currentItem = (loop: LoopStatus) => ({ label: iconless(loop.title), description: iconless(loop.line ?? ''), loop });

@@ -5,6 +5,7 @@ import { canOf } from './can';
 import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import { pick } from './pick';
 import { facts, iconless, linkable, short } from './show';
 import { CommandError, type Sidecar } from './sidecar';
 import { command, type Class, type End, type ErrorData, type LoopParams, type LoopStatus, type Said } from './wire';
@@ -140,7 +141,7 @@ export async function ask(kind: Class, message: string, buttons: Button[]): Prom
   const { showInformationMessage, showWarningMessage, showErrorMessage } = vscode.window;
   const show = { info: showInformationMessage, ok: showInformationMessage, warning: showWarningMessage, error: showErrorMessage }[kind];
   let chosen = await show(linkable(message), ...shown);
-  if (chosen !== undefined && !titles.includes(chosen)) chosen = await vscode.window.showQuickPick(titles.slice(maxButtons - 1), { title: message });
+  if (chosen !== undefined && !titles.includes(chosen)) chosen = (await pick(titles.slice(maxButtons - 1).map((label) => ({ label })), { title: message }))?.label;
   const what = buttons.find((b) => b.title === chosen);
   return what?.command && vscode.commands.executeCommand(what.command, ...what.arguments ?? []);
 }

@@ -7,6 +7,7 @@ import { folderOf, promptDocument, promptScheme, type Answers, type Drafts } fro
 import { t } from './l10n';
 import type { Loops } from './loops';
 import type { Chip } from './panel/messages';
+import { pick } from './pick';
 import { iconless, short } from './show';
 import type { Sidecar } from './sidecar';
 import { changeable, withOnClose, type Changeable, type Edit, type StartOptions } from './startOptions';
@@ -83,7 +84,7 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   async recent(document: vscode.TextDocument): Promise<void> {
     const { prompts } = await this.sidecar.execute<{ prompts: RecentPrompt[] }>(command.prompts, { folder: folderOf(document.uri).toString() });
     const items = prompts.map((p) => ({ label: iconless(p.title), description: new Date(p.at).toLocaleString(), text: p.text }));
-    const chosen = await vscode.window.showQuickPick(items, { title: t('Ralph: recent prompts'), placeHolder: items.length > 0 ? t('Which one?') : t('No loop has run here yet.') });
+    const chosen = await pick(items, { title: t('Ralph: recent prompts'), placeHolder: items.length > 0 ? t('Which one?') : t('No loop has run here yet.') });
     if (chosen) await replace(document, chosen.text);
   }
 

@@ -5,6 +5,7 @@ import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
 import { ask, mention, type Button } from './notifications';
+import { pick } from './pick';
 import type { Sidecar } from './sidecar';
 import { iconless, linkable } from './show';
 import { command, type Answer, type LoopParams, type LoopResult, type Question } from './wire';
@@ -35,7 +36,7 @@ export class Questions implements vscode.Disposable {
     const loop = await chooseLoop(this.loops, argument, (l) => Boolean(l.questions));
     if (!loop) return;
     const open = (loop.questions ?? []).filter((q) => !argument?.id || q.id === argument.id);
-    const question = open.length > 1 ? (await vscode.window.showQuickPick(open.map((q) => ({ label: iconless(q.title), q })), { title: t('Which question?') }))?.q : open[0];
+    const question = open.length > 1 ? (await pick(open.map((q) => ({ label: iconless(q.title), q })), { title: t('Which question?') }))?.q : open[0];
     if (question) await this.say(question, argument);
     else if (open.length === 0) void vscode.window.showInformationMessage(t('That needs no answer any more.'));
   }
@@ -140,7 +141,7 @@ async function choose(q: Question, given: Said | undefined, token: vscode.Cancel
   if (!said.answer) {
     const offers = (q.offers ?? []).map((o) => ({ label: iconless(o.title), said: o.arguments?.[0] as Said }));
     const write = q.kind === 'input' ? [{ label: t('Write an answer...'), said: { answer: 'value' as const } }] : [];
-    const picked = await vscode.window.showQuickPick([...offers, ...write], { title: q.text, placeHolder: q.detail?.slice(0, 300), ignoreFocusOut: true }, token);
+    const picked = await pick([...offers, ...write], { title: q.text, placeHolder: q.detail?.slice(0, 300) }, token);
     if (!picked) return undefined;
     Object.assign(said, picked.said);
   }

@@ -4,6 +4,7 @@ import * as vscode from 'vscode';
 import type { Changes, Target } from './changes';
 import { t } from './l10n';
 import { ask, mention } from './notifications';
+import { pick } from './pick';
 import { iconless } from './show';
 import type { Sidecar } from './sidecar';
 import { command, type ChangedFile, type KeepResult, type UndoResult } from './wire';
@@ -68,7 +69,7 @@ export class Review {
 /** Lets the user pick a file that was left as it is, and what to do with it. */
 export async function showRefused(refused: Refused[]): Promise<void> {
   const items = refused.map((r) => ({ label: iconless(r.path), description: r.reason, r }));
-  const picked = await vscode.window.showQuickPick(items, { title: t('Left as they are'), matchOnDescription: true });
+  const picked = await pick(items, { title: t('Left as they are'), matchOnDescription: true });
   if (picked) await ask('warning', `Ralph: ${picked.r.text}`, picked.r.offers ?? []);
 }
 

@@ -7,6 +7,7 @@ import * as config from '../config';
 import { t } from '../l10n';
 import type { Loops } from '../loops';
 import { mention, showError } from '../notifications';
+import { pick } from '../pick';
 import { facts } from '../show';
 import type { Sidecar } from '../sidecar';
 import { command, type LoopParams } from '../wire';
@@ -98,7 +99,7 @@ export class Panel implements vscode.Disposable {
   async pick(): Promise<void> {
     const items = [...this.log.iterations.values()].sort((a, b) => b.iteration - a.iteration)
       .map((i) => ({ label: t('Iteration {0}', i.iteration), description: i.phase === 'begin' ? t('running') : i.text, iteration: i.iteration }));
-    const picked = await vscode.window.showQuickPick(items, { title: this.loop.title, placeHolder: t('Go to Iteration...'), matchOnDescription: true });
+    const picked = await pick(items, { title: this.loop.title, placeHolder: t('Go to Iteration...'), matchOnDescription: true });
     if (!picked) return;
     this.view.reveal();
     this.reveal({ iteration: picked.iteration });

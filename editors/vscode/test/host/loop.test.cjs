@@ -65,7 +65,7 @@ describe('a loop', () => {
     const { showWarningMessage, showQuickPick } = vscode.window;
     const told = [], listed = [];
     vscode.window.showWarningMessage = (message, ...buttons) => new Promise((press) => told.push({ message, buttons, press }));
-    vscode.window.showQuickPick = async (items) => void listed.push(...items);
+    vscode.window.showQuickPick = async (items) => void listed.push(...items.map((i) => i.label));
     const say = (...texts) => api.sidecar.updateEmitter.fire({ loopId: 'told', updates: texts.map((text) => ({
       sessionUpdate: '_ralph/warning', text, class: 'warning', notify: true, offers: [1, 2].map((n) => ({ title: `${text} ${n}`, command: 'ralph.sandbox', arguments: [{}] })),
     })) });

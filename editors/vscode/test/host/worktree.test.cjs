@@ -13,7 +13,7 @@ describe('a loop in a worktree', () => {
   let api, real, told;
   /** Presses a button wherever it is offered, once that is ready. */
   const press = (title, ready) => {
-    vscode.window.showQuickPick = async (items) => items.find((i) => i === title);
+    vscode.window.showQuickPick = async (items) => items.find((i) => i.label === title);
     for (const show of Object.keys(real).filter((name) => name !== 'showQuickPick')) {
       vscode.window[show] = async (message, ...buttons) => {
         told.push(message);

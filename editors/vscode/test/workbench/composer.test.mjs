@@ -79,9 +79,21 @@ describe('the box below a transcript', { timeout: 1_800_000 }, () => {
     await box().fill('');
   });
 
-  it('starts the next loop with words, by what the chips say', async () => {
+  it('lists what can be done until something is chosen, whoever takes the keys and whatever happens', async () => {
+    const tool = t.getByRole('article', { name: /^bash, sh do-2.sh/ });
+    await tool.evaluate((e) => { e.dataset.before = 'yes'; });
+    await w.run('Ralph: Show Status');
+    await w.row('Doctor').waitFor();
+    await tool.locator('.fold').click();
     fs.rmSync(w.file('hold'));
     await w.statusIs(/Ralph done/);
+    await until('the row of the end', async () => !(await tool.getAttribute('data-before')));
+    assert.equal(await w.row('Doctor').isVisible(), true);
+    await w.page.locator('.quick-input-widget input[type=text]').first().press('Escape');
+    await w.row('Doctor').waitFor({ state: 'hidden' });
+  });
+
+  it('starts the next loop with words, by what the chips say', async () => {
     await button('Start').waitFor();
     for (const label of ['Agent', 'Limits', 'Permissions', 'Walls', 'On close']) await chip(label).waitFor();
     await chip('Walls').filter({ hasText: 'no walls' }).waitFor();
