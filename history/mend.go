@@ -338,10 +338,9 @@ func setMember(line []byte, name, text string) []byte {
 	start, end := open, open
 	c := jsoncursor.New(line)
 	for o := c.Object(); o.Next(); {
-		before := c.Pos()
-		c.Skip()
 		if string(o.Key) == name {
-			start, end = before, c.Pos()
+			size := len(c.Raw())
+			start, end = c.Pos()-size, c.Pos()
 		}
 	}
 	if end == open {

@@ -1,68 +1,66 @@
 // Package jsoncursor reads JSON in place and only as far as it is asked to:
 // lines of agents' output and of sessions are many and long, and little of each
-// matters.
+// matters. jsontext reads the tokens; here is what makes it forgiving.
 package jsoncursor
 
-import "bytes"
+import (
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"unicode/utf8"
 
-// maxDepth is how deep JSON may be nested: as deep as for encoding/json.
-const maxDepth = 10_000
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 // Cursor is a place in JSON. Each method that reads takes one value, whatever
 // its type, and returns the zero value for one of another type, because other
 // programs change the types of their fields.
 //
 // Broken JSON ends the reading: from then on there is nothing more, and Done is
-// false. What is skipped is checked as well, but for the digits of numbers and
-// the insides of strings.
+// false. What is skipped is checked as well.
 type Cursor struct {
-	data  []byte
-	pos   int
-	depth int
-	bad   bool
+	dec    *jsontext.Decoder
+	before int // bytes of the data in front of what dec reads
+	size   int // of the data, in bytes
+	bad    bool
 }
 
 // New returns a cursor at the start of data, behind a byte order mark.
 func New(data []byte) *Cursor {
-	c := Cursor{data: data}
-	if bytes.HasPrefix(data, byteOrderMark) {
-		c.pos = len(byteOrderMark)
+	text := bytes.TrimPrefix(data, []byte("\uFEFF"))
+	dec := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+	return &Cursor{dec: dec, before: len(data) - len(text), size: len(data)}
+}
+
+// Pos returns where the cursor is, in bytes from the start of the data: behind
+// the key or the value that was read last.
+func (c *Cursor) Pos() int {
+	if c.bad {
+		return c.size
 	}
-	return &c
+	return c.before + int(c.dec.InputOffset())
 }
-
-var byteOrderMark = []byte("\uFEFF")
-
-// At returns a cursor in the middle of data, pos bytes from its start.
-func At(data []byte, pos int) *Cursor {
-	return &Cursor{data: data, pos: pos}
-}
-
-// Pos returns where the cursor is, in bytes from the start of the data. Before
-// a member's or element's value is read, that is its first byte.
-func (c *Cursor) Pos() int { return c.pos }
 
 // Done says whether nothing but white space is left, and nothing was broken.
 func (c *Cursor) Done() bool {
-	return !c.bad && c.Peek() == 0 && c.pos == len(c.data)
+	if c.Peek() != 0 || c.bad {
+		return false
+	}
+	_, err := c.dec.ReadToken()
+	return errors.Is(err, io.EOF)
 }
 
 // Broken says whether what was read so far is no JSON.
 func (c *Cursor) Broken() bool { return c.bad }
 
-// Peek skips white space and returns the byte behind it, 0 at the end.
+// Peek returns how what comes next begins: with a quote, a bracket, the letter of
+// true, false or null, 0 for any number. It is the zero byte at the end.
 func (c *Cursor) Peek() byte {
-	for ; c.pos < len(c.data); c.pos++ {
-		if b := c.data[c.pos]; b > ' ' || b != ' ' && b != '\n' && b != '\r' && b != '\t' {
-			return b
-		}
+	if c.bad {
+		return 0
 	}
-	return 0
-}
-
-func (c *Cursor) fail() {
-	c.bad = true
-	c.pos = len(c.data)
+	return byte(c.dec.PeekKind())
 }
 
 // Object is an iteration over the members of a JSON object:
@@ -77,9 +75,8 @@ func (c *Cursor) fail() {
 // Values that the body doesn't read are skipped; one that it enters must be read
 // to its end. Keys may come in any order.
 type Object struct {
-	Key   []byte // of the member at the cursor, without escapes
-	c     *Cursor
-	value int // where the value of Key starts; 0 before the first member
+	Key []byte // of the member at the cursor, without escapes
+	items
 }
 
 // Object enters the object at the cursor. Over any other value the iteration
@@ -88,22 +85,24 @@ func (c *Cursor) Object() *Object {
 	if !c.enter('{') {
 		return nil
 	}
-	return &Object{c: c}
+	return &Object{items: items{c: c, end: '}'}}
 }
 
 // Next goes to the value of the next member, and says whether there is one.
 func (o *Object) Next() bool {
-	if o == nil || !o.c.nextItem('}', o.value) {
+	if o == nil || !o.next() {
 		return false
 	}
 	c := o.c
-	o.Key = c.key()
-	if bytes.IndexByte(o.Key, '\\') >= 0 {
-		o.Key = []byte(Unquote(o.Key))
+	quoted := c.Raw()
+	if c.bad {
+		return false
 	}
-	c.Peek()
-	o.value = c.pos
-	return !c.bad
+	if o.Key = quoted[1 : len(quoted)-1]; bytes.IndexByte(o.Key, '\\') >= 0 {
+		o.Key = []byte(Unquote(quoted))
+	}
+	o.value = c.Pos()
+	return c.isMore()
 }
 
 // Members reads those members of the object at the cursor that are named, each into what comes
@@ -133,10 +132,7 @@ func (c *Cursor) Members(namesAndPlaces ...any) {
 }
 
 // Array is an iteration over the elements of a JSON array, like Object.
-type Array struct {
-	c     *Cursor
-	value int // where the element starts; 0 before the first one
-}
+type Array struct{ items }
 
 // Array enters the array at the cursor. Over any other value the iteration has
 // no rounds.
@@ -144,16 +140,15 @@ func (c *Cursor) Array() *Array {
 	if !c.enter('[') {
 		return nil
 	}
-	return &Array{c: c}
+	return &Array{items{c: c, end: ']'}}
 }
 
 // Next goes to the next element, and says whether there is one.
 func (a *Array) Next() bool {
-	if a == nil || !a.c.nextItem(']', a.value) {
+	if a == nil || !a.next() {
 		return false
 	}
-	a.c.Peek()
-	a.value = a.c.pos
+	a.value = a.c.Pos()
 	return true
 }
 
@@ -163,91 +158,139 @@ func (c *Cursor) enter(bracket byte) bool {
 		c.Skip()
 		return false
 	}
-	c.pos++
-	if c.depth++; c.depth > maxDepth {
-		c.fail()
+	return c.readToken()
+}
+
+// items are those of an object or array.
+type items struct {
+	c     *Cursor
+	end   byte // the closing bracket
+	value int  // where the last key ended, or the element before; 0 before the first
+}
+
+// next goes to the next item, and says whether there is one.
+func (it *items) next() bool {
+	c := it.c
+	if it.value > 0 && c.Pos() == it.value && !c.bad {
+		c.Skip()
+	}
+	if !c.isMore() {
+		return false
+	}
+	if c.Peek() == it.end {
+		c.readToken()
+		return false
 	}
 	return true
 }
 
-// nextItem goes to the next item of an object or array whose last item starts
-// at value, and says whether there is one.
-func (c *Cursor) nextItem(bracket byte, value int) bool {
-	first := value == 0
-	if !first && c.pos == value {
-		c.Skip()
-	}
-	b := c.Peek()
-	switch {
-	case c.bad:
-		return false
-	case b == bracket:
-		c.pos++
-		c.depth--
-		return false
-	case first:
-		return true
-	case b == ',':
-		c.pos++
-		return true
-	}
-	c.fail()
-	return false
+// isMore says whether something comes where something has to.
+func (c *Cursor) isMore() bool {
+	c.bad = c.Peek() == 0
+	return !c.bad
+}
+
+func (c *Cursor) readToken() bool {
+	_, err := c.dec.ReadToken()
+	c.bad = c.bad || err != nil
+	return !c.bad
 }
 
 // Skip goes over the value at the cursor.
-func (c *Cursor) Skip() {
-	switch c.Peek() {
-	case '"':
-		c.quoted()
-	case '{':
-		c.skipItems('}')
-	case '[':
-		c.skipItems(']')
-	default:
-		c.token()
+func (c *Cursor) Skip() { c.bad = c.bad || c.dec.SkipValue() != nil }
+
+// Raw returns the value at the cursor as it stands there, nil if it is broken.
+func (c *Cursor) Raw() []byte {
+	if c.bad {
+		return nil
 	}
+	value, err := c.dec.ReadValue()
+	if err != nil {
+		c.bad = true
+		return nil
+	}
+	return value
 }
 
-// skipItems goes over the object or array at the cursor that ends with bracket.
-// It does what an iteration does, and is faster.
-func (c *Cursor) skipItems(bracket byte) {
-	c.pos++
-	if c.depth++; c.depth > maxDepth {
-		c.fail()
+// RawText returns the contents of the string at the cursor as they stand there,
+// with their escapes. They are nil for a value of another type, but not for an empty
+// string.
+func (c *Cursor) RawText() []byte {
+	if quoted := c.quoted(); quoted != nil {
+		return quoted[1 : len(quoted)-1]
 	}
-	if c.Peek() != bracket {
-		for {
-			if bracket == '}' {
-				c.key()
-			}
-			c.Skip()
-			if c.Peek() != ',' {
-				break
-			}
-			c.pos++
-		}
-	}
-	if c.Peek() != bracket {
-		c.fail()
-		return
-	}
-	c.pos++
-	c.depth--
+	return nil
 }
 
-// key goes over the key of a member and the colon behind it, and returns the key
-// with its escapes.
-func (c *Cursor) key() []byte {
+// Text returns the string at the cursor, "" for a value of another type.
+func (c *Cursor) Text() string {
+	if quoted := c.quoted(); quoted != nil {
+		return Unquote(quoted)
+	}
+	return ""
+}
+
+// quoted is the string at the cursor, nil for a value of another type.
+func (c *Cursor) quoted() []byte {
 	if c.Peek() != '"' {
-		c.fail()
+		c.Skip()
 		return nil
 	}
-	key := c.quoted()
-	if c.Peek() != ':' {
-		c.fail()
-		return nil
+	return c.Raw()
+}
+
+// Unquote returns the text that a JSON string stands for. Invalid UTF-8 and unpaired
+// surrogates become U+FFFD.
+func Unquote(quoted []byte) string {
+	if contents := quoted[1 : len(quoted)-1]; IsPlain(contents) {
+		return string(contents)
 	}
-	c.pos++
-	return key
+	text, _ := jsontext.AppendUnquote(nil, quoted) // the error says that something was replaced
+	return string(text)
+}
+
+// IsPlain says whether the contents of a JSON string stand for themselves.
+func IsPlain(contents []byte) bool {
+	return bytes.IndexByte(contents, '\\') < 0 && utf8.Valid(contents)
+}
+
+// Bool says whether the value at the cursor is true.
+func (c *Cursor) Bool() bool { return string(c.Raw()) == "true" }
+
+// Number returns the number at the cursor; ok is false, and the number 0, for a
+// value of another type and a number that is too large.
+func (c *Cursor) Number() (f float64, ok bool) {
+	f, err := strconv.ParseFloat(string(c.Raw()), 64)
+	if err != nil {
+		return 0, false
+	}
+	return f, true
+}
+
+// Amount is Number for what can't be negative: a negative number is none.
+func (c *Cursor) Amount() (f float64, ok bool) {
+	f, ok = c.Number()
+	if f < 0 {
+		return 0, false
+	}
+	return f, ok
+}
+
+// Count returns the whole number at the cursor, 0 for anything that can't be
+// one. Digits behind the point are dropped.
+func (c *Cursor) Count() int64 {
+	f, _ := c.Amount()
+	if f > 1<<53 {
+		return 0
+	}
+	return int64(f)
+}
+
+// Int is a field of a struct that is a whole number, 0 for anything that can't be one.
+type Int int64
+
+// UnmarshalJSON implements json.Unmarshaler. There is no error.
+func (n *Int) UnmarshalJSON(data []byte) error {
+	*n = Int(New(data).Count())
+	return nil
 }

@@ -138,9 +138,9 @@ func readClaudeStream(c *jsoncursor.Cursor, ev *claudeStream) {
 				case "type":
 					ev.deltaKind = c.RawText()
 				case "text", "thinking":
-					ev.start = c.Pos()
 					ev.delta = c.RawText()
 					ev.end = c.Pos()
+					ev.start = ev.end - len(ev.delta) - len(`""`)
 				case "stop_reason":
 					ev.stopReason = c.Text()
 				}

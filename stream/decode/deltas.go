@@ -1,8 +1,11 @@
 package decode
 
 import (
+	"bytes"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
@@ -10,23 +13,43 @@ import (
 // joiner turns the raw strings of consecutive deltas into text. pi cuts an
 // emoji in half between two of them; the first half waits for the second.
 type joiner struct {
-	high rune
+	half string // the escape of the first half
 }
 
 func (j *joiner) join(a *arena, raw []byte) string {
-	if j.high == 0 && jsoncursor.IsPlain(raw) {
+	switch {
+	case len(raw) == 0:
+		return ""
+	case j.half == "" && jsoncursor.IsPlain(raw):
 		return a.string(raw)
 	}
-	a.scratch, j.high = jsoncursor.AppendUnquoted(a.scratch[:0], raw, j.high)
-	return a.string(a.scratch)
+	a.scratch = append(append(append(a.scratch[:0], '"'), j.half...), raw...)
+	j.half = firstHalf(a.scratch)
+	a.scratch = append(a.scratch[:len(a.scratch)-len(j.half)], '"')
+	a.text, _ = jsontext.AppendUnquote(a.text[:0], a.scratch) // the error says that something was replaced
+	return a.string(a.text)
+}
+
+// firstHalf is the escape of the first half of a surrogate pair that a raw string ends with, "" for none.
+func firstHalf(raw []byte) string {
+	at := len(raw) - len(`\ud83d`)
+	if at < 0 || !escapesNext(raw[:at+1]) || raw[at+1] != 'u' || raw[at+2]|0x20 != 'd' || bytes.IndexByte([]byte("89abAB"), raw[at+3]) < 0 {
+		return ""
+	}
+	return string(raw[at:])
+}
+
+// escapesNext says whether a raw string ends with a backslash that belongs to what comes next.
+func escapesNext(raw []byte) bool {
+	return (len(raw)-len(bytes.TrimRight(raw, `\`)))%2 == 1
 }
 
 // flush returns what stands for a half that has waited in vain.
 func (j *joiner) flush() string {
-	if j.high == 0 {
+	if j.half == "" {
 		return ""
 	}
-	j.high = 0
+	j.half = ""
 	return string(utf8.RuneError)
 }
 
@@ -35,7 +58,8 @@ func (j *joiner) flush() string {
 // chunks are small and long strings get none.
 type arena struct {
 	chunk   strings.Builder
-	scratch []byte
+	scratch []byte // of raw strings, with their quotes
+	text    []byte // the same, of what they stand for
 }
 
 const arenaChunk = 4 << 10

@@ -143,9 +143,9 @@ func readPiUpdate(c *jsoncursor.Cursor, ev *piUpdate) (enough bool) {
 		case "type":
 			ev.kind = c.RawText()
 		case "delta":
-			ev.start = c.Pos()
 			ev.delta = c.RawText()
 			ev.end = c.Pos()
+			ev.start = ev.end - len(ev.delta) - len(`""`)
 		case "reason":
 			ev.reason = c.Text()
 		}

@@ -1,10 +1,6 @@
 package decode
 
-import (
-	"bytes"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
-)
+import "bytes"
 
 // shape remembers a line with a delta: the bytes before the delta, and those
 // behind it that were read. Thousands of lines in a row have the same shape,
@@ -35,7 +31,22 @@ func (s *shape) delta(line []byte) (delta []byte, ok bool) {
 	if len(s.before) == 0 || !bytes.HasPrefix(line, s.before) {
 		return nil, false
 	}
-	c := jsoncursor.At(line, len(s.before))
-	delta = c.RawText()
-	return delta, delta != nil && bytes.HasPrefix(line[c.Pos():], s.after)
+	delta, rest, ok := cutString(line[len(s.before):])
+	return delta, ok && bytes.HasPrefix(rest, s.after)
+}
+
+// cutString returns the contents of the JSON string that a line begins with, and what is behind it.
+func cutString(line []byte) (contents, rest []byte, ok bool) {
+	if !bytes.HasPrefix(line, []byte{'"'}) {
+		return nil, nil, false
+	}
+	for end := 1; ; end++ {
+		n := bytes.IndexByte(line[end:], '"')
+		if n < 0 {
+			return nil, nil, false
+		}
+		if end += n; !escapesNext(line[:end]) {
+			return line[1:end], line[end+1:], true
+		}
+	}
 }
