@@ -188,8 +188,8 @@ endif
 
 .PHONY: bench
 bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
-	@{ go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream/decode; \
-	   go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream/decode; } | go run ./internal/test/benchtable
+	@go test -run '^$$' -bench 'Decode/.*/(scan|ours)' -benchtime 20x -count 3 ./stream/decode | $(FIGURES)
+	@go test -run '^$$' -bench 'Decode/.*/encoding' -benchtime 1x ./stream/decode | $(FIGURES)
 	@go test -run '^$$' -bench '^Benchmark(IterationGap|Handle|Turn)$$' ./loop/engine | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkTake$$' -benchtime 20x ./changes | $(FIGURES)
 	@go test -run '^$$' -bench '^BenchmarkCommit$$' -benchtime 10x ./worktree | $(FIGURES)
