@@ -85,7 +85,6 @@ var picture = Rules{
 		"internal/test/walltest":   {"sandbox"},
 		"internal/test/handles":    {"fleet", "fleet/request", "fleet/natsbus", "loop/engine", "loop", "loop/ask", "loopstate", "backends", "history", "stream", "stream/decode", "wire"},
 		"internal/...":             {"internal/..."},
-		"editors/...":              {}, // stand-in agents of their tests
 	},
 	Fenced: map[string][]string{
 		"go.lsp.dev/":                  {"server", "server/rpc", "server/documents"},
