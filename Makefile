@@ -52,7 +52,7 @@ CHECKS  := format vet staticcheck tidy cross
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: test
-test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors)
+test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine)
 	@logs=$$(mktemp -d); \
 	lane() { for part in "$$@"; do \
 		begun=$$SECONDS; \
@@ -61,7 +61,7 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 	done; }; \
 	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; touch $$logs/.fetched; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
+	lane $(CHECKS) unit windows </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s:" $$(cat $$logs/.took); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
@@ -91,6 +91,7 @@ format:
 vet:
 	@go vet ./...
 	@go vet -tags e2e ./e2e/...
+	@GOOS=windows go vet -tags smoke ./e2e/windows
 
 .PHONY: staticcheck
 staticcheck: $(STATICCHECK)
@@ -185,6 +186,23 @@ else
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
 	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
 endif
+
+# The program of Windows, by the system's Wine or by that of .cache. make test fetches none.
+SMOKE := IFS=$$'\t' read -r wine prefix <<<"$$found"; \
+	RALPH_WINE=$$wine WINEPREFIX=$$prefix WINEDEBUG=-all go test -tags smoke -count=1 -parallel 2 -timeout 15m ./e2e/windows
+
+.PHONY: windows
+windows:
+ifeq ($(WINDOWS),off)
+	@echo "*** WINDOWS=off: the program of Windows was NOT run ***" >&2
+else
+	@if found=$$(tools/windows/wine.sh --here $(CACHE)); then $(SMOKE); \
+	else echo "*** no Wine: the program of Windows was NOT run (make windows-smoke fetches Wine) ***" >&2; fi
+endif
+
+.PHONY: windows-smoke
+windows-smoke: ## the program of Windows by Wine, which is put into .cache where there is none: who survives its ends?
+	@found=$$(tools/windows/wine.sh $(CACHE)); $(SMOKE)
 
 .PHONY: bench
 bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)

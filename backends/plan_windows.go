@@ -18,8 +18,10 @@ func (p Plan) Run(_, _ *os.File) (PlanExit, error) {
 		return PlanExit{}, p.failed(err)
 	}
 	<-agent.exited
+	_, survivor := agent.sweep(strayGrace) // what it left behind
+	agent.settle()
 	status, _ := agent.status()
-	return PlanExit{Code: status.ExitStatus()}, nil
+	return PlanExit{Code: status.ExitStatus(), Survivor: survivor}, nil
 }
 
 // takeSeat is for systems whose terminals have jobs.

@@ -59,7 +59,7 @@ func seatMain(argv []string) {
 	go func() {
 		for sig := range caught {
 			if sig == syscall.SIGTERM { // the plan died
-				signalGroup(pid, sig)
+				syscall.Kill(-pid, sig.(syscall.Signal))
 			}
 		}
 	}()

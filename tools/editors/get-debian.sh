@@ -11,6 +11,9 @@
 # of the program, and patchelf (of the same suite) points the program at that libc,
 # so that the programs which it starts still use the system's own.
 #
+# With RALPH_DEBIAN_ALONE set, the packages are taken alone and as they are: they run on the
+# system's own libraries.
+#
 # Needs apt-get, dpkg-deb, flock, and a Debian mirror in the system's apt sources.
 # RALPH_EDITORS_CACHE is ~/.cache/ralph-editors by default.
 set -euo pipefail
@@ -77,13 +80,18 @@ papt() { APT_CONFIG=$apt/apt.conf apt-get -q -o APT::Keep-Downloaded-Packages=tr
 say "reading the package list of Debian $suite from the Debian mirror"
 papt update >"$apt/update.log" 2>&1 || { sed 's#[a-z]*://[^ ]*#<mirror>#g' "$apt/update.log" >&2; die "apt-get update failed for Debian $suite (network? mirror has no such suite?)"; }
 say "downloading $name and its dependencies"
-papt install -y --download-only --no-install-recommends "$@" patchelf >"$apt/install.log" 2>&1 ||
+if [ -n "${RALPH_DEBIAN_ALONE:-}" ]; then
+  (cd "$apt/archives" && papt download "$@")
+else
+  papt install -y --download-only --no-install-recommends "$@" patchelf
+fi >"$apt/install.log" 2>&1 ||
   { sed 's#[a-z]*://[^ ]*#<mirror>#g' "$apt/install.log" >&2; die "could not download $name from Debian $suite"; }
 ls "$apt"/archives/*.deb >/dev/null 2>&1 || die "apt downloaded no packages"
 say "unpacking $(ls "$apt"/archives/*.deb | wc -l) packages ($(du -cm "$apt"/archives/*.deb | tail -1 | cut -f1) MB)"
 for deb in "$apt"/archives/*.deb; do dpkg-deb -x "$deb" "$tmp"; done
 rm -rf "$tmp"/usr/share/{doc,locale,man,lintian,bash-completion,icons,applications}
 
+if [ -z "${RALPH_DEBIAN_ALONE:-}" ]; then
 # usr-merge: a package may still use /lib; find things wherever they are.
 libdir=$(dirname "$(find "$tmp" -name libc.so.6 | head -1)")
 loader=$(find "$tmp" -name 'ld-linux*.so.*' -type f | head -1)
@@ -92,6 +100,7 @@ final() { printf '%s' "$prefix${1#"$tmp"}"; }
 say "pointing $name at its own libc"
 "$loader" --library-path "$libdir" "$tmp/usr/bin/patchelf" \
   --set-interpreter "$(final "$loader")" --force-rpath --set-rpath "$(final "$libdir"):$(final "$tmp/lib${libdir##*/lib}"):$(final "$tmp/usr/lib${libdir##*/lib}")" "$(realpath "$tmp/$program")"
+fi
 ls "$apt/archives" | grep '\.deb$' > "$tmp/packages.txt"
 mv "$tmp" "$prefix"
 check || die "the unpacked $name does not start"

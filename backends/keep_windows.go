@@ -1,0 +1,135 @@
+package backends
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sys/windows"
+)
+
+// keeper does nothing here: each run has a job of its own.
+type keeper struct{}
+
+func (k *keeper) open(time.Duration) (tempDir string, err error) { return os.MkdirTemp("", "ralph-") }
+
+func (k *keeper) close() {}
+
+// Warm does nothing here.
+func (s *Scope) Warm() {}
+
+// child is a running agent. Whatever it starts is in its job, with or without a parent: no
+// process can leave it. It ends with the only handle of the job, so also when this process is killed.
+type child struct {
+	pid     int
+	start   string
+	exited  chan struct{}
+	stopped chan struct{} // never
+	job     windows.Handle
+	ended   func() syscall.WaitStatus
+	settle  func() // when all that it started is gone
+}
+
+// launch starts a process. It runs once it is in its job.
+func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
+	job, err := newJob()
+	if err != nil {
+		return nil, err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED,
+		CmdLine:       commandLine(cmd.Args), // so that cmd reads its text as it was typed
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(startProblem(cmd, err), windows.CloseHandle(job))
+	}
+	pid := cmd.Process.Pid
+	c := &child{
+		pid: pid, start: startOf(pid), job: job, exited: make(chan struct{}),
+		ended: func() syscall.WaitStatus { return cmd.ProcessState.Sys().(syscall.WaitStatus) },
+	}
+	var notIn error
+	err = cmd.Process.WithHandle(func(handle uintptr) { notIn = windows.AssignProcessToJobObject(job, windows.Handle(handle)) })
+	if err = errors.Join(err, os.NewSyscallError("AssignProcessToJobObject", notIn)); err == nil {
+		err = (&process.Process{Pid: int32(pid)}).Resume()
+	}
+	if err != nil {
+		cmd.Process.Kill()
+		cmd.Wait()
+		return nil, errors.Join(err, windows.CloseHandle(job))
+	}
+	go func() {
+		cmd.Wait() // the streams are plain files: it waits for the process only
+		close(c.exited)
+	}()
+	return c, nil
+}
+
+// newJob makes a job that ends with its last handle, which no child inherits.
+func newJob() (windows.Handle, error) {
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return 0, os.NewSyscallError("CreateJobObject", err)
+	}
+	var info windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err = windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info)))
+	if err != nil {
+		return 0, errors.Join(os.NewSyscallError("SetInformationJobObject", err), windows.CloseHandle(job))
+	}
+	return job, nil
+}
+
+// status is how the child ended. None is ever lost here.
+func (c *child) status() (status syscall.WaitStatus, lost bool) { return c.ended(), false }
+
+// signal is Ctrl-Break for the child's process group, whatever sig is: no other polite request
+// reaches a process of another group. Who has a console of its own, or none, doesn't hear it.
+func (c *child) signal(os.Signal) {
+	windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
+}
+
+// alive lists the processes of the job.
+func (c *child) alive() (pids []int, err error) {
+	var list struct {
+		assigned, listed uint32
+		pids             [1024]uintptr
+	}
+	err = windows.QueryInformationJobObject(c.job, windows.JobObjectBasicProcessIdList, uintptr(unsafe.Pointer(&list)), uint32(unsafe.Sizeof(list)), nil)
+	if errors.Is(err, windows.ERROR_MORE_DATA) {
+		err = nil
+	}
+	for _, pid := range list.pids[:list.listed] {
+		pids = append(pids, int(pid))
+	}
+	return pids, os.NewSyscallError("QueryInformationJobObject", err)
+}
+
+// sweep ends the child and all that it started. It returns how many lived. The job is closed
+// when nothing is left in it.
+func (c *child) sweep(grace time.Duration) (found int, err error) {
+	if c.job == 0 {
+		return 0, nil
+	}
+	pids, err := c.alive()
+	found = len(pids)
+	if found > 0 && grace > 0 {
+		c.signal(nil)
+	}
+	for begin := time.Now(); len(pids) > 0 && err == nil; pids, err = c.alive() {
+		if time.Since(begin) > grace {
+			windows.TerminateJobObject(c.job, 1)
+		}
+		if time.Since(begin) > grace+killLimit {
+			return found, survivors(pids)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	err = errors.Join(err, windows.CloseHandle(c.job))
+	c.job = 0
+	return found, err
+}

@@ -1,0 +1,7 @@
+//go:build smoke && !windows
+
+package windows
+
+import "syscall"
+
+func flagsOf(string) []*syscall.SysProcAttr { return nil }
