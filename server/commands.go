@@ -25,7 +25,7 @@ import (
 )
 
 // command reads the one object that its request has.
-type command func(argument json.RawMessage) (task, error)
+type command func(argument []byte) (task, error)
 
 // task is a command that was read: what it does, and which loop it is about.
 type task struct {
