@@ -65,6 +65,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
 		wire.CommandAgents:  with(s.listAgents),
+		wire.CommandHats:    with(s.listHats),
 		wire.CommandSandbox: with(s.sandbox),
 	}
 }
