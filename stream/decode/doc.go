@@ -1,7 +1,7 @@
 // Package decode turns the output of a coding agent into events: the lines of pi and claude, of
 // any version that is about, and the plain text of everybody else.
 //
-// Reader pumps one run: Lines splits, a Decoder for each format reads each line (those of pi and
+// Reader pumps one run: stream/lines splits, a Decoder for each format reads each line (those of pi and
 // claude, which are many, with a lazy cursor instead of unmarshalling them), deltas that came in
 // one read become one event, and Summary folds the events into a Result. What decoders of agents with
 // few lines share is in common.go. Slices that are handed to callbacks are valid until the callback

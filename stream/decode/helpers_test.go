@@ -1,9 +1,11 @@
 package decode
 
 import (
+	"bytes"
 	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -47,4 +49,12 @@ func only[E stream.Event](events []stream.Event) []E {
 		}
 	}
 	return found
+}
+
+// waysToRead are the ways in which the same bytes may arrive.
+var waysToRead = map[string]func(data []byte) io.Reader{
+	"in memory":    func(data []byte) io.Reader { return bytes.NewReader(data) },
+	"in one read":  func(data []byte) io.Reader { return struct{ io.Reader }{bytes.NewReader(data)} },
+	"byte by byte": func(data []byte) io.Reader { return iotest.OneByteReader(bytes.NewReader(data)) },
+	"in halves":    func(data []byte) io.Reader { return iotest.HalfReader(bytes.NewReader(data)) },
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
 // Reader reads one run's output and passes its events on. Promises are found
@@ -55,7 +56,7 @@ func (run *readerRun) read(r io.Reader) (err error) {
 	if run.Join || run.Rest != nil { // what is in memory need not be copied
 		r = beforeRead{r, run.rest}
 	}
-	run.skipped, err = Lines(r, MaxLine, func(line []byte, cut bool) error {
+	run.skipped, err = lines.Each(r, lines.Max, func(line []byte, cut bool) error {
 		run.line(line, cut, emit)
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 	"testing/iotest"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
 func TestSameEventsHoweverTheInputArrives(t *testing.T) {
@@ -89,7 +90,7 @@ func TestBadLinesSpoilOnlyThemselves(t *testing.T) {
 }
 
 func TestTooLongLinesAreSkippedAndCounted(t *testing.T) {
-	long := io.MultiReader(strings.NewReader(piSession+"\n"), io.LimitReader(endless('x'), MaxLine+2), strings.NewReader("\n"+piSettled+"\n"))
+	long := io.MultiReader(strings.NewReader(piSession+"\n"), io.LimitReader(endless('x'), lines.Max+2), strings.NewReader("\n"+piSettled+"\n"))
 	result, err := Reader{Format: FormatPi}.Run(long)
 	if err != nil || result.SkippedLines != 1 || result.Lines != 3 || !result.Terminal {
 		t.Errorf("result %+v, error %v", result, err)

@@ -1,4 +1,4 @@
-package decode
+package lines
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 // readLines returns the lines of r, the last one marked with "|" if it was cut.
 func readLines(r io.Reader, limit int) (lines []string, skipped int, err error) {
-	skipped, err = Lines(r, limit, func(line []byte, cut bool) error {
+	skipped, err = Each(r, limit, func(line []byte, cut bool) error {
 		s := string(line)
 		if cut {
 			s += "|"
@@ -92,7 +92,7 @@ func TestLinesStopWhenYieldFails(t *testing.T) {
 	enough := errors.New("enough")
 	for way, reader := range waysToRead {
 		n := 0
-		_, err := Lines(reader([]byte("a\nb\nc")), 10, func([]byte, bool) error {
+		_, err := Each(reader([]byte("a\nb\nc")), 10, func([]byte, bool) error {
 			n++
 			if n == 2 {
 				return enough

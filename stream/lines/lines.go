@@ -1,14 +1,15 @@
-package decode
+// Package lines cuts what a program prints into lines, of any length, with each byte copied once.
+package lines
 
 import (
 	"bytes"
 	"io"
 )
 
-// MaxLine is the length in bytes up to which a line is decoded.
-const MaxLine = 64 << 20
+// Max is the length in bytes up to which a line of an agent is read.
+const Max = 64 << 20
 
-// The buffer of Lines starts small, because most agents write little and many
+// The buffer starts small, because most agents write little and many
 // may run at once, and grows when a reader keeps filling it.
 const (
 	firstBuffer = 64 << 10
@@ -18,12 +19,12 @@ const (
 // maxEmptyReads is how often in a row a reader may return nothing at all.
 const maxEmptyReads = 100
 
-// Lines calls yield for each line of r without its ending: lines are split at
+// Each calls yield for each line of r without its ending: lines are split at
 // LF, and one CR before it is dropped. A line is valid until yield returns.
 // Lines of more than max bytes are skipped and counted. cut says that the last
 // line had no LF. An error of yield ends the reading and is returned, an error
 // of r other than io.EOF is returned after what came before it.
-func Lines(r io.Reader, max int, yield func(line []byte, cut bool) error) (skipped int, err error) {
+func Each(r io.Reader, max int, yield func(line []byte, cut bool) error) (skipped int, err error) {
 	s := lineSplitter{max: max, yield: yield}
 	if mem, ok := r.(*bytes.Reader); ok {
 		_, err = mem.WriteTo(&s)
