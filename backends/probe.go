@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -44,7 +45,7 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	exit, err := b.ask(ctx, probe.Path, &stdout)
 	probe.Version = cmp.Or(firstLine(stdout.String()), firstLine(exit.Stderr))
 	question := b.Command + " " + strings.Join(b.VersionArgs, " ")
-	said := cmp.Or(ReasonIn(exit.Stderr), firstLine(stdout.String()))
+	said := cmp.Or(stream.ReasonIn(exit.Stderr), firstLine(stdout.String()))
 	switch {
 	case err == errNotAsked:
 	case err != nil:

@@ -137,7 +137,7 @@ func isNobody(exit backends.Exit) bool {
 	case res.Failure != nil && (res.Terminal || res.Failure.Kind == stream.KindAuth):
 		return res.Failure.Kind == stream.KindAuth
 	}
-	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, backends.ReasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
+	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, stream.ReasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
 }
 
 // assessRefusal says whether the provider refused the run, and until when.
@@ -189,7 +189,7 @@ func problemOf(exit backends.Exit) string {
 
 // withStderr adds the reason that an agent gave on stderr.
 func withStderr(problem, stderr string) string {
-	if reason := backends.ReasonIn(stderr); reason != "" {
+	if reason := stream.ReasonIn(stderr); reason != "" {
 		return problem + ": " + reason
 	}
 	return problem

@@ -1,10 +1,8 @@
-package backends
+package stream
 
 import (
 	"regexp"
 	"strings"
-
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // lineLimit is how long a reason may be, in characters.
@@ -30,7 +28,7 @@ func ReasonIn(stderr string) string {
 	var lines []string
 	var traced, unwinding bool // unwinding: within a traceback of Python's
 	failed, raised := -1, -1   // the last line with an error, and the last one behind a traceback
-	for line := range strings.SplitSeq(stream.Plain(stderr), "\n") {
+	for line := range strings.SplitSeq(Plain(stderr), "\n") {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -49,13 +47,13 @@ func ReasonIn(stderr string) string {
 	case len(lines) == 0:
 		return ""
 	case raised > failed: // else it was dealt with
-		return stream.Line(lines[raised], lineLimit)
+		return Line(lines[raised], lineLimit)
 	case failed >= 0 && traced:
-		return stream.Line(lines[failed], lineLimit)
+		return Line(lines[failed], lineLimit)
 	case failed >= 0:
-		return stream.Line(strings.Join(lines[failed:], " "), lineLimit)
+		return Line(strings.Join(lines[failed:], " "), lineLimit)
 	case len(lines) > fewLines:
-		return stream.Line(lines[0], lineLimit/2) + " … " + stream.Line(lines[len(lines)-1], lineLimit/2)
+		return Line(lines[0], lineLimit/2) + " … " + Line(lines[len(lines)-1], lineLimit/2)
 	}
-	return stream.Line(strings.Join(lines, " "), lineLimit)
+	return Line(strings.Join(lines, " "), lineLimit)
 }
