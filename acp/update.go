@@ -14,7 +14,6 @@ import (
 type view struct {
 	cursor    string // in the loop's log
 	isReading bool   // what was missed
-	missed    string // the place of what happened while that was read
 	iteration int
 	most      int // iterations; 0: no limit
 	check     string
@@ -69,11 +68,8 @@ func (a *Agent) update(params json.RawMessage) {
 	a.mu.Lock()
 	s := a.loops[p.LoopID]
 	follows := s != nil && !s.view.isReading && p.After != "" && p.After == s.view.cursor
-	switch {
-	case follows:
+	if follows {
 		s.view.cursor = p.Cursor
-	case s != nil && s.view.isReading:
-		s.view.missed = p.Cursor
 	}
 	a.mu.Unlock()
 	switch {
@@ -83,18 +79,18 @@ func (a *Agent) update(params json.RawMessage) {
 			s.show(u, false)
 		}
 	default:
-		s.catchUp()
+		s.catchUp(false)
 	}
 }
 
 // catchUp shows what a session has missed of its loop's log.
-func (s *session) catchUp() {
+func (s *session) catchUp(isReplay bool) {
 	s.mu.Lock()
 	wasReading := s.view.isReading
 	s.view.isReading = true
 	s.mu.Unlock()
 	if !wasReading {
-		s.readOn(false, func() {})
+		s.readOn(isReplay, func() {})
 	}
 }
 
@@ -119,13 +115,12 @@ func (s *session) readOn(isReplay bool, done func()) {
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
 		}
-		isLast := err != nil || !page.More && (s.view.missed == "" || s.view.missed == page.Cursor)
-		s.view.isReading, s.view.missed = !isLast, ""
+		s.view.isReading = page.More
 		s.mu.Unlock()
 		for _, u := range page.Updates {
 			s.show(u, isReplay)
 		}
-		if !isLast {
+		if page.More {
 			s.readOn(isReplay, done)
 			return
 		}
@@ -175,11 +170,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(map[string]any{"sessionUpdate": e.Kind, "messageId": s.idOf(e.MessageID), "content": e.Content})
 		}
 	case "tool_call":
-		call := s.callOf(e)
-		if call["content"] != nil {
-			s.diffs[s.idOf(e.ToolCallID)] = true
-		}
-		s.say(call)
+		s.say(s.callOf(e))
 	case "tool_call_update":
 		if isReplay && e.Status == "in_progress" {
 			return
@@ -188,12 +179,8 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 		if e.Status != "" {
 			u["status"] = e.Status
 		}
-		hasDiff := s.diffs[s.idOf(e.ToolCallID)]
-		if len(e.Content) > 0 && !isReplay && !(hasDiff && e.Status == "completed") { // it would take the diff's place
+		if len(e.Content) > 0 && !isReplay {
 			u["content"] = e.Content
-		}
-		if e.Status != "in_progress" {
-			delete(s.diffs, s.idOf(e.ToolCallID))
 		}
 		s.say(u)
 	case "usage_update":
@@ -220,7 +207,6 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 	case "_ralph/end":
 		s.tell(e.Text)
 		if !isReplay && e.StopReason != "detached" {
-			s.plan("completed")
 			s.end(e.StopReason)
 		}
 	default:
@@ -297,7 +283,7 @@ func (s *session) showIteration(e event) {
 		heading += " · " + e.Hat
 	}
 	s.tell("── " + heading + " ──")
-	s.plan("in_progress")
+	s.plan()
 }
 
 // number is the iteration as it is counted: "3/50".
@@ -326,16 +312,16 @@ func (s *session) showCheck(e event) {
 	s.mu.Unlock()
 	s.tell(e.Text)
 	if hasChanged {
-		s.plan("in_progress")
+		s.plan()
 	}
 }
 
 // plan shows the iteration and the check: some clients print all of a plan at each change.
-func (s *session) plan(iteration string) {
+func (s *session) plan() {
 	s.mu.Lock()
 	v := s.view
 	s.mu.Unlock()
-	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": iteration}}
+	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": "in_progress"}}
 	if v.check != "" && v.iteration > 0 {
 		entries = append(entries, map[string]any{"content": "check: " + v.check, "priority": "medium", "status": v.verified})
 	}

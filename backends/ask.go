@@ -35,6 +35,8 @@ func (b Backend) Asking(ctx context.Context, user []string) (Backend, error) {
 		return b, fmt.Errorf("%s can't ask you before version %s: update it, or leave out permissions = \"ask\"", b.Name, live.Since)
 	case HasFlag(user, live.AskUnless...):
 		return b, fmt.Errorf("%v asks somebody else than you: leave it out, or permissions = \"ask\"", live.AskUnless)
+	case live.ACP != nil:
+		b = b.WithModes(live.ACP.AskMode, "")
 	case live.Asks != nil:
 		b.Replaceable = live.Asks
 	}
@@ -52,6 +54,9 @@ func (p *Process) ask(q stream.Question) {
 		}
 	}
 	if why != "" {
+		if q.Method == "can_use_tool" && live.ACP != nil {
+			p.deny(stream.Denial{Tool: q.Tool, ID: q.CallID, Detail: stream.ToolCall{Input: q.Input}.Detail()})
+		}
 		p.in.send(frames(live.Answer(q, Answer{Text: why}))...)
 		return
 	}
@@ -59,6 +64,16 @@ func (p *Process) ask(q stream.Question) {
 	p.talk.open = append(p.talk.open, q)
 	p.talk.mu.Unlock()
 	p.spec.Ask(q, func(a Answer) bool { return p.answer(q, a) })
+}
+
+// deny takes note of what an agent is refused that doesn't tell so itself.
+func (p *Process) deny(d stream.Denial) {
+	if len(p.talk.denials) < stream.MaxRecent {
+		p.talk.denials = append(p.talk.denials, d)
+	}
+	if p.spec.Handler != nil {
+		p.spec.Handler.Handle(stream.Denied{Denial: d})
+	}
 }
 
 // answer tells the agent what it wanted to know. It is false when it doesn't any more.

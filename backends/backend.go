@@ -52,6 +52,7 @@ type Backend struct {
 	ArgPrompt string
 	Output    decode.Format
 	Transport Transport
+	NoCost    bool  // it doesn't tell what a run costs, where others do with this output
 	Live      *Live // how it can be talked to while it works; nil: it can't
 
 	ModelFlag        string // takes a model name; "" where there is none
@@ -148,6 +149,9 @@ func (b Backend) Argv(ours, user []string) []string {
 	}
 	return append(append(argv, ours...), user...)
 }
+
+// HasCost says whether the agent tells what its runs cost.
+func (b Backend) HasCost() bool { return b.Output.HasCost() && !b.NoCost }
 
 // HowToInstall says how to get the agent.
 func (b Backend) HowToInstall() string {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -38,22 +39,32 @@ type UnknownError struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("unknown backend %q: %s, or a path to a program", e.Name, tell.Known(e.Name, e.Known))
+	near := slices.DeleteFunc(slices.Clone(e.Known), func(known string) bool { // all are too many to read
+		return strings.HasPrefix(known, ACPPrefix) != strings.HasPrefix(e.Name, ACPPrefix)
+	})
+	return fmt.Sprintf("unknown backend %q: %s, or a path to a program", e.Name, tell.Known(e.Name, near))
 }
 
-// Names lists the known backends in the order of detection.
-func Names() []string {
-	names := make([]string, len(builtin))
-	for i, b := range builtin {
-		names[i] = b.Name
+// Names lists the known backends: those that are detected in the order of detection, and then
+// those that are only named.
+func Names() (names []string) {
+	for _, b := range slices.Concat(builtin, acpAgents()) {
+		names = append(names, b.Name)
 	}
 	return names
 }
 
+// Detected lists the backends that are looked for, in that order.
+func Detected() []string { return Names()[:len(builtin)] }
+
 // Lookup returns the backend called name, or an *UnknownError.
 func Lookup(name string) (Backend, error) {
-	if i := slices.IndexFunc(builtin, func(b Backend) bool { return b.Name == name }); i >= 0 {
-		return builtin[i], nil
+	known := builtin
+	if strings.HasPrefix(name, ACPPrefix) {
+		known = acpAgents()
+	}
+	if i := slices.IndexFunc(known, func(b Backend) bool { return b.Name == name }); i >= 0 {
+		return known[i], nil
 	}
 	return Backend{}, &UnknownError{Name: name, Known: Names()}
 }
@@ -104,5 +115,5 @@ func Detect(ctx context.Context) (Backend, Probe, error) {
 	return Backend{}, Probe{}, &NotFoundError{Looked: slices.Clone(builtin), Path: os.Getenv("PATH")}
 }
 
-// All returns the known backends in the order of detection.
+// All returns the backends that are detected, in that order.
 func All() []Backend { return slices.Clone(builtin) }

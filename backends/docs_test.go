@@ -36,7 +36,7 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 			equal(t, b, "headless", row[2], "`"+strings.Join(b.Args, " ")+"`")
 			equal(t, b, "prompt", row[3], string(b.Prompt))
 			contains(t, b, "output", row[4], map[Transport]string{TransportPTY: "text, pseudo-terminal", TransportPipes: "stream, pipes"}[b.Transport])
-			equal(t, b, "cost", row[5], map[bool]string{true: "dollars", false: "unknown"}[b.Output.HasCost()])
+			equal(t, b, "cost", row[5], map[bool]string{true: "dollars", false: "unknown"}[b.HasCost()])
 			checkPin(t, b, row[1], row[6])
 		}
 		for _, r := range b.Replaceable {
@@ -52,6 +52,27 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 				signals = append(signals, map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}[s])
 			}
 			equal(t, b, "signals", row[1], strings.Join(signals, ", "))
+		}
+	}
+}
+
+// The agents of the Agent Client Protocol have a table of their own.
+func TestTheDocumentTellsOfAgentsOfTheProtocol(t *testing.T) {
+	page, err := os.ReadFile("../docs/BACKENDS.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := tableRows(t, string(page), "## By the Agent Client Protocol")
+	for i, b := range acpAgents() {
+		if i >= len(rows) || rows[i][0] != b.Name {
+			t.Fatalf("docs/BACKENDS.md has no line %d for %s", i+1, b.Name)
+		}
+		contains(t, b, "program", rows[i][1], "`"+strings.Join(append([]string{b.Command}, b.Args...), " ")+"`")
+		equal(t, b, "cost", rows[i][5], map[bool]string{true: "dollars", false: "unknown"}[b.HasCost()])
+		for n, mode := range []string{b.Live.ACP.Mode, b.Live.ACP.AskMode} {
+			if mode != "" {
+				equal(t, b, "mode", rows[i][2+n], "`"+mode+"`")
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends/acp"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -38,6 +39,11 @@ type Live struct {
 	Check    func() any                              // asks whether it works, once it has read its prompt; nil where its stream tells
 	Answer   func(q stream.Question, a Answer) []any // to what the agent asks
 	Refuse   func(q stream.Question) (why string)    // what no user is asked: "" is what one can answer; nil refuses nothing
+
+	// Of an agent that is asked for one thing after the other:
+	ACP      *acp.Agent                                       // makes all functions, for each run
+	Answered func(stream.Answered) (next any, failure string) // what follows an answer; a failure ends the run
+	Bye      func() any                                       // the last word, its id is acp.ByeID; nil for none
 
 	silent []string // the backend's arguments
 }
@@ -146,6 +152,9 @@ func frames(values []any) (lines [][]byte) {
 	return lines
 }
 
+// byeLimit is how long an agent may take to answer to the last that it is asked.
+const byeLimit = 3 * time.Second
+
 // newUUID makes an id for a frame, in the form that claude wants.
 func newUUID() string {
 	var b [16]byte
@@ -160,6 +169,9 @@ type talk struct {
 	said  []said            // what it hasn't heard yet, oldest first
 	open  []stream.Question // what it waits to be told
 	ended bool              // what it says to have heard from here on did nothing
+
+	failure string          // why it can't be talked to
+	denials []stream.Denial // what it was refused that doesn't tell
 }
 
 // said is something that the agent was told: under our name, and under the frame's.
@@ -176,7 +188,8 @@ func (p *Process) Steer(name, text string) bool {
 	p.talk.mu.Lock()
 	defer p.talk.mu.Unlock()
 	s := said{name, newUUID(), text}
-	if p.talk.ended || !p.in.send(frame(live.Steer(s.id, text))) {
+	word := live.Steer(s.id, text)
+	if word == nil || p.talk.ended || !p.in.send(frame(word)) {
 		return false
 	}
 	p.talk.said = append(p.talk.said, s)
@@ -215,12 +228,15 @@ func (p *Process) Abort(grace time.Duration) {
 	if len(p.talk.said) > 0 {
 		lines = p.talk.takeBack(live)
 	}
-	lines = append(lines, frame(live.Abort(newUUID())))
+	word := live.Abort(newUUID())
+	if word != nil {
+		lines = append(lines, frame(word))
+	}
 	for _, q := range p.talk.open { // pi aborts nothing while it waits for an answer
 		lines = append(lines, frames(live.Answer(q, Answer{Text: "the run is ended"}))...)
 	}
 	p.talk.open = nil
-	asked := p.in.send(lines...)
+	asked := word != nil && p.in.send(lines...)
 	p.talk.mu.Unlock()
 	if !asked {
 		p.Stop(grace)
@@ -242,9 +258,17 @@ func (p *Process) live() *Live {
 
 // hangUp ends the input of an agent that is talked to: it is done.
 func (p *Process) hangUp() {
-	if p.live() != nil {
-		p.in.close()
+	live := p.live()
+	if live == nil {
+		return
 	}
+	if live.Bye != nil {
+		if word := live.Bye(); word != nil && p.in.send(frame(word)) {
+			time.AfterFunc(byeLimit, p.in.finish)
+			return
+		}
+	}
+	p.in.close()
 }
 
 // Handle passes on what an agent says that is talked to.
@@ -263,10 +287,37 @@ func (p *Process) Handle(e stream.Event) {
 		p.ask(about)
 	case stream.Moot:
 		p.talk.close(about.ID)
+	case stream.Answered:
+		p.answered(about)
+		return
+	case stream.Complete:
+		p.amend(&about.Result)
+		e = about
 	}
 	if p.spec.Handler != nil {
 		p.spec.Handler.Handle(e)
 	}
+}
+
+// answered goes on with what follows what the agent says to a request of ours.
+func (p *Process) answered(e stream.Answered) {
+	if e.ID == acp.ByeID {
+		p.in.finish()
+		return
+	}
+	next, failure := p.live().Answered(e)
+	if next != nil && !p.in.send(frame(next)) {
+		failure = "the agent doesn't read what it is told, or that is too long"
+	}
+	p.talk.failure = failure
+}
+
+// amend adds to what the stream came to what the conversation did.
+func (p *Process) amend(r *stream.Result) {
+	if p.talk.failure != "" {
+		r.Failure, r.Terminal = &stream.Error{Message: p.talk.failure, Refused: true}, true
+	}
+	r.Denials = append(r.Denials, p.talk.denials...)
 }
 
 // heard finds what the agent has read.

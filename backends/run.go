@@ -101,6 +101,9 @@ func Start(spec Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
+	if spec.Backend.Prompt == PromptLive {
+		spec.Backend.Live = spec.Backend.Live.open(spec.Dir)
+	}
 	prompt, stdin, err := spec.placePrompt()
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", spec.Backend.Name, err)
@@ -244,7 +247,7 @@ func (p *Process) pump() {
 		handler = p
 	}
 	reader := decode.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
-		if done != wasDone {
+		if done = done || p.talk.failure != ""; done != wasDone {
 			wasDone = done
 			select { // only the newest matters
 			case <-p.linger:
@@ -389,6 +392,7 @@ func (p *Process) finish() {
 	p.exit.Code = status.ExitStatus()
 	p.exit.Signal = signalName(status)
 	p.exit.Result = p.pumped
+	p.amend(&p.exit.Result)
 	if lost {
 		p.exit.Code, p.exit.Signal = 0, "" // how it ended isn't known; why is
 		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets another"}

@@ -64,7 +64,16 @@ type BackendSettings struct {
 	Output          string
 	InteractiveArgs []string
 	Settings        string // SettingsLoop or SettingsUser; "" is the first
+	Env             []string
+
+	// Of an agent of the Agent Client Protocol:
+	Protocol      string // ProtocolACP, or ""
+	Mode, AskMode string
+	Cost          bool // it tells what a run costs
 }
+
+// ProtocolACP is how an agent of the user's own is spoken to by the Agent Client Protocol.
+const ProtocolACP = "acp"
 
 // What of an agent's own settings counts in a loop.
 const (

@@ -164,6 +164,14 @@ func checkPresent(text string) string {
 	return ""
 }
 
+// checkEnv completes "KEY ..." for what is no variable with its value.
+func checkEnv(text string) string {
+	if name, _, ok := strings.Cut(text, "="); !ok || name == "" || strings.ContainsRune(text, 0) {
+		return "has no variable; write NAME=value"
+	}
+	return ""
+}
+
 // placeholder is an argument, or a flag's value, that looks as if something
 // were to be put in its place.
 var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)

@@ -12,6 +12,7 @@ import (
 
 // whole are the kinds of events that are about a run as a whole.
 var whole = []Event{
+	Answered{ID: "1"},
 	SessionStart{Backend: "pi"}, Usage{Context: 1}, Retry{Attempt: 1}, Quota{Window: "week"}, Compaction{Reason: "full"},
 	TurnEnd{StopReason: "stop"}, Error{Message: "no"}, Complete{Result{Turns: 1}},
 	Heard{ID: "h"}, Question{ID: "q"}, Moot{ID: "q"},

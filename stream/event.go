@@ -277,11 +277,22 @@ type Question struct {
 	Options     []string        `json:"options,omitempty"`
 	Placeholder string          `json:"placeholder,omitempty"`
 	Prefill     string          `json:"prefill,omitempty"` // of "editor"
+
+	// Yes and No are what an agent that names its answers wants to be told, "" for what it doesn't offer.
+	Yes string `json:"-"`
+	No  string `json:"-"`
 }
 
 // Moot says that a question needs no answer any more.
 type Moot struct {
 	ID string `json:"id"`
+}
+
+// Answered is what an agent says to a request of whoever drives it, and about nothing else.
+type Answered struct {
+	ID      string          `json:"id"`
+	Result  json.RawMessage `json:"-"`
+	Failure string          `json:"failure,omitempty"`
 }
 
 // Complete is the last event of a run; it comes once, when the stream is over.
@@ -335,4 +346,5 @@ func (Denied) event()       {}
 func (Heard) event()        {}
 func (Question) event()     {}
 func (Moot) event()         {}
+func (Answered) event()     {}
 func (Complete) event()     {}

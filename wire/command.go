@@ -43,7 +43,6 @@ const (
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
 	CommandAgents  = "ralph.agents.list"
-	CommandHats    = "ralph.hats"
 	CommandSandbox = "ralph.sandbox"
 )
 

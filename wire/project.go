@@ -210,7 +210,7 @@ func (l *LoopStatus) say(s loop.Status) {
 			l.Line += " · in another process"
 		}
 		l.CostText = "unknown"
-		if agent, err := backends.Lookup(s.Session.Backend); err == nil && agent.Output.HasCost() {
+		if agent, err := backends.Lookup(s.Session.Backend); err == nil && agent.HasCost() {
 			l.CostText = "not known yet"
 		}
 	}

@@ -20,13 +20,13 @@ import (
 // decodeFormats are the values of decode --format: the agents whose stream has
 // a structure, by name, and text.
 func decodeFormats() (names []string, formats map[string]decode.Format) {
-	formats = map[string]decode.Format{"text": decode.FormatText}
-	for _, name := range backends.Names() {
+	formats = map[string]decode.Format{"text": decode.FormatText, "acp": decode.FormatACP}
+	for _, name := range backends.Detected() {
 		if b, err := backends.Lookup(name); err == nil && b.Output != decode.FormatText {
 			names, formats[name] = append(names, name), b.Output
 		}
 	}
-	return append(names, "text"), formats
+	return append(names, "acp", "text"), formats
 }
 
 func newDecode() *cobra.Command {

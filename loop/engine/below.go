@@ -48,7 +48,7 @@ func (b *below) Handle(e stream.Event) {
 		}
 		b.tell(stream.Below(e, b.call.ID))
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
-		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Complete:
+		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Answered, stream.Complete:
 		b.run(e)
 	default:
 		b.tell(stream.Below(e, b.call.ID))

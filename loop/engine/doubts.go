@@ -42,7 +42,7 @@ func (c Config) Doubts() (doubts []string) {
 func (c Config) uncounted() (names []string) {
 	add := func(b backends.Backend) {
 		name := filepath.Base(b.Name)
-		if !b.Output.HasCost() && !slices.Contains(names, name) {
+		if !b.HasCost() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/backends/acp"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -118,16 +119,21 @@ func (r Resolver) lookup(ctx context.Context, name string) (b backends.Backend, 
 	switch {
 	case err == nil:
 		b.Command = cmp.Or(own.Command, b.Command)
+		b.Env = slices.Concat(own.Env, b.Env)
 		b.Prompt = cmp.Or(backends.PromptMode(own.Prompt), b.Prompt)
 		b.Output = cmp.Or(decode.Format(own.Output), b.Output)
 		b.InteractiveArgs = slices.Concat(b.InteractiveArgs, own.InteractiveArgs)
 		if own.Settings == config.SettingsUser {
-			b.Hooks.Off = nil
+			b = b.WithHooks()
 		}
-		return b, own.Args, nil
+		return b.WithModes(own.Mode, own.AskMode), own.Args, nil
+	case described && own.Protocol == config.ProtocolACP:
+		b = backends.CustomACP(own.Command, own.Args, acp.Agent{Mode: own.Mode, AskMode: own.AskMode, Cost: own.Cost})
+		b.Name, b.InteractiveArgs, b.Env = name, own.InteractiveArgs, own.Env
+		return b, nil, nil
 	case described:
 		b = custom(own.Command, own.Args, own.Prompt, own.Output)
-		b.Name, b.InteractiveArgs = name, own.InteractiveArgs
+		b.Name, b.InteractiveArgs, b.Env = name, own.InteractiveArgs, own.Env
 		return b, nil, nil
 	}
 	return b, nil, r.unknown(name)

@@ -35,7 +35,11 @@ func BroughtTo(folder string) (all []config.Planted) {
 	for _, name := range backends.Names() {
 		b, _ := backends.Lookup(name) // it is one of them
 		b.Hooks.Off = nil             // whoever wants its hooks trusts the same file
-		all = append(all, brought(folder, b, nil)...)
+		for _, p := range brought(folder, b, nil) {
+			if !slices.ContainsFunc(all, func(q config.Planted) bool { return q.File == p.File }) { // two agents may have the same
+				all = append(all, p)
+			}
+		}
 	}
 	return all
 }

@@ -91,7 +91,7 @@ type Flag struct {
 // ownFlags are those that are in no other table.
 var ownFlags = []Flag{
 	{Name: "backend", Group: AboutAgent, Uses: toRun | ToTalk | toName, at: func(o *Options) any { return &o.Agent.Name },
-		Usage: "the `AGENT` (default: the first installed); " + strings.Join(backends.Names(), ", ") + ", one of ralph.toml, or a path to a program"},
+		Usage: "the `AGENT` (default: the first installed); " + strings.Join(backends.Detected(), ", ") + ", acp:NAME, one of ralph.toml, or a path to a program"},
 	{Name: "model", Group: AboutAgent, Uses: toRun, at: func(o *Options) any { return &o.Agent.Model },
 		Usage: "the agent's `MODEL`; its name in the agent's own words"},
 	{Name: "hat", Group: AboutAgent, Uses: toRun | ToTalk, at: func(o *Options) any { return &o.Agent.Hat },

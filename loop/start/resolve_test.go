@@ -243,7 +243,7 @@ func TestWhatCantBeResolved(t *testing.T) {
 		agent Agent
 		want  string
 	}{
-		{"unknown backend", Agent{Name: "mein"}, `unknown backend "mein": did you mean mine? known are ` + strings.Join(backends.Names(), ", ") + ", mine"},
+		{"unknown backend", Agent{Name: "mein"}, `unknown backend "mein": did you mean mine? known are ` + strings.Join(backends.Detected(), ", ") + ", mine, or a path to a program"},
 		{"unknown hat", Agent{Hat: "bilder"}, `there is no hat "bilder": did you mean builder? known are builder`},
 		{"hat and another backend", Agent{Hat: "builder", Name: "pi"}, "the hat builder is one of mine; leave out the backend pi, or the hat"},
 		{"format of a known backend", Agent{Name: "mine", Output: "text"}, "go with a program of your own"},

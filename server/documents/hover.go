@@ -111,7 +111,7 @@ func currentMeaning(key config.Key, value string) string {
 	bare := strings.Trim(value, `"'`)
 	switch {
 	case key.Type == config.Backend && bare == config.Auto:
-		return "Now: the first one installed of " + strings.Join(backends.Names(), ", ") + "."
+		return "Now: the first one installed of " + strings.Join(backends.Detected(), ", ") + "."
 	case key.Zero != "" && bare != "" && strings.Trim(bare, "0.hms") == "":
 		return "Now: " + key.Zero + "."
 	case key.Zero != "":

@@ -42,7 +42,7 @@ func TestHover(t *testing.T) {
 			"**hats**: table\n\nRoles: each is a backend with arguments and instructions of its own. One is chosen at the start of a loop, or they hand over to each other by topics.\n\n```text\nloop.start -> plan\nplan  may finish\n  ready -> build\nbuild  may finish\n```"},
 		{"in an inline table", configURI, "hats.a.backend = { type = \"pi\", «ar‸gs» = [] }", nil, "**hats.a.backend.args**: list of texts, default `[]`\n\nArguments that the role's backend gets after its own."},
 		{"one of a few", configURI, "[backends.pi]\nprompt = «\"a‸rg\"»", nil, "**backends.pi.prompt**: text (stdin, arg, file), default `\"stdin\"`\n\nHow the prompt goes in: on standard input, as the last argument, or in a file that the last argument names."},
-		{"automatic", configURI, "backend = «\"au‸to\"»", nil, "**backend**: name of a backend, default `\"auto\"`\n\nThe agent that runs the loop. `auto` takes the first one that is installed.\n\nNow: the first one installed of " + strings.Join(backends.Names(), ", ") + "."},
+		{"automatic", configURI, "backend = «\"au‸to\"»", nil, "**backend**: name of a backend, default `\"auto\"`\n\nThe agent that runs the loop. `auto` takes the first one that is installed.\n\nNow: the first one installed of " + strings.Join(backends.Detected(), ", ") + "."},
 		{"comment", configURI, "# back‸end = 3", nil, ""},
 	}
 	for _, tt := range tests {

@@ -1,0 +1,107 @@
+package backends
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/backends/acp"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+)
+
+// ACPPrefix is what the names of agents begin with that are spoken to by the Agent Client Protocol.
+const ACPPrefix = "acp:"
+
+// acpAgents are the known ones.
+var acpAgents = sync.OnceValue(func() (all []Backend) {
+	for _, a := range acp.Agents() {
+		var b Backend
+		if i := slices.IndexFunc(builtin, func(b Backend) bool { return b.Name == a.Like }); i >= 0 {
+			b = builtin[i]
+		}
+		b.Name, b.Command, b.Args, b.InteractiveArgs = ACPPrefix+a.Name, a.Command, a.Args, nil
+		b.May, b.Install = cmp.Or(a.May, b.May), cmp.Or(a.Install, b.Install)
+		b.Env = slices.Concat(a.Env, b.Env)
+		if a.Own != "" {
+			b.Inside.Own = slices.Concat(b.Inside.Own, []sandbox.Own{{Path: a.Own}})
+		}
+		if a.Meta != nil {
+			b.Hooks.Off = []string{} // it is Meta that turns them off
+		}
+		all = append(all, speaksACP(b, a))
+	}
+	return all
+})
+
+// speaksACP makes a backend one that is spoken to by the protocol: its runs are talked to, whoever
+// looks. No argument of a headless run's is one of its own.
+func speaksACP(b Backend, a acp.Agent) Backend {
+	return Backend{
+		Name: b.Name, Command: b.Command, Args: b.Args, InteractiveArgs: b.InteractiveArgs, May: b.May,
+		Prompt: PromptLive, Output: decode.FormatACP, NoCost: !a.Cost, Transport: TransportPipes, SlashCommands: true,
+		Hooks: Hooks{Off: b.Hooks.Off}, Brings: b.Brings, Inside: b.Inside, Env: b.Env, Kept: b.Kept,
+		Stop: []os.Signal{terminate}, Install: b.Install, Needs: b.Needs,
+		Live: &Live{silent: b.Args, ACP: &a, AskMay: "asks you what it would ask its own user"},
+	}
+}
+
+// CustomACP is an agent of the user's own that speaks the protocol.
+func CustomACP(command string, args []string, a acp.Agent) Backend {
+	return speaksACP(Custom(command, args, PromptLive, decode.FormatACP), a).WithModes(a.Mode, a.AskMode)
+}
+
+// withACP is the backend with something else about its agent.
+func (b Backend) withACP(change func(*acp.Agent)) Backend {
+	if b.Live != nil && b.Live.ACP != nil {
+		live, a := *b.Live, *b.Live.ACP
+		change(&a)
+		live.ACP, b.Live = &a, &live
+	}
+	return b
+}
+
+// WithHooks is the backend whose user's own hooks run.
+func (b Backend) WithHooks() Backend {
+	b.Hooks.Off = nil
+	return b.withACP(func(a *acp.Agent) { a.Meta = a.Hooked })
+}
+
+// WithModes is the backend with other modes, where they are named.
+func (b Backend) WithModes(mode, askMode string) Backend {
+	return b.withACP(func(a *acp.Agent) {
+		if a.Mode, a.AskMode = cmp.Or(mode, a.Mode), cmp.Or(askMode, a.AskMode); mode != "" {
+			b.May = "may do what its mode " + mode + " allows"
+		}
+	})
+}
+
+// open makes the conversation of a run in a folder of one that speaks the protocol.
+func (l Live) open(dir string) *Live {
+	if l.ACP == nil {
+		return &l
+	}
+	var r *acp.Run
+	l.Prompt = func(_, text string) any {
+		r = acp.New(dir, l.ACP.Mode, text, l.ACP.Meta)
+		return r.Open()
+	}
+	l.Answered = func(e stream.Answered) (any, string) { return r.Answered(e) }
+	l.Steer = func(id, text string) any { return r.Steer(id, text) }
+	l.TakeBack = func([]string) []any { return nil } // what it was told is in its queue
+	l.Abort = func(string) any { return r.Abort() }
+	l.Bye = func() any { return r.Bye() }
+	l.Refuse = acp.Refuse
+	l.Answer = func(q stream.Question, a Answer) []any {
+		frames := []any{r.Answer(q, a.Yes)}
+		if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol
+			if word := r.Steer(newUUID(), a.Text); word != nil {
+				frames = append(frames, word)
+			}
+		}
+		return frames
+	}
+	return &l
+}
