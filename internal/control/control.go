@@ -1,5 +1,5 @@
 // Package control is the way from one process of a user's to another: a socket in the user's
-// state folder on which who serves it learns from Linux which process asks.
+// state folder, or a named pipe of Windows. Linux and Windows tell who serves it which process asks.
 package control
 
 import (
@@ -10,11 +10,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
 )
 
 // ErrNobody says that nobody serves a socket, or that nothing was answered: whoever did is gone.
@@ -31,51 +26,25 @@ type Answerer func(pid int, request json.RawMessage) any
 type Server struct {
 	Path string
 
-	listener *net.UnixListener
+	listener listener
 }
 
-// suffix is what sockets are called behind their names.
-const suffix = ".sock"
+// listener is a socket on which processes can ask, or what the system has in its place.
+type listener interface {
+	// accept waits for the next one. The error is net.ErrClosed after Close.
+	accept() (conn io.ReadWriteCloser, pid int, err error)
+	Close() error
+}
 
 // Serve makes a socket with a name in a folder of ours, and answers until Close. Sockets there
 // that nobody serves any more are taken away.
-func Serve(dir, name string, answer Answerer) (*Server, error) {
-	dir, err := roomFor(dir, name+suffix)
-	if err != nil {
+func Serve(dir, name string, answer Answerer) (s *Server, err error) {
+	s = new(Server)
+	if s.Path, s.listener, err = listen(dir, name); err != nil {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}
-	sweep(dir)
-	s := &Server{Path: filepath.Join(dir, name+suffix)}
-	short, done, err := shorten(s.Path)
-	if err != nil {
-		return nil, fmt.Errorf("making a socket: %w", err)
-	}
-	defer done()
-	_ = os.Remove(s.Path)
-	if s.listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"}); err != nil {
-		return nil, fmt.Errorf("making a socket: %w", err)
-	}
-	s.listener.SetUnlinkOnClose(false)
 	go s.accept(answer)
 	return s, nil
-}
-
-// roomFor is the folder of ours for a socket: the one that is wanted or, where its path is too long
-// for the system, one of the user's among the temporary ones.
-func roomFor(dir, name string) (string, error) {
-	if !canShorten && len(filepath.Join(dir, name)) > maxAddress {
-		dir = filepath.Join(os.TempDir(), fmt.Sprintf("ralph-lsp-%d", os.Getuid()))
-	}
-	if len(filepath.Join(dir, name)) > maxAddress && !canShorten {
-		return "", fmt.Errorf("the path %s is too long for one; set TMPDIR to a shorter folder", dir)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
-		return "", errors.Join(err, fmt.Errorf("%s is no folder", dir))
-	}
-	return dir, os.Chmod(dir, 0o700) // which nobody but its owner may
 }
 
 // Close takes no more requests. Those that were taken are still answered.
@@ -83,29 +52,24 @@ func (s *Server) Close() {
 	if s == nil {
 		return
 	}
-	_ = os.Remove(s.Path)
 	s.listener.Close()
 }
 
 func (s *Server) accept(answer Answerer) {
 	for {
-		conn, err := s.listener.AcceptUnix()
+		conn, pid, err := s.listener.accept()
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
 		if err == nil {
-			go reply(conn, answer)
+			go reply(conn, pid, answer)
 		}
 	}
 }
 
 // reply answers what one process asks, line by line.
-func reply(conn *net.UnixConn, answer Answerer) {
+func reply(conn io.ReadWriteCloser, pid int, answer Answerer) {
 	defer conn.Close()
-	pid, err := peerOf(conn)
-	if err != nil {
-		return
-	}
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxMessage)
 	for lines.Scan() {
@@ -125,12 +89,7 @@ func Ask(ctx context.Context, path string, request, answer any) error {
 	if err != nil {
 		return err
 	}
-	short, done, err := shorten(path)
-	if err != nil {
-		return ErrNobody
-	}
-	defer done()
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", short)
+	conn, err := dial(ctx, path)
 	if err != nil {
 		return errors.Join(ErrNobody, ctx.Err())
 	}
@@ -143,37 +102,4 @@ func Ask(ctx context.Context, path string, request, answer any) error {
 		return errors.Join(ErrNobody, ctx.Err())
 	}
 	return nil
-}
-
-// maxAddress is how long systems let the name of a socket be.
-const maxAddress = 100
-
-// settled is how old a socket has to be until nobody is just about to serve it.
-const settled = time.Minute
-
-// refusedOnWindows is WSAECONNREFUSED.
-const refusedOnWindows = syscall.Errno(10061)
-
-// sweep takes away the sockets of processes that were killed.
-func sweep(dir string) {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		path := filepath.Join(dir, e.Name())
-		short, done, err := shorten(path)
-		if err != nil {
-			continue
-		}
-		info, err := e.Info()
-		if err != nil || !strings.HasSuffix(path, suffix) || time.Since(info.ModTime()) < settled {
-			done()
-			continue
-		}
-		conn, err := net.Dial("unix", short)
-		if err == nil {
-			conn.Close()
-		} else if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, refusedOnWindows) {
-			_ = os.Remove(path)
-		}
-		done()
-	}
 }
