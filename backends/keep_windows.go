@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"sync"
 	"syscall"
 	"time"
 	"unsafe"
@@ -43,6 +44,9 @@ func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_SUSPENDED,
 		CmdLine:       commandLine(cmd.Args), // so that cmd reads its text as it was typed
+	}
+	if !hasConsole() {
+		cmd.SysProcAttr.CreationFlags |= windows.CREATE_NO_WINDOW // of the one that it gets
 	}
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(startProblem(cmd, err), windows.CloseHandle(job))
@@ -87,9 +91,31 @@ func newJob() (windows.Handle, error) {
 // status is how the child ended. None is ever lost here.
 func (c *child) status() (status syscall.WaitStatus, lost bool) { return c.ended(), false }
 
+// hasConsole says whether this process has a console, which those that it starts share.
+func hasConsole() bool {
+	page, err := windows.GetConsoleCP()
+	return err == nil && page != 0
+}
+
+var (
+	attachConsole = windows.NewLazySystemDLL("kernel32.dll").NewProc("AttachConsole")
+	freeConsole   = windows.NewLazySystemDLL("kernel32.dll").NewProc("FreeConsole")
+	attaching     sync.Mutex
+)
+
 // signal is Ctrl-Break for the child's process group, whatever sig is: no other polite request
-// reaches a process of another group. Who has a console of its own, or none, doesn't hear it.
+// reaches a process of another group, and that only from within its console. Who has left
+// that, or has none, doesn't hear it.
 func (c *child) signal(os.Signal) {
+	attaching.Lock()
+	defer attaching.Unlock()
+	if !hasConsole() {
+		freeConsole.Call() // the place of one, which some have
+		if ok, _, _ := attachConsole.Call(uintptr(c.pid)); ok == 0 {
+			return
+		}
+		defer freeConsole.Call()
+	}
 	windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(c.pid))
 }
 
@@ -109,6 +135,9 @@ func (c *child) alive() (pids []int, err error) {
 	return pids, os.NewSyscallError("QueryInformationJobObject", err)
 }
 
+// consoleLimit is how long the process of the system that was the agent's console may stay behind it.
+const consoleLimit = 100 * time.Millisecond
+
 // sweep ends the child and all that it started. It returns how many lived. The job is closed
 // when nothing is left in it.
 func (c *child) sweep(grace time.Duration) (found int, err error) {
@@ -116,6 +145,9 @@ func (c *child) sweep(grace time.Duration) (found int, err error) {
 		return 0, nil
 	}
 	pids, err := c.alive()
+	for begin := time.Now(); len(pids) > 0 && err == nil && grace > 0 && time.Since(begin) < consoleLimit; pids, err = c.alive() {
+		time.Sleep(time.Millisecond)
+	}
 	found = len(pids)
 	if found > 0 && grace > 0 {
 		c.signal(nil)

@@ -2,6 +2,7 @@ package backends
 
 import (
 	"os"
+	"runtime"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -39,5 +40,13 @@ var kiro = Backend{
 	},
 	Stop:        []os.Signal{os.Interrupt, terminate},
 	VersionArgs: []string{"--version"},
-	Install:     "curl -fsSL https://cli.kiro.dev/install | bash",
+	Install:     installKiro(),
+}
+
+// installKiro names a page on Windows, which has no bash.
+func installKiro() string {
+	if runtime.GOOS == "windows" {
+		return "see https://kiro.dev/cli"
+	}
+	return "curl -fsSL https://cli.kiro.dev/install | bash"
 }

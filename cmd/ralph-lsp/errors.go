@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -57,8 +59,16 @@ func explain(err error) string {
 	return terminal.Line(message)
 }
 
+// isUnread says that nobody reads what is written any more. On Windows that is a failure to
+// write (ERROR_BROKEN_PIPE, ERROR_NO_DATA, ERROR_PIPE_NOT_CONNECTED), where elsewhere it ends
+// all processes but those that drive a loop.
+func isUnread(reason error) bool {
+	errno := syscall.Errno(0)
+	return errors.Is(reason, syscall.EPIPE) || runtime.GOOS == "windows" && errors.As(reason, &errno) && slices.Contains([]syscall.Errno{109, 232, 233}, errno)
+}
+
 // judge returns how a command ended that returned err. A failure that has
-// another cause, or says so itself, stays the command's; so does a loop's end
+// another cause, or says so itself, stays the command's; so does the end of one
 // when nobody reads any more.
 func judge(o *terminal.Output, err error) error {
 	reason := o.Failure()
@@ -66,7 +76,8 @@ func judge(o *terminal.Output, err error) error {
 	isExit := errors.As(err, &exit)
 	switch {
 	case reason == nil,
-		isExit && (exit.message != "" || errors.Is(reason, syscall.EPIPE)),
+		isExit && exit.message != "",
+		isUnread(reason) && (isExit || runtime.GOOS == "windows"),
 		err != nil && !isExit && !errors.Is(err, reason):
 		return err
 	}

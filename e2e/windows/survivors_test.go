@@ -3,6 +3,8 @@
 package windows
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -27,6 +29,27 @@ func TestNobodySurvives(t *testing.T) {
 			s.works()
 			kill(s.T, s.itself()) // whose exit code is 0 for Wine
 			p.ends(-1)
+		},
+		"cancel": func(s *scene) {
+			p := s.run("hangs")
+			s.works()
+			s.now(0, "cancel")
+			p.ends(130)
+		},
+		"cancel, of one that ends when it is asked": func(s *scene) {
+			p := s.run("polite")
+			s.works()
+			s.now(0, "cancel")
+			p.ends(130)
+			if wine == nil && !exists(filepath.Join(s.dir, "asked politely")) { // Wine 8 hands on no Ctrl-Break
+				s.Error("it wasn't asked")
+			}
+		},
+		"cancel, of one that is deaf": func(s *scene) {
+			p := s.run("deaf")
+			s.works()
+			s.now(0, "cancel")
+			p.ends(130)
 		},
 		"run is killed": func(s *scene) {
 			p := s.run("hangs")
@@ -63,10 +86,24 @@ func TestNobodySurvives(t *testing.T) {
 			kill(s.T, p.cmd.Process.Pid)
 			p.ends(-1)
 		},
+		"a loop without a window is cancelled": func(s *scene) {
+			s.run("hangs", "--detach").ends(0)
+			s.works()
+			s.now(0, "cancel")
+		},
 		"its keeper is killed": func(s *scene) {
 			s.run("hangs", "--detach").ends(0)
 			s.works()
 			kill(s.T, s.keeperOf())
+		},
+		"a loop that is detached outlives its window": func(s *scene) {
+			p := s.run("hangs")
+			s.works()
+			s.now(0, "detach")
+			os.Remove(filepath.Join(s.dir, "at work"))
+			kill(s.T, p.cmd.Process.Pid) // as when its window is closed
+			s.works()
+			s.now(0, "cancel")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -89,6 +126,26 @@ func TestTwoLoops(t *testing.T) {
 	if left := len(two.alive()); left != family {
 		t.Errorf("%d of the other loop's processes live", left)
 	}
-	kill(t, other.cmd.Process.Pid)
+	two.now(0, "cancel")
+	other.ends(130)
 	two.survivors()
+}
+
+// What a program that reads no more leaves of our output is no failure.
+func TestAPipeThatIsClosed(t *testing.T) {
+	s := newScene(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := s.command("status", "--all")
+	r.Close()
+	cmd.Stdout = w
+	var said strings.Builder
+	cmd.Stderr = &said
+	err = cmd.Run()
+	w.Close()
+	if err != nil || said.Len() > 0 {
+		t.Errorf("%v: %s", err, said.String())
+	}
 }

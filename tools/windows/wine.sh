@@ -19,19 +19,21 @@ fi
 case $wine in "$cache"/*)
   root=${wine%/lib/wine/wine64}
   libraries=$root/lib/x86_64-linux-gnu/wine
-  if [ ! -e "$libraries/x86_64-windows/zlib1.dll" ]; then
+  if [ -e "$libraries/i386-windows" ]; then
     ln -sf wineserver64 "$root/lib/wine/wineserver" # the script there looks in /usr
-    rm -rf "$libraries/i386-windows"
     strip --strip-debug "$libraries"/x86_64-windows/*.{dll,exe} 2>/dev/null || true # two thirds of it
-    cp "$root/x86_64-w64-mingw32/lib/zlib1.dll" "$libraries/x86_64-windows/"
+    rm -rf "$libraries/i386-windows"
   fi
 esac
 
 prefix=$cache/wine64/prefix
 if [ ! -e "$prefix/.complete" ]; then
   rm -rf "$prefix"
+  system32=$prefix/drive_c/windows/system32
+  mkdir -p "$system32"
+  [ ! -e "${root:-}/x86_64-w64-mingw32/lib/zlib1.dll" ] || cp "$root/x86_64-w64-mingw32/lib/zlib1.dll" "$system32/"
   WINEPREFIX=$prefix WINEDEBUG=-all WINEDLLOVERRIDES='mscoree,mshtml=' timeout 300 "$wine" wineboot --init >&2 || true # it has no 32 bits
-  [ -e "$prefix/drive_c/windows/system32/kernel32.dll" ] || { echo "wine.sh: $wine makes no $prefix" >&2; exit 1; }
+  [ -e "$system32/kernel32.dll" ] || { echo "wine.sh: $wine makes no $prefix" >&2; exit 1; }
   touch "$prefix/.complete"
 fi
 printf '%s\t%s\n' "$wine" "$prefix"

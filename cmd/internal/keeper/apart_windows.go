@@ -1,10 +1,21 @@
 package keeper
 
-import "syscall"
+import (
+	"syscall"
+	"unsafe"
 
-const detachedProcess = 0x8 // of CreateProcess: without a console
+	"golang.org/x/sys/windows"
+)
 
-// apart are the attributes of a process that no console's end reaches.
+// apart are the attributes of a process that no console's end reaches. It has one of its own,
+// without a window, or each agent would open one. It leaves the job of whoever started this
+// process, such as an editor, where that lets it.
 func apart() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP | detachedProcess}
+	flags := uint32(windows.CREATE_NEW_PROCESS_GROUP | windows.CREATE_NO_WINDOW)
+	var job windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	err := windows.QueryInformationJobObject(0, windows.JobObjectExtendedLimitInformation, uintptr(unsafe.Pointer(&job)), uint32(unsafe.Sizeof(job)), nil)
+	if err == nil && job.BasicLimitInformation.LimitFlags&windows.JOB_OBJECT_LIMIT_BREAKAWAY_OK != 0 {
+		flags |= windows.CREATE_BREAKAWAY_FROM_JOB
+	}
+	return &syscall.SysProcAttr{CreationFlags: flags}
 }
