@@ -14,13 +14,29 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: { 'PROMPT.md': 'wait\n' }, colorScheme: 'dark',
-      keybindings: Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
+      keybindings: [
+        ...Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
+        { key: 'ctrl+alt+w', command: 'workbench.action.openWalkthrough', args: 'ralph-lsp.ralph#start' },
+      ],
     });
     await w.run('Ralph: Focus on Loops View');
   });
   after(() => w?.close());
   const it = (name, body) => test(name, () => w.step(name, body));
   const key = (n) => w.page.keyboard.press(`Control+Alt+${n}`);
+
+  /** Which steps of the walkthrough are ticked: an agent, a start, a look. */
+  const ticks = async (...want) => {
+    await key('w');
+    const boxes = w.page.locator('.getting-started-step [data-done-step-id]');
+    const ticked = () => boxes.evaluateAll((all) => all.map((e) => e.getAttribute('aria-checked')));
+    await until(`the steps ${want}`, async () => String(await ticked()) === String(want));
+  };
+
+  it('ticks a step of the walkthrough when it is done, and no sooner', async () => {
+    await ticks(true, false, false);
+    await w.screenshot('walkthrough');
+  });
 
   it('offers a promise that nobody set, and is done by it', async () => {
     await key(1);
@@ -64,6 +80,10 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).click();
     await w.notification('done: DONE').waitFor();
     await w.treeRow('Iteration 2').waitFor();
+  });
+
+  it('has ticked the start, and the look at the transcript that came with it', async () => {
+    await ticks(true, true, true);
   });
 
   it('understands the texts of other tools', async () => {
