@@ -191,3 +191,13 @@ it('takes its keys along when the buffer becomes another', function()
   expect.equal(nvim:lua([[return #vim.api.nvim_buf_get_keymap(0, 'n')]]), 0)
   expect.equal(nvim:lua('return vim.v.errmsg'), '')
 end)
+
+it('has the keys to map to that the documents name', function()
+  local nvim = child.start({})
+  for _, document in ipairs({ 'README.md', 'doc/ralph.txt' }) do
+    local text = child.read(vim.fs.joinpath('editors/nvim', document))
+    for key in text:gmatch('<Plug>%(ralph%-%w+%)') do
+      expect.matches(nvim:lua(("return vim.fn.maparg('%s', 'n')"):format(key)), 'Ralph')
+    end
+  end
+end)
