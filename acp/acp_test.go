@@ -21,6 +21,7 @@ type talk struct {
 	answered chan message
 	asked    chan message // commands of the sidecar
 	results  map[string]string
+	before   map[string]func() // what happens before a command is answered
 	session  string
 	ended    chan error
 }
@@ -33,6 +34,7 @@ func begin(t *testing.T, results map[string]string, a *Agent) *talk {
 	toClient, fromAgent := io.Pipe()
 	k.client = newConn(lines{}, toClient, fromClient)
 	k.client.handle = func(method string, id, params json.RawMessage) {
+		checkShape(t, sentBy[method], params)
 		k.heard <- message{Method: method, ID: id, Params: params}
 	}
 	isUp := make(chan struct{})
@@ -73,7 +75,10 @@ func (k *talk) command(method string, id, params json.RawMessage) {
 		Arguments []json.RawMessage
 	}
 	_ = json.Unmarshal(params, &p)
-	if p.Command != "ralph.agents.list" {
+	if before := k.before[p.Command]; before != nil {
+		before()
+	}
+	if p.Command != "ralph.agents.list" && p.Command != "ralph.hats" {
 		k.asked <- message{Method: p.Command, Params: p.Arguments[0]}
 	}
 	result, failed := strings.CutPrefix(k.results[p.Command], "!")
@@ -91,7 +96,12 @@ func (k *talk) command(method string, id, params json.RawMessage) {
 
 func (k *talk) ask(method, params string) {
 	params = strings.ReplaceAll(params, "SESSION", k.session)
-	k.client.request(method, json.RawMessage(params), func(result json.RawMessage, err *rpcError) { k.answered <- message{Result: result, Error: err} })
+	k.client.request(method, json.RawMessage(params), func(result json.RawMessage, err *rpcError) {
+		if shape := answeredBy[method]; err == nil && shape != "" {
+			checkShape(k.t, shape, result)
+		}
+		k.answered <- message{Result: result, Error: err}
+	})
 }
 
 func (k *talk) prompt(text string) {
@@ -169,6 +179,7 @@ func TestATurnIsALoop(t *testing.T) {
 		`{"sessionUpdate":"agent_message_chunk","messageId":"m1","content":{"type":"text","text":"Look"}}`,
 		`{"sessionUpdate":"agent_message_chunk","messageId":"m2","parentToolCallId":"c9","content":{"type":"text","text":"a subagent"}}`,
 		`{"sessionUpdate":"tool_call","toolCallId":"c1","name":"Edit","title":"a.go","kind":"edit","status":"in_progress","locations":[{"path":"/w/app/a.go"}],"rawInput":{"file_path":"a.go","old_string":"1","new_string":"2"}}`,
+		`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"completed","content":[{"type":"content","content":{"type":"text","text":"done"}}]}`,
 		`{"sessionUpdate":"tool_call","toolCallId":"c2","name":"Bash","title":"go test","kind":"execute","status":"in_progress","locations":[{"path":"/w/app"}]}`,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"c2","status":"failed","content":[{"type":"content","content":{"type":"text","text":"FAIL"}}]}`,
 		`{"sessionUpdate":"usage_update","used":5,"cost":{"amount":1,"currency":"USD"}}`,
@@ -178,6 +189,7 @@ func TestATurnIsALoop(t *testing.T) {
 	for _, step := range [][2]string{
 		{"agent_message_chunk", `"messageId":"3.m1"`},
 		{"tool_call", `"content":[{"newText":"2","oldText":"1","path":"/w/app/a.go","type":"diff"}]`},
+		{"tool_call_update", `{"status":"completed","toolCallId":"3.c1"}`}, // its diff stays
 		{"tool_call", `"title":"go test","toolCallId":"3.c2"`},
 		{"tool_call_update", `"status":"failed","toolCallId":"3.c2"`},
 		{"usage_update", `"size":10`},
@@ -185,6 +197,7 @@ func TestATurnIsALoop(t *testing.T) {
 		{"plan", `{"content":"check: go test","priority":"medium","status":"pending"}`},
 		{"plan", `{"content":"check: go test","priority":"medium","status":"in_progress"}`},
 		{"agent_message_chunk", "done: DONE after 3 iterations"},
+		{"plan", `{"content":"iteration 3/5","priority":"medium","status":"completed"}`},
 		{"agent_message_chunk", "Result: done"},
 	} {
 		got := k.hears(step[0])
@@ -241,8 +254,12 @@ func TestADetachedLoopKeepsItsTurn(t *testing.T) {
 	k := running(t, &Agent{})
 	k.told("c1", "c2", `{"sessionUpdate":"_ralph/end","stopReason":"detached","text":"it goes on alone"}`)
 	k.told("c2", "c3", over)
-	for _, want := range []string{"alone", "done: DONE", "Result: done"} {
-		if got := k.hears("agent_message_chunk"); !strings.Contains(got, want) {
+	for _, want := range []string{"alone", "done: DONE", "", "Result: done"} {
+		kind := "agent_message_chunk"
+		if want == "" {
+			kind = "plan"
+		}
+		if got := k.hears(kind); !strings.Contains(got, want) {
 			t.Fatal(got)
 		}
 	}
@@ -258,7 +275,7 @@ func TestAClientThatHearsNothingForLong(t *testing.T) {
 	}
 }
 
-const question = `{"loopId":"ralph-a","id":"q1","kind":"permission","toolCallId":"c1","title":"Bash git push","detail":"git push origin","offers":[
+const aQuestion = `{"loopId":"ralph-a","id":"q1","kind":"permission","toolCallId":"c1","title":"Bash git push","detail":"git push origin","offers":[
 	{"title":"Deny","arguments":[{"answer":"deny"}]},{"title":"Allow Once","arguments":[{"answer":"once"}]},{"title":"Allow in This Loop","arguments":[{"answer":"loop"}]}]}`
 
 // No comes first, and whoever gives no answer has said no.
@@ -274,7 +291,7 @@ func TestQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := running(t, &Agent{})
 			answers := make(chan string, 1)
-			k.sidecar.request("ralph/permission", json.RawMessage(question), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
+			k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
 			asked := receive(t, k.heard)
 			if want := `"options":[{"kind":"reject_once","name":"Deny","optionId":"0"},{"kind":"allow_once","name":"Allow Once","optionId":"1"},{"kind":"allow_always","name":"Allow in This Loop","optionId":"2"}]`; asked.Method != "session/request_permission" || !strings.Contains(string(asked.Params), want) || !strings.Contains(string(asked.Params), `"toolCallId":"3.c1"`) {
 				t.Fatalf("%s %s", asked.Method, asked.Params)
@@ -290,14 +307,14 @@ func TestQuestions(t *testing.T) {
 // A question that somebody else has answered is taken back, and one that can't be asked stays open.
 func TestAQuestionThatNeedsNoAnswer(t *testing.T) {
 	k := running(t, &Agent{})
-	id := k.sidecar.request("ralph/permission", json.RawMessage(question), func(json.RawMessage, *rpcError) {})
+	id := k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpcError) {})
 	asked := receive(t, k.heard)
 	k.sidecar.notify("$/cancelRequest", map[string]any{"id": id})
 	if m := receive(t, k.heard); m.Method != "$/cancel_request" || string(m.Params) != `{"requestId":`+string(asked.ID)+`}` {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
 	answers := make(chan string, 1)
-	k.sidecar.request("ralph/permission", json.RawMessage(question), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
+	k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
 	k.client.reply(receive(t, k.heard).ID, nil, errorf(codeMethod, "I can't"))
 	if got := receive(t, answers); got != "null" {
 		t.Errorf("an unanswered question is answered with %s", got)

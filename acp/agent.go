@@ -29,13 +29,15 @@ type Agent struct {
 	sessions map[string]*session // by their ids
 	loops    map[string]*session // by the ids of their loops
 	folders  map[string]bool     // that the sidecar knows
-	asked    map[string]asked    // by the id of the sidecar's request: who is asked instead
+	hasForms bool                // the client's user can fill in a form
+
+	asked map[string]json.RawMessage // questions that the client has: its request's id by the sidecar's
 }
 
 // Serve serves a client until it goes away: then its loops end as they do with an editor, and
 // Serve returns.
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
-	a.sessions, a.loops, a.folders, a.asked = map[string]*session{}, map[string]*session{}, map[string]bool{}, map[string]asked{}
+	a.sessions, a.loops, a.folders, a.asked = map[string]*session{}, map[string]*session{}, map[string]bool{}, map[string]json.RawMessage{}
 	fromUs, toSidecar := io.Pipe()
 	fromSidecar, toUs := io.Pipe()
 	a.client = newConn(lines{}, in, out)
@@ -152,18 +154,31 @@ func init() { // as they and what they call name each other
 		"session/close":             (*Agent).closeSession,
 		"session/prompt":            (*Agent).prompt,
 		"session/cancel":            (*Agent).cancel,
+		"session/set_mode":          (*Agent).setMode,
 		"session/set_config_option": (*Agent).setConfig,
 		"_session/steering":         (*Agent).steering,
 	}
 }
 
-func (a *Agent) initialize(id, _ json.RawMessage) *rpcError {
+func (a *Agent) initialize(id, params json.RawMessage) *rpcError {
+	var p struct {
+		ClientCapabilities struct {
+			Auth        struct{ Terminal bool }
+			Elicitation struct{ Form *struct{} }
+		}
+	}
+	_ = json.Unmarshal(params, &p) // of another version, perhaps
+	a.mu.Lock()
+	a.hasForms = p.ClientCapabilities.Elicitation.Form != nil
+	a.mu.Unlock()
+	doctor := map[string]any{"id": "doctor", "name": "Look at which agents there are", "description": "ralph-lsp doctor says what is missing. A loop has no login of its own."}
+	if p.ClientCapabilities.Auth.Terminal {
+		doctor["type"], doctor["args"] = "terminal", []string{"doctor"}
+	}
 	a.client.reply(id, map[string]any{
 		"protocolVersion": protocolVersion,
 		"agentInfo":       map[string]any{"name": "ralph-lsp", "title": "Ralph loops", "version": a.Version},
-		"authMethods": []any{map[string]any{
-			"id": "doctor", "name": "Look at which agents there are", "description": "ralph-lsp doctor says what is missing. A loop has no login of its own.", "type": "terminal", "args": []string{"doctor"},
-		}},
+		"authMethods":     []any{doctor},
 		"agentCapabilities": map[string]any{
 			"loadSession":         true,
 			"promptCapabilities":  map[string]any{"embeddedContext": true},

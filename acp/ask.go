@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // offer is a command that can be offered: LSP's.
@@ -12,32 +13,41 @@ type offer struct {
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// asked is a question of the sidecar's that the client has.
-type asked struct{ client json.RawMessage }
+// answer is what a question is answered with: PermissionResult of docs/PROTOCOL.md.
+type answer struct {
+	Answer string `json:"answer"`
+	Text   string `json:"text,omitempty"`
+}
+
+// question is one of docs/PROTOCOL.md.
+type question struct {
+	LoopID      string   `json:"loopId"`
+	ID          string   `json:"id"`
+	Kind        string   `json:"kind"`
+	ToolCallID  string   `json:"toolCallId"`
+	Title       string   `json:"title"`
+	Detail      string   `json:"detail"`
+	Options     []string `json:"options"`
+	Placeholder string   `json:"placeholder"`
+	Offers      []offer  `json:"offers"`
+}
 
 // ask hands a loop's question to the client. The words and their order are the sidecar's: no comes
 // first. What the client can't ask stays open: it can be answered in a terminal.
 func (a *Agent) ask(id, params json.RawMessage) {
-	var q struct {
-		LoopID     string  `json:"loopId"`
-		ID         string  `json:"id"`
-		Kind       string  `json:"kind"`
-		ToolCallID string  `json:"toolCallId"`
-		Title      string  `json:"title"`
-		Detail     string  `json:"detail"`
-		Offers     []offer `json:"offers"`
-	}
+	var q question
 	_ = json.Unmarshal(params, &q)
 	a.mu.Lock()
 	s := a.loops[q.LoopID]
+	hasForms := a.hasForms
 	a.mu.Unlock()
 	if s == nil {
 		a.sidecar.reply(id, nil, nil)
 		return
 	}
-	type answer struct {
-		Answer string `json:"answer"`
-		Text   string `json:"text,omitempty"`
+	if hasForms && (q.Kind == "input" || q.Kind == "select") {
+		s.put(id, "elicitation/create", s.formOf(q), filledIn)
+		return
 	}
 	kinds := map[string]string{"deny": "reject_once", "once": "allow_once", "loop": "allow_always", "value": "allow_once"}
 	var answers []answer
@@ -59,28 +69,70 @@ func (a *Agent) ask(id, params json.RawMessage) {
 	if q.ToolCallID != "" {
 		call = s.idOf(q.ToolCallID)
 	}
-	toolCall := map[string]any{"toolCallId": call, "title": q.Title, "status": "pending", "kind": "other"}
-	if q.Detail != "" {
-		toolCall["content"] = []any{map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": q.Detail}}}
-	}
+	s.put(id, "session/request_permission", s.optionsOf(call, q.Title, q.Detail, options), func(result json.RawMessage) answer {
+		if i, ok := chosen(result); ok && i < len(answers) {
+			return answers[i]
+		}
+		return answer{Answer: "deny"}
+	})
+}
+
+// put asks the client what the sidecar asks with a request. A client that can't ask leaves it open.
+func (s *session) put(id json.RawMessage, method string, params any, read func(json.RawMessage) answer) {
 	key := string(id)
-	asking := a.client.request("session/request_permission", map[string]any{"sessionId": s.id, "toolCall": toolCall, "options": options}, func(result json.RawMessage, err *rpcError) {
-		a.mu.Lock()
-		delete(a.asked, key)
-		a.mu.Unlock()
-		if err != nil { // it can't ask
-			a.sidecar.reply(id, nil, nil)
+	asking := s.client.request(method, params, func(result json.RawMessage, err *rpcError) {
+		s.mu.Lock()
+		delete(s.asked, key)
+		s.mu.Unlock()
+		if err != nil {
+			s.sidecar.reply(id, nil, nil)
 			return
 		}
-		said := answer{Answer: "deny"}
-		if i, ok := chosen(result); ok && i < len(answers) {
-			said = answers[i]
-		}
-		a.sidecar.reply(id, said, nil)
+		s.sidecar.reply(id, read(result), nil)
 	})
-	a.mu.Lock()
-	a.asked[key] = asked{asking}
-	a.mu.Unlock()
+	s.mu.Lock()
+	s.asked[key] = asking
+	s.mu.Unlock()
+}
+
+// optionsOf is a question with a button for each of its options.
+func (s *session) optionsOf(call, title, detail string, options []any) any {
+	toolCall := map[string]any{"toolCallId": call, "title": title, "status": "pending", "kind": "other"}
+	if detail != "" {
+		toolCall["content"] = []any{map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": detail}}}
+	}
+	return map[string]any{"sessionId": s.id, "toolCall": toolCall, "options": options}
+}
+
+// formOf is a question for a text, or for one of several, as a form.
+func (s *session) formOf(q question) any {
+	field := map[string]any{"type": "string", "title": q.Title}
+	if q.Placeholder != "" {
+		field["description"] = q.Placeholder
+	}
+	if len(q.Options) > 0 {
+		field["enum"] = q.Options
+	}
+	form := map[string]any{"sessionId": s.id, "mode": "form", "message": strings.TrimSpace(q.Title + "\n\n" + q.Detail),
+		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}}}
+	if q.ToolCallID != "" {
+		form["toolCallId"] = s.idOf(q.ToolCallID)
+	}
+	return form
+}
+
+// filledIn reads a form. One that was put away is a no.
+func filledIn(result json.RawMessage) answer {
+	var p struct {
+		Action  string `json:"action"`
+		Content struct {
+			Answer string `json:"answer"`
+		} `json:"content"`
+	}
+	if json.Unmarshal(result, &p) != nil || p.Action != "accept" {
+		return answer{Answer: "deny"}
+	}
+	return answer{"value", p.Content.Answer}
 }
 
 // chosen is the option that a client's user took; ok is false for none.
@@ -108,8 +160,8 @@ func (a *Agent) withdraw(params json.RawMessage) {
 	q, ok := a.asked[string(p.ID)]
 	delete(a.asked, string(p.ID))
 	a.mu.Unlock()
-	if ok && a.client.forget(q.client) {
-		a.client.notify("$/cancel_request", map[string]any{"requestId": q.client})
+	if ok && a.client.forget(q) {
+		a.client.notify("$/cancel_request", map[string]any{"requestId": q})
 		a.sidecar.reply(p.ID, nil, errorf(-32800, "cancelled"))
 	}
 }
@@ -138,10 +190,7 @@ func (s *session) refused(err *rpcError) {
 	if title == "" {
 		title = err.Message
 	}
-	s.client.request("session/request_permission", map[string]any{"sessionId": s.id, "options": options,
-		"toolCall": map[string]any{"toolCallId": call, "title": title, "status": "pending", "kind": "other", "content": []any{
-			map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": err.Message}},
-		}}},
+	s.client.request("session/request_permission", s.optionsOf(call, title, err.Message, options),
 		func(result json.RawMessage, no *rpcError) {
 			i, ok := chosen(result)
 			if no != nil || !ok || i >= len(data.Offers) || len(data.Offers[i].Arguments) == 0 {
@@ -152,12 +201,16 @@ func (s *session) refused(err *rpcError) {
 		})
 }
 
-// fail answers the prompt of a loop that didn't begin with why.
+// fail answers the prompt of a loop that didn't begin with why, unless its client has stopped it.
 func (s *session) fail(err *rpcError, reason string) {
 	s.mu.Lock()
-	id := s.turn
+	id, isCancelled := s.turn, s.cancelled
 	s.turn = nil
 	s.mu.Unlock()
+	if s.sayEarly(err); isCancelled {
+		s.client.reply(id, map[string]any{"stopReason": "cancelled"}, nil)
+		return
+	}
 	code := codeInternal
 	switch {
 	case err.Code == codeParams:

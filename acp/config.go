@@ -1,27 +1,33 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
 )
 
-// settings are what a client's user may choose for the loops of a session. "" leaves it to
-// ralph.toml.
+// settings are what a client's user may choose for the loops of a session: arguments of a start.
 var settings = []struct {
 	id, name, category string
-	choices            []choice // none: the agents that are installed
+	choices            []choice // none: they are the session's own
 }{
+	{id: modeSetting, name: "Hat", category: "mode"},
 	{id: "backend", name: "Agent", category: "model"},
 	{id: "maxIterations", name: "Iterations at most", category: "_limits", choices: numbers("", 1, 5, 10, 20, 50, 100)},
 	{id: "maxCostUsd", name: "Cost at most", category: "_limits", choices: numbers("$", 1, 2, 5, 10, 20, 50)},
-	{id: "permissions", name: "Permissions", category: "_permissions", choices: []choice{{"ask", "Ask me"}, {"agent", "As the agent is set up"}}},
-	{id: "onClose", name: "When this window closes", category: "_close", choices: []choice{{"end", "The loop ends"}, {"keep", "The loop goes on"}}},
+	{id: "permissions", name: "Permissions", category: "_permissions", choices: []choice{{"ask", "Ask me", ""}, {"agent", "As the agent is set up", ""}}},
+	{id: "sandbox", name: "Walls around the agent", category: "_permissions", choices: []choice{{"workspace", "It writes in the folder only", ""}, {"off", "None", ""}}},
+	{id: "noVerify", name: "Check of a promise", category: "_check", choices: []choice{{"true", "None", ""}}},
+	{id: "onClose", name: "When this window closes", category: "_close", choices: []choice{{"end", "The loop ends", ""}, {"keep", "The loop goes on", ""}}},
 }
+
+// modeSetting is the one that is offered as modes, too: whose instructions each run gets.
+const modeSetting = "hat"
 
 func numbers(unit string, amounts ...int) (all []choice) {
 	for _, n := range amounts {
-		all = append(all, choice{strconv.Itoa(n), unit + strconv.Itoa(n)})
+		all = append(all, choice{strconv.Itoa(n), unit + strconv.Itoa(n), ""})
 	}
 	return all
 }
@@ -29,67 +35,96 @@ func numbers(unit string, amounts ...int) (all []choice) {
 // asConfigured is the value of a setting that ralph.toml decides.
 const asConfigured = "configured"
 
+// choicesOf are the values that a setting may have.
+func (s *session) choicesOf(id string, fixed []choice) []choice {
+	return append(append([]choice{{asConfigured, "As configured", ""}}, s.own[id]...), fixed...)
+}
+
 // options are the settings as the client shows them.
 func (s *session) options() []any {
 	all := []any{}
 	for _, o := range settings {
-		choices := o.choices
-		if o.id == "backend" {
-			choices = s.agents
-		}
-		current := s.config[o.id]
-		if current == "" {
-			current = asConfigured
-		}
 		all = append(all, map[string]any{
-			"id": o.id, "name": o.name, "type": "select", "category": o.category, "currentValue": current,
-			"options": append([]choice{{asConfigured, "As configured"}}, choices...),
+			"id": o.id, "name": o.name, "type": "select", "category": o.category,
+			"currentValue": cmp.Or(s.config[o.id], asConfigured), "options": s.choicesOf(o.id, o.choices),
 		})
 	}
 	return all
 }
 
-func (a *Agent) setConfig(id, params json.RawMessage) *rpcError {
-	s, err := a.sessionOf(params)
-	if err != nil {
-		return err
+// opened is what the client is told of a session besides its id. Modes are offered where there is a choice.
+func (s *session) opened() map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	about := map[string]any{"configOptions": s.options()}
+	if len(s.own[modeSetting]) > 0 {
+		modes := []any{}
+		for _, c := range s.choicesOf(modeSetting, nil) {
+			modes = append(modes, map[string]any{"id": c.Value, "name": c.Name, "description": c.Description})
+		}
+		about["modes"] = map[string]any{"currentModeId": cmp.Or(s.config[modeSetting], asConfigured), "availableModes": modes}
 	}
+	return about
+}
+
+func (a *Agent) setConfig(id, params json.RawMessage) *rpcError {
 	var p struct {
 		ConfigID string `json:"configId"`
 		Value    string `json:"value"`
 	}
-	if err := read(params, &p); err != nil {
+	s, err := a.choose(params, &p, func() (string, string) { return p.ConfigID, p.Value })
+	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	isKnown := p.Value == asConfigured
-	for _, o := range settings {
-		choices := o.choices
-		if o.id == "backend" {
-			choices = s.agents
-		}
-		isKnown = isKnown || o.id == p.ConfigID && slices.ContainsFunc(choices, func(c choice) bool { return c.Value == p.Value })
+	a.client.reply(id, map[string]any{"configOptions": s.opened()["configOptions"]}, nil)
+	if p.ConfigID == modeSetting {
+		s.say(map[string]any{"sessionUpdate": "current_mode_update", "currentModeId": p.Value})
 	}
-	if isKnown {
-		s.config[p.ConfigID] = p.Value
-	}
-	options := s.options()
-	a.mu.Unlock()
-	if !isKnown {
-		return errorf(codeParams, "%s can't be %q", p.ConfigID, p.Value)
-	}
-	a.client.reply(id, map[string]any{"configOptions": options}, nil)
 	return nil
 }
 
-// setArgument puts a chosen value into the argument of a start.
+func (a *Agent) setMode(id, params json.RawMessage) *rpcError {
+	var p struct {
+		ModeID string `json:"modeId"`
+	}
+	s, err := a.choose(params, &p, func() (string, string) { return modeSetting, p.ModeID })
+	if err != nil {
+		return err
+	}
+	a.client.reply(id, map[string]any{}, nil)
+	s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
+	return nil
+}
+
+// choose takes down what a user has chosen for the loops of a session.
+func (a *Agent) choose(params json.RawMessage, into any, chosen func() (setting, value string)) (*session, *rpcError) {
+	s, err := a.sessionOf(params)
+	if err != nil {
+		return nil, err
+	}
+	if err := read(params, into); err != nil {
+		return nil, err
+	}
+	setting, value := chosen()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, o := range settings {
+		if o.id == setting && slices.ContainsFunc(s.choicesOf(o.id, o.choices), func(c choice) bool { return c.Value == value }) {
+			s.config[setting] = value
+			return s, nil
+		}
+	}
+	return nil, errorf(codeParams, "%s can't be %q", setting, value)
+}
+
+// setArgument puts what a user has chosen or typed into the argument of a command.
 func setArgument(argument map[string]any, key, value string) {
-	if value == asConfigured {
-		return
+	var number any
+	switch {
+	case value == asConfigured:
+	case key != "text" && json.Unmarshal([]byte(value), &number) == nil:
+		argument[key] = number
+	default:
+		argument[key] = value
 	}
-	if n, err := strconv.Atoi(value); err == nil {
-		argument[key] = n
-		return
-	}
-	argument[key] = value
 }

@@ -11,15 +11,23 @@ import (
 var slashCommands = []struct {
 	name, does, hint string
 	command          string // of docs/PROTOCOL.md; "" starts a loop
+	key              string // of its argument, which has what is typed behind it
 }{
 	{name: "ralph-loop", does: "Start a loop", hint: "PROMPT [--max-iterations N] [--max-cost USD] [--completion-promise TEXT] [--verify COMMAND]"},
 	{name: "cancel-ralph", does: "End the loop, for good", command: "ralph.loop.cancel"},
 	{name: "ralph-help", does: "Explain Ralph loops", command: "ralph.help"},
 	{name: "ralph-status", does: "Say how the loop stands", command: "ralph.loop.status"},
+	{name: "ralph-steer", does: "Tell the agents of the loop something", hint: "[--once] WORDS", command: "ralph.loop.steer", key: "text"},
+	{name: "ralph-answer", does: "Ask again what the agent waits to be told", command: "ralph.loop.answer"},
+	{name: "ralph-update", does: "Change the limits of the loop", hint: "LIMITS, such as 80, $5, 2h", command: "ralph.loop.update", key: "text"},
 	{name: "ralph-pause", does: "Pause the loop behind its iteration", command: "ralph.loop.pause"},
-	{name: "ralph-resume", does: "Go on with the loop", hint: "[LIMITS, such as 80, $5, 2h]", command: "ralph.loop.resume"},
+	{name: "ralph-resume", does: "Go on with the loop", hint: "[LIMITS, such as 80, $5, 2h]", command: "ralph.loop.resume", key: "text"},
 	{name: "ralph-next", does: "End the iteration, and begin the next one", command: "ralph.loop.next"},
 	{name: "ralph-detach", does: "Let the loop go on alone, without this window", command: "ralph.loop.detach"},
+	{name: "ralph-changes", does: "Say what the loop has changed", command: "ralph.loop.changes"},
+	{name: "ralph-undo", does: "Take back what it changed since an iteration", hint: "ITERATION", command: "ralph.loop.undo", key: "since"},
+	{name: "ralph-redo", does: "Take the undo back", command: "ralph.loop.redo"},
+	{name: "ralph-land", does: "Merge the work of a loop's worktree", hint: "[BRANCH] [--squash]", command: "ralph.loop.land", key: "text"},
 }
 
 // block is a part of a prompt.
@@ -91,42 +99,80 @@ func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
 	if err != nil {
 		return err
 	}
-	a.mu.Lock()
-	isRunning := s.turn != nil
-	a.mu.Unlock()
-	name, rest, _ := strings.Cut(strings.TrimPrefix(text, "/"), " ")
+	word, rest, _ := strings.Cut(text, " ")
 	for _, c := range slashCommands {
-		if c.command != "" && strings.HasPrefix(text, "/") && c.name == name {
-			s.slash(id, c.command, strings.TrimSpace(rest))
+		if c.command != "" && "/"+c.name == word {
+			argument := map[string]any{"folder": uriOf(s.folder)}
+			if rest = strings.TrimSpace(rest); rest != "" && c.key != "" {
+				setArgument(argument, c.key, rest)
+			}
+			s.slash(id, c.command, argument)
 			return nil
 		}
 	}
-	if isRunning {
+	switch isTurn := s.take(id); {
+	case isTurn:
+	case word == "/ralph-loop":
+		s.answerBeside(id, "The loop of this session still runs: it can be told something, or ended with /cancel-ralph.", nil)
+		return nil
+	default:
 		s.steer(text, func(said string, err *rpcError) { s.answerBeside(id, said, err) })
 		return nil
 	}
-	argument := map[string]any{"folder": uriOf(s.folder), "text": text}
-	a.mu.Lock()
-	for key, value := range s.config {
-		setArgument(argument, key, value)
+	begin := func() {
+		argument := map[string]any{"folder": uriOf(s.folder), "text": text}
+		a.mu.Lock()
+		for key, value := range s.config {
+			setArgument(argument, key, value)
+		}
+		a.mu.Unlock()
+		s.start("ralph.loop.start", argument)
 	}
-	s.turn, s.cancelled = id, false
+	a.mu.Lock()
+	hadLoop := s.loopID != ""
 	a.mu.Unlock()
-	s.start("ralph.loop.start", argument)
+	if !hadLoop || strings.HasPrefix(text, "/") {
+		begin()
+		return nil
+	}
+	s.find(0, func(l foundLoop) {
+		if !l.Live {
+			begin()
+			return
+		}
+		s.hold(l.LoopID)
+		s.steer(text, func(said string, err *rpcError) {
+			if err != nil {
+				said = err.Message
+			}
+			s.tell(said)
+		})
+	})
 	return nil
+}
+
+// take makes a prompt the session's turn, if it has none.
+func (s *session) take(id json.RawMessage) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn != nil {
+		return false
+	}
+	s.turn, s.cancelled, s.begun = id, false, false
+	return true
 }
 
 // start has the sidecar start or continue a loop, and holds the turn until it is over. What one
 // that is continued did before is known, or was shown when the session was loaded.
 func (s *session) start(command string, argument any) {
 	if command != "ralph.loop.resume" {
-		s.begun(command, argument)
+		s.begin(command, argument)
 		return
 	}
-	s.toEnd(argument, func() { s.begun(command, argument) })
+	s.toEnd(argument, func() { s.begin(command, argument) })
 }
 
-func (s *session) begun(command string, argument any) {
+func (s *session) begin(command string, argument any) {
 	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
 		if err != nil {
 			s.refused(err)
@@ -145,46 +191,54 @@ func (s *session) begun(command string, argument any) {
 		}
 		if begun.LoopID == "" || begun.Command != "" { // it was a command
 			s.tell(begun.Text + begun.Markdown)
+			s.sayEarly(errorf(codeInternal, "no loop has begun"))
 			s.endTurn("end_turn")
 			return
 		}
-		s.mu.Lock()
-		s.loopID = begun.LoopID
 		if command != "ralph.loop.resume" {
+			s.mu.Lock()
 			s.view = view{}
+			s.mu.Unlock()
 		}
-		s.loops[begun.LoopID] = s
-		isCancelled, turn := s.cancelled, string(s.turn)
-		s.mu.Unlock()
-		s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
-		s.catchUp(false) // what was told before this answer
-		go s.beat(turn)
-		if isCancelled {
-			s.interrupt()
-		}
+		s.hold(begun.LoopID)
 	})
 }
 
-// slash carries out a command beside the loop. One that continues it is a turn.
-func (s *session) slash(id json.RawMessage, command, text string) {
-	argument := map[string]any{"folder": uriOf(s.folder)}
+// hold shows what a loop does until it ends, which ends the turn.
+func (s *session) hold(loopID string) {
 	s.mu.Lock()
-	isRunning := s.turn != nil
+	s.loopID, s.begun = loopID, true
+	s.loops[loopID] = s
+	isCancelled, turn := s.cancelled, string(s.turn)
 	s.mu.Unlock()
-	switch command {
-	case "ralph.help":
+	s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
+	s.catchUp() // what was told before this
+	go s.beat(turn)
+	s.sayEarly(nil)
+	if isCancelled {
+		s.interrupt()
+	}
+}
+
+// sayEarly says what was said before the loop began, or says why it didn't.
+func (s *session) sayEarly(err *rpcError) {
+	s.mu.Lock()
+	early := s.early
+	s.early = nil
+	s.mu.Unlock()
+	for _, say := range early {
+		say(err)
+	}
+}
+
+// slash carries out a command beside the loop. One that continues it is a turn.
+func (s *session) slash(id json.RawMessage, command string, argument map[string]any) {
+	if command == "ralph.help" {
 		delete(argument, "folder")
-	case "ralph.loop.resume":
-		if text != "" {
-			argument["text"] = text
-		}
-		if !isRunning {
-			s.mu.Lock()
-			s.turn, s.cancelled = id, false
-			s.mu.Unlock()
-			s.start(command, argument)
-			return
-		}
+	}
+	if command == "ralph.loop.resume" && s.take(id) {
+		s.start(command, argument)
+		return
 	}
 	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
 		var said struct {
@@ -203,16 +257,31 @@ func (s *session) slash(id json.RawMessage, command, text string) {
 	})
 }
 
-// steer tells the agents of the loop something.
+// steer tells the agents of the loop something, once it has begun.
 func (s *session) steer(text string, done func(said string, err *rpcError)) {
+	say := func(err *rpcError) {
+		if err != nil {
+			done("", err)
+			return
+		}
+		s.mu.Lock()
+		argument := map[string]any{"loopId": s.loopID, "text": text}
+		s.mu.Unlock()
+		s.command("ralph.loop.steer", argument, func(result json.RawMessage, err *rpcError) {
+			var said struct{ Text string }
+			_ = json.Unmarshal(result, &said)
+			done(said.Text, err)
+		})
+	}
 	s.mu.Lock()
-	argument := map[string]any{"loopId": s.loopID, "text": text}
+	isEarly := !s.begun
+	if isEarly {
+		s.early = append(s.early, say)
+	}
 	s.mu.Unlock()
-	s.command("ralph.loop.steer", argument, func(result json.RawMessage, err *rpcError) {
-		var said struct{ Text string }
-		_ = json.Unmarshal(result, &said)
-		done(said.Text, err)
-	})
+	if !isEarly {
+		say(nil)
+	}
 }
 
 // steering is what some clients say in place of a second prompt.
@@ -264,9 +333,9 @@ func (a *Agent) cancel(_, params json.RawMessage) *rpcError {
 // interrupt ends the session's loop so that it can go on.
 func (s *session) interrupt() {
 	s.mu.Lock()
-	loopID, isRunning := s.loopID, s.turn != nil
+	loopID, isRunning := s.loopID, s.turn != nil && s.begun
 	s.mu.Unlock()
-	if loopID != "" && isRunning {
+	if isRunning {
 		s.command("ralph.loop.cancel", map[string]any{"loopId": loopID, "when": "interrupt"}, func(_ json.RawMessage, err *rpcError) {
 			if err != nil {
 				s.tell(err.Message)

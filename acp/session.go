@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,19 +19,23 @@ type session struct {
 
 	// Guarded by the agent's lock.
 	loopID    string
-	turn      json.RawMessage // the session/prompt that waits for the loop's end; nil: none
-	cancelled bool            // by the client
-	view      view            // what the client has seen of the loop
+	turn      json.RawMessage   // the session/prompt that waits for the loop's end; nil: none
+	cancelled bool              // by the client
+	view      view              // what the client has seen of the loop
+	begun     bool              // its loop has, so that it can be spoken to
+	early     []func(*rpcError) // what was said before that
 	config    map[string]string
-	agents    []choice // that a loop can be started with, once they are known
+	own       map[string][]choice // agents and hats of the folder, by the setting; agents once they are known
 	title     string
-	told      int       // messages of our own
-	heard     time.Time // when the client was told something last
+	diffs     map[string]bool // open calls that are shown with one; only what the sidecar says touches it
+	told      int             // messages of our own
+	heard     time.Time       // when the client was told something last
 }
 
 type choice struct {
-	Value string `json:"value"`
-	Name  string `json:"name"`
+	Value       string `json:"value"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
 }
 
 // sessionPrefix begins the ids of sessions that had no loop when they were made. A session of a
@@ -42,8 +47,12 @@ func (a *Agent) newSession(id, params json.RawMessage) *rpcError {
 	if err != nil {
 		return err
 	}
-	a.client.reply(id, map[string]any{"sessionId": s.id, "configOptions": s.options()}, nil)
-	s.introduce()
+	s.learn("ralph.hats", modeSetting, func() {
+		about := s.opened()
+		about["sessionId"] = s.id
+		a.client.reply(id, about, nil)
+		s.introduce()
+	})
 	return nil
 }
 
@@ -61,7 +70,7 @@ func (a *Agent) addSession(id string, params json.RawMessage) (*session, *rpcErr
 	a.mu.Lock()
 	s := a.sessions[id]
 	if s == nil {
-		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}}
+		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]bool{}}
 		a.sessions[id] = s
 	} else if s.turn == nil { // it is opened again, and a turn under way goes on as it is
 		s.view = view{}
@@ -82,26 +91,30 @@ func (s *session) introduce() {
 		commands = append(commands, command)
 	}
 	s.say(map[string]any{"sessionUpdate": "available_commands_update", "availableCommands": commands})
-	s.command("ralph.agents.list", map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, err *rpcError) {
-		var found struct {
-			Agents []struct {
-				Name      string
-				Installed bool
-			} `json:"agents"`
+	s.learn("ralph.agents.list", "backend", func() {
+		s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
+	})
+}
+
+// learn asks for what the folder has to choose from for a setting.
+func (s *session) learn(command, setting string, done func()) {
+	s.command(command, map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, _ *rpcError) {
+		type item struct {
+			Name, Text string
+			Installed  *bool
 		}
-		if err != nil || json.Unmarshal(result, &found) != nil {
-			return
-		}
-		s.mu.Lock()
-		s.agents = nil
-		for _, agent := range found.Agents {
-			if agent.Installed {
-				s.agents = append(s.agents, choice{agent.Name, agent.Name})
+		var found struct{ Agents, Hats []item }
+		_ = json.Unmarshal(result, &found)
+		var choices []choice
+		for _, i := range append(found.Agents, found.Hats...) {
+			if i.Installed == nil || *i.Installed {
+				choices = append(choices, choice{i.Name, i.Name, i.Text})
 			}
 		}
-		options := s.options()
+		s.mu.Lock()
+		s.own[setting] = choices
 		s.mu.Unlock()
-		s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": options})
+		done()
 	})
 }
 
@@ -126,15 +139,55 @@ func (a *Agent) closeSession(id, params json.RawMessage) *rpcError {
 	if err != nil {
 		return err
 	}
-	s.interrupt()
-	a.mu.Lock()
-	delete(a.sessions, s.id)
-	a.mu.Unlock()
-	a.client.reply(id, map[string]any{}, nil)
+	s.find(0, func(l foundLoop) {
+		if !l.Detached { // one without a window needs none
+			s.interrupt()
+		}
+		a.mu.Lock()
+		delete(a.sessions, s.id)
+		a.mu.Unlock()
+		a.client.reply(id, map[string]any{}, nil)
+	})
 	return nil
 }
 
-// listSessions lists the loops of a folder that are over, or of all that have sessions here.
+// foundLoop is a loop as the status or the history has it.
+type foundLoop struct {
+	LoopID, Title, Text, Folder string
+	StartedAt                   time.Time
+	Live, Detached              bool // somebody drives it; without a window
+}
+
+// loopsOf finds the loops of a folder, of all that are known for "": those that are there, then so many of those that are over.
+func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcError)) {
+	argument := map[string]any{}
+	if folder != "" {
+		a.open(folder)
+		argument["folder"] = uriOf(folder)
+	}
+	var there, over struct {
+		Loops []foundLoop `json:"loops"`
+	}
+	a.command("ralph.loop.status", argument, func(result json.RawMessage, _ *rpcError) {
+		_ = json.Unmarshal(result, &there)
+		if past == 0 {
+			found(there.Loops, nil)
+			return
+		}
+		argument["limit"] = past
+		a.command("ralph.loop.history", argument, func(result json.RawMessage, err *rpcError) {
+			_ = json.Unmarshal(result, &over)
+			for _, l := range over.Loops {
+				if !slices.ContainsFunc(there.Loops, func(t foundLoop) bool { return t.LoopID == l.LoopID }) {
+					there.Loops = append(there.Loops, l)
+				}
+			}
+			found(there.Loops, err)
+		})
+	})
+}
+
+// listSessions lists the loops of a folder, or of all that have sessions here.
 func (a *Agent) listSessions(id, params json.RawMessage) *rpcError {
 	var p struct {
 		Cwd string `json:"cwd"`
@@ -142,22 +195,16 @@ func (a *Agent) listSessions(id, params json.RawMessage) *rpcError {
 	if err := read(params, &p); err != nil {
 		return err
 	}
-	argument := map[string]any{"limit": 50}
+	folder := ""
 	if p.Cwd != "" {
-		a.open(filepath.Clean(p.Cwd))
-		argument["folder"] = uriOf(filepath.Clean(p.Cwd))
+		folder = filepath.Clean(p.Cwd)
 	}
-	a.command("ralph.loop.history", argument, func(result json.RawMessage, err *rpcError) {
-		var found struct {
-			Loops []struct{ LoopID, Title, Text, StartedAt, Folder string } `json:"loops"`
-		}
+	a.loopsOf(folder, 50, func(loops []foundLoop, err *rpcError) {
 		sessions := []any{}
-		if err == nil && json.Unmarshal(result, &found) == nil {
-			for _, l := range found.Loops {
-				sessions = append(sessions, map[string]any{
-					"sessionId": l.LoopID, "cwd": cmp.Or(p.Cwd, pathOf(l.Folder)), "title": strings.Trim(l.Title+" · "+l.Text, " ·"), "updatedAt": l.StartedAt,
-				})
-			}
+		for _, l := range loops {
+			sessions = append(sessions, map[string]any{
+				"sessionId": l.LoopID, "cwd": cmp.Or(folder, pathOf(l.Folder)), "title": strings.Trim(l.Title+" · "+l.Text, " ·"), "updatedAt": l.StartedAt,
+			})
 		}
 		a.client.reply(id, map[string]any{"sessions": sessions}, err)
 	})
@@ -183,7 +230,8 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 	if err != nil {
 		return err
 	}
-	s.find(func(loopID string) {
+	s.find(200, func(l foundLoop) {
+		loopID := l.LoopID
 		if loopID == "" && !strings.HasPrefix(s.id, sessionPrefix) {
 			a.mu.Lock()
 			delete(a.sessions, s.id)
@@ -192,11 +240,13 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 			return
 		}
 		done := func() {
-			a.mu.Lock()
-			options := s.options()
-			a.mu.Unlock()
-			a.client.reply(id, map[string]any{"configOptions": options}, nil)
-			s.introduce()
+			s.learn("ralph.hats", modeSetting, func() {
+				a.client.reply(id, s.opened(), nil)
+				s.introduce()
+				if l.Live { // what its agent has asked meanwhile
+					s.command("ralph.loop.answer", map[string]any{"loopId": loopID}, func(json.RawMessage, *rpcError) {})
+				}
+			})
 		}
 		a.mu.Lock()
 		loopID = cmp.Or(loopID, s.loopID) // the one that runs here
@@ -218,38 +268,25 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 	return nil
 }
 
-// find finds the loop that a session is about: the one it is named after, else the last of its
-// folder that began after it was made; "" is none.
-func (s *session) find(found func(loopID string)) {
-	var since time.Time
-	if stamp, _, ok := strings.Cut(strings.TrimPrefix(s.id, sessionPrefix), "-"); ok {
-		if ms, err := strconv.ParseInt(stamp, 36, 64); err == nil {
-			since = time.UnixMilli(ms)
-		}
+// find finds the loop that a session is about: the one that it had, or is named after, else the last of its
+// folder that began after it was made; the zero value is none.
+func (s *session) find(amongPast int, found func(foundLoop)) {
+	s.mu.Lock()
+	own := s.loopID
+	s.mu.Unlock()
+	since := time.Time{}
+	stamp, _, isNew := strings.Cut(strings.TrimPrefix(s.id, sessionPrefix), "-")
+	if ms, err := strconv.ParseInt(stamp, 36, 64); err == nil {
+		since = time.UnixMilli(ms)
 	}
-	among := func(result json.RawMessage) string {
-		var p struct {
-			Loops []struct {
-				LoopID    string    `json:"loopId"`
-				StartedAt time.Time `json:"startedAt"`
-			} `json:"loops"`
-		}
-		_ = json.Unmarshal(result, &p)
-		for _, l := range p.Loops {
-			if l.LoopID == s.id || strings.HasPrefix(s.id, sessionPrefix) && l.StartedAt.Add(time.Second).After(since) {
-				return l.LoopID
+	isNew = isNew && strings.HasPrefix(s.id, sessionPrefix)
+	s.loopsOf(s.folder, amongPast, func(loops []foundLoop, _ *rpcError) {
+		for _, l := range loops {
+			if l.LoopID == cmp.Or(own, s.id) || own == "" && isNew && l.StartedAt.Add(time.Second).After(since) {
+				found(l)
+				return
 			}
 		}
-		return ""
-	}
-	folder := map[string]any{"folder": uriOf(s.folder)}
-	s.command("ralph.loop.status", folder, func(result json.RawMessage, _ *rpcError) {
-		if id := among(result); id != "" {
-			found(id)
-			return
-		}
-		s.command("ralph.loop.history", map[string]any{"folder": folder["folder"], "limit": 200}, func(result json.RawMessage, _ *rpcError) {
-			found(among(result))
-		})
+		found(foundLoop{})
 	})
 }

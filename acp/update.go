@@ -14,6 +14,7 @@ import (
 type view struct {
 	cursor    string // in the loop's log
 	isReading bool   // what was missed
+	missed    string // the place of what happened while that was read
 	iteration int
 	most      int // iterations; 0: no limit
 	check     string
@@ -68,8 +69,11 @@ func (a *Agent) update(params json.RawMessage) {
 	a.mu.Lock()
 	s := a.loops[p.LoopID]
 	follows := s != nil && !s.view.isReading && p.After != "" && p.After == s.view.cursor
-	if follows {
+	switch {
+	case follows:
 		s.view.cursor = p.Cursor
+	case s != nil && s.view.isReading:
+		s.view.missed = p.Cursor
 	}
 	a.mu.Unlock()
 	switch {
@@ -79,18 +83,18 @@ func (a *Agent) update(params json.RawMessage) {
 			s.show(u, false)
 		}
 	default:
-		s.catchUp(false)
+		s.catchUp()
 	}
 }
 
 // catchUp shows what a session has missed of its loop's log.
-func (s *session) catchUp(isReplay bool) {
+func (s *session) catchUp() {
 	s.mu.Lock()
 	wasReading := s.view.isReading
 	s.view.isReading = true
 	s.mu.Unlock()
 	if !wasReading {
-		s.readOn(isReplay, func() {})
+		s.readOn(false, func() {})
 	}
 }
 
@@ -115,12 +119,13 @@ func (s *session) readOn(isReplay bool, done func()) {
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
 		}
-		s.view.isReading = page.More
+		isLast := err != nil || !page.More && (s.view.missed == "" || s.view.missed == page.Cursor)
+		s.view.isReading, s.view.missed = !isLast, ""
 		s.mu.Unlock()
 		for _, u := range page.Updates {
 			s.show(u, isReplay)
 		}
-		if page.More {
+		if !isLast {
 			s.readOn(isReplay, done)
 			return
 		}
@@ -170,7 +175,11 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(map[string]any{"sessionUpdate": e.Kind, "messageId": s.idOf(e.MessageID), "content": e.Content})
 		}
 	case "tool_call":
-		s.say(s.callOf(e))
+		call := s.callOf(e)
+		if call["content"] != nil {
+			s.diffs[s.idOf(e.ToolCallID)] = true
+		}
+		s.say(call)
 	case "tool_call_update":
 		if isReplay && e.Status == "in_progress" {
 			return
@@ -179,8 +188,12 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 		if e.Status != "" {
 			u["status"] = e.Status
 		}
-		if len(e.Content) > 0 && !isReplay {
+		hasDiff := s.diffs[s.idOf(e.ToolCallID)]
+		if len(e.Content) > 0 && !isReplay && !(hasDiff && e.Status == "completed") { // it would take the diff's place
 			u["content"] = e.Content
+		}
+		if e.Status != "in_progress" {
+			delete(s.diffs, s.idOf(e.ToolCallID))
 		}
 		s.say(u)
 	case "usage_update":
@@ -207,6 +220,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 	case "_ralph/end":
 		s.tell(e.Text)
 		if !isReplay && e.StopReason != "detached" {
+			s.plan("completed")
 			s.end(e.StopReason)
 		}
 	default:
@@ -283,7 +297,7 @@ func (s *session) showIteration(e event) {
 		heading += " · " + e.Hat
 	}
 	s.tell("── " + heading + " ──")
-	s.plan()
+	s.plan("in_progress")
 }
 
 // number is the iteration as it is counted: "3/50".
@@ -312,16 +326,16 @@ func (s *session) showCheck(e event) {
 	s.mu.Unlock()
 	s.tell(e.Text)
 	if hasChanged {
-		s.plan()
+		s.plan("in_progress")
 	}
 }
 
 // plan shows the iteration and the check: some clients print all of a plan at each change.
-func (s *session) plan() {
+func (s *session) plan(iteration string) {
 	s.mu.Lock()
 	v := s.view
 	s.mu.Unlock()
-	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": "in_progress"}}
+	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": iteration}}
 	if v.check != "" && v.iteration > 0 {
 		entries = append(entries, map[string]any{"content": "check: " + v.check, "priority": "medium", "status": v.verified})
 	}

@@ -19,21 +19,17 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	s := storeOf(kept{id: loopID, home: home, book: book{LoopID: loopID, Folder: folder, Top: folder, GitDir: gitDir, Own: true}})
 	s.git = newGit(program, home, s.book)
 	last, err := s.git.Text(ctx, nil, "for-each-ref", "--count=1", "--format=%(objectname)", "refs/ralph/*/"+refName)
-	text := []byte(nil)
-	if err == nil && last != "" {
-		t := tip{list: last}
-		t.tree, err = s.git.Text(ctx, nil, "rev-parse", last+":last")
-		text = t.text()
-	} else if err == nil { // of an older version
-		text, err = s.git.Run(ctx, nil, "for-each-ref", "--sort=-committerdate", "--count=1", "--format=%(objectname) %(tree)", "refs/ralph/*/last")
+	if err == nil && last == "" {
+		err = fmt.Errorf("%w: its worker has made none", ErrNone)
 	}
 	if err != nil {
 		return err
 	}
-	if len(text) == 0 {
-		return fmt.Errorf("%w: its worker has made none", ErrNone)
+	tree, err := s.git.Text(ctx, nil, "rev-parse", last+":last")
+	if err != nil {
+		return err
 	}
-	return errors.Join(s.writeBook(), s.writeOwn(tipName, text))
+	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{last, tree}.text()))
 }
 
 // Open opens what Adopt has made.

@@ -34,7 +34,7 @@ type step struct {
 	Number int    // of the iteration
 	Of     string // the id of the undo that a redo took back
 
-	id   string // its place in the row; its commit where an older version has made it
+	id   string // its place in the row
 	made int64  // seconds since 1970
 	tree string
 }
@@ -89,11 +89,7 @@ func (s *kept) steps(ctx context.Context) ([]step, error) {
 	if last.list == "" {
 		return nil, ErrNone
 	}
-	read := s.listed
-	if last.isOld {
-		read = s.committed
-	}
-	steps, err := read(ctx, last.list)
+	steps, err := s.listed(ctx, last.list)
 	if git.ExitCode(err) > 0 { // another repository is there by now, say
 		err = fmt.Errorf("%w any more: %w", ErrNone, err)
 	}
@@ -127,21 +123,6 @@ func (s *kept) listed(ctx context.Context, list string) ([]step, error) {
 		steps = append(steps, at[place])
 	}
 	return steps, nil
-}
-
-// committed are the snapshots of an older version: a row of commits with a ref each.
-func (s *kept) committed(ctx context.Context, last string) ([]step, error) {
-	out, err := s.git.Text(ctx, nil, "log", "--first-parent", "--no-show-signature", "--no-color", "--format=%H %T %ct %s", last)
-	var steps []step
-	for line := range strings.Lines(out) {
-		words := append(strings.Fields(line), "", "")
-		st := stepOf(words[3], words[4])
-		st.id, st.tree = words[0], words[1]
-		st.made, _ = strconv.ParseInt(words[2], 10, 64)
-		steps = append(steps, st)
-	}
-	slices.Reverse(steps)
-	return steps, err
 }
 
 // at is the index of the snapshot that shows the folder after iteration n: the

@@ -3,6 +3,7 @@ package changes
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -40,7 +41,9 @@ func (s *views) Content(ctx context.Context, n int, path string) (Content, error
 			return steps[len(steps)-1].tree, nil
 		case Reviewed:
 			marks, err := s.marks()
-			if m, ok := marks[name]; ok {
+			if m, ok := marks[name]; ok && m.id == inPart {
+				return "", err
+			} else if ok {
 				return steps[max(indexOf(steps, m.id), 0)].tree, err
 			}
 			return steps[0].tree, err
@@ -57,7 +60,7 @@ func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content,
 	})
 }
 
-// read reads a file of the tree that is chosen. How large it is is known before
+// read reads a file of the tree that is chosen; of none: as far as the user has kept it. How large it is is known before
 // it is read; what a filter makes of it isn't.
 func (s *views) read(ctx context.Context, path string, treeFor func(steps []step, name string) (string, error)) (Content, error) {
 	within, err := s.within([]string{path})
@@ -71,9 +74,14 @@ func (s *views) read(ctx context.Context, path string, treeFor func(steps []step
 	if err != nil {
 		return Content{}, err
 	}
-	tree, err := treeFor(steps, strings.TrimPrefix(within[0], s.book.prefix()))
+	name := strings.TrimPrefix(within[0], s.book.prefix())
+	tree, err := treeFor(steps, name)
 	if err != nil {
 		return Content{}, err
+	}
+	if tree == "" {
+		data, err := os.ReadFile(filepath.Join(s.home, partName(name)))
+		return Content{Data: data}, err
 	}
 	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
 	if err != nil {

@@ -1,7 +1,9 @@
 package changes
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,11 +20,17 @@ import (
 // each, "- - snapshot\tpath\0" for a deletion.
 const keptName = "kept"
 
-// mark says which version of a file the user has reviewed, in which snapshot.
+// mark says which version of a file the user has reviewed, in which snapshot. One that is in none,
+// inPart, is in a file of its own.
 type mark struct {
 	version
 	id string
 }
+
+const inPart = "-"
+
+// partName is the file that has what the user has reviewed of the one at a path in the folder.
+func partName(path string) string { return fmt.Sprintf("kept-%x", sha256.Sum256([]byte(path))) }
 
 // marks are what the user has kept, by path in the folder.
 func (s *views) marks() (map[string]mark, error) {
@@ -113,6 +121,59 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 	maps.DeleteFunc(done, func(_ string, is bool) bool { return !is })
 	return slices.Sorted(maps.Keys(done)), s.writeMarks(marks)
 }
+
+// KeepText marks a part of what changed in a file as reviewed: text is the file, as a checkout would
+// write it, with that part and without what is still to review. It says whether that is all.
+//
+// Errors: ErrNone, *OutsideError, *TooLargeError, ErrUnchanged, and what git says.
+func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all bool, err error) {
+	if len(text) > MaxContent {
+		return false, &TooLargeError{path}
+	}
+	within, err := s.within([]string{path})
+	if err != nil {
+		return false, err
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	steps, err := s.steps(ctx)
+	if err != nil {
+		return false, err
+	}
+	last := steps[len(steps)-1]
+	changed, err := s.entries(ctx, steps[0].tree, last.tree, within)
+	if err != nil {
+		return false, err
+	}
+	name := strings.TrimPrefix(strings.Join(within, ""), s.book.prefix())
+	e, ok := changed[name]
+	if !ok {
+		return false, fmt.Errorf("%q: %w", path, ErrUnchanged)
+	}
+	oid, err := s.git.Text(ctx, text, "hash-object", "--stdin", "--path="+within[0])
+	if err != nil {
+		return false, err
+	}
+	marks, err := s.marks()
+	if err != nil {
+		return false, err
+	}
+	if all = oid == e.new.oid; all {
+		marks[name] = mark{e.new, last.id}
+	} else {
+		marks[name] = mark{version{cmp.Or(e.new.mode, e.old.mode), oid}, inPart}
+		if err := s.writeOwn(partName(name), text); err != nil {
+			return false, fmt.Errorf("writing what was kept: %w", err)
+		}
+	}
+	return all, s.writeMarks(marks)
+}
+
+// ErrUnchanged says that the loop changed nothing in a file.
+var ErrUnchanged = errors.New("the loop changed nothing there")
 
 // covers says whether a path is one of paths, or below one; none are all.
 func covers(paths []string, path string) bool {

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -150,5 +151,42 @@ func TestARenameIsUndoneByOneOfItsNames(t *testing.T) {
 		if can, err = f.CanRedo(context.Background()); can || err != nil {
 			t.Errorf("a redo can be taken back (%v)", err)
 		}
+	}
+}
+
+func TestAFileIsKeptInParts(t *testing.T) {
+	now := Range{0, Latest}
+	keep := func(f *folder, path, text string, want bool) {
+		t.Helper()
+		if all, err := f.KeepText(context.Background(), path, []byte(text)); err != nil || all != want {
+			t.Errorf("keeping %q: all %t (%v), want %t", text, all, err, want)
+		}
+	}
+	f := repository(t, "a", "1\n2\n3\n", "same", "s\n", "del", "1\n2\n").loop()
+	f.after(1, "a", "1!\n2\n3!\n", "new", "n\nm\n", "del", gone)
+	keep(f, "a", "1!\n2\n3\n", false)
+	keep(f, "new", "n\n", false)
+	keep(f, "del", "2\n", false)
+	f.kept(now)
+	f.holds(Reviewed, "a", "1!\n2\n3\n")
+	f.holds(Reviewed, "new", "n\n")
+	f.holds(Reviewed, "del", "2\n")
+	f.after(2, "a", "1!\n2!\n3!\n")
+	f.holds(Reviewed, "a", "1!\n2\n3\n")
+	keep(f, "a", "1!\n2!\n3!\n", true) // that is all
+	f.kept(now, "a")
+	f.holds(Reviewed, "a", "1!\n2!\n3!\n")
+	f.keep(Latest, true, []string{"new"}, "new")
+	f.holds(Reviewed, "new", "n\nm\n")
+	f.keep(Latest, false, []string{"del"}, "del")
+	f.holds(Reviewed, "del", "1\n2\n")
+	for path, want := range map[string]any{"same": ErrUnchanged, "../x": new(*OutsideError), ".": ErrUnchanged} {
+		_, err := f.KeepText(context.Background(), path, nil)
+		if is, ok := want.(error); ok && !errors.Is(err, is) || !ok && !errors.As(err, want) {
+			t.Errorf("keeping %q: %v", path, err)
+		}
+	}
+	if _, err := f.KeepText(context.Background(), "a", make([]byte, MaxContent+1)); !errors.As(err, new(*TooLargeError)) {
+		t.Errorf("a huge text: %v", err)
 	}
 }

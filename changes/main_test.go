@@ -246,3 +246,11 @@ func (f *folder) userState() string {
 
 // name is one of very many files in a thousand folders.
 func name(i int) string { return fmt.Sprintf("d%d/e%d/f%d", i%50, i/50%20, i) }
+
+// inStore is git where the snapshots are.
+func (f *folder) inStore(args ...string) string {
+	f.t.Helper()
+	out, err := f.Store.git.Text(f.t.Context(), nil, args...)
+	f.must(err)
+	return out
+}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Names in a loop's own folder.
@@ -45,12 +46,9 @@ type Taken struct {
 }
 
 // tip is the last snapshot: the tree that lists them all, and its own.
-type tip struct {
-	list, tree string
-	isOld      bool // an older version has made it: list is a commit
-}
+type tip struct{ list, tree string }
 
-// text is how it is written down. A line of an older version has no number.
+// text is how it is written down.
 func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 2\n") }
 
 // Start makes a snapshot of the folder as it is before iteration n. What changed
@@ -219,13 +217,7 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (made 
 	}
 	s.known.last, s.known.steps = made, steps
 	os.Remove(filepath.Join(s.home, begunName))
-	var old []byte
-	if last.isOld {
-		if old, err = s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf()); err != nil {
-			return made, err
-		}
-	}
-	_, err = s.git.Run(ctx, fmt.Appendf(old, "update %s%s %s\n", s.refsOf(), refName, made.list), "update-ref", "--stdin")
+	_, err = s.git.Run(ctx, nil, "update-ref", s.refsOf()+refName, made.list)
 	return made, err
 }
 
@@ -247,7 +239,7 @@ func (s *kept) tip() (tip, error) {
 	if err != nil {
 		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
 	}
-	return tip{words[0], words[1], len(words) == 2}, nil
+	return tip{words[0], words[1]}, nil
 }
 
 // seedIndex begins with what the user's index knows of the files, which git
@@ -344,7 +336,7 @@ func (s *shots) candidates(ctx context.Context) (candidates, error) {
 		s.choose(&c, path)
 	}
 	if c.bytes > maxTotal {
-		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what isn't part of the work", sizeWords(c.bytes), sizeWords(maxTotal))
+		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what isn't part of the work", tell.Bytes(c.bytes), tell.Bytes(maxTotal))
 	}
 	slices.Sort(c.paths)
 	c.paths = slices.Compact(c.paths) // unmerged ones are told twice
@@ -367,7 +359,7 @@ func (s *shots) choose(c *candidates, file string) {
 	}
 	if err == nil && info.Mode().IsRegular() {
 		if most := s.book.MaxFile; most > 0 && info.Size() > most {
-			c.leaveOut(s, file, sizeWords(info.Size()))
+			c.leaveOut(s, file, tell.Bytes(info.Size()))
 			return
 		}
 		c.bytes += info.Size()
@@ -473,17 +465,4 @@ func (s *shots) unreadable(path string) string {
 		}
 	}
 	return "not readable"
-}
-
-// sizeWords writes a number of bytes for people: "5.1 GB".
-func sizeWords(n int64) string {
-	const units = "kMGT"
-	if n < 1000 {
-		return strconv.FormatInt(n, 10) + " B"
-	}
-	value, unit := float64(n)/1000, 0
-	for value >= 1000 && unit < len(units)-1 {
-		value, unit = value/1000, unit+1
-	}
-	return fmt.Sprintf("%.1f %cB", value, units[unit])
 }

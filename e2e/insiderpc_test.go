@@ -228,7 +228,7 @@ func TestTheExtensionWithoutItsSidecar(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, sidecar, says string }{
-		{"not installed", "", `ralph-lsp was not found: build it with "make build" in the checkout of ralph-lsp and put its bin/ralph-lsp on PATH, or set RALPH_LSP to its path`},
+		{"not installed", "", `ralph-lsp was not found: install it with "npm install -g ralph-lsp" or "make build" in its checkout, or set RALPH_LSP to its path`},
 		{"not there", "/no/such/ralph-lsp", "/no/such/ralph-lsp (RALPH_LSP) is no program that can be run"},
 		{"too old", sidecar(t, p, "cat "+old+"; exec cat >/dev/null"), "speaks version 1 of the protocol, this extension version 2: update ralph-lsp"},
 		{"something else", "/bin/false", "ralph-lsp ended with exit code 1"},

@@ -50,3 +50,14 @@ func (w *Worker) rest(ctx context.Context) {
 		pause(ctx, min(time.Second<<min(failed, 10), maxRest))
 	}
 }
+
+// askAlive is how long a worker may take to say that it runs a loop.
+const askAlive = 2 * time.Second
+
+// isRun says whether somebody runs an iteration of a loop. In a queue that was made anew, it is there to be taken.
+func (w *Worker) isRun(ctx context.Context, id string) bool {
+	within, cancel := context.WithTimeout(ctx, askAlive)
+	defer cancel()
+	_, err := w.Bus.Ask(within, id, []byte("{}"))
+	return err == nil
+}

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -107,5 +108,37 @@ func TestAWorkerSaysThatAttemptsFailThere(t *testing.T) {
 	last := w.bus.present[len(w.bus.present)-1]
 	if last.Failed == 0 || last.Problem == "" {
 		t.Errorf("it says %+v", last)
+	}
+}
+
+// The ticket of a queue that was made anew may be of a loop that is run: nobody takes that away.
+func TestALoopThatIsRunIsLeftToWhoRunsIt(t *testing.T) {
+	w := newWorks(t)
+	r := w.submit()
+	ticket := must(w.bus.Take(t.Context()))
+	w.change(r, func(r *Record) error { r.Begin("other", time.Now()); return nil })
+	stop := must(w.bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte("{}") }))
+	if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != lookAgain || err != nil {
+		t.Errorf("begun: %v, later: %s, %v", a != nil, later, err)
+	}
+	stop()
+	if a, _, err := w.worker.begin(t.Context(), ticket); a == nil || err != nil {
+		t.Errorf("whose worker is gone: %v, %v", a, err)
+	}
+}
+
+// A queue that lost its loops gets those that want a worker.
+func TestWhatTheQueueHasLost(t *testing.T) {
+	m := newMemory()
+	for i, phase := range Phases {
+		if err := m.Create(t.Context(), Record{Task: Task{ID: "f" + string(phase), At: time.Unix(int64(i), 0)}, Phase: phase}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Sweep(t.Context(), m, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]bool{"frunning": true, "fqueued": true}; !maps.Equal(m.queued, want) {
+		t.Errorf("queued are %v", m.queued)
 	}
 }

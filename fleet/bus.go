@@ -17,6 +17,7 @@ var (
 	ErrConflict       = errors.New("somebody else changed it meanwhile")
 	ErrNobody   error = as{"no worker runs an iteration of it now: it can be told that while one runs", loop.ErrNoRun}
 	ErrLedger         = errors.New("what the bus keeps of limits and spending can't be read")
+	ErrAnew           = errors.New("the bus is another one than before, or has lost its queue: what was lacking is made anew")
 )
 
 // as is an error that others know, in words of its own.
@@ -56,7 +57,8 @@ type Bus interface {
 
 	// Enqueue makes a loop one that workers take. It is harmless to do so twice.
 	Enqueue(ctx context.Context, r Record) error
-	// Take waits for a loop that wants a worker.
+	// Take waits for a loop that wants a worker. It is ErrAnew once when the queue isn't that of before: it lacks
+	// loops until they are enqueued again.
 	Take(ctx context.Context) (Ticket, error)
 
 	// PutFile keeps what r reads under a name; a file of that name is replaced.

@@ -15,8 +15,9 @@ type Presence struct {
 	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
 	Problem string        `json:"problem,omitempty"` // of the last one of these
 	Since   time.Time     `json:"since"`
-	At      time.Time     `json:"at"` // when it said so, by its own clock
-	Ahead   time.Duration `json:"-"`  // of its clock, as the bus sees it
+	Moved   time.Time     `json:"moved,omitzero"` // when Busy changed last, by the clock of the bus
+	At      time.Time     `json:"at"`             // when it said so, by its own clock
+	Ahead   time.Duration `json:"-"`              // of its clock, as the bus sees it
 }
 
 // Fails says whether attempts fail there one after the other: one alone may be the loop's fault.
@@ -60,6 +61,7 @@ func (w *Worker) attend(ctx context.Context) {
 // occupy takes a slot (1), or frees one (-1).
 func (w *Worker) occupy(n int64) {
 	w.busy.Add(n)
+	w.moved.Store(w.now().UnixNano())
 	select {
 	case w.changed <- struct{}{}:
 	default: // it is about to be said
@@ -68,7 +70,7 @@ func (w *Worker) occupy(n int64) {
 
 func (w *Worker) sayThere(ctx context.Context) {
 	failed, problem := w.judged()
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, At: time.Now().UTC()}
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}
@@ -81,6 +83,7 @@ const alike = 5 * time.Second
 // bus's, by which all workers say when a loop goes on and what an hour is.
 func (w *Worker) readClock(ctx context.Context) {
 	w.since = time.Now().UTC()
+	w.moved.Store(w.now().UnixNano())
 	w.sayThere(ctx)
 	all, err := w.Bus.Workers(ctx)
 	if err != nil {

@@ -66,6 +66,9 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 	if err != nil {
 		return done, err
 	}
+	if err := requeue(ctx, bus, all); err != nil {
+		return done, err
+	}
 	loops, repos := map[string]Record{}, map[string]bool{}
 	for _, r := range all {
 		if keep > 0 && r.Phase == Ended && now.Sub(r.UpdatedAt) > keep {
@@ -95,6 +98,16 @@ func Sweep(ctx context.Context, bus Bus, now time.Time) (done Swept, err error) 
 		done.Files++
 	}
 	return done, bus.Tidy(ctx, now.Add(-marksLast))
+}
+
+// requeue has all loops taken that want a worker, should the queue have lost them.
+func requeue(ctx context.Context, bus Bus, all []Record) (problem error) {
+	for _, r := range all {
+		if problem == nil && (r.Phase == Queued || r.Phase == Running) {
+			problem = bus.Enqueue(ctx, r)
+		}
+	}
+	return problem
 }
 
 var errGoesOn = errors.New("it hasn't ended: cancel it first")

@@ -34,7 +34,8 @@ type Worker struct {
 	Observers []Observer
 
 	busy      atomic.Int64  // slots that run an iteration
-	changed   chan struct{} // that is another number
+	moved     atomic.Int64  // when that was another number, in nanoseconds
+	changed   chan struct{} // it was
 	since     time.Time     // it is there
 	ahead     atomic.Int64  // of the bus's clock, in nanoseconds
 	checkouts *checkouts
@@ -88,6 +89,10 @@ func (w *Worker) Run(ctx context.Context) error {
 			<-slots
 			if ctx.Err() != nil {
 				return nil
+			}
+			if errors.Is(err, ErrAnew) {
+				all, _, unread := w.Bus.List(ctx)
+				err = errors.Join(err, unread, requeue(ctx, w.Bus, all))
 			}
 			w.Log.Warn("no loop could be taken; trying again", "error", err)
 			pause(ctx, time.Second)
@@ -179,6 +184,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	if unknown := lacks(r.Needs); unknown != "" {
 		return nil, retryNewer, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
+	}
+	if r.Phase == Running && w.isRun(ctx, r.ID) {
+		return nil, lookAgain, nil
 	}
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, w.now()) })
@@ -417,6 +425,13 @@ var errCancelled = errors.New("it is cancelled")
 // iterate makes the checkout, runs the child, and puts on the bus what is left. The outcome of
 // a failure says what it has cost, no more.
 func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
+	asked := &request.Asked{Ctx: ctx}
+	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
+	if err != nil {
+		return o, false, err
+	}
+	defer stop()
+	defer asked.End()
 	tree, err := w.checkouts.prepare(ctx, a.Record, a.lease, beat)
 	if err != nil {
 		return o, false, err
@@ -436,13 +451,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
-	asked := &request.Asked{Ctx: ctx, Tree: tree}
-	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
-	if err != nil {
-		return o, false, err
-	}
-	defer stop()
-	defer asked.End()
+	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
 	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, func(line []byte) {
 		if status := statusIn(line); status != nil {

@@ -87,6 +87,16 @@ func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, err
 	return result, nil
 }
 
+// listHats lists the hats of a folder that a start can name; those of a file that isn't trusted are none.
+func (s *starter) listHats(_ context.Context, p wire.FolderParams) (any, error) {
+	path, err := s.workspace.folderPath(p.Folder)
+	if err != nil && p.Folder != "" {
+		return nil, err
+	}
+	settings, _ := s.files(path).Load()
+	return answers.HatsOf(settings), nil
+}
+
 // rankOf puts agents that work before those that are broken, and these before those that are missing.
 func rankOf(c wire.Class) int {
 	return slices.Index([]wire.Class{wire.ClassOK, wire.ClassWarning, wire.ClassInfo}, c)

@@ -44,7 +44,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 	c.Answer("window/showDocument", func(json.RawMessage) any { return map[string]bool{"success": false} })
 	for name, want := range map[string]string{
 		wire.CommandPause: "no loop is running", wire.CommandResume: "no loop", wire.CommandUpdate: "no loop is running", wire.CommandSteer: "there is nothing", wire.CommandAnswer: "no such question is open",
-		wire.CommandCancel: "no loop is running here", wire.CommandStatus: "no loop is running here", wire.CommandHistory: "no loop has ended here", wire.CommandPrompts: "no loop was started here yet", wire.CommandOutput: "toolCallId is missing", wire.CommandAgents: "pi is not installed", wire.CommandSandbox: "say workspace or off",
+		wire.CommandCancel: "no loop is running here", wire.CommandStatus: "no loop is running here", wire.CommandHistory: "no loop has ended here", wire.CommandPrompts: "no loop was started here yet", wire.CommandOutput: "toolCallId is missing", wire.CommandAgents: "pi is not installed", wire.CommandHats: "no hat is described", wire.CommandSandbox: "say workspace or off",
 		wire.CommandStart: "no agent is installed", wire.CommandChanges: "no snapshot", wire.CommandUndo: "say which iteration", wire.CommandRedo: "no snapshot", wire.CommandKeep: "no snapshot", wire.CommandLand: "no loop has a worktree",
 		wire.CommandOpen: "doesn't open", wire.CommandHelp: "# Ralph loops", wire.CommandFetch: "no such loop of a fleet",
 	} {

@@ -174,6 +174,18 @@ func (v *reviewer) keep(ctx context.Context, p answers.KeepParams) (any, error) 
 	if err != nil {
 		return nil, err
 	}
+	if p.Text != nil {
+		if len(paths) != 1 || p.Iteration != nil || !kept {
+			return nil, invalidKey("text", "text needs one of paths, and no iteration")
+		}
+		all, err := s.KeepText(ctx, paths[0], []byte(*p.Text))
+		if errors.Is(err, changes.ErrUnchanged) {
+			return nil, invalidKey("paths", "%v", err)
+		} else if err != nil || !all {
+			return answers.KeepResult{Kept: []string{}, Text: "one change kept"}, err
+		}
+		return answers.KeptOf(paths, true), nil
+	}
 	marked, err := s.Keep(ctx, n, paths, kept)
 	if err != nil {
 		return nil, err

@@ -179,6 +179,21 @@ func TestWhatIsKeptStaysKept(t *testing.T) {
 	if got := other.file(answers.FileParams{Path: "log.txt"}); got != base {
 		t.Errorf("the base of a review is %q", got)
 	}
+	part := answers.KeepParams{Paths: []string{"1.txt"}, Text: new("half\n")}
+	if got := keep(part); got.Text != "one change kept" || len(got.Kept) != 0 {
+		t.Errorf("got %+v", got)
+	}
+	if got := other.file(answers.FileParams{Path: "1.txt"}); got != "half\n" {
+		t.Errorf("the base of a review is %q", got)
+	}
+	part.Text = new(readFile(t, filepath.Join(dir, "1.txt")))
+	same(t, "kept by its last change", keep(part).Kept, "1.txt")
+	keep(answers.KeepParams{Kept: new(false), Paths: []string{"1.txt"}})
+	for _, p := range []answers.KeepParams{{Text: new("")}, {Text: new(""), Paths: []string{"a", "b"}}, {Text: new(""), Paths: part.Paths, Iteration: new(1)}, {Text: new(""), Paths: part.Paths, Kept: new(false)}, {Text: new(""), Paths: []string{"untouched"}}} {
+		if r := c.Command(wire.CommandKeep, p); r.Error == nil {
+			t.Errorf("%+v: %+v", p, r)
+		}
+	}
 	if got := keep(answers.KeepParams{Kept: new(false), Paths: []string{"2.txt"}}); got.Text != "1 file to review again" {
 		t.Errorf("got %+v", got)
 	}

@@ -25,7 +25,7 @@ import (
 )
 
 // command reads the one object that its request has.
-type command func(argument json.RawMessage) (task, error)
+type command func(argument []byte) (task, error)
 
 // task is a command that was read: what it does, and which loop it is about.
 type task struct {
@@ -65,6 +65,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
 		wire.CommandAgents:  with(s.listAgents),
+		wire.CommandHats:    with(s.listHats),
 		wire.CommandSandbox: with(s.sandbox),
 	}
 }

@@ -43,6 +43,7 @@ const (
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
 	CommandAgents  = "ralph.agents.list"
+	CommandHats    = "ralph.hats"
 	CommandSandbox = "ralph.sandbox"
 )
 

@@ -100,6 +100,7 @@ func examples() map[string]any {
 
 		"result-doctor": answers.DoctorResult{Checks: []answers.Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
 		"result-agents": exampleAgents(),
+		"result-hats":   exampleKnownHats(),
 		"result-help":   wire.HelpResult{"# Ralph loops"},
 		"result-plan":   answers.PlanResult{Argv: []string{"/bin/pi", "--no-session", "What next?"}, Env: map[string]string{}, Cwd: "/w/app"},
 	}
@@ -143,6 +144,12 @@ func exampleAgents() answers.AgentsResult {
 	r := answers.AgentsResult{Agents: []answers.AgentInfo{answers.AgentOf(backends.Probe{Backend: pi, Path: "/bin/pi", Version: "0.87.1"}), answers.AgentOf(backends.Probe{Backend: claude, Err: &backends.NotFoundError{Looked: []backends.Backend{claude}}})}}
 	r.Agents[0].Default = true
 	return r
+}
+
+func exampleKnownHats() answers.HatsResult {
+	var planner, builder config.Hat
+	planner.Name, planner.Description, builder.Name = "planner", "decides what is to be done next", "builder"
+	return answers.HatsOf(config.Settings{Hats: map[string]config.Hat{"planner": planner, "builder": builder}})
 }
 
 // exampleDryRun is a start that meets another loop.

@@ -221,7 +221,7 @@ func (d *doctor) checkBus(ctx context.Context) {
 	if h.IsTLS {
 		walls = "with TLS"
 	}
-	d.good("bus", "the bus %s answers in %s, %s: %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server)
+	d.good("bus", "the bus %s answers in %s, %s: %s; it has its queue since %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server, h.Born.Local().Format(time.DateTime))
 	d.checkStores(h)
 	if _, _, err := bus.Ledger(ctx); err != nil {
 		p := natsbus.Explain(err, o)
@@ -229,6 +229,10 @@ func (d *doctor) checkBus(ctx context.Context) {
 	}
 	d.checkClock("clock", "this machine's clock", h.Ahead, h.Took)
 	d.checkWorkers(ctx, bus)
+	if err := natsbus.Well(ctx, bus, natsbus.Stalled); err != nil {
+		p := natsbus.Explain(err, o)
+		d.bad("queue", p.Fix, "%s", p.What)
+	}
 }
 
 func (d *doctor) checkStores(h natsbus.Health) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -73,7 +74,8 @@ worker: keep it as you keep a key.`,
 					return fmt.Errorf("the metrics: %w", err)
 				}
 				defer inside.Close()
-				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), programVersion(), inside).Registry(), logger); err != nil {
+				well := func(ctx context.Context) error { return natsbus.Well(ctx, inside, natsbus.Stalled) }
+				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), programVersion(), inside).Registry(), well, logger); err != nil {
 					return err
 				}
 			}
@@ -88,7 +90,7 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
-	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9464")
+	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9464")
 	f.BoolVar(&calls, "notify", false, "call you about loops, as [notify] of your config.toml says, with no window open")
 	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
 	f.StringVar(&o.Name, "name", "", "the `NAME` of this server in a cluster")
@@ -149,7 +151,7 @@ bus, which is renewed; when the worker dies, another one goes on with the iterat
 			if metricsAt != "" {
 				figures := metrics.NewWorker(programVersion(), w.Slots)
 				w.Observers = append(w.Observers, figures)
-				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), w.Log); err != nil {
+				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, w.Log); err != nil {
 					return err
 				}
 			}
@@ -171,7 +173,7 @@ bus, which is renewed; when the worker dies, another one goes on with the iterat
 	f.DurationVar(&lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
-	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus at `ADDRESS`, as 127.0.0.1:9465")
+	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
 	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
 	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep `N` checkouts of loops that it doesn't run at the moment, and copies of N repositories")
 	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and remove what isn't used")
@@ -183,10 +185,13 @@ bus, which is renewed; when the worker dies, another one goes on with the iterat
 // agree refuses a worker that insists on another lease than all others have. Without a ledger nothing begins anyway.
 func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
 	l, _, err := bus.Ledger(ctx)
+	if errors.Is(err, fleet.ErrLedger) {
+		err = nil
+	}
 	if now := l.Limits.Lasts(); err == nil && lease != 0 && lease != now {
 		return fmt.Errorf("--lease %s: the lease of this bus is %s, for all its workers: leave --lease out (lease in fleet.toml, too), or change it for all with ralph-fleet limits --lease %[1]s", lease, now)
 	}
-	return nil
+	return err
 }
 
 // sibling finds ralph-lsp.

@@ -67,7 +67,7 @@ func newStatus() *cobra.Command {
 				} else if err == nil {
 					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers))
 				}
-				return cmp.Or(err, errLedger)
+				return cmp.Or(err, errLedger, natsbus.Well(ctx, bus, natsbus.Stalled))
 			})
 		},
 	}

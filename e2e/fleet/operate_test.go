@@ -3,6 +3,9 @@
 package fleet
 
 import (
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,4 +27,50 @@ func TestNoLeaseTakesRunningIterationsAway(t *testing.T) {
 		t.Errorf("ended as %+v\n%s", end, w.did())
 	}
 	w.counted("one", 2)
+}
+
+// A bus that comes back empty is told, and works; one on which nothing is taken is told by all who look at it.
+func TestABusThatComesBackEmpty(t *testing.T) {
+	w := newWorld(t)
+	w.worker("first", 1, w.addr, short)
+	w.submit("lost", "runs=2")
+	w.ends("lost")
+	kill(t, w.bus)
+	if err := os.RemoveAll(filepath.Join(w.dir, "bus")); err != nil {
+		t.Fatal(err)
+	}
+	w.serve("--metrics", "127.0.0.1:0")
+	w.until("that it is told", func() bool { return strings.Contains(w.said("first"), "the bus is another one than before") })
+	w.submit("one", "runs=2")
+	w.ends("one")
+	w.counted("one", 2)
+	if out := w.must("doctor", "--only", "bus", "--expect", "first"); !strings.Contains(out, "it has its queue since ") {
+		t.Errorf("the doctor says %s", out)
+	}
+	w.submit("slow", "runs=1 nap=1h")
+	w.until("it runs", w.hasDone("begin slow 1"))
+	w.lease = 0 // the bus has lost its limits, too
+	w.worker("full", 1, w.addr, short, "--min-free", "999999999")
+	w.submit("two", "runs=1")
+	healthz := strings.TrimSuffix(metricsURL.FindString(w.said("bus")), "metrics") + "healthz"
+	health := func() int {
+		answer, err := http.Get(healthz)
+		if err != nil {
+			return 0
+		}
+		answer.Body.Close()
+		return answer.StatusCode
+	}
+	if got := health(); got != http.StatusOK {
+		t.Errorf("before it takes long: %d", got)
+	}
+	w.until("that nothing is taken", func() bool { return health() == http.StatusServiceUnavailable })
+	for _, who := range [][]string{{"status"}, {"doctor", "--only", "bus"}} {
+		if out, err := w.run(who...); err == nil || !strings.Contains(out+err.Error(), "1 slot of workers free, and nothing is taken") {
+			t.Errorf("%v: %v\n%s", who, err, out)
+		}
+	}
+	w.must("cancel", "slow")
+	w.ends("two")
+	w.must("status")
 }

@@ -28,9 +28,9 @@ func newRegistry(version string) *prometheus.Registry {
 	return r
 }
 
-// Serve serves what a registry has at http://ADDRESS/metrics until ctx is done. An address
-// without a host is on loopback: who wants more says so.
-func Serve(ctx context.Context, address string, from prometheus.Gatherer, log *slog.Logger) error {
+// Serve serves what a registry has at http://ADDRESS/metrics, and at /healthz whether all is well, until ctx is done. An
+// address without a host is on loopback: who wants more says so.
+func Serve(ctx context.Context, address string, from prometheus.Gatherer, well func(context.Context) error, log *slog.Logger) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("--metrics %s: %w: say it as 127.0.0.1:9464", address, err)
@@ -44,6 +44,15 @@ func Serve(ctx context.Context, address string, from prometheus.Gatherer, log *s
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(from, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}))
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, r *http.Request) {
+		within, cancel := context.WithTimeout(r.Context(), scrapePatience)
+		defer cancel()
+		if err := well(within); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -137,7 +137,8 @@ func TestMetricsAreServedOnLoopback(t *testing.T) {
 	var log strings.Builder
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := Serve(ctx, ":0", NewWorker("1", 1).Registry(), slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+	var unwell error
+	if err := Serve(ctx, ":0", NewWorker("1", 1).Registry(), func(context.Context) error { return unwell }, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
 	}
 	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/metrics`).FindString(log.String())
@@ -150,7 +151,19 @@ func TestMetricsAreServedOnLoopback(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "\nralph_fleet_slots 1\n") || !strings.Contains(string(text), "\ngo_goroutines ") {
 		t.Errorf("%v: %s", err, text)
 	}
-	if err := Serve(ctx, "9464", nil, nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1:9464") {
+	for want, problem := range map[string]error{"200 ok\n": nil, "503 nothing is taken\n": errors.New("nothing is taken")} {
+		unwell = problem
+		answer, err := http.Get(strings.Replace(url, "/metrics", "/healthz", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if got := fmt.Sprintf("%d %s", answer.StatusCode, text); got != want {
+			t.Errorf("it says %q, not %q", got, want)
+		}
+	}
+	if err := Serve(ctx, "9464", nil, nil, nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1:9464") {
 		t.Errorf("an address without a port: %v", err)
 	}
 }

@@ -41,10 +41,13 @@ type Bus struct {
 	work    jetstream.Stream
 	live    jetstream.Stream
 
+	replicas int
+
 	denied atomic.Pointer[string] // what the server has refused last
 
 	mu     sync.Mutex
 	queues map[fleet.Priority]jetstream.Consumer
+	born   time.Time // the work stream
 	shows  shows
 }
 

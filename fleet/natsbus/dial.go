@@ -79,6 +79,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 			o.Replicas = 3
 		}
 	}
+	b.replicas = o.Replicas
 	for {
 		try, cancel := ctx, func() {}
 		if isCluster {
@@ -182,6 +183,7 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 	if err != nil {
 		return err
 	}
+	b.born = b.work.CachedInfo().Created
 	b.live, err = stream(jetstream.StreamConfig{Name: liveStream, Subjects: []string{"ralph.live.*"}, MaxAge: retention, MaxMsgsPerSubject: 100_000})
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ type Health struct {
 	Used   uint64 // bytes that are kept
 	Max    int64  // bytes that may be kept; -1: as much as its disk has
 	Stores []Store
+	Born   time.Time     // its queue: a bus that was emptied is young
 	Ahead  time.Duration // of this machine's clock, give or take half of Took
 }
 
@@ -81,7 +82,7 @@ func (b *Bus) Look(ctx context.Context) (h Health, err error) {
 	if err != nil {
 		return h, err
 	}
-	h.Ahead = time.Since(info.TimeStamp) - h.Took/2
+	h.Born, h.Ahead = info.Created, time.Since(info.TimeStamp)-h.Took/2
 	return h, nil
 }
 

@@ -66,6 +66,7 @@ func (b *Bus) showAll(to string) {
 
 // back makes up for what was missed while the server was away.
 func (b *Bus) back() {
+	go mend(context.Background(), b) // else whoever needs it says so
 	b.showAll(shownSubject)
 	b.shows.mu.Lock()
 	defer b.shows.mu.Unlock()

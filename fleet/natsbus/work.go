@@ -1,6 +1,7 @@
 package natsbus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,11 @@ const alreadyThere = 10077
 // Enqueue implements fleet.Bus. A loop's message stays until its ticket is Done, so a
 // second one is refused.
 func (b *Bus) Enqueue(ctx context.Context, r fleet.Record) error {
-	_, err := b.js.Publish(ctx, fmt.Sprintf("ralph.work.%s.%s", r.Priority, r.ID), nil)
+	return enqueue(ctx, b, fmt.Sprintf("ralph.work.%s.%s", r.Priority, r.ID))
+}
+
+func enqueue(ctx context.Context, b *Bus, subject string) error {
+	_, err := b.js.Publish(ctx, subject, nil)
 	if api := (*jetstream.APIError)(nil); errors.As(err, &api) && api.ErrorCode == alreadyThere {
 		return nil
 	}
@@ -32,17 +37,52 @@ const idle = time.Second
 // beside the first goes back.
 func (b *Bus) Take(ctx context.Context) (fleet.Ticket, error) {
 	for {
-		for _, p := range fleet.Priorities {
-			t, err := b.takeOf(ctx, p, false)
-			if t != nil || err != nil {
-				return t, err
-			}
+		t, err := take(ctx, b)
+		if err != nil && ctx.Err() == nil {
+			err = cmp.Or(renew(ctx, b), err)
 		}
-		t, err := b.await(ctx)
 		if t != nil || err != nil {
 			return t, err
 		}
 	}
+}
+
+func take(ctx context.Context, b *Bus) (fleet.Ticket, error) {
+	for _, p := range fleet.Priorities {
+		t, err := b.takeOf(ctx, p, false)
+		if t != nil || err != nil {
+			return t, err
+		}
+	}
+	return b.await(ctx)
+}
+
+// mend makes anew what the bus has lost, but for its consumers, and says since when it has its queue.
+func mend(ctx context.Context, b *Bus) (born time.Time, err error) {
+	within, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	now := &Bus{conn: b.conn}
+	err = now.open(within, b.replicas)
+	return now.born, err
+}
+
+// renew has loops taken from what the bus has by now.
+func renew(ctx context.Context, b *Bus) error {
+	if !b.conn.IsConnected() {
+		return nil
+	}
+	born, err := mend(ctx, b)
+	if err != nil {
+		return err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	clear(b.queues)
+	if !b.born.Equal(born) {
+		b.born = born
+		return fleet.ErrAnew
+	}
+	return nil
 }
 
 // await takes the first loop that comes, if one does.
@@ -93,7 +133,9 @@ func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, waits bool) (fleet.T
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	for m := range batch.Messages() {
-		return ticket{b, m}, nil
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return ticket{b, m, b.born}, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -126,6 +168,13 @@ func (b *Bus) queue(ctx context.Context, p fleet.Priority) (queue jetstream.Cons
 type ticket struct {
 	bus     *Bus
 	message jetstream.Msg
+	born    time.Time // its queue
+}
+
+// isOld says whether the queue is another one by now, in which its number may be another loop's.
+func (t ticket) isOld(ctx context.Context) bool {
+	info, err := t.bus.work.Info(ctx)
+	return errors.Is(err, jetstream.ErrStreamNotFound) || err == nil && !info.Created.Equal(t.born)
 }
 
 // ID implements fleet.Ticket.
@@ -144,7 +193,10 @@ func (t ticket) Renew(ctx context.Context, lease time.Duration) error {
 }
 
 // Later implements fleet.Ticket.
-func (t ticket) Later(_ context.Context, in time.Duration) error {
+func (t ticket) Later(ctx context.Context, in time.Duration) error {
+	if t.isOld(ctx) {
+		return enqueue(ctx, t.bus, t.message.Subject())
+	}
 	if in <= 0 {
 		return t.message.Nak()
 	}
@@ -152,4 +204,9 @@ func (t ticket) Later(_ context.Context, in time.Duration) error {
 }
 
 // Done implements fleet.Ticket.
-func (t ticket) Done(ctx context.Context) error { return t.message.DoubleAck(ctx) }
+func (t ticket) Done(ctx context.Context) error {
+	if t.isOld(ctx) {
+		return nil
+	}
+	return t.message.DoubleAck(ctx)
+}

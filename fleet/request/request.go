@@ -75,15 +75,18 @@ type Asked struct {
 	Ctx context.Context // of the iteration: done when it is lost or cancelled
 
 	mu   sync.Mutex
-	Tree string // "": it has ended
+	Tree string // "": there is none now
+}
+
+// Begin has things done with a checkout from now on.
+func (a *Asked) Begin(tree string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.Tree = tree
 }
 
 // End has nothing done with the checkout any more.
-func (a *Asked) End() {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.Tree = ""
-}
+func (a *Asked) End() { a.Begin("") }
 
 // Answer carries out a request. Once the loop is another worker's it is silent.
 func (a *Asked) Answer(text []byte) []byte {

@@ -40,6 +40,8 @@ func AnswerOf(result any) wire.Said {
 		return wire.Said{Text: withRows(r.Text, r.Refused, func(f RefusedFile) string { return f.Text }), Class: r.Class}
 	case LandResult:
 		return wire.Said{Text: r.Text, Class: r.Class}
+	case HatsResult:
+		return listed("no hat is described here", "hat", r.Hats, func(h HatInfo) string { return strings.TrimSuffix(h.Name+": "+h.Text, ": ") })
 	case AgentsResult:
 		return listed("no agent is known", "agent", r.Agents, func(a AgentInfo) string { return a.Text })
 	case wire.FetchResult:

@@ -377,6 +377,7 @@ type KeepParams struct {
 	Iteration *int     `json:"iteration,omitempty"` // absent: now
 	Paths     []string `json:"paths,omitempty"`
 	Kept      *bool    `json:"kept,omitempty"` // false takes the marks away
+	Text      *string  `json:"text,omitempty"` // of the one path: the file with what was reviewed, and without the rest
 }
 
 // KeepResult lists the files that were marked, or are no more.

@@ -73,6 +73,26 @@ type AgentsResult struct {
 	Agents []AgentInfo `json:"agents"`
 }
 
+// HatsResult lists the hats that a start can name, as their files have them.
+type HatsResult struct {
+	Hats []HatInfo `json:"hats"`
+}
+
+// HatInfo is a hat that a start can name.
+type HatInfo struct {
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"` // what it is for
+}
+
+// HatsOf tells of the hats of a folder.
+func HatsOf(s config.Settings) HatsResult {
+	r := HatsResult{Hats: []HatInfo{}}
+	for _, h := range s.Ring() {
+		r.Hats = append(r.Hats, HatInfo{h.Name, wire.OneLine(h.Description)})
+	}
+	return r
+}
+
 // AgentInfo is an agent that a start can name.
 type AgentInfo struct {
 	Name       string     `json:"name"` // for the backend of a start

@@ -12,7 +12,7 @@ nvim=$1 out=$2
 cat >"$work/app/PROMPT.md" <<'TEXT'
 Mend the tests, one at a time.
 
-agent: tour 3
+agent: tour 4
 TEXT
 
 begin 120 36 PROMPT.md
@@ -24,16 +24,16 @@ wait_for 3-output '● bash  go test'
 keys ':qa' Enter
 wait_for 4-leaving 'Ralph loop running in app'
 keys 'c'
-wait_for 5-stayed 'Ralph [123]/8 · \$0'
+wait_for 5-stayed 'Ralph [1-4]/8 · \$[0-9]'
 keys ':wqa' Enter
 wait_for 4-leaving 'interrupts it\)\. Leave\?'
 keys 's'
-wait_for 5-stayed 'Ralph [123]/8 · \$0'
-wait_for 6-folded 'iteration 1 of 8 · ok · \$0\.[0-9]+ · [0-9]+ turns · [0-9]+ tool calls'
-wait_for 6-folded 'Ralph 2/8 · \$0\.[0-9]+ · bash go test'
-wait_for 7-done '■ done: DONE after 3 iterations'
-wait_for 7-done 'Ralph done · \$1'
+wait_for 5-stayed 'Ralph [1-4]/8 · \$[0-9]'
+wait_for 6-folded 'iteration 1 of 8 · ok · \$1\.[0-9]+ · [0-9]+ turns · [0-9]+ tool calls'
+wait_for 6-folded 'Ralph [234]/8 · \$[0-9]\.[0-9]+ · bash go test'
+wait_for 7-done '■ done: DONE after 4 iterations'
+wait_for 7-done 'Ralph done · \$6'
 keys ':checkhealth ralph' Enter
-wait_for 8-health 'OK pi 0\.0\.1'
+wait_for 8-health 'OK pi 0\.80'
 leave
 if grep -l 'is deprecated' "$out"/*.txt; then echo 'screen.sh: something is deprecated' >&2; exit 1; fi

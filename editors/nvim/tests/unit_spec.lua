@@ -299,3 +299,31 @@ it('checks the settings', function()
   expect.equal(by_function.notify, 'unfocused')
   expect.matches(problems('never')[1], 'must be a table')
 end)
+
+it('finds a program that a build step has installed, or mason', function()
+  local plugin, path, data = vim.fn.tempname(), vim.env.PATH, vim.env.XDG_DATA_HOME
+  vim.fn.mkdir(plugin .. '/lua/ralph', 'p')
+  local copy = plugin .. '/lua/ralph/binary.lua'
+  vim.uv.fs_copyfile(vim.api.nvim_get_runtime_file('lua/ralph/binary.lua', false)[1], copy)
+  vim.env.PATH, vim.env.XDG_DATA_HOME = '/nowhere', plugin .. '/data'
+  local function found()
+    local sidecar, problem = dofile(copy).sidecar()
+    return sidecar and sidecar.cmd[1] or problem
+  end
+  local places = {
+    vim.fn.stdpath('data') .. '/mason/bin/ralph-lsp',
+    plugin .. '/node_modules/@ralph-lsp/linux-x64/bin/ralph-lsp',
+  }
+  local ok, why = pcall(function()
+    assert(found():find('ralph-lsp was not found: install it with "npm install', 1, true), found())
+    for _, place in ipairs(places) do
+      vim.fn.mkdir(vim.fs.dirname(place), 'p')
+      vim.fn.writefile({}, place)
+      vim.fn.setfperm(place, 'rwxr-xr-x')
+      expect.equal(found(), place)
+    end
+  end)
+  vim.env.PATH, vim.env.XDG_DATA_HOME = path, data
+  vim.fn.delete(plugin, 'rf')
+  assert(ok, why)
+end)

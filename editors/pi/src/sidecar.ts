@@ -1,6 +1,7 @@
 // Finds ralph-lsp, starts it, and gives it from one life of the extension to the next.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
+import { createRequire } from 'node:module';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -12,9 +13,9 @@ import { Refusal, version } from './wire.ts';
 export const patience = 10_000;
 
 const variable = 'RALPH_LSP';
-const advice = `build it with "make build" in the checkout of ralph-lsp and put its bin/ralph-lsp on PATH, or set ${variable} to its path, then start pi again`;
+const advice = `install it with "npm install -g ralph-lsp" or "make build" in its checkout, or set ${variable} to its path, then start pi again`;
 
-/** The path of ralph-lsp: what RALPH_LSP says, else on PATH, else in the checkout that has this extension. */
+/** The path of ralph-lsp: what RALPH_LSP says, else on PATH, else what npm installed with this extension, else in the checkout that has it. */
 export function findProgram(env: NodeJS.ProcessEnv): string {
   const chosen = env[variable];
   if (chosen) {
@@ -22,10 +23,19 @@ export function findProgram(env: NodeJS.ProcessEnv): string {
     return path.resolve(chosen);
   }
   const name = process.platform === 'win32' ? 'ralph-lsp.exe' : 'ralph-lsp';
-  const folders = [...(env.PATH ?? '').split(path.delimiter).filter(path.isAbsolute), fileURLToPath(new URL('../../../bin', import.meta.url))];
-  const found = folders.map((folder) => path.join(folder, name)).find(isProgram);
+  const onPath = (env.PATH ?? '').split(path.delimiter).filter(path.isAbsolute).map((folder) => path.join(folder, name));
+  const found = [...onPath, installed(), fileURLToPath(new URL(`../../../bin/${name}`, import.meta.url))].find(isProgram);
   if (!found) throw new Refusal(`ralph-lsp was not found: ${advice}`);
   return found;
+}
+
+/** The program of the package ralph-lsp, on which this extension depends where it came by npm. */
+function installed(): string {
+  try {
+    return createRequire(import.meta.url)('ralph-lsp') as string;
+  } catch {
+    return ''; // it came by a checkout, or without its dependencies
+  }
 }
 
 function isProgram(file: string): boolean {

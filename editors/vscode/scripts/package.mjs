@@ -2,6 +2,7 @@
 //   package.mjs         for this platform
 //   package.mjs --all   for every target
 //   package.mjs TARGET  for one, such as linux-arm64
+// A release has its version in RELEASE_VERSION, and its programs in dist/.
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -19,7 +20,10 @@ const targets = {
   'win32-x64': ['windows', 'amd64'], 'win32-arm64': ['windows', 'arm64'],
 };
 
-const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'));
+const release = process.env.RELEASE_VERSION;
+const version = release ?? JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')).version;
+// Pages of a store show pictures by absolute addresses only.
+const page = (kind) => `https://github.com/ralph-lsp/ralph-lsp/${kind}/${release && !release.startsWith('0.0.0-') ? `v${release}` : 'HEAD'}/editors/vscode`;
 const run = (program, args, options = {}) => execFileSync(program, args, { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], ...options });
 
 function buildSidecar(target) {
@@ -27,6 +31,13 @@ function buildSidecar(target) {
   const server = path.join(root, 'server');
   fs.rmSync(server, { recursive: true, force: true });
   const output = path.join(server, GOOS === 'windows' ? 'ralph-lsp.exe' : 'ralph-lsp');
+  if (release) {
+    const dist = path.join(repository, 'dist');
+    const built = fs.readdirSync(dist).map((folder) => path.join(dist, folder, path.basename(output))).find((file) => file.includes(`ralph-lsp_${GOOS}_${GOARCH}_`) && fs.existsSync(file));
+    fs.mkdirSync(server);
+    fs.copyFileSync(built, output);
+    return;
+  }
   run('go', ['build', '-buildvcs=false', '-trimpath', '-ldflags', `-s -w -X main.version=${version}`, '-o', output, './cmd/ralph-lsp'],
     { cwd: repository, env: { ...process.env, CGO_ENABLED: '0', GOOS, GOARCH } });
 }
@@ -34,8 +45,8 @@ function buildSidecar(target) {
 function makePackage(target) {
   buildSidecar(target);
   const file = path.join(packages, `ralph-${target}-${version}.vsix`);
-  run(process.execPath, [path.join(root, 'node_modules/@vscode/vsce/vsce'), 'package', '--target', target, '--no-dependencies',
-    '--no-rewrite-relative-links', '--allow-missing-repository', '--out', file]);
+  run(process.execPath, [path.join(root, 'node_modules/@vscode/vsce/vsce'), 'package', version, '--no-update-package-json', '--target', target, '--no-dependencies',
+    '--baseContentUrl', page('blob'), '--baseImagesUrl', page('raw'), '--out', file]);
   console.log(path.relative(process.cwd(), file));
 }
 

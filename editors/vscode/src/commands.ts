@@ -128,6 +128,10 @@ function changesCommands({ diffs, review, sourceControls, comments }: Parts): Re
       const [original, change] = [sourceControls.originalOf(uri), changes[index]];
       return original && change && revertChange(uri, original, change);
     },
+    'ralph.keepChange': (uri: vscode.Uri, changes: LineChange[], index: number) => {
+      const [original, change] = [sourceControls.originalOf(uri), changes[index]];
+      return original && change && review.keepChange(uri, original, change);
+    },
   };
 }
 

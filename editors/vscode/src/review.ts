@@ -7,6 +7,8 @@ import { ask, mention } from './notifications';
 import { pick } from './pick';
 import { iconless } from './show';
 import type { Sidecar } from './sidecar';
+import type { Moment } from './snapshots';
+import { withChange, type LineChange } from './sourceControl';
 import { command, type ChangedFile, type KeepResult, type UndoResult } from './wire';
 
 /** How many files a question lists. */
@@ -23,6 +25,16 @@ export class Review {
     const paths = target.paths ?? (target.iteration === undefined ? undefined : (await this.changes.of(target)).files.map((f) => f.path));
     const { loopId, folder, iteration } = target;
     const result = await this.sidecar.execute<KeepResult>(command.keep, { loopId, folder, iteration, paths, kept });
+    this.changes.forget();
+    mention(result.text);
+    return result;
+  }
+
+  /** Marks a changed block as reviewed: what is still to review is compared with the file that has it. */
+  async keepChange(uri: vscode.Uri, original: vscode.Uri, change: LineChange): Promise<KeepResult | undefined> {
+    const { loopId, folder, iteration, path: name } = JSON.parse(original.query) as Moment & { path: string };
+    if (iteration !== undefined) return void mention(t('a file that was renamed is kept as a whole'));
+    const result = await this.sidecar.execute<KeepResult>(command.keep, { loopId, folder, paths: [name], text: await withChange(uri, original, change) });
     this.changes.forget();
     mention(result.text);
     return result;

@@ -128,13 +128,26 @@ export class SourceControls implements vscode.Disposable {
   }
 }
 
+/** The lines of a changed block in both documents, each from and up to. */
+const linesOf = (change: LineChange): [number, number, number, number] => {
+  const between = (start: number, end: number): [number, number] => (end === 0 ? [start, start] : [start - 1, end]);
+  return [...between(change.originalStartLineNumber, change.originalEndLineNumber), ...between(change.modifiedStartLineNumber, change.modifiedEndLineNumber)];
+};
+
+const both = (uri: vscode.Uri, original: vscode.Uri) => Promise.all([vscode.workspace.openTextDocument(original), vscode.workspace.openTextDocument(uri)]);
+
+/** The original with a changed block as it is now. */
+export async function withChange(uri: vscode.Uri, original: vscode.Uri, change: LineChange): Promise<string> {
+  const [was, is] = await both(uri, original);
+  const [from, to, first, behind] = linesOf(change);
+  const all = (document: vscode.TextDocument) => Array.from({ length: document.lineCount }, (_, i) => document.lineAt(i).text);
+  return all(was).toSpliced(from, to - from, ...all(is).slice(first, behind)).join((was.getText() ? was : is).eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n');
+}
+
 /** Gives a changed block its original lines back; a file that was saved is saved again. */
 export async function revertChange(uri: vscode.Uri, original: vscode.Uri, change: LineChange): Promise<void> {
-  const [was, is] = await Promise.all([original, uri].map((u) => vscode.workspace.openTextDocument(u)));
-  if (!was || !is) return;
-  const between = (start: number, end: number) => (end === 0 ? [start, start] as const : [start - 1, end] as const);
-  const [from, to] = between(change.originalStartLineNumber, change.originalEndLineNumber);
-  const [first, behind] = between(change.modifiedStartLineNumber, change.modifiedEndLineNumber);
+  const [was, is] = await both(uri, original);
+  const [from, to, first, behind] = linesOf(change);
   const lines = Array.from({ length: to - from }, (_, i) => was.lineAt(from + i).text);
   const wasSaved = !is.isDirty;
   const eol = is.eol === vscode.EndOfLine.CRLF ? '\r\n' : '\n';

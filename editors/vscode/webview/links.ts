@@ -34,3 +34,13 @@ export function placeOf(href: string): Place | undefined {
   const [, name = '', line, column] = /^(.*?)(?:(?::|#L)(\d{1,7})(?::(\d{1,5}))?)?$/s.exec(path) ?? [];
   return name ? { path: name, ...(line ? { line: Number(line) } : {}), ...(column ? { column: Number(column) } : {}) } : undefined;
 }
+
+export const isWeb = (href: string): boolean => /^https?:\/\//i.test(href);
+
+/** The path, below the folder and as a part of an address, of a picture that a link of markdown names; undefined: it is none. */
+export function pictureOf(href: string): string | undefined {
+  const path = placeOf(href)?.path;
+  if (!path || !/\.(?:png|jpe?g|gif|webp|svg)$/i.test(path) || /^[/\\]|\\|:/.test(path)) return undefined;
+  const parts = path.split('/').filter((part) => part !== '.');
+  return parts.includes('..') ? undefined : parts.map(encodeURIComponent).join('/');
+}

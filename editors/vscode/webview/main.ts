@@ -27,6 +27,7 @@ export class Page {
   private generation = -1;
   private words: Words | undefined;
   private loop: { loopId: string; folder?: string; title: string } | undefined;
+  private files: string | undefined;
   private toolStartedAt: number | undefined;
   /** Seconds that nothing came, by this page's own clock: a machine that slept is no reason. */
   private silence = 0;
@@ -70,7 +71,8 @@ export class Page {
       pick: () => editor.postMessage({ type: 'goTo' }), find: () => this.bar.open(), again: (by) => this.bar.next(by), follow: () => this.list.follow(), write: () => this.composer.focus(), escape: () => this.bar.close(),
     });
     document.addEventListener('click', (e) => this.clicked(e));
-    document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a[data-path]') && this.clicked(e));
+    document.addEventListener('keydown', (e) => e.key === 'Enter' && (e.target as HTMLElement).matches('a') && this.clicked(e));
+    feed.addEventListener('load', () => this.list.changed(), true); // a picture has its height now
     view.addEventListener('focusin', (e) => (this.current = keyOf(e.target) ?? this.current));
     window.addEventListener('focus', () => document.activeElement?.matches('body, #view') && this.focus(this.current)); // what was gone to while it was elsewhere
     pill.addEventListener('click', () => this.list.follow());
@@ -123,6 +125,7 @@ export class Page {
     this.generation = m.generation;
     this.words = m.words;
     this.loop = { loopId: m.loopId, folder: m.folder, title: m.title };
+    this.files = m.files;
     this.store = new Store(m.parts, m.iterations, m.thinking);
     this.wanted.clear();
     if (!isSame) [this.turned, this.whole].forEach((set) => set.clear());
@@ -173,7 +176,7 @@ export class Page {
   // Rows.
 
   private get look(): Look {
-    return { words: this.words!, endOf: (row) => this.store.endOf(row), toolStartedAt: this.toolStartedAt, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
+    return { words: this.words!, endOf: (row) => this.store.endOf(row), toolStartedAt: this.toolStartedAt, files: this.files, offersOf: (row) => this.offersOf(row), isOpen: (key) => this.isOpen(key), showsAll: (key) => this.whole.has(key) };
   }
 
   /** An agent at work, a question that waits and the loop's end are open and another row closed, unless the user turned it. */
@@ -352,10 +355,11 @@ export class Page {
   }
 
   private clicked(e: Event): void {
-    const at = (e.target as HTMLElement).closest<HTMLElement>('[data-do], a[data-path]');
+    const at = (e.target as HTMLElement).closest<HTMLElement>('[data-do], a');
     if (!at) return;
     e.preventDefault();
-    const { path, line, column } = at.dataset;
+    const { path, line, column, web } = at.dataset;
+    if (web !== undefined) return editor.postMessage({ type: 'web', address: web });
     if (path !== undefined) return editor.postMessage({ type: 'open', path, line: line ? Number(line) : undefined, column: column ? Number(column) : undefined });
     const key = keyOf(at) ?? '';
     const row = this.store.row(key);

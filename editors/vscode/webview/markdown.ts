@@ -1,11 +1,11 @@
-// Markdown without HTML, pictures and addresses that lead anywhere.
+// Markdown without HTML. A link leads to a file or, where the user agrees, into the web; pictures are the folder's own.
 import MarkdownIt from 'markdown-it';
 import { tokensOf } from './highlight';
-import { piecesOf, placeOf, type Place } from './links';
+import { isWeb, pictureOf, piecesOf, placeOf, type Place } from './links';
 import { plain } from './plain';
 
-const md = new MarkdownIt({ html: false, linkify: false, breaks: false });
-md.disable('image');
+const md = new MarkdownIt({ html: false, linkify: true, breaks: false });
+md.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false }); // main.rs is no host
 
 /** An entity of markdown may be what plain takes away. */
 const escape = (text: string): string => md.utils.escapeHtml(plain(text));
@@ -13,20 +13,35 @@ const escape = (text: string): string => md.utils.escapeHtml(plain(text));
 md.core.ruler.push('unstyled', ({ tokens }) => {
   for (const token of tokens) token.attrs = token.attrs?.filter(([name]) => name !== 'style') ?? null; // of tables; the page allows none
 });
+interface Environment { files?: string }
 let inLink = false;
 
-/** A link leads to a file, or nowhere: then it is said where it would have led. */
-md.renderer.rules.link_open = (tokens, at) => {
-  const href = String(tokens[at]?.attrGet('href') ?? '');
+/** Around what leads to a file or into the web; what leads nowhere says where it would have led. */
+function around(href: string): [string, string] {
   const place = placeOf(href);
+  if (place) return [opening(place), '</a>'];
+  if (isWeb(href)) return [`<a role="link" tabindex="0" title="${escape(href)}" data-web="${escape(href)}">`, '</a>'];
+  return [`<span class="address" title="${escape(href)}">`, '</span>'];
+}
+
+md.renderer.rules.link_open = (tokens, at) => {
   inLink = true;
-  return place ? opening(place) : `<span class="address" title="${escape(href)}">`;
+  return around(String(tokens[at]?.attrGet('href') ?? ''))[0];
 };
 md.renderer.rules.link_close = (tokens, at) => {
   inLink = false;
   let open = at - 1;
   while (open > 0 && tokens[open]?.type !== 'link_open') open--;
-  return placeOf(String(tokens[open]?.attrGet('href') ?? '')) ? '</a>' : '</span>';
+  return around(String(tokens[open]?.attrGet('href') ?? ''))[1];
+};
+/** A picture of the folder is shown, any other is a link: nothing is fetched because an agent wrote of it. */
+md.renderer.rules.image = (tokens, at, _, environment) => {
+  const href = String(tokens[at]?.attrGet('src') ?? '');
+  const alt = escape(tokens[at]?.content || href);
+  const { files } = (environment ?? {}) as Environment;
+  const picture = files && pictureOf(href);
+  const shown = picture ? `<img loading="lazy" alt="${alt}" src="${escape(`${files}/${picture}`)}">` : alt;
+  return inLink ? shown : around(href).join(shown);
 };
 md.renderer.rules.text = (tokens, at) => withPlaces(tokens[at]?.content ?? '');
 md.renderer.rules.code_inline = (tokens, at) => `<code>${withPlaces(tokens[at]?.content ?? '')}</code>`;
@@ -45,7 +60,8 @@ export function withPlaces(text: string): string {
   return piecesOf(text).map((p) => (p.place && !inLink ? `${opening(p.place)}${escape(p.text)}</a>` : escape(p.text))).join('');
 }
 
-export function markdown(text: string): string {
+/** files: where the page finds the folder's files. */
+export function markdown(text: string, files?: string): string {
   inLink = false;
-  return md.render(text);
+  return md.render(text, { files } satisfies Environment);
 }

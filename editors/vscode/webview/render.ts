@@ -15,6 +15,8 @@ export interface Look {
   endOf(row: HeaderRow): Iteration | 'cut' | undefined;
   /** Of the tool that runs, where the page didn't see it begin. */
   toolStartedAt?: number;
+  /** Where the page finds the folder's files. */
+  files?: string;
   offersOf(row: SaidRow): Offer[];
   isOpen(key: string): boolean;
   showsAll(key: string): boolean;
@@ -73,12 +75,12 @@ function foldButton(open: boolean, ...children: (Node | string)[]): HTMLElement 
   return h('button', { class: 'fold', 'data-do': 'fold', 'aria-expanded': String(open), tabindex: '-1' }, h('span', { class: 'chevron', 'aria-hidden': 'true' }), ...children);
 }
 
-function text(e: HTMLElement, row: TextRow, { words }: Look, open: boolean | undefined): void {
+function text(e: HTMLElement, row: TextRow, { words, files }: Look, open: boolean | undefined): void {
   const by = row.by && { thought: words.thinking, subagent: words.subagent, user: row.name || words.you }[row.by];
   if (row.by) e.classList.add(row.by);
   if (open !== undefined) e.append(foldButton(open, h('span', { class: 'by' }, by ?? ''), h('span', { class: 'title' }, open ? '' : firstLine(row.text))));
   else if (by) e.append(h('div', { class: 'by' }, by));
-  if (open !== false) e.append(html('div', { class: 'markdown' }, markdown(row.text)));
+  if (open !== false) e.append(html('div', { class: 'markdown' }, markdown(row.text, files)));
   e.setAttribute('aria-label', [by, firstLine(row.text)].filter(Boolean).join(': '));
 }
 

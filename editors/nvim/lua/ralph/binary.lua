@@ -3,7 +3,7 @@ local config = require('ralph.config')
 
 local M = {}
 
-local install = 'install it with "go install ./cmd/ralph-lsp" in the project, '
+local install = 'install it with "npm install -g ralph-lsp" or "make build" in its checkout, '
   .. 'put it on PATH, or set vim.g.ralph = { cmd = { "/path/to/ralph-lsp", "--stdio" } }'
 local install_fleet = 'run "make build" in the project and put its bin/ralph-fleet '
   .. 'beside ralph-lsp or on PATH, or take fleet out of vim.g.ralph'
@@ -14,12 +14,22 @@ local function executable(name)
   return vim.fn.has('win32') == 1 and name .. '.exe' or name
 end
 
---- Where "make build" of the checkout that has this plugin puts the program.
----@return string
-local function built()
-  local here = debug.getinfo(1, 'S').source:sub(2)
-  local checkout = vim.fn.fnamemodify(here, ':p:h:h:h:h:h')
-  return vim.fs.joinpath(checkout, 'bin', executable('ralph-lsp'))
+--- Where else than on PATH the program is: what a plugin manager's build step installed
+--- beside this plugin, what mason has, what "make build" made of the checkout.
+---@return string? path
+local function near()
+  local plugin = vim.fn.fnamemodify(debug.getinfo(1, 'S').source:sub(2), ':p:h:h:h')
+  local program = executable('ralph-lsp')
+  local npm = vim.fs.joinpath(plugin, 'node_modules/@ralph-lsp/*/bin', program)
+  return vim
+    .iter({
+      vim.fn.glob(npm, true, true)[1] or '',
+      vim.fn.exepath(vim.fs.joinpath(vim.fn.stdpath('data'), 'mason/bin/ralph-lsp')),
+      vim.fs.joinpath(vim.fn.fnamemodify(plugin, ':h:h'), 'bin', program),
+    })
+    :find(function(path)
+      return vim.fn.executable(path) == 1
+    end)
 end
 
 --- A program of ours that stands beside another.
@@ -45,10 +55,8 @@ local function own()
     return vim.list_slice(cmd)
   end
   local path = vim.fn.exepath('ralph-lsp')
-  if path == '' then
-    path = vim.fn.executable(built()) == 1 and built() or ''
-  end
-  if path == '' then
+  path = path ~= '' and path or near()
+  if not path then
     return nil, 'ralph-lsp was not found: ' .. install
   end
   return { path, '--stdio' }

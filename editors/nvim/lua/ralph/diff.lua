@@ -1,6 +1,8 @@
 --- The current file beside what it was before an iteration, in diff mode.
 local changes = require('ralph.changes')
+local loops = require('ralph.loops')
 local notify = require('ralph.notify')
+local wire = require('ralph.wire')
 
 local M = {}
 
@@ -57,6 +59,7 @@ local function tie(base, win, work)
     buffer = base,
     callback = function()
       vim.api.nvim_del_augroup_by_id(group)
+      pcall(vim.keymap.del, 'n', 'dp', { buffer = work })
       if vim.api.nvim_win_is_valid(win) and vim.api.nvim_win_get_buf(win) == work then
         return vim.api.nvim_win_call(win, leave)
       end
@@ -82,6 +85,7 @@ end
 ---@param name string
 ---@param text string
 ---@param path string absolute
+---@return integer base its buffer
 local function compare(name, text, path)
   local win, work = vim.api.nvim_get_current_win(), vim.api.nvim_get_current_buf()
   local base = vim.api.nvim_create_buf(false, true)
@@ -103,6 +107,26 @@ local function compare(name, text, path)
   end
   tie(base, win, work)
   vim.cmd.diffthis()
+  return base
+end
+
+--- Lets |dp| keep the block under the cursor: the other side has it then, and the
+--- review is compared with that.
+---@param folder string
+---@param path string in it
+---@param base integer buffer
+local function map_keep(folder, path, base)
+  local work = vim.api.nvim_get_current_buf()
+  local function keep()
+    vim.bo[base].modifiable = true
+    vim.cmd.normal({ 'dp', bang = true })
+    vim.bo[base].modifiable = false
+    local newline = newlines[vim.bo[work].fileformat]
+    local lines = vim.api.nvim_buf_get_lines(base, 0, -1, false)
+    local text = table.concat(lines, newline) .. (vim.bo[work].endofline and newline or '')
+    loops.run(folder, wire.commands.keep, { paths = { path }, text = text })
+  end
+  vim.keymap.set('n', 'dp', keep, { buffer = work, desc = 'Ralph: keep this change' })
 end
 
 --- Opens the diff of a file.
@@ -127,7 +151,11 @@ function M.open(folder, chosen)
       close_all()
       if go_to(absolute) then
         local moment = chosen.iteration or 'base'
-        compare(('ralph-base://%s/%s/%s'):format(result.loopId, moment, path), text, absolute)
+        local name = ('ralph-base://%s/%s/%s'):format(result.loopId, moment, path)
+        local base = compare(name, text, absolute)
+        if not chosen.iteration and not file.from then
+          map_keep(folder, path, base)
+        end
       end
     end)
   end)

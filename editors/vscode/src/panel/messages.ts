@@ -1,6 +1,7 @@
 // What the extension and the page of a transcript say to each other. What comes from the page is believed in
 // nothing: it shows what an agent wrote.
 import { command, type Iteration, type Offer, type Question, type Update } from '../wire';
+import { isWeb } from '../../webview/links';
 import type { Words } from './words';
 
 /** A piece of the log that can be read by itself. */
@@ -14,8 +15,8 @@ export interface TalkWords { title: string; hint: string }
 export interface Chip { label: string; text: string; title: string }
 
 export type ToPage =
-  /** A new beginning. Behind the parts comes the tail. The generation names it in all that follows. */
-  | { type: 'open'; generation: number; loopId: string; folder?: string; title: string; words: Words; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
+  /** A new beginning. Behind the parts comes the tail. The generation names it in all that follows. files: where the page finds the folder's. */
+  | { type: 'open'; generation: number; loopId: string; folder?: string; files?: string; title: string; words: Words; thinking: boolean; parts: PartInfo[]; iterations: Iteration[]; reveal?: Place }
   | { type: 'part'; generation: number; index: number; updates: Update[] }
   /** More of the tail. live: it just happened. */
   | { type: 'tail'; generation: number; updates: Update[]; live: boolean; complete: boolean }
@@ -39,6 +40,7 @@ export type FromPage =
   | { type: 'ready' }
   | { type: 'want'; generation: number; index: number }
   | { type: 'open'; path: string; line?: number; column?: number }
+  | { type: 'web'; address: string }
   | { type: 'offer'; offer: Offer }
   | { type: 'changes'; iteration: number }
   | { type: 'output'; iteration: number; toolCallId: string }
@@ -64,7 +66,7 @@ const offered: readonly string[] = Object.values(command);
 /** Reads a message of the page's; undefined: it is none. */
 export function readMessage(m: unknown): FromPage | undefined {
   if (!isObject(m)) return undefined;
-  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can, title, label, id } = m;
+  const { type, generation, index, path, line, column, iteration, toolCallId, search, text, can, title, label, id, address } = m;
   switch (type) {
     case 'ready': case 'goTo': case 'asText': case 'selection': return { type };
     case 'talk': return isText(title, 1000) && isText(text, maxWords) ? { type, title, text } : undefined;
@@ -73,6 +75,7 @@ export function readMessage(m: unknown): FromPage | undefined {
     case 'act': return isText(can, 100) ? { type, can } : undefined;
     case 'want': return isCount(generation) && isCount(index) ? { type, generation, index } : undefined;
     case 'open': return isText(path, 4096) && isOptional(line) && isOptional(column) ? { type, path, line, column } : undefined;
+    case 'web': return isText(address, 4096) && isWeb(address) ? { type, address } : undefined;
     case 'changes': return isCount(iteration) ? { type, iteration } : undefined;
     case 'output': return isCount(iteration) && isText(toolCallId, 1000) ? { type, iteration, toolCallId } : undefined;
     case 'find': return isCount(search) && typeof text === 'string' && text.length <= 1000 ? { type, search, text } : undefined;

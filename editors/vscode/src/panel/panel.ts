@@ -34,10 +34,13 @@ export class Panel implements vscode.Disposable {
     readonly view: vscode.WebviewPanel, readonly loop: LoopParams & { loopId: string; title: string }, extension: vscode.Uri,
     private readonly sidecar: Sidecar, private readonly loops: Loops, private readonly composer: Composer,
   ) {
+    const folder = loops.byId(loop.loopId)?.host ? undefined : loop.folder ?? loops.folderOf(loop.loopId);
+    const root = folder ? vscode.Uri.parse(folder) : undefined;
+    const files = root && view.webview.asWebviewUri(root).toString();
     this.log = new Log(sidecar, loop.loopId, {
       opened: (parts, iterations) => {
         const showsEnd = !this.goal && parts.length > 0;
-        this.post({ type: 'open', generation: ++this.generation, ...this.loop, words: words(), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
+        this.post({ type: 'open', generation: ++this.generation, ...this.loop, files, words: words(), thinking: config.showThinking(), parts, iterations, reveal: this.goal });
         this.goal = undefined;
         if (showsEnd) void this.sendPart(this.generation, parts.length - 1).catch((e: unknown) => void showError(e)); // before it asks
       },
@@ -63,7 +66,7 @@ export class Panel implements vscode.Disposable {
       }),
       vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.isReady && void this.open()),
     ];
-    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist')] };
+    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist'), ...(root ? [root] : [])] };
     view.webview.html = pageOf(view.webview, extension);
     this.seen();
   }
@@ -152,6 +155,7 @@ export class Panel implements vscode.Disposable {
         return this.open();
       case 'want': return this.sendPart(m.generation, m.index);
       case 'open': return this.openFile(m.path, m.line, m.column);
+      case 'web': return void (await vscode.env.openExternal(vscode.Uri.parse(m.address, true))); // the editor asks where it isn't trusted
       case 'offer': return void (await vscode.commands.executeCommand(m.offer.command, ...(m.offer.arguments ?? [])));
       case 'changes': return void (await vscode.commands.executeCommand('ralph.openChanges', { ...this.loop, iteration: m.iteration }));
       case 'output': return this.openOutput(m.iteration, m.toolCallId);
@@ -193,7 +197,7 @@ export class Panel implements vscode.Disposable {
     if (!file) return mention(host ? t('{0} is on {1}; what the loop changed can be opened', path, host) : t('{0} is no file of the folder', path));
     if (host) mention(t('{0} as it is here; {1} has its own', vscode.workspace.asRelativePath(file), host));
     const at = new vscode.Position(Math.max(0, line - 1), Math.max(0, column - 1));
-    await vscode.window.showTextDocument(vscode.Uri.file(file), { selection: new vscode.Range(at, at) });
+    await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(file), { selection: new vscode.Range(at, at) }); // which knows pictures
   }
 
   private async openOutput(iteration: number, toolCallId: string): Promise<void> {

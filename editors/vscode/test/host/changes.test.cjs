@@ -255,6 +255,25 @@ describe('what a loop changed', () => {
     assert.equal(await revert('old.txt', [1, 1, 0, 0]), 'old\n'.repeat(9));
   });
 
+  it('is kept block by block in the gutter', async () => {
+    const loopId = await loopDoes('sed -i "s/^1$/1 one/; s/^5$/5 one/" a.txt; echo 10 >> gone.txt');
+    const keep = async (name, ...change) => {
+      const [originalStartLineNumber, originalEndLineNumber, modifiedStartLineNumber, modifiedEndLineNumber] = change;
+      const uri = vscode.Uri.file(at(name));
+      const document = await vscode.workspace.openTextDocument(uri);
+      await until('what the loop wrote', () => document.getText() === read(name));
+      const { kept } = await run('ralph.keepChange', uri, [{ originalStartLineNumber, originalEndLineNumber, modifiedStartLineNumber, modifiedEndLineNumber }], 0);
+      const base = await vscode.workspace.openTextDocument(originalOf(loopId, name));
+      return { kept, base };
+    };
+    await until('the source control', () => originalOf(loopId, 'a.txt'));
+    const { kept, base } = await keep('a.txt', 5, 5, 5, 5);
+    assert.deepEqual(kept, []);
+    await until('the new base', () => base.getText() === lines('5 one'));
+    assert.deepEqual((await keep('a.txt', 1, 1, 1, 1)).kept, ['a.txt']);
+    assert.deepEqual((await keep('gone.txt', 9, 0, 10, 10)).kept, ['gone.txt']);
+  });
+
   it('is in the source control of its folder, unless a setting says no', async () => {
     const loopId = await loopDoes('sed -i "s/^2$/2 one/" a.txt; mv old.txt new.txt; echo one >> new.txt');
     const original = () => originalOf(loopId, 'a.txt');

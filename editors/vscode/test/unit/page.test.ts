@@ -145,16 +145,17 @@ test('what looks different from what it is goes: sequences, what is invisible, w
   for (const text of [textOf(message!), textOf(tool!), markdown(hostile), markdown('a&#x202e;&#8203;&#27;[31m'), diffOf({ content: hostile })[0]!.text]) assert.doesNotMatch(text, /[\u001b\u202e\u200b\ufeff]/);
 });
 
-test("an agent's HTML, pictures and addresses do nothing", () => {
+test("an agent's HTML, pictures and addresses do nothing by themselves", () => {
   const hostile = [
     '<script>alert(1)</script>', '<img src=x onerror=alert(1)>', '![p](http://evil/p.png)', '[a](javascript:alert(1))', '[b](command:workbench.action.quit)',
     '[c](file:///etc/passwd)', '[d](vscode://x/y)', '[e](data:text/html,x)', '[f](http://evil/)', '<http://evil/>', '`<b onclick=x>`', '```html\n<svg onload=x>\n```', '[g](//evil/x)', '"><b>', '| a |\n|:-:|\n| b |',
   ].join('\n\n');
-  const html = markdown(hostile);
+  const html = markdown(hostile, 'https://files');
   assert.doesNotMatch(html, /<(?:script|img|svg|iframe|b)\b/);
   assert.doesNotMatch(html, /<[^>]*\s(?:href|src|style|on\w+)=/);
   assert.doesNotMatch(html.replace(/title="[^"]*"/g, ''), /data-path="(?:javascript|command|file|vscode|data|http)/);
-  assert.match(html, /<span class="address" title="http:\/\/evil\/">f<\/span>/);
+  assert.match(html, /<a role="link" tabindex="0" title="http:\/\/evil\/" data-web="http:\/\/evil\/">f<\/a>/);
+  assert.match(html, /<span class="address" title="\/\/evil\/x">g<\/span>/);
 });
 
 test('a very long line, and a deep nest, are shown in time', () => {
@@ -178,6 +179,22 @@ test('links of markdown lead to files only', () => {
   assert.deepEqual(placeOf('docs/A%20b.md#L7'), { path: 'docs/A b.md', line: 7 });
   for (const href of ['javascript:alert(1)', 'command:x', 'file:///etc/passwd', 'https://x', '//x/y', '#here', '?x']) assert.equal(placeOf(href), undefined, href);
   assert.match(markdown('[the `code`](a.go:3)'), /<a role="link" tabindex="0" data-path="a.go" data-line="3">the <code>code<\/code><\/a>/);
+});
+
+test('a picture of the folder is shown, and leads to the file; any other is a link', () => {
+  const shown = (text: string) => /<img[^>]* src="([^"]*)"/.exec(markdown(text, 'https://files/a'))?.[1];
+  assert.equal(shown('![a chart](out/my%20chart.png)'), 'https://files/a/out/my%20chart.png');
+  assert.equal(shown('![a](./x&y.SVG)'), 'https://files/a/x%26y.SVG');
+  for (const text of ['![a](http://evil/p.png)', '![a](../p.png)', '![a](a/../../p.png)', '![a](/etc/p.png)', '![a](C:\\p.png)', '![a](data:image/png;base64,AA)', '![a](notes.md)']) assert.equal(shown(text), undefined, text);
+  assert.equal(/<img/.test(markdown('![a](p.png)')), false, 'the files are of another machine');
+  assert.match(markdown('![a "b"](p.png)', 'https://f'), /^<p><a role="link" tabindex="0" data-path="p.png"><img loading="lazy" alt="a &quot;b&quot;" src="https:\/\/f\/p.png"><\/a><\/p>/);
+  assert.equal(markdown('[![a](p.png)](b.md)', 'https://f').match(/<a /g)?.length, 1);
+});
+
+test('an address in a text leads into the web, a file name and a host alone do not', () => {
+  const webs = (text: string) => [...markdown(text).matchAll(/data-web="([^"]*)"/g)].map((m) => m[1]);
+  assert.deepEqual(webs('see https://example.com/a?b=1&c and (http://localhost:3000).'), ['https://example.com/a?b=1&amp;c', 'http://localhost:3000']);
+  assert.deepEqual(webs('main.rs example.com //x/y me@example.com ftp://x mailto:a@b.c `https://code`'), []);
 });
 
 test('an edit has its diff, in the words of each agent', () => {

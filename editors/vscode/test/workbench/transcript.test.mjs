@@ -6,7 +6,7 @@ import { until, Workbench } from './world.mjs';
 
 const hostile = [
   'Look at **this**:', '<script>window.evil = 1</script>', '<img src=x onerror="window.evil = 2">', '![p](http://127.0.0.1:9/p.png)', '[click](javascript:window.evil=3)',
-  '[run](command:workbench.action.closeActiveEditor)', '[secret](file:///etc/passwd)', '[out](../../etc/passwd)', '\u202edesrever\u202c \u001b[31mred\u001b[0m',
+  '[run](command:workbench.action.closeActiveEditor)', '[secret](file:///etc/passwd)', '[out](../../etc/passwd)', '![chart](chart.svg)', 'see https://example.invalid/a', '\u202edesrever\u202c \u001b[31mred\u001b[0m',
 ].join('\n\n');
 
 describe('the transcript', { timeout: 1_800_000 }, () => {
@@ -16,6 +16,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     w = await Workbench.open({
       files: {
         'do-1.sh': 'echo "src.txt:2: wrong"; seq -f "number %.0f" 1 50000; echo "a NEEDLE in it"\n', 'say-1.md': hostile, 'src.txt': 'one\ntwo\nthree\n',
+        'chart.svg': '<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><rect width="60" height="30" fill="teal"/></svg>',
         'do-2.sh': 'while [ -f hold ]; do sleep 0.1; done; echo changed >> src.txt\n', hold: '', '.gitignore': 'hold\n',
       },
       settings: { 'ralph.transcript.openOnStart': true },
@@ -44,17 +45,30 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await w.transcriptRow('Look at this').waitFor();
     await w.transcriptRow('<script>window.evil = 1</script>').waitFor();
     const found = await view().evaluate((e) => ({
-      evil: window.evil, elements: e.querySelectorAll('script, img, iframe, [href], [src], [onerror], [style*=url]').length,
-      paths: [...e.querySelectorAll('.markdown a')].map((a) => a.dataset.path), text: e.textContent,
+      evil: window.evil, elements: e.querySelectorAll('script, img:not([src$="/chart.svg"]), iframe, [href], :not(img)[src], [onerror], [style*=url]').length,
+      links: [...e.querySelectorAll('.markdown a')].map((a) => a.dataset.path ?? a.dataset.web), text: e.textContent,
     }));
     assert.equal(found.evil, undefined);
     assert.equal(found.elements, 0);
-    assert.deepEqual(found.paths, ['../../etc/passwd']);
+    assert.deepEqual(found.links, ['http://127.0.0.1:9/p.png', '../../etc/passwd', 'chart.svg', 'https://example.invalid/a']);
     assert.doesNotMatch(found.text, /[\u202e\u001b]/);
     const tabs = await tab('').count();
     for (const words of ['run', 'out']) await t.locator('.markdown').getByText(words, { exact: true }).click();
     await w.page.locator('.statusbar').filter({ hasText: '../../etc/passwd is no file of the folder' }).waitFor();
     assert.equal(await tab('').count(), tabs);
+  });
+
+  it('shows a picture of the folder, and asks before it goes into the web', async () => {
+    const picture = t.getByRole('img', { name: 'chart' });
+    await until('the picture', () => picture.evaluate((e) => e.naturalWidth === 60));
+    await w.screenshot('picture');
+    await picture.click();
+    await tab('chart.svg').waitFor();
+    await tab('do 2').click();
+    await t.getByRole('link', { name: 'https://example.invalid/a' }).click();
+    const dialog = w.page.getByRole('dialog').filter({ hasText: 'external website' });
+    await dialog.filter({ hasText: 'https://example.invalid/a' }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
   });
 
   it('leaves the end to whoever turns the wheel, and comes back to it', async () => {

@@ -1,0 +1,70 @@
+package natsbus
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+)
+
+// Stalled is how long a loop that may begin waits while a slot is free before something is wrong: longer than a
+// worker rests behind an attempt that failed.
+const Stalled = 45 * time.Second
+
+// Well is an error when work has waited for so long, slots are free, and nothing is taken.
+func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
+	workers, err := b.Workers(ctx)
+	free, moved := 0, time.Time{}
+	for _, w := range workers {
+		if w.Busy < w.Slots {
+			free += w.Slots - w.Busy
+			moved = later(moved, w.Moved)
+		}
+	}
+	if err != nil || free <= 0 {
+		return err
+	}
+	for _, p := range fleet.Priorities {
+		waited, err := waits(ctx, b, p, moved)
+		if err != nil {
+			return err
+		}
+		if waited > stalled {
+			return &Problem{"loops have waited for " + tell.Elapsed(waited) + ", " + tell.Counted(free, "slot") + " of workers free, and nothing is taken", "the logs of the workers say why: a full disk, or a bus that they don't reach"}
+		}
+	}
+	return nil
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// waits is how long the first loop of a priority waits that nobody has looked at, since a time.
+func waits(ctx context.Context, b *Bus, p fleet.Priority, since time.Time) (waited time.Duration, err error) {
+	info, err := b.work.Info(ctx)
+	if err != nil {
+		return 0, err
+	}
+	next := uint64(1)
+	switch queue, err := b.work.Consumer(ctx, "ralph-"+string(p)); {
+	case err == nil:
+		next = queue.CachedInfo().Delivered.Stream + 1
+	case !errors.Is(err, jetstream.ErrConsumerNotFound):
+		return 0, err
+	}
+	first, err := b.work.GetMsg(ctx, next, jetstream.WithGetMsgSubject("ralph.work."+string(p)+".*"))
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		return 0, nil
+	} else if err != nil {
+		return 0, err
+	}
+	return info.TimeStamp.Sub(later(since, first.Time)), nil
+}
