@@ -28,7 +28,7 @@ func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error
 		if err == nil || errors.Is(err, ErrNotOur) || errors.Is(err, ErrNotFound) {
 			return err
 		}
-		a.log.Warn("the bus doesn't answer; trying again", "error", err)
+		a.log.Warn("the bus doesn't take it; trying again", "error", err)
 		a.ticket.Renew(context.WithoutCancel(ctx), a.lease)
 		select {
 		case <-late.C:

@@ -223,6 +223,9 @@ func (d *doctor) checkBus(ctx context.Context) {
 	}
 	d.good("bus", "the bus %s answers in %s, %s: %s; it has its queue since %s", o.URL, h.Took.Round(100*time.Microsecond), walls, h.Server, h.Born.Local().Format(time.DateTime))
 	d.checkStores(h)
+	if disk, isTold := natsbus.DiskOf(ctx, bus); isTold && !disk.IsFull() {
+		d.good("bus.disk", "%s", disk)
+	}
 	if _, _, err := bus.Ledger(ctx); err != nil {
 		p := natsbus.Explain(err, o)
 		d.bad("ledger", p.Fix, "%s", p.What)
@@ -250,13 +253,6 @@ func (d *doctor) checkStores(h natsbus.Health) {
 		d.good("bus.store", "%s; it may keep %s", kept, tell.Bytes(h.Max))
 	default:
 		d.good("bus.store", "%s", kept)
-	}
-	dir := strings.Join(d.file["serve.dir"], "")
-	if dir == "" {
-		dir, _ = paths.Fleet("bus")
-	}
-	if isThere(dir) {
-		d.checkFree("bus.free", dir)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,7 @@ func newServe() *cobra.Command {
 	var log logFlags
 	var o natsbus.ServeOptions
 	var metricsAt string
+	var minFree, maxFiles uint64
 	var calls bool
 	cmd := &cobra.Command{
 		Use:   "serve",
@@ -52,30 +54,19 @@ worker: keep it as you keep a key.`,
 			if err != nil {
 				return err
 			}
-			o.Log = logger
+			o.Log, o.MinFree, o.MaxFiles = logger, int64(minFree)<<20, int64(maxFiles)<<20
 			served, err := natsbus.Serve(o)
 			if err != nil {
 				return err
 			}
 			defer served.Close()
-			if calls {
-				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "notifications"})
-				if err == nil {
-					defer inside.Close()
-					err = callFrom(cmd.Context(), inside, logger)
-				}
+			if calls || metricsAt != "" {
+				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "serve"})
 				if err != nil {
-					return fmt.Errorf("the notifications: %w", err)
-				}
-			}
-			if metricsAt != "" {
-				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "metrics"})
-				if err != nil {
-					return fmt.Errorf("the metrics: %w", err)
+					return err
 				}
 				defer inside.Close()
-				well := func(ctx context.Context) error { return natsbus.Well(ctx, inside, natsbus.Stalled) }
-				if err := metrics.Serve(cmd.Context(), metricsAt, metrics.NewBus(cmd.Context(), programVersion(), inside).Registry(), well, logger); err != nil {
+				if err := beside(cmd.Context(), inside, calls, metricsAt, logger); err != nil {
 					return err
 				}
 			}
@@ -92,6 +83,8 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9464")
 	f.BoolVar(&calls, "notify", false, "call you about loops, as [notify] of your config.toml says, with no window open")
+	f.Uint64Var(&minFree, "min-free", fleet.DefaultMinFree, "keep no more files when less than `MIB` of the disk are free, until there is room again")
+	f.Uint64Var(&maxFiles, "max-files", 0, "keep at most `MIB` of checkpoints and other files; 0: any number")
 	f.BoolVar(&o.SyncAlways, "sync", false, "survive a power failure too: what is kept is on the disk before it counts")
 	f.StringVar(&o.Name, "name", "", "the `NAME` of this server in a cluster")
 	f.StringVar(&o.Cluster, "cluster-listen", "", "be one of a cluster: the `ADDRESS` for its other servers")
@@ -99,6 +92,20 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&o.CA, "ca", "", "the `FILE` with the certificate that the servers of a cluster are known by, with TLS")
 	log.addFlags(f)
 	return cmd
+}
+
+// beside does what is asked of serve beside the bus.
+func beside(ctx context.Context, bus *natsbus.Bus, calls bool, metricsAt string, log *slog.Logger) error {
+	if calls {
+		if err := callFrom(ctx, bus, log); err != nil {
+			return fmt.Errorf("the notifications: %w", err)
+		}
+	}
+	if metricsAt == "" {
+		return nil
+	}
+	well := func(ctx context.Context) error { return natsbus.Well(ctx, bus, natsbus.Stalled) }
+	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, log)
 }
 
 func newWorker() *cobra.Command {

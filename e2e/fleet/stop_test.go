@@ -21,7 +21,7 @@ func TestAWorkerIsInterruptedTwiceWhileTheBusIsAway(t *testing.T) {
 	worker.Process.Signal(os.Interrupt)
 	w.until("it wants to give its loop back", func() bool {
 		said, _ := os.ReadFile(filepath.Join(w.dir, "one.said"))
-		return strings.Contains(string(said), "the bus doesn't answer")
+		return strings.Contains(string(said), "the bus doesn't take it")
 	})
 	worker.Process.Signal(os.Interrupt)
 	worker.Wait()

@@ -30,7 +30,7 @@ func (b *Bus) PutFile(ctx context.Context, name string, r io.Reader) error {
 			err = put()
 		}
 	}
-	return err
+	return refused(ctx, b, err)
 }
 
 // paced reads no faster than the bus takes what was read: the client counts a part as lost that
@@ -100,7 +100,7 @@ func (b *Bus) KeepFile(ctx context.Context, name string) error {
 		again.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
 		_, err = b.js.PublishMsg(ctx, again, jetstream.WithExpectLastSequencePerSubject(said.Sequence))
 		if err = conflict(err); !errors.Is(err, fleet.ErrConflict) {
-			return err
+			return refused(ctx, b, err)
 		}
 		if pause(ctx, 10*time.Millisecond); ctx.Err() != nil { // a server of a cluster may not know yet
 			return ctx.Err()

@@ -15,8 +15,12 @@ import (
 // worker rests behind an attempt that failed.
 const Stalled = 45 * time.Second
 
-// Well is an error when work has waited for so long, slots are free, and nothing is taken.
+// Well is an error when the disk of the bus is full, or when work has waited for so long, slots are free, and nothing
+// is taken.
 func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
+	if d, isTold := DiskOf(ctx, b); isTold && d.IsFull() {
+		return &Problem{d.String(), makeRoom}
+	}
 	workers, err := b.Workers(ctx)
 	free, moved := 0, time.Time{}
 	for _, w := range workers {

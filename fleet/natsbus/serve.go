@@ -10,10 +10,15 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // ServeOptions say how a bus is served by this process.
@@ -27,14 +32,19 @@ type ServeOptions struct {
 	Cluster       string   // HOST:PORT for the others of a cluster; "" is none
 	Routes        []string // HOST:PORT of the others
 	SyncAlways    bool     // what is answered is on the disk, and survives a power failure
+	MinFree       int64    // bytes of its disk: with less it keeps no more files; 0 is all of it
+	MaxFiles      int64    // bytes that files may have in all; 0 is any number
 	ReadyPatience time.Duration
 	Log           *slog.Logger // hears of what goes wrong; nil is nobody
+
+	free func(dir string) (int64, error) // of a test's disk
 }
 
 // warnings passes on what the server warns of, and why it gives up.
 type warnings struct {
-	log   *slog.Logger
-	fatal chan<- string
+	log    *slog.Logger
+	fatal  chan<- string
+	failed *atomic.Bool // writing
 }
 
 func (w warnings) Fatalf(format string, v ...any) {
@@ -44,14 +54,38 @@ func (w warnings) Fatalf(format string, v ...any) {
 	}
 }
 
-func (w warnings) Warnf(format string, v ...any)  { w.log.Warn(fmt.Sprintf(format, v...)) }
-func (w warnings) Errorf(format string, v ...any) { w.log.Error(fmt.Sprintf(format, v...)) }
-func (warnings) Noticef(string, ...any)           {}
-func (warnings) Debugf(string, ...any)            {}
-func (warnings) Tracef(string, ...any)            {}
+func (w warnings) Warnf(format string, v ...any) { w.log.Warn(fmt.Sprintf(format, v...)) }
+func (warnings) Noticef(string, ...any)          {}
+func (warnings) Debugf(string, ...any)           {}
+func (warnings) Tracef(string, ...any)           {}
+
+// Errorf passes an error on. Behind one of these, nothing is written any more until the server starts again.
+func (w warnings) Errorf(format string, v ...any) {
+	if strings.Contains(format, "critical write error") || strings.Contains(format, "will be DISABLED") {
+		w.failed.Store(true)
+	}
+	w.log.Error(fmt.Sprintf(format, v...))
+}
 
 // Served is a bus that this process serves.
-type Served struct{ server *server.Server }
+type Served struct {
+	options  ServeOptions
+	settings *server.Options
+	log      *slog.Logger
+	stop     context.CancelFunc
+	tended   sync.WaitGroup
+	failed   atomic.Bool
+	disk     atomic.Pointer[Disk]
+
+	mu     sync.Mutex
+	server *server.Server
+}
+
+func (s *Served) now() *server.Server {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.server
+}
 
 // Serve serves a bus. Without a token and TLS it listens on loopback only.
 func Serve(o ServeOptions) (*Served, error) {
@@ -78,25 +112,59 @@ func Serve(o ServeOptions) (*Served, error) {
 			return nil, err
 		}
 	}
-	s, err := server.NewServer(options)
+	if o.free == nil {
+		o.free = paths.Free
+	}
+	served := &Served{options: o, settings: options, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	if served.server, err = served.start(); err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	served.stop = stop
+	served.tended.Go(func() { served.tend(ctx) })
+	return served, nil
+}
+
+// again serves it anew.
+func (s *Served) again() error {
+	if address, ok := s.now().Addr().(*net.TCPAddr); ok {
+		s.settings.Port = address.Port
+	}
+	s.now().Shutdown()
+	s.now().WaitForShutdown()
+	s.failed.Store(false)
+	next, err := s.start()
+	if err != nil {
+		s.failed.Store(true)
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.server = next
+	return nil
+}
+
+// start starts a server, and waits until it takes connections.
+func (s *Served) start() (*server.Server, error) {
+	next, err := server.NewServer(s.settings.Clone())
 	if err != nil {
 		return nil, err
 	}
 	fatal := make(chan string, 1)
-	s.SetLogger(warnings{cmp.Or(o.Log, slog.New(slog.DiscardHandler)), fatal}, false, false)
-	go s.Start()
+	next.SetLogger(warnings{s.log, fatal, &s.failed}, false, false)
+	go next.Start()
 	ready := make(chan bool, 1)
-	go func() { ready <- s.ReadyForConnections(cmp.Or(o.ReadyPatience, time.Minute)) }()
+	go func() { ready <- next.ReadyForConnections(cmp.Or(s.options.ReadyPatience, time.Minute)) }()
 	select {
 	case why := <-fatal:
 		err = fmt.Errorf("the bus can't start: %s", why)
 	case isReady := <-ready:
 		if isReady {
-			return &Served{s}, nil
+			return next, nil
 		}
 		err = errors.New("the bus isn't ready: is its folder used by another one?")
 	}
-	s.Shutdown()
+	next.Shutdown()
 	return nil, err
 }
 
@@ -161,14 +229,16 @@ func (o ServeOptions) join(options *server.Options) error {
 
 // Bus connects to it from within this process.
 func (s *Served) Bus(ctx context.Context, o Options) (*Bus, error) {
-	return dial(ctx, o, nats.InProcessServer(s.server))
+	return dial(ctx, o, nats.InProcessServer(s))
 }
 
 // URL is where clients reach it.
-func (s *Served) URL() string { return s.server.ClientURL() }
+func (s *Served) URL() string { return s.now().ClientURL() }
 
 // Close ends it, when all is written.
 func (s *Served) Close() {
-	s.server.Shutdown()
-	s.server.WaitForShutdown()
+	s.stop()
+	s.tended.Wait()
+	s.now().Shutdown()
+	s.now().WaitForShutdown()
 }

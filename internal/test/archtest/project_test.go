@@ -78,7 +78,7 @@ var picture = Rules{
 		"fleet/request":            {"internal/limits", "loop", "loop/ask", "loopstate", "wire"},
 		"fleet":                    {"fleet/request", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/desk":               {"loop/ask", "fleet", "changes", "journal", "loop", "server/elsewhere", "stream", "wire", "wire/answers", "internal/git", "internal/tell"},
-		"fleet/natsbus":            {"fleet", "internal/tell"},
+		"fleet/natsbus":            {"fleet", "internal/paths", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/spans":              {"fleet"},
 		"cmd/ralph-fleet":          {"backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/request", "fleet/desk", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/elsewhere", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
