@@ -37,18 +37,19 @@ help: ## this list
 
 .PHONY: build
 build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	@CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 # Each editor adds its tests, what they need and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
 EDITOR_FETCHES :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
+include release/release.mk
 
 # The parts of make test. Each is run whatever becomes of the others, and what it says comes in one
 # piece. They run in two lanes: while the first computes, the second fetches agents and editors; then
 # the agents run in the one and the editors in the other, as both are waited for more than they compute.
-CHECKS  := format vet staticcheck tidy cross
+CHECKS  := format vet staticcheck tidy cross release-check
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: test
@@ -79,7 +80,7 @@ editors: $(EDITOR_TESTS) ## the plugins in the real editors
 endif
 
 .PHONY: check
-check: $(CHECKS) ## formatting, vet, staticcheck, go.mod, other platforms
+check: $(CHECKS) ## formatting, vet, staticcheck, go.mod, other platforms, how releases are made
 
 .PHONY: format
 format:
