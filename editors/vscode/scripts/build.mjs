@@ -14,7 +14,7 @@ await build({
   target: 'node20',
   external: ['vscode'],
 });
-// The page of a transcript; VS Code 1.91 has Chromium 122.
+// The page of a transcript; VS Code 1.95 has Chromium 128.
 await build({ ...common, entryPoints: { transcript: 'webview/main.ts' }, outdir: 'dist', format: 'iife', platform: 'browser', target: 'chrome122' });
 await build({ ...common, entryPoints: { transcript: 'webview/page.css' }, outdir: 'dist', target: 'chrome122' });
 fs.copyFileSync(`${root}../../docs/ralph.schema.json`, `${root}dist/ralph.schema.json`);

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
+import { Chat } from './chat';
 import { Comments } from './comments';
 import { Composer } from './composer';
 import * as config from './config';
@@ -28,7 +29,7 @@ import { createTree } from './tree';
 let sidecar: Sidecar | undefined;
 
 /** What other extensions get; the tests are one. */
-export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments }
+export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments; chat: Chat }
 
 export function activate(context: vscode.ExtensionContext): Api | undefined {
   useTranslation(vscode.l10n.t);
@@ -71,8 +72,9 @@ function start(context: vscode.ExtensionContext): Api {
   const comments = new Comments(changes, snapshots, composer);
   const pages = new Pages(server);
   const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
+  const chat = new Chat({ loops, starter, composer, changes });
   context.subscriptions.push(
-    log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
+    chat.register(), log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
       sidecar: server, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
@@ -87,7 +89,7 @@ function start(context: vscode.ExtensionContext): Api {
   );
   vscode.workspace.textDocuments.forEach(colour);
   void server.restart();
-  return { sidecar: server, loops, changes, snapshots, sourceControls, comments };
+  return { sidecar: server, loops, changes, snapshots, sourceControls, comments, chat };
 }
 
 let hasAgent = false;
