@@ -187,11 +187,11 @@ func TestATurnIsALoop(t *testing.T) {
 		`{"sessionUpdate":"_ralph/goal","promise":"DONE","verify":"go test","text":"done when"}`,
 		`{"sessionUpdate":"_ralph/verify","state":"running","command":"go test"}`, over)
 	for _, step := range [][2]string{
-		{"agent_message_chunk", `"messageId":"3.m1"`},
+		{"agent_message_chunk", `"messageId":"1.m1"`},
 		{"tool_call", `"content":[{"newText":"2","oldText":"1","path":"/w/app/a.go","type":"diff"}]`},
-		{"tool_call_update", `{"status":"completed","toolCallId":"3.c1"}`}, // its diff stays
-		{"tool_call", `"title":"go test","toolCallId":"3.c2"`},
-		{"tool_call_update", `"status":"failed","toolCallId":"3.c2"`},
+		{"tool_call_update", `{"status":"completed","toolCallId":"1.c1"}`}, // its diff stays
+		{"tool_call", `"title":"go test","toolCallId":"1.c2"`},
+		{"tool_call_update", `"status":"failed","toolCallId":"1.c2"`},
 		{"usage_update", `"size":10`},
 		{"agent_message_chunk", "done when"},
 		{"plan", `{"content":"check: go test","priority":"medium","status":"pending"}`},
@@ -204,7 +204,7 @@ func TestATurnIsALoop(t *testing.T) {
 		if !strings.Contains(strings.ReplaceAll(got, `"sessionUpdate":"tool_call_update",`, ""), step[1]) {
 			t.Fatalf("%s has no %s", got, step[1])
 		}
-		if step[1] == `"title":"go test","toolCallId":"3.c2"` && strings.Contains(got, "locations") {
+		if step[1] == `"title":"go test","toolCallId":"1.c2"` && strings.Contains(got, "locations") {
 			t.Error("clients show a place instead of a command")
 		}
 	}
@@ -293,7 +293,7 @@ func TestQuestions(t *testing.T) {
 			answers := make(chan string, 1)
 			k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
 			asked := receive(t, k.heard)
-			if want := `"options":[{"kind":"reject_once","name":"Deny","optionId":"0"},{"kind":"allow_once","name":"Allow Once","optionId":"1"},{"kind":"allow_always","name":"Allow in This Loop","optionId":"2"}]`; asked.Method != "session/request_permission" || !strings.Contains(string(asked.Params), want) || !strings.Contains(string(asked.Params), `"toolCallId":"3.c1"`) {
+			if want := `"options":[{"kind":"reject_once","name":"Deny","optionId":"0"},{"kind":"allow_once","name":"Allow Once","optionId":"1"},{"kind":"allow_always","name":"Allow in This Loop","optionId":"2"}]`; asked.Method != "session/request_permission" || !strings.Contains(string(asked.Params), want) || !strings.Contains(string(asked.Params), `"toolCallId":"1.c1"`) {
 				t.Fatalf("%s %s", asked.Method, asked.Params)
 			}
 			k.client.reply(asked.ID, map[string]any{"outcome": json.RawMessage(tt.outcome)}, nil)

@@ -18,18 +18,19 @@ type session struct {
 	folder string
 
 	// Guarded by the agent's lock.
-	loopID    string
-	turn      json.RawMessage   // the session/prompt that waits for the loop's end; nil: none
-	cancelled bool              // by the client
-	view      view              // what the client has seen of the loop
-	begun     bool              // its loop has, so that it can be spoken to
-	early     []func(*rpcError) // what was said before that
-	config    map[string]string
-	own       map[string][]choice // agents and hats of the folder, by the setting; agents once they are known
-	title     string
-	diffs     map[string]bool // open calls that are shown with one; only what the sidecar says touches it
-	told      int             // messages of our own
-	heard     time.Time       // when the client was told something last
+	loopID     string
+	turn       json.RawMessage   // the session/prompt that waits for the loop's end; nil: none
+	cancelled  bool              // by the client
+	view       view              // what the client has seen of the loop
+	begun      bool              // its loop has, so that it can be spoken to
+	early      []func(*rpcError) // what was said before that
+	config     map[string]string
+	own        map[string][]choice // agents and hats of the folder, by the setting; agents once they are known
+	title      string
+	diffs      map[string]bool // open calls that are shown with one; only what the sidecar says touches it
+	iterations int             // that were shown
+	told       int             // messages of our own
+	heard      time.Time       // when the client was told something last
 }
 
 type choice struct {

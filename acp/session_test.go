@@ -24,6 +24,19 @@ func TestAnEndWhileTheLogIsRead(t *testing.T) {
 	}
 }
 
+// The calls of an iteration that comes again are other ones.
+func TestAnIterationThatComesAgain(t *testing.T) {
+	k := running(t, &Agent{})
+	const call = `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"go test","kind":"execute","status":"in_progress"}`
+	k.told("c1", "c2", call, begun, call)
+	first := k.hears("tool_call")
+	k.hears("agent_message_chunk")
+	k.hears("plan")
+	if second := k.hears("tool_call"); second == first {
+		t.Errorf("both are %s", first)
+	}
+}
+
 // A prompt right behind the one that starts a loop waits for that, and is told to its agent.
 func TestTwoPromptsAtOnce(t *testing.T) {
 	for name, tt := range map[string]struct{ start, first, second string }{

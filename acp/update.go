@@ -290,6 +290,7 @@ func (s *session) showIteration(e event) {
 		return
 	}
 	s.mu.Lock()
+	s.iterations++
 	s.view.iteration, s.view.most, s.view.verified = e.Iteration, e.Most, "pending"
 	heading := "iteration " + s.view.number()
 	s.mu.Unlock()
@@ -343,10 +344,11 @@ func (s *session) plan(iteration string) {
 }
 
 // idOf tells the messages and calls of an iteration from those of others, as many agents count anew.
+// An iteration may come again, and another loop counts from 1.
 func (s *session) idOf(id string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return strconv.Itoa(s.view.iteration) + "." + id
+	return strconv.Itoa(s.iterations) + "." + id
 }
 
 // tell says a line of the loop's own, as a message of its own.
