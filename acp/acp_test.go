@@ -32,17 +32,17 @@ func begin(t *testing.T, results map[string]string, a *Agent) *talk {
 	k := &talk{t: t, heard: make(chan message, 1000), answered: make(chan message, 100), asked: make(chan message, 100), results: results, ended: make(chan error, 1)}
 	toAgent, fromClient := io.Pipe()
 	toClient, fromAgent := io.Pipe()
-	k.client = newConn(lines{}, toClient, fromClient)
+	k.client = newConn(writeLine, toClient, fromClient)
 	k.client.handle = func(method string, id, params json.RawMessage) {
 		checkShape(t, sentBy[method], params)
 		k.heard <- message{Method: method, ID: id, Params: params}
 	}
 	isUp := make(chan struct{})
 	a.Sidecar = func(in io.Reader, out io.Writer) {
-		k.sidecar = newConn(headers{}, in, out)
+		k.sidecar = newConn(writeFrame, nil, out)
 		k.sidecar.handle = k.command
 		close(isUp)
-		_ = k.sidecar.serve()
+		_, _ = io.Copy(&heard{take: k.sidecar.take}, in)
 	}
 	go func() { k.ended <- a.Serve(toAgent, fromAgent); _ = fromAgent.Close() }()
 	go func() { _ = k.client.serve() }()

@@ -39,8 +39,7 @@ type Agent struct {
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 	a.sessions, a.loops, a.folders, a.asked = map[string]*session{}, map[string]*session{}, map[string]bool{}, map[string]json.RawMessage{}
 	fromUs, toSidecar := io.Pipe()
-	fromSidecar, toUs := io.Pipe()
-	a.client = newConn(lines{}, in, out)
+	a.client = newConn(writeLine, in, out)
 	a.client.handle = a.fromClient
 	commands := make(chan []byte, 1024)
 	go func() {
@@ -49,20 +48,14 @@ func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 		}
 		_ = toSidecar.Close() // as an editor that goes away
 	}()
-	a.sidecar = newConn(headers{}, fromSidecar, queue(commands))
+	a.sidecar = newConn(writeFrame, nil, queue(commands))
 	a.sidecar.handle = a.fromSidecar
 
 	sidecarEnds, clientEnds := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(sidecarEnds)
-		a.Sidecar(fromUs, toUs)
-		_ = toUs.Close()
+		a.Sidecar(fromUs, &heard{take: a.sidecar.take})
 		_ = fromUs.Close()
-	}()
-	said := make(chan struct{})
-	go func() {
-		defer close(said)
-		_ = a.sidecar.serve()
 	}()
 	a.begin()
 	go func() { clientEnds <- a.client.serve() }()
@@ -76,7 +69,6 @@ func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 	a.sidecar.mu.Unlock()
 	close(commands)
 	<-sidecarEnds
-	<-said
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strconv"
 	"sync"
 )
@@ -48,8 +49,8 @@ type message struct {
 // conn is one side of a conversation. What comes is handled in its order, one at a time, answers
 // too: whoever handles it must not wait for another one.
 type conn struct {
-	framing
-	in *bufio.Reader
+	in    *bufio.Reader
+	write func(w io.Writer, message []byte) error
 	// handle takes a request or a notification, which has no id.
 	handle func(method string, id, params json.RawMessage)
 
@@ -59,39 +60,51 @@ type conn struct {
 	pending map[string]func(json.RawMessage, *rpcError) // by id: who waits for an answer
 }
 
-func newConn(f framing, in io.Reader, out io.Writer) *conn {
-	return &conn{framing: f, in: bufio.NewReaderSize(in, 64<<10), out: out, pending: map[string]func(json.RawMessage, *rpcError){}}
+func newConn(write func(io.Writer, []byte) error, in io.Reader, out io.Writer) *conn {
+	return &conn{write: write, in: bufio.NewReaderSize(in, 64<<10), out: out, pending: map[string]func(json.RawMessage, *rpcError){}}
 }
 
-// serve handles what comes until the other side goes away.
+// idAhead finds the id of a request in its beginning, where clients write it.
+var idAhead = regexp.MustCompile(`^\s*\{[^{}]*?"id"\s*:\s*(-?\d+|"[^"\\]*")`)
+
+// serve handles the lines that come until the other side goes away.
 func (c *conn) serve() error {
 	for {
-		data, err := c.read(c.in)
+		data, err := readLine(c.in)
 		switch {
 		case errors.Is(err, errTooLong):
-			c.send(message{ID: json.RawMessage("null"), Error: errorf(codeInvalidRequest, "a message has more than %d MiB", maxMessage>>20)})
+			id := json.RawMessage("null")
+			if found := idAhead.FindSubmatch(data); found != nil {
+				id = found[1]
+			}
+			c.send(message{ID: id, Error: errorf(codeInvalidRequest, "a message has more than %d MiB", maxMessage>>20)})
 			continue
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
 		}
-		var m message
-		if err := json.Unmarshal(data, &m); err != nil {
-			c.send(message{ID: json.RawMessage("null"), Error: errorf(codeParse, "that is no message: %v", err)})
-			continue
-		}
-		if m.Method != "" {
-			c.handle(m.Method, m.ID, m.Params)
-			continue
-		}
-		c.mu.Lock()
-		answered := c.pending[string(m.ID)]
-		delete(c.pending, string(m.ID))
-		c.mu.Unlock()
-		if answered != nil {
-			answered(m.Result, m.Error)
-		}
+		c.take(data)
+	}
+}
+
+// take handles a message.
+func (c *conn) take(data []byte) {
+	var m message
+	if err := json.Unmarshal(data, &m); err != nil {
+		c.send(message{ID: json.RawMessage("null"), Error: errorf(codeParse, "that is no message: %v", err)})
+		return
+	}
+	if m.Method != "" {
+		c.handle(m.Method, m.ID, m.Params)
+		return
+	}
+	c.mu.Lock()
+	answered := c.pending[string(m.ID)]
+	delete(c.pending, string(m.ID))
+	c.mu.Unlock()
+	if answered != nil {
+		answered(m.Result, m.Error)
 	}
 }
 

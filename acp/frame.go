@@ -16,17 +16,9 @@ const maxMessage = 32 << 20
 // errTooLong says that a message was skipped.
 var errTooLong = errors.New("the message is too long")
 
-// framing tells messages apart in a stream of bytes.
-type framing interface {
-	// read returns the next message. The error is errTooLong for one that was skipped.
-	read(r *bufio.Reader) ([]byte, error)
-	write(w io.Writer, message []byte) error
-}
-
-// lines are ACP's: a message is a line.
-type lines struct{}
-
-func (lines) read(r *bufio.Reader) ([]byte, error) {
+// readLine returns the next message of a client: it is a line. The error is errTooLong for one that was
+// skipped, of which the beginning is returned.
+func readLine(r *bufio.Reader) ([]byte, error) {
 	for {
 		var line []byte
 		tooLong := false
@@ -44,7 +36,7 @@ func (lines) read(r *bufio.Reader) ([]byte, error) {
 			break
 		}
 		if tooLong {
-			return nil, errTooLong
+			return line[:min(len(line), 1024)], errTooLong
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
@@ -52,40 +44,41 @@ func (lines) read(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func (lines) write(w io.Writer, message []byte) error {
+func writeLine(w io.Writer, message []byte) error {
 	_, err := w.Write(append(message, '\n'))
 	return err
 }
 
-// headers are LSP's base protocol. The other side is the sidecar in the same process.
-type headers struct{}
-
-func (headers) read(r *bufio.Reader) ([]byte, error) {
-	length := -1
-	for {
-		line, err := r.ReadString('\n')
-		if err != nil {
-			return nil, err
-		}
-		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
-		if name == "" {
-			break
-		}
-		if strings.EqualFold(name, "Content-Length") {
-			if length, err = strconv.Atoi(strings.TrimSpace(value)); err != nil {
-				return nil, fmt.Errorf("Content-Length: %w", err)
-			}
-		}
-	}
-	if length < 0 || length > 2*maxMessage {
-		return nil, fmt.Errorf("a message of %d bytes", length)
-	}
-	message := make([]byte, length)
-	_, err := io.ReadFull(r, message)
-	return message, err
-}
-
-func (headers) write(w io.Writer, message []byte) error {
+// writeFrame writes a message to the sidecar, in the same process, as LSP has it.
+func writeFrame(w io.Writer, message []byte) error {
 	_, err := fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(message), message)
 	return err
+}
+
+// heard takes what the sidecar says, in the goroutine in which it says it: a pipe would be a detour.
+type heard struct {
+	take   func(message []byte)
+	unread []byte
+}
+
+func (h *heard) Write(p []byte) (int, error) {
+	h.unread = append(h.unread, p...)
+	rest := h.unread
+	for {
+		head, body, isWhole := bytes.Cut(rest, []byte("\r\n\r\n"))
+		if !isWhole {
+			break
+		}
+		length, err := strconv.Atoi(strings.TrimPrefix(string(head), "Content-Length: "))
+		if err != nil {
+			return 0, err
+		}
+		if len(body) < length {
+			break
+		}
+		h.take(body[:length])
+		rest = body[length:]
+	}
+	h.unread = append(h.unread[:0], rest...)
+	return len(p), nil
 }

@@ -111,13 +111,15 @@ func answerAll(in io.Reader, out io.Writer, seed uint64) {
 	ways := []string{`{}`, `null`, `{"loopId":"ralph-a","text":"as told"}`, `{"loops":[{"loopId":"ralph-a","state":"running"}]}`, `{"cursor":"c","updates":[` + begun + `]}`, `7`}
 	random := rand.New(rand.NewPCG(seed, 1))
 	says := make(queue, 1<<17) // as with a real one, what it says keeps it from hearing nothing
+	isSaid := make(chan struct{})
 	go func() {
+		defer close(isSaid)
 		for said := range says {
 			_, _ = out.Write(said)
 		}
 	}()
-	defer close(says)
-	c := newConn(headers{}, in, says)
+	defer func() { close(says); <-isSaid }()
+	c := newConn(writeFrame, nil, says)
 	c.handle = func(_ string, id, _ json.RawMessage) {
 		if random.IntN(5) == 0 {
 			c.reply(id, nil, errorf(-32803, "refused"))
@@ -126,5 +128,5 @@ func answerAll(in io.Reader, out io.Writer, seed uint64) {
 		}
 		c.notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":"c","cursor":"c","updates":[%s]}`, []string{begun, over, `{}`, `7`}[random.IntN(4)])))
 	}
-	_ = c.serve()
+	_, _ = io.Copy(&heard{take: c.take}, in)
 }

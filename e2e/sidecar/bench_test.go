@@ -90,6 +90,8 @@ const samples = 40
 
 var stamp = regexp.MustCompile(`at (\d+)`)
 
+var sessionID = regexp.MustCompile(`"result":.*"sessionId":"([^"]+)"`)
+
 // BenchmarkLatency measures the time from an agent's write to the editor's
 // notification, next to a bare pipe, with an agent that speaks ten times a second.
 func BenchmarkLatency(b *testing.B) {

@@ -24,8 +24,11 @@ var (
 // SandboxRuntime is no agent: it makes walls around them.
 var SandboxRuntime = Pin{Name: "sandbox-runtime", Package: "@anthropic-ai/sandbox-runtime", Version: "0.0.83", Bin: "srt"}
 
+// ACPX is no agent, either: it is a client of them, and of this program (docs/ACP.md).
+var ACPX = Pin{Name: "acpx", Package: "acpx", Version: "0.19.1", Bin: "acpx"}
+
 // All are what Install installs, besides the node they need.
-var All = []Pin{Pi, Pi073, Claude, SandboxRuntime}
+var All = []Pin{Pi, Pi073, Claude, SandboxRuntime, ACPX}
 
 func (p Pin) String() string { return p.Name + " " + p.Version }
 

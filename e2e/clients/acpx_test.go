@@ -1,0 +1,78 @@
+//go:build e2e
+
+package clients
+
+import (
+	"bufio"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+)
+
+// acpx is the real client, which starts the program and gives it a prompt, in a folder of its own.
+func acpx(t *testing.T, prompt string) *exec.Cmd {
+	t.Helper()
+	dir, err := agents.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := agents.Install(context.Background(), dir, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	mark := "ACPX_TEST=" + home
+	cmd := exec.Command(filepath.Join(set.BinDir(agents.ACPX), "acpx"), "--agent", ralph+" acp", "--approve-all", "exec", prompt)
+	cmd.Dir = t.TempDir()
+	cmd.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + set.NodeBinDir() + ":" + agentsDir + ":/usr/bin:/bin", mark}
+	t.Cleanup(func() { proctest.CheckNone(t, goneWithin, mark) })
+	return cmd
+}
+
+func TestALoopInACPX(t *testing.T) {
+	cmd := acpx(t, "Make all tests pass --completion-promise DONE")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("acpx: %v", err)
+	}
+	for _, want := range []string{"[in_progress] iteration 1/", "── iteration 1/", "One test still fails.", "── iteration 2/", "All tests pass.", "done: DONE after 2 iterations", "[completed] iteration 2/", "[done] end_turn"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if strings.Contains(string(out), "Error handling notification") {
+		t.Errorf("acpx doesn't know what it is told:\n%s", out)
+	}
+}
+
+// Whatever becomes of acpx, nothing of its loop is left.
+func TestACPXDies(t *testing.T) {
+	for _, by := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
+		t.Run(by.String(), func(t *testing.T) {
+			cmd := acpx(t, "Work "+endless)
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for lines := bufio.NewScanner(out); lines.Scan() && !strings.Contains(lines.Text(), "[tool]"); {
+			}
+			if _, err := os.Stat(filepath.Join(cmd.Dir, "agent.pid")); err != nil {
+				t.Errorf("no agent ran: %v", err)
+			}
+			if err := cmd.Process.Signal(by); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+		})
+	}
+}
