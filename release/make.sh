@@ -42,6 +42,6 @@ done
 release/npm.mjs
 release/editors.sh
 
-rm -f dist/{config.yaml,artifacts.json,metadata.json}
+rm -rf dist/{config.yaml,artifacts.json,metadata.json} dist/ralph-*_v[0-9]*/ # goreleaser's own notes and the bare programs
 (cd dist && find . -maxdepth 1 -type f ! -name checksums.txt -printf '%P\n' | sort | xargs sha256sum >checksums.txt)
 echo "dist/ has $RELEASE_VERSION: $(wc -l <dist/checksums.txt) files"
