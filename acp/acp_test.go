@@ -323,29 +323,29 @@ func TestAQuestionThatNeedsNoAnswer(t *testing.T) {
 
 // What a start is refused for is a question where something else can be done, else an error.
 func TestARefusedStart(t *testing.T) {
-	const interrupted = `!{"code":-32803,"message":"there is an interrupted loop","data":{"reason":"interrupted","question":"Go on?","offers":[{"title":"Resume","command":"ralph.loop.resume","arguments":[{"loopId":"ralph-a"}]}]}}`
+	const interrupted = `!{"code":-32803,"message":"there is an interrupted loop","data":{"reason":"interrupted","question":"Go on?","offers":[{"title":"Resume","command":"ralph.loop.resume","arguments":[{"loopId":"ralph-a"}]},{"title":"Discard It and Start","command":"ralph.loop.start","arguments":[{"replace":true}]}]}}`
 	results := map[string]string{"ralph.loop.start": interrupted, "ralph.loop.resume": `{"loopId":"ralph-a"}`, "ralph.loop.outline": `{"cursor":"c5"}`}
 	k := begin(t, results, &Agent{})
 	k.prompt("Mend it")
 	k.commanded("ralph.loop.start", "Mend it")
 	asked := receive(t, k.heard)
-	if want := `"options":[{"kind":"reject_once","name":"Leave it","optionId":"no"},{"kind":"allow_once","name":"Resume","optionId":"0"}]`; !strings.Contains(string(asked.Params), want) {
+	if want := `"options":[{"kind":"reject_once","name":"Leave it","optionId":"0"},{"kind":"allow_once","name":"Resume","optionId":"1"}]`; !strings.Contains(string(asked.Params), want) {
 		t.Fatalf("%s", asked.Params)
 	}
-	k.client.reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "no"}}, nil)
+	k.client.reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "0"}}, nil)
 	if a := k.answer(); a.Error == nil || a.Error.Message != "there is an interrupted loop" || a.Error.Code != codeInternal {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
 	k.prompt("Mend it")
 	k.commanded("ralph.loop.start", "Mend it")
-	k.client.reply(receive(t, k.heard).ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "0"}}, nil)
+	k.client.reply(receive(t, k.heard).ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "1"}}, nil)
 	k.commanded("ralph.loop.outline", "ralph-a")
 	k.commanded("ralph.loop.resume", "ralph-a")
 	k.commanded("ralph.loop.read", `"after":"c5"`)
 }
 
 func TestErrors(t *testing.T) {
-	k := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32803,"message":"pi isn't installed","data":{"reason":"backend_not_found"}}`}, &Agent{})
+	k := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32803,"message":"pi isn't installed","data":{"reason":"backend_not_found","offers":[{"title":"Run Doctor","command":"ralph.doctor","arguments":[{}]}]}}`}, &Agent{})
 	for _, tt := range []struct {
 		method, params string
 		code           int
@@ -385,6 +385,9 @@ func TestChosenSettings(t *testing.T) {
 func TestTextOf(t *testing.T) {
 	blocks := []block{{Type: "text", Text: "Mend "}, {Type: "resource_link", URI: "file:///w/a%20b.go"}, {Type: "image"}, {Type: "text", Text: " now"}}
 	if got := textOf(blocks); got != "Mend @/w/a b.go now" {
+		t.Errorf("got %q", got)
+	}
+	if got := textOf([]block{{Type: "text", Text: "Stopped --max-iterations 5"}, {Type: "text", Text: "Next"}}); got != "Stopped --max-iterations 5\n\nNext" {
 		t.Errorf("got %q", got)
 	}
 	var b block

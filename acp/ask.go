@@ -1,6 +1,7 @@
 package acp
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -167,7 +168,8 @@ func (a *Agent) withdraw(params json.RawMessage) {
 }
 
 // refused says why a loop didn't start. Where something else can be done the client's user is
-// asked, and nothing is the first answer.
+// asked, and nothing is the first answer. Only the safest is offered: some clients show yes and no in
+// place of what options say.
 func (s *session) refused(err *rpcError) {
 	var data struct {
 		Reason   string  `json:"reason"`
@@ -175,30 +177,26 @@ func (s *session) refused(err *rpcError) {
 		Offers   []offer `json:"offers"`
 	}
 	_ = json.Unmarshal(err.Data, &data)
-	if len(data.Offers) == 0 {
+	if len(data.Offers) == 0 || len(data.Offers[0].Arguments) == 0 || !strings.HasPrefix(data.Offers[0].Command, "ralph.loop.") { // no loop comes of the others
 		s.fail(err, data.Reason)
 		return
 	}
-	options := []any{map[string]any{"optionId": "no", "name": "Leave it", "kind": "reject_once"}}
-	for i, o := range data.Offers {
-		options = append(options, map[string]any{"optionId": strconv.Itoa(i), "name": o.Title, "kind": "allow_once"})
+	instead := data.Offers[0]
+	options := []any{
+		map[string]any{"optionId": "0", "name": "Leave it", "kind": "reject_once"},
+		map[string]any{"optionId": "1", "name": instead.Title, "kind": "allow_once"},
 	}
 	s.mu.Lock()
 	call := "start-" + string(s.turn)
 	s.mu.Unlock()
-	title := data.Question
-	if title == "" {
-		title = err.Message
-	}
-	s.client.request("session/request_permission", s.optionsOf(call, title, err.Message, options),
-		func(result json.RawMessage, no *rpcError) {
-			i, ok := chosen(result)
-			if no != nil || !ok || i >= len(data.Offers) || len(data.Offers[i].Arguments) == 0 {
-				s.fail(err, data.Reason)
-				return
-			}
-			s.start(data.Offers[i].Command, data.Offers[i].Arguments[0])
-		})
+	title := cmp.Or(data.Question, err.Message+": "+instead.Title+"?")
+	s.client.request("session/request_permission", s.optionsOf(call, title, err.Message, options), func(result json.RawMessage, no *rpcError) {
+		if i, ok := chosen(result); no == nil && ok && i == 1 {
+			s.start(instead.Command, instead.Arguments[0])
+			return
+		}
+		s.fail(err, data.Reason)
+	})
 }
 
 // fail answers the prompt of a loop that didn't begin with why, unless its client has stopped it.

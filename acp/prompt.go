@@ -45,9 +45,12 @@ type block struct {
 // stands below.
 func textOf(blocks []block) string {
 	var said, attached []string
-	for _, b := range blocks {
+	for i, b := range blocks {
 		switch b.Type {
 		case "text":
+			if i > 0 && blocks[i-1].Type == "text" { // some send a prompt that was stopped again, before the next one
+				said = append(said, "\n\n")
+			}
 			said = append(said, b.Text)
 		case "resource_link":
 			said = append(said, "@"+pathOf(b.URI))
