@@ -17,6 +17,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
+// Unheld is what isn't held here of the promise that nothing is left running.
+var Unheld = ""
+
 // keeper starts a scope's agents, and ends what they leave: below a reaper of
 // its own. A reaper that was killed is replaced with the next run.
 type keeper struct {

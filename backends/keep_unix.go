@@ -7,11 +7,16 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 )
 
 // Systems without Linux's ways have no reaper: a run's processes are found by
 // their parents only, and what is left when this process is killed stays until
 // the next start.
+
+// Unheld is what isn't held here of the promise that nothing is left running.
+var Unheld = "on this system a process of an agent's that detaches itself can be missed and run on, and so does the agent when ralph-lsp is killed: look for it then"
 
 // keeper does nothing here.
 type keeper struct{}
@@ -30,7 +35,7 @@ type child struct {
 	exited  chan struct{}
 	stopped chan struct{} // it has suspended itself
 	group   int           // the process whose group gets the signals
-	known   tree
+	known   reaper.Tree
 	ended   func() syscall.WaitStatus
 	settle  func() // when all that it started is gone
 }
@@ -60,9 +65,9 @@ func childAttributes(detached bool) *syscall.SysProcAttr {
 }
 
 func newChild(pid int) *child {
-	root := proc{pid, startOf(pid)}
+	root := reaper.Find(pid)
 	return &child{
-		pid: pid, start: root.start, group: pid, known: tree{root: true},
+		pid: pid, start: root.Start, group: pid, known: reaper.Tree{root: true},
 		exited: make(chan struct{}), stopped: make(chan struct{}, 1),
 	}
 }
@@ -72,9 +77,9 @@ func (c *child) status() (status syscall.WaitStatus, lost bool) { return c.ended
 
 // signal sends a signal to the child's process group.
 func (c *child) signal(sig os.Signal) {
-	c.known.find()
+	c.known.Find()
 	syscall.Kill(-c.group, sig.(syscall.Signal))
 }
 
 // sweep ends the child and all that it started. It returns how many lived.
-func (c *child) sweep(grace time.Duration) (found int, err error) { return c.known.end(grace) }
+func (c *child) sweep(grace time.Duration) (found int, err error) { return c.known.End(grace) }

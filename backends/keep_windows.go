@@ -11,7 +11,12 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/windows"
+
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 )
+
+// Unheld is what isn't held here of the promise that nothing is left running.
+var Unheld = ""
 
 // keeper does nothing here: each run has a job of its own.
 type keeper struct{}
@@ -53,7 +58,7 @@ func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
 	}
 	pid := cmd.Process.Pid
 	c := &child{
-		pid: pid, start: startOf(pid), job: job, exited: make(chan struct{}),
+		pid: pid, start: reaper.Find(pid).Start, job: job, exited: make(chan struct{}),
 		ended: func() syscall.WaitStatus { return cmd.ProcessState.Sys().(syscall.WaitStatus) },
 	}
 	var notIn error
@@ -156,8 +161,8 @@ func (c *child) sweep(grace time.Duration) (found int, err error) {
 		if time.Since(begin) > grace {
 			windows.TerminateJobObject(c.job, 1)
 		}
-		if time.Since(begin) > grace+killLimit {
-			return found, survivors(pids)
+		if time.Since(begin) > grace+reaper.KillLimit {
+			return found, reaper.Survivors(pids)
 		}
 		time.Sleep(5 * time.Millisecond)
 	}

@@ -118,6 +118,38 @@ func TestALoopGoesOnWithoutItsJournal(t *testing.T) {
 	}
 }
 
+// What a later version has written isn't touched: the loop goes on without a journal, and says so.
+func TestAJournalOfALaterVersion(t *testing.T) {
+	inHome(t)
+	l := begin("ralph-a")
+	l.iterate(1)
+	l.end()
+	path, err := pathOf("ralph-a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := strings.Replace(string(data), `"journal":1`, `"journal":9`, 1)
+	if later == string(data) {
+		t.Fatalf("no version: %.200s", later)
+	}
+	if err := os.WriteFile(path, []byte(later), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := begin("ralph-a")
+	again.iterate(2)
+	again.end()
+	if len(again.watcher.warnings) != 1 || !strings.Contains(again.watcher.warnings[0], "is of a later version") {
+		t.Errorf("told %q", again.watcher.warnings)
+	}
+	if now, err := os.ReadFile(path); err != nil || string(now) != later {
+		t.Errorf("it is now %.300s, %v", now, err)
+	}
+}
+
 // Two that write one journal would spoil it: the second one writes none.
 func TestAnotherOneWrites(t *testing.T) {
 	inHome(t)

@@ -73,6 +73,8 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	}
 	if owned {
 		status.show(owner)
+	} else {
+		status.LeftRunning = owner.LeftRunning()
 	}
 	return status, owner, owned, nil
 }

@@ -2,10 +2,15 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -232,5 +237,52 @@ func TestTheStatusOfAnotherProcessSaysThatItVerifies(t *testing.T) {
 		if got.State != tt.want || tool != tt.tool || got.Pausing != tt.pausing {
 			t.Errorf("%s: %s, %q, pausing %v", name, got.State, tool, got.Pausing)
 		}
+	}
+}
+
+// An agent that outlived who drove its loop is named, and whoever discards the loop ends it.
+func TestAnAgentThatIsLeftRunningIsNamedAndEnded(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err == nil {
+		err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-left"})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	agent := exec.Command("sort") // every system has one that waits for its input
+	in, err := agent.StdinPipe()
+	if err == nil {
+		err = agent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- agent.Wait() }()
+	start, err := loopstate.ProcessStart(agent.Process.Pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := json.Marshal(loopstate.Owner{PID: os.Getpid(), ProcessStart: "another", LoopID: "ralph-left", Agents: []loopstate.Agent{
+		{PID: os.Getpid(), ProcessStart: "another, which had this number"}, {PID: agent.Process.Pid, ProcessStart: path.Base(start)}}}) // without the boot, as agents have it
+	if err == nil {
+		err = os.WriteFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), record, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, _, owned, err := FolderStatus(folder)
+	if err != nil || owned || !slices.Equal(st.LeftRunning, []int{agent.Process.Pid}) {
+		t.Errorf("left running: %v, owned %t, %v; want %d", st.LeftRunning, owned, err, agent.Process.Pid)
+	}
+	if err := DiscardFolder(folder, "ralph-left"); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Error("it runs on")
 	}
 }

@@ -131,6 +131,7 @@ type Status struct {
 	StopReason    StopReason     // ended, failed, interrupted
 	EndedAt       time.Time      // the same; zero is unknown
 	Last          *End           // the same, how it ended; nil is unknown
+	LeftRunning   []int          // agents of an owner that is gone, which live on
 	GivenUp       bool           // it ended and can't go on any more
 	Error         string         // the last failure, in one line
 	StateFile     string

@@ -75,7 +75,13 @@ func (f *File) Load() (State, error) {
 		if err != nil {
 			return State{}, err
 		}
-		return f.withOurs(l.doc.State()), nil
+		s := l.doc.State()
+		if path, err := f.recordOf(s.LoopID); err == nil {
+			if err := notLater(path); err != nil {
+				return State{}, err
+			}
+		}
+		return f.withOurs(s), nil
 	}
 }
 

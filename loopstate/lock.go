@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -74,14 +75,42 @@ type Agent struct {
 }
 
 // Lives says whether the owner's process is there on this machine.
-func (o Owner) Lives() bool {
-	start, err := ProcessStart(o.PID)
-	return err == nil && start == o.ProcessStart
+func (o Owner) Lives() bool { return lives(o.PID, o.ProcessStart) }
+
+// LeftRunning are the agents of an owner that is gone which nothing has ended.
+func (o Owner) LeftRunning() (pids []int) {
+	for _, a := range o.Agents {
+		if !o.Lives() && lives(a.PID, a.ProcessStart) {
+			pids = append(pids, a.PID)
+		}
+	}
+	return pids
+}
+
+// lives says whether a process is there. The start of an agent on Linux doesn't say of which boot.
+func lives(pid int, start string) bool {
+	found, err := ProcessStart(pid)
+	return err == nil && start != "" && (found == start || strings.HasSuffix(found, "/"+start))
 }
 
 // LockedError says that another process drives the folder's loop.
 type LockedError struct {
 	Owner Owner // with PID 0 when its record can't be read
+}
+
+// Words name the process, and the version of ralph-lsp that it is: another one may be installed by now.
+func (o Owner) Words() string {
+	if o.PID == 0 {
+		return "unknown"
+	}
+	words := fmt.Sprintf("%d on %s", o.PID, o.Host)
+	if !o.StartedAt.IsZero() {
+		words += " since " + o.StartedAt.Local().Format(time.DateTime)
+	}
+	if o.Version != "" {
+		words += ", ralph-lsp " + o.Version
+	}
+	return words
 }
 
 // Error names the owner.

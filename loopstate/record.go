@@ -18,9 +18,30 @@ import (
 // who edits the state file meets it. It is believed for its loop in its folder alone. A loop that is
 // handed on to another machine takes all with it in its state file, and has none.
 type record struct {
-	LoopID string          `json:"loopId"`
-	Folder string          `json:"folder"` // without links
-	State  json.RawMessage `json:"state"`
+	Version int             `json:"version,omitempty"` // see recordVersion
+	LoopID  string          `json:"loopId"`
+	Folder  string          `json:"folder"` // without links
+	State   json.RawMessage `json:"state"`
+}
+
+// recordVersion is that of records as they are. It grows when an older program would misread one;
+// unknown keys it only drops.
+const recordVersion = 1
+
+// LaterError says that a loop's record is of a later version, whose counts this program could lose.
+type LaterError struct{ Path string }
+
+// Error says what to do about it.
+func (e *LaterError) Error() string {
+	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", e.Path)
+}
+
+// notLater returns a *LaterError for the record of a later version.
+func notLater(path string) error {
+	if r, ok := readRecord(path); ok && r.Version > recordVersion {
+		return &LaterError{path}
+	}
+	return nil
 }
 
 // maxCounts bounds what is read of a record, in bytes.
@@ -81,7 +102,7 @@ func (f *File) Note(s State) error {
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(record{s.LoopID, f.root, ours})
+	data, err := json.Marshal(record{recordVersion, s.LoopID, f.root, ours})
 	if err == nil {
 		err = paths.WriteOwn(path, data, true)
 	}

@@ -261,3 +261,44 @@ func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// The record of an older version has no number. That of a later one is refused, and stays as it is.
+func TestTheVersionOfARecord(t *testing.T) {
+	for version, want := range map[string]bool{"": true, `"version":1,`: true, `"version":2,`: false} {
+		f := open(t, t.TempDir())
+		if err := f.Create(spent("versions")); err != nil {
+			t.Fatal(err)
+		}
+		path, err := f.recordOf("versions")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(data), `"version":1,`, version, 1)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, f.root)
+		s, err := again.Load()
+		if isRead := err == nil && *s.CostUSD == 1.5; isRead != want || err != nil && !strings.Contains(err.Error(), path+", which a later version of ralph-lsp has written: update this one") {
+			t.Errorf("%s: %+v, %v", version, s, err)
+		}
+		lock, err := again.Lock(Owner{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = again.Load()
+		if (err == nil) != want {
+			t.Errorf("%s: who drives it reads %v", version, err)
+		}
+		if err := lock.Release(); err != nil {
+			t.Error(err)
+		}
+		if now, err := os.ReadFile(path); err != nil || string(now) != text {
+			t.Errorf("%s: it is now %s, %v", version, now, err)
+		}
+	}
+}

@@ -91,7 +91,7 @@ func (q *questions) offerToContinue(f *folder, found *seenLoop) {
 		return
 	}
 	q.wg.Go(func() {
-		kind, left := messageInfo, wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)
+		kind, left := messageInfo, wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)+wire.LeftRunningText(" Beware: ", st.LeftRunning)
 		if st.State == loop.StateEnded {
 			kind, left = messageTypes[st.StopReason.Ending().Class], q.workspace.nameOf(st)+" "+wire.EndText(*st.Last)+"."
 		}

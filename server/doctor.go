@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -30,6 +29,9 @@ import (
 // one. A failed check that isn't optional keeps them from running.
 func Examine(ctx context.Context, version string, files config.Files) []answers.Check {
 	checks := []answers.Check{{ID: "version", OK: true, Message: fmt.Sprintf("ralph-lsp %s, %s/%s", version, runtime.GOOS, runtime.GOARCH)}}
+	if backends.Unheld != "" {
+		checks = append(checks, answers.Check{ID: "processes", Optional: true, Message: backends.Unheld})
+	}
 	settings, err := files.Load()
 	checks = append(checks, backendChecks(backends.ProbeAll(backends.ForLoop(ctx, settings.Sandbox, files.Folder)))...)
 	if err == nil && settings.Backend != config.Auto { // what is installed doesn't choose
@@ -183,10 +185,10 @@ func checkState(dir string) answers.Check {
 		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "mend that line, or delete the file"
 	case owned:
 		c.OK = true
-		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %d on %s since %s", at, owner.PID, owner.Host, owner.StartedAt.Local().Format(time.DateTime))
+		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %s", at, owner.Words())
 	default:
 		c.Optional = true
-		c.Message = fmt.Sprintf("a loop that %s: %s", wire.HowLeft((&loop.InterruptedError{State: state}).Reason(), "at iteration "+at), file.Path())
+		c.Message = fmt.Sprintf("a loop that %s: %s", wire.HowLeft((&loop.InterruptedError{State: state}).Reason(), "at iteration "+at), file.Path()) + wire.LeftRunningText("; ", owner.LeftRunning())
 		c.Fix = "go on with ralph-lsp resume, or discard it with ralph-lsp cancel"
 	}
 	return c

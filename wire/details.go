@@ -23,6 +23,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	if t := s.Worktree; t != nil {
 		add("Worktree", JoinFacts(Sentence(t.Branch), Sentence(t.Path)))
 	}
+	add("Left running", LeftRunningText("", s.LeftRunning))
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))

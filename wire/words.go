@@ -207,6 +207,14 @@ func LeftSentence(where string, reason loop.StopReason, iteration, limit int, pr
 	return sentence
 }
 
+// LeftRunningText names agents that live on although who drove their loop is gone, behind a text; "" for none.
+func LeftRunningText(before string, pids []int) string {
+	if len(pids) == 0 {
+		return ""
+	}
+	return before + fmt.Sprintf("its agent still runs (process %s); whatever is done with the loop ends it first", strings.Trim(fmt.Sprint(pids), "[]"))
+}
+
 // HowLeft says how a loop was left behind, and why when that is known: "was
 // interrupted here", "failed here: too many failures in a row".
 func HowLeft(reason loop.StopReason, where string) string {

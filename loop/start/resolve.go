@@ -114,6 +114,9 @@ func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
 	cfg.Backend, cfg.Args = agent.backend, slices.Concat(agent.args, own)
 	c.args = cfg.Args
 	cfg.Warnings = append(cfg.Warnings, secretsIn(own)...)
+	if backends.Unheld != "" {
+		cfg.Warnings = append(cfg.Warnings, backends.Unheld)
+	}
 	sources["backend"] = agent.from
 	sources["args"] = first(len(r.Start.Agent.Args) > 0, len(r.Editor.Agent.Args) > 0, r.argsSource(agent))
 	if r.isHosts(agent.backend, cfg) {

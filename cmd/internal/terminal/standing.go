@@ -46,7 +46,7 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 		fact(row.Label, row.Text)
 	}
 	if owned {
-		fact("process", ownerWords(owner))
+		fact("process", owner.Words())
 	}
 	if !st.EndedAt.IsZero() {
 		fact("ended", st.EndedAt.Local().Format(time.DateTime))
@@ -65,16 +65,4 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 		help = help[min(2, len(help)):] // which say the same
 	}
 	printCommands(out, p, help)
-}
-
-// ownerWords name the process that drives a loop.
-func ownerWords(o loopstate.Owner) string {
-	if o.PID == 0 {
-		return "unknown"
-	}
-	words := fmt.Sprintf("%d on %s", o.PID, o.Host)
-	if !o.StartedAt.IsZero() {
-		words += " since " + o.StartedAt.Local().Format(time.DateTime)
-	}
-	return words
 }

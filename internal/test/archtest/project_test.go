@@ -98,7 +98,7 @@ var picture = Rules{
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
 		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},
-		"github.com/shirou/gopsutil/":  {"backends", "loopstate"},
+		"github.com/shirou/gopsutil/":  {"backends", "backends/reaper", "loopstate"},
 	},
 }
 
