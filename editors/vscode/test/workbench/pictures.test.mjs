@@ -1,7 +1,7 @@
 // A loop in the dark. PICTURES=1 makes those of the README, also in the light.
 import fs from 'node:fs';
 import { test } from 'node:test';
-import { notes, Workbench } from './world.mjs';
+import { notes, until, Workbench } from './world.mjs';
 
 for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
   test(`a loop at work, ${colorScheme}`, { timeout: 1_800_000 }, async () => {
@@ -19,6 +19,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         if (colorScheme === 'dark') {
           await w.run('Ralph: What Will Run...');
           await w.row('Permissions').waitFor();
+          await until('a list that has faded in', () => w.page.evaluate(() => document.getAnimations().every((a) => a.playState !== 'running' || a.effect.getTiming().iterations === Infinity)));
         }
         await w.screenshot(`start-${colorScheme}`, { x: 0, y: 0, width: 1100, height: 300 });
         await w.page.keyboard.press('Escape');
