@@ -39,12 +39,18 @@ var acpAgents = sync.OnceValue(func() (all []Backend) {
 // speaksACP makes a backend one that is spoken to by the protocol: its runs are talked to, whoever
 // looks. No argument of a headless run's is one of its own.
 func speaksACP(b Backend, a acp.Agent) Backend {
+	askMay := "asks you what it would ask its own user"
+	if a.AskMode == "" && b.May != everything {
+		askMay = "asks you what it asks in its own mode, which may be nothing"
+	} else if a.AskMode == "" {
+		askMay = everything
+	}
 	return Backend{
 		Name: b.Name, Command: b.Command, Args: b.Args, InteractiveArgs: b.InteractiveArgs, May: b.May,
 		Prompt: PromptLive, Output: decode.FormatACP, NoCost: !a.Cost, Transport: TransportPipes, SlashCommands: true,
 		Hooks: Hooks{Off: b.Hooks.Off}, Brings: b.Brings, Inside: b.Inside, Env: b.Env, Kept: b.Kept,
 		Stop: []os.Signal{terminate}, Install: b.Install, Needs: b.Needs,
-		Live: &Live{silent: b.Args, ACP: &a, AskMay: "asks you what it would ask its own user"},
+		Live: &Live{silent: b.Args, ACP: &a, AskMay: askMay},
 	}
 }
 
@@ -71,11 +77,10 @@ func (b Backend) WithHooks() Backend {
 
 // WithModes is the backend with other modes, where they are named.
 func (b Backend) WithModes(mode, askMode string) Backend {
-	return b.withACP(func(a *acp.Agent) {
-		if a.Mode, a.AskMode = cmp.Or(mode, a.Mode), cmp.Or(askMode, a.AskMode); mode != "" {
-			b.May = "may do what its mode " + mode + " allows"
-		}
-	})
+	if mode != "" && b.Live != nil && b.Live.ACP != nil {
+		b.May = "may do what its mode " + mode + " allows"
+	}
+	return b.withACP(func(a *acp.Agent) { a.Mode, a.AskMode = cmp.Or(mode, a.Mode), cmp.Or(askMode, a.AskMode) })
 }
 
 // open makes the conversation of a run in a folder of one that speaks the protocol.

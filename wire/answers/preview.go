@@ -151,7 +151,11 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 		p.addRoles(add)
 	}
 	if cfg.Backend.Prompt == backends.PromptLive {
-		add("Live", p.from("it can be told something while it works", "live"))
+		live := "it can be told something while it works"
+		if cfg.Backend.Live.ACP != nil {
+			live += ", if it says so" // an agent of that protocol does when it is opened
+		}
+		add("Live", p.from(live, "live"))
 	}
 	for _, s := range settings.All() {
 		if s.Label != "" {

@@ -11,6 +11,9 @@ type Pin struct {
 	Package string
 	Version string
 	Bin     string // the command that the package brings
+
+	IsMute bool // the command doesn't tell its version
+	IsBare bool // without what is optional: an agent of its own that another pin brings
 }
 
 // The agents. Pi073 speaks pi's old stream, which repeats the whole message
@@ -21,6 +24,12 @@ var (
 	Claude = Pin{Name: "claude", Package: "@anthropic-ai/claude-code", Version: "2.1.329", Bin: "claude"}
 )
 
+// The adapters by which pi and claude speak the Agent Client Protocol.
+var (
+	PiACP     = Pin{Name: "pi-acp", Package: "pi-acp", Version: "0.0.34", Bin: "pi-acp", IsMute: true}
+	ClaudeACP = Pin{Name: "claude-agent-acp", Package: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0", Bin: "claude-agent-acp", IsBare: true}
+)
+
 // SandboxRuntime is no agent: it makes walls around them.
 var SandboxRuntime = Pin{Name: "sandbox-runtime", Package: "@anthropic-ai/sandbox-runtime", Version: "0.0.83", Bin: "srt"}
 
@@ -28,7 +37,7 @@ var SandboxRuntime = Pin{Name: "sandbox-runtime", Package: "@anthropic-ai/sandbo
 var ACPX = Pin{Name: "acpx", Package: "acpx", Version: "0.19.1", Bin: "acpx"}
 
 // All are what Install installs, besides the node they need.
-var All = []Pin{Pi, Pi073, Claude, SandboxRuntime, ACPX}
+var All = []Pin{Pi, Pi073, Claude, PiACP, ClaudeACP, SandboxRuntime, ACPX}
 
 func (p Pin) String() string { return p.Name + " " + p.Version }
 

@@ -1,0 +1,122 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+)
+
+// The same agents behind adapters for the Agent Client Protocol.
+var (
+	piACP     = agent{name: "pi-acp", pin: agents.PiACP, backend: "acp:pi", bashTool: "bash", writeTool: "write", pathKey: "path"}
+	claudeACP = agent{name: "claude-agent-acp", pin: agents.ClaudeACP, backend: "acp:claude", bashTool: "Bash", writeTool: "Write", pathKey: "file_path"}
+)
+
+// prepareACP is prepare for an adapter and its agent.
+func prepareACP(t *testing.T, a agent, script fakemodel.Script) *program {
+	p := prepare(t, a, script, pi, claude)
+	p.box.WriteJSON(t, ".pi/agent/settings.json", map[string]any{"defaultProvider": "fake", "defaultModel": "fake-model", "quietStartup": true})
+	p.box.Setenv("CLAUDE_CODE_EXECUTABLE", filepath.Join(installed.BinDir(agents.Claude), agents.Claude.Bin))
+	return p
+}
+
+// sessions are the files of an agent's own history.
+func (p *program) sessions() (files []string) {
+	for _, pattern := range []string{".claude/projects/*/*.jsonl", ".pi/agent/sessions/*/*.jsonl"} {
+		found, _ := filepath.Glob(filepath.Join(p.box.Home, filepath.FromSlash(pattern))) // a good pattern
+		files = append(files, found...)
+	}
+	return files
+}
+
+func TestALoopByTheProtocol(t *testing.T) {
+	for _, a := range []agent{piACP, claudeACP} {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareACP(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
+				does(fakemodel.Say("First the file."), a.write("one.txt", "1\n")), says("Written. More to do."),
+				does(a.write("two.txt", "2\n")), says("Two of three."),
+				does(a.write("three.txt", "3\n")), says("All is done. <promise>DONE</promise>"),
+			}})
+			p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
+			if exit := p.wait(); exit != exitDone || !slices.Equal(p.outcomes(), []string{"ok", "ok", "ok"}) {
+				p.fatalf("exit %d, %q", exit, p.outcomes())
+			}
+			checkFile(t, p, "three.txt", "3\n")
+			if n := len(p.model.MainRequests()); n != 6 {
+				p.fatalf("%d requests", n)
+			}
+			if a.backend == "acp:claude" && !p.has(func(u update) bool { return u.CostUSD != nil }) {
+				p.fatalf("its cost is unknown")
+			}
+			if left := p.sessions(); len(left) > 1 { // pi-acp makes one for itself
+				p.fatalf("it has left %q", left)
+			}
+			proctest.CheckNone(t, goneWithin, p.mark)
+		})
+	}
+}
+
+// The user decides, here and in this loop alone.
+func TestClaudeAsksByTheProtocol(t *testing.T) {
+	t.Parallel()
+	p := prepareACP(t, claudeACP, fakemodel.Script{Turns: []fakemodel.Turn{
+		does(claude.bash("touch no")), does(claude.bash("touch yes")), says("So be it. <promise>DONE</promise>"),
+	}})
+	p.asks()
+	p.answer(p.question("touch no"), "deny")
+	p.answer(p.question("touch yes"), "once")
+	if exit := p.wait(); exit != exitDone || p.exists("no") || !p.exists("yes") {
+		p.fatalf("exit %d", exit)
+	}
+}
+
+func TestWordsReachAnAgentOfTheProtocol(t *testing.T) {
+	t.Parallel()
+	told := says("As you say. <promise>DONE</promise>")
+	told.Match = "stop, not that file"
+	p := prepareACP(t, claudeACP, fakemodel.Script{Turns: []fakemodel.Turn{told, does(claude.bash("touch begun; " + untilFile("go"))), says("I went on with that file.")}})
+	p.asks()
+	p.answer(p.question("touch begun"), "once")
+	p.await("the tool", func(update) bool { return p.exists("begun") })
+	if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
+		t.Fatal(err)
+	}
+	p.await("the words", isGuidance("delivered"))
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	proctest.CheckNone(t, goneWithin, p.mark)
+}
+
+// A cancel in the middle of a tool leaves nothing, nor does an adapter that is killed.
+func TestNothingIsLeftOfAnAdapter(t *testing.T) {
+	for _, a := range []agent{piACP, claudeACP} {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			p := prepareACP(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash("touch begun; sleep 1000")), says("No.")}})
+			if a.backend == "acp:claude" {
+				p.asks()
+				p.answer(p.question("touch begun"), "once")
+			} else {
+				p.start("--max-iterations", "1", prompt)
+			}
+			p.await("the tool", hasTool)
+			if err := p.ralphCommand("cancel", "-C", p.box.Dir); err != nil {
+				t.Fatal(err)
+			}
+			p.wait()
+			proctest.CheckNone(t, goneWithin, p.mark)
+		})
+	}
+}
