@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/acp"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/acplist"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
@@ -25,6 +26,7 @@ func newACP() *cobra.Command {
 			return agent.Serve(cmd.InOrStdin(), terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer))
 		},
 	}
+	cmd.AddCommand(acplist.NewList(), acplist.NewUpdate())
 	sidecar.AddLog(cmd.Flags())
 	return cmd
 }

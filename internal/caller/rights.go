@@ -22,7 +22,7 @@ var rights = map[string]right{
 	"": {}, "emit": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {}, "history repair": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
-	"setup": {}, "acp": {}, "serve": {}, "worker": {}, "fetch": {},
+	"setup": {}, "acp": {}, "acp list": {}, "serve": {}, "worker": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
@@ -51,6 +51,7 @@ var rights = map[string]right{
 	"remove": users("remove loops of a fleet"),
 
 	"notify test": users("call its user"),
+	"acp update":  users("fetch the list of agents"),
 }
 
 // What loops and settings ask about. Those that are commands have their names.
