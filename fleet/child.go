@@ -56,6 +56,10 @@ func startChild(program, tree, promptFile string, r Record, lease time.Duration,
 	} else {
 		args = append(args, "--prompt-file", promptFile)
 	}
+	if limit := r.Limits().MaxCostUSD; limit > 0 && r.LostUSD > 0 { // it doesn't know of that
+		args = append(slices.Concat(args, r.Flags, r.Changed), fmt.Sprintf("--max-cost=%.4f", limit-r.LostUSD))
+		return spawn(program, tree, args, say)
+	}
 	return spawn(program, tree, slices.Concat(args, r.Flags, r.Changed), say)
 }
 

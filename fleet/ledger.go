@@ -2,8 +2,10 @@ package fleet
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 )
@@ -58,6 +60,10 @@ const retryFull = 2 * time.Second
 // retryNewer is how long a loop waits that an older worker can't take.
 const retryNewer = 5 * time.Second
 
+// cents are dollars as people write them: what is a part of a cent more is the next one, and what only adding made more
+// isn't.
+func cents(usd float64) int64 { return int64(math.Ceil(usd*100 - 1e-6)) }
+
 // Admit lets an attempt begin, and reserves what it may cost; else it says how long to
 // wait, and why. An attempt before it that was never settled is taken to have cost all
 // that it had reserved.
@@ -91,10 +97,10 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	if most > 0 && ofKey >= most {
 		return retryFull, fmt.Sprintf("%d loops of %s run already", ofKey, r.Key)
 	}
-	if limit := l.Limits.MaxUSD; limit > 0 && r.Reserve > limit {
+	if limit := l.Limits.MaxUSD; limit > 0 && cents(r.Reserve) > cents(limit) {
 		return lookAgain, fmt.Sprintf("it never begins: it reserves $%.2f, more than the budget of $%.2f", r.Reserve, limit)
 	}
-	if limit := l.Limits.MaxUSD; limit > 0 && (spent >= limit || spent+reserved > limit) {
+	if limit := l.Limits.MaxUSD; limit > 0 && (cents(spent) >= cents(limit) || cents(spent+reserved) > cents(limit)) {
 		return 30 * time.Second, fmt.Sprintf("the budget of $%.2f is used up", limit)
 	}
 	minute := now.Unix() / 60
@@ -137,4 +143,31 @@ func (l *Ledger) Hold(key string, until time.Time) {
 	if until.After(l.Held[key]) {
 		l.Held[key] = until
 	}
+}
+
+// settle gives back what an attempt had reserved.
+func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64) error {
+	return w.changeLedger(ctx, func(l *Ledger) bool {
+		l.Settle(id, attempt, usd)
+		return true
+	})
+}
+
+// forfeit takes what is reserved for a loop that wants no worker as spent: a worker died that had
+// committed its attempt, but not settled it.
+func (w *Worker) forfeit(ctx context.Context, id string) error {
+	return w.changeLedger(ctx, func(l *Ledger) bool {
+		lost, ok := l.Running[id]
+		if ok {
+			l.Settle(id, lost.Attempt, lost.USD)
+		}
+		return ok
+	})
+}
+
+// changeLedger is ChangeLedger for one slot at a time: those of a worker needn't compete with each other.
+func (w *Worker) changeLedger(ctx context.Context, change func(*Ledger) bool) error {
+	w.ledger.Lock()
+	defer w.ledger.Unlock()
+	return ChangeLedger(ctx, w.Bus, change)
 }

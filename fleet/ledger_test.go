@@ -40,6 +40,8 @@ func TestLimitsOverAllLoops(t *testing.T) {
 		{"0 is no limit", Ledger{Limits: Limits{AtOnce: map[string]int{"*": 4, "k": 0}}}, "k", 0, 10, 0},
 		{"the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 2, 2, 30 * time.Second},
 		{"the budget, without reservations", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 0, 10, 0},
+		{"a budget that fits to the cent", Ledger{Limits: Limits{MaxUSD: 1.40}, Spent: 1.35}, "k", 0.05, 1, 30 * time.Second},
+		{"one that doesn't by a part of a cent", Ledger{Limits: Limits{MaxUSD: 1.40}, Spent: 1.351}, "k", 0.05, 0, 30 * time.Second},
 		{"a budget that is spent", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 5}, "k", 0, 0, 30 * time.Second},
 		{"a budget that was lowered", Ledger{Limits: Limits{MaxUSD: 5}, Spent: 9}, "k", 0, 0, 30 * time.Second},
 		{"a reservation beyond the budget", Ledger{Limits: Limits{MaxUSD: 5}}, "k", 6, 0, lookAgain},

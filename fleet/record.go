@@ -51,6 +51,7 @@ type Record struct {
 	Kept       []int     `json:"kept,omitempty"` // attempts that have a transcript, oldest first
 	Iterations int       `json:"iterations"`
 	CostUSD    float64   `json:"costUsd,omitempty"`
+	LostUSD    float64   `json:"lostUsd,omitempty"`  // what its attempts that don't count have cost, or had reserved where nobody knows
 	CostOpen   bool      `json:"costOpen,omitempty"` // it has cost more than is known
 	ResumeAt   time.Time `json:"resumeAt,omitzero"`
 	Reason     string    `json:"reason,omitempty"` // why it waits
@@ -83,11 +84,19 @@ const workerFailures = "worker_failures"
 
 // Begin gives the loop to a worker. Whoever had it before has lost it.
 func (r *Record) Begin(worker string, now time.Time) {
-	if r.Phase == Running { // nobody has said how that went
-		r.CostOpen = true
-	}
+	r.lose()
 	r.Phase, r.Attempt, r.Worker, r.UpdatedAt = Running, r.Attempt+1, worker, now
 }
+
+// lose counts what the ledger does for an attempt of which nobody has said how it went.
+func (r *Record) lose() {
+	if r.Phase == Running {
+		r.CostOpen, r.LostUSD = true, r.LostUSD+r.Reserve
+	}
+}
+
+// Cost is what the loop has cost in all, as the ledger has it.
+func (r Record) Cost() float64 { return r.CostUSD + r.LostUSD }
 
 // Outcome is what an attempt came to.
 type Outcome struct {
@@ -150,6 +159,16 @@ func (r *Record) Fail(attempt int, why string, now time.Time) error {
 	}
 	r.Wish = ""
 	return nil
+}
+
+// capped ends a loop whose cost cap is used up by attempts that don't count with the others: its iterations know only those.
+func (r *Record) capped(now time.Time) bool {
+	r.lose()
+	if limit := r.Limits().MaxCostUSD; limit <= 0 || r.LostUSD == 0 || cents(r.Cost()) < cents(limit) {
+		return false
+	}
+	r.Phase, r.StopReason, r.Text, r.UpdatedAt = Ended, string(loop.StopMaxCost), loop.StopMaxCost.Ending().String(), now
+	return true
 }
 
 // GiveBack puts the loop back without anything having been done with it.

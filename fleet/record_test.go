@@ -204,3 +204,25 @@ func TestLimitsThatAreChangedStay(t *testing.T) {
 		t.Errorf("the bounds are %+v", now)
 	}
 }
+
+// What attempts have cost that don't count is in the loop's own sum, as in the ledger, and under its cap.
+func TestWhatLostAttemptsCost(t *testing.T) {
+	r := queued()
+	r.Reserve, r.Flags = 0.19, []string{"--max-cost=0.50"}
+	r.Begin("dead", noon)
+	next := r
+	if next.capped(noon) || next.Cost() != 0.19 {
+		t.Errorf("after one: %+v", next)
+	}
+	r.Begin("dead too", noon)
+	if r.Cost() != 0.19 || !r.CostOpen {
+		t.Errorf("it has cost %v", r.Cost())
+	}
+	if err := r.Commit(2, Outcome{HasState: true, CostUSD: 0.12}, noon); err != nil || r.Cost() != 0.31 || r.capped(noon) {
+		t.Errorf("%v: %+v", err, r)
+	}
+	r.Begin("dead again", noon)
+	if !r.capped(noon) || r.Phase != Ended || r.StopReason != "max_cost" || !r.CanGoOn() {
+		t.Errorf("at its cap it is %+v", r)
+	}
+}

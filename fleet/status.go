@@ -97,8 +97,8 @@ func (r Record) status(folder string, now time.Time) loop.Status {
 	if bounds.Promise != nil {
 		s.Promise = *bounds.Promise
 	}
-	if r.CostUSD > 0 {
-		s.Cost = stream.USD(r.CostUSD)
+	if r.Cost() > 0 {
+		s.Cost = stream.USD(r.Cost())
 	}
 	switch s.State {
 	case loop.StateEnded, loop.StateFailed:

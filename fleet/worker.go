@@ -189,7 +189,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, lookAgain, nil
 	}
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
-		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { return now.GiveBack(r.Attempt, w.now()) })
+		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { now.lose(); return now.GiveBack(r.Attempt, w.now()) })
 		if err == nil {
 			err = w.settle(ctx, r.ID, r.Attempt, r.Reserve)
 		}
@@ -200,6 +200,9 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 			err = w.forfeit(ctx, r.ID)
 		}
 		return nil, later, err
+	}
+	if now := r; now.capped(w.now()) {
+		return nil, 0, w.Bus.Put(ctx, now, revision) // it is looked at again
 	}
 	if w.leaves(ctx, r) {
 		return nil, leaveFor, nil
@@ -257,33 +260,6 @@ func (r *Record) due(now time.Time) (later time.Duration, wants bool) {
 	return 0, true
 }
 
-// settle gives back what an attempt had reserved.
-func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64) error {
-	return w.changeLedger(ctx, func(l *Ledger) bool {
-		l.Settle(id, attempt, usd)
-		return true
-	})
-}
-
-// forfeit takes what is reserved for a loop that wants no worker as spent: a worker died that had
-// committed its attempt, but not settled it.
-func (w *Worker) forfeit(ctx context.Context, id string) error {
-	return w.changeLedger(ctx, func(l *Ledger) bool {
-		lost, ok := l.Running[id]
-		if ok {
-			l.Settle(id, lost.Attempt, lost.USD)
-		}
-		return ok
-	})
-}
-
-// changeLedger is ChangeLedger for one slot at a time: those of a worker needn't compete with each other.
-func (w *Worker) changeLedger(ctx context.Context, change func(*Ledger) bool) error {
-	w.ledger.Lock()
-	defer w.ledger.Unlock()
-	return ChangeLedger(ctx, w.Bus, change)
-}
-
 // run runs an iteration and commits what it came to. later says when the loop wants the next one.
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
 	w.occupy(1)
@@ -308,12 +284,19 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	o.CostUSD = max(o.CostUSD, a.CostUSD) // it is 0 where the agent doesn't tell
 	spent = o.CostUSD - a.CostUSD
+	lost := -spent
 	if o.CostOpen { // nobody knows: money is closed by default
 		spent = max(spent, a.Reserve)
+	}
+	if lost += spent; tried != nil {
+		lost = spent
 	}
 	commit := func() (errCommit error) {
 		r, errCommit = Change(settled, w.Bus, a.ID, func(r *Record) error {
 			now := w.now()
+			if r.Attempt == a.Attempt {
+				r.LostUSD += lost
+			}
 			switch {
 			case tried == nil:
 				return r.Commit(a.Attempt, o, now)
@@ -338,7 +321,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if tried != nil {
 		a.log.Warn("the attempt failed", "error", tried)
 	} else {
-		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.CostUSD, "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
 	if later, wants := r.due(w.now()); !wants {

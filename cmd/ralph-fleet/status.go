@@ -100,7 +100,7 @@ func printJSON(w io.Writer, records []fleet.Record, shown map[string]fleet.Shown
 	for _, r := range records {
 		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
 		l.Last = last
-		err := out.Encode(shownLoop{l, r.ID, r.Name, r.Phase, r.Iterations, r.CostUSD, r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
+		err := out.Encode(shownLoop{l, r.ID, r.Name, r.Phase, r.Iterations, r.Cost(), r.StopReason, r.ResumeAt, r.Labels, r.Attempt, r.UpdatedAt})
 		if err != nil {
 			return err
 		}
@@ -120,10 +120,10 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	spent, isOpen := 0.0, false
 	for _, r := range records {
 		counts[r.Phase]++
-		spent, isOpen = spent+r.CostUSD, isOpen || r.CostOpen
+		spent, isOpen = spent+r.Cost(), isOpen || r.CostOpen
 	}
 	for _, r := range rowsOf(records, shown) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.CostUSD, r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.Cost(), r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	table.Flush() // a buffer takes all
 	for row := range strings.Lines(rows.String()) {

@@ -12,20 +12,27 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // loopFlags are those of ralph-lsp run that a task may have. They are checked here, and
 // passed on as they were given.
-type loopFlags struct{ given []string }
+type loopFlags struct {
+	given []string
+	said  start.Options
+}
 
 func (l *loopFlags) addFlags(f *pflag.FlagSet) {
 	own := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.SortFlags = false
-	start.AddFlags(own, new(start.Options), start.ToSubmit)
+	start.AddFlags(own, &l.said, start.ToSubmit)
 	own.VisitAll(func(flag *pflag.Flag) {
 		flag.Value = recorded{flag.Value, flag.Name, l}
 		if flag.DefValue == "[]" {
@@ -115,17 +122,10 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			}
 			s.Task.Flags = flags.given
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-				return fleet.Submit(ctx, bus, s, func(one fleet.Submitted) {
-					if asJSON {
-						json.NewEncoder(cmd.OutOrStdout()).Encode(one)
-						return
-					}
-					word := "submitted"
-					if !one.IsNew {
-						word = "there already: " + string(one.Phase)
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %s  %s\n", one.ID, one.Name, word)
-				})
+				if err := flags.money(ctx, bus, s.Task, cmd.ErrOrStderr()); err != nil {
+					return err
+				}
+				return fleet.Submit(ctx, bus, s, func(one fleet.Submitted) { tellSubmitted(cmd.OutOrStdout(), one, asJSON) })
 			})
 		},
 	}
@@ -155,6 +155,50 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
 	start.AboutShown.In(f, false, "json")
 	return cmd
+}
+
+func tellSubmitted(out io.Writer, one fleet.Submitted, asJSON bool) {
+	if asJSON {
+		json.NewEncoder(out).Encode(one)
+		return
+	}
+	word := "submitted"
+	if !one.IsNew {
+		word = "there already: " + string(one.Phase)
+	}
+	fmt.Fprintf(out, "%s  %s  %s\n", one.ID, one.Name, word)
+}
+
+// money refuses loops whose cost nobody would know under a limit of it, and says what they may cost without one.
+func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note io.Writer) error {
+	ledger, _, err := bus.Ledger(ctx)
+	if err != nil {
+		return err
+	}
+	limits := fleet.Record{Task: t}.Limits()
+	agent, tells := l.said.Agent, decode.Format(l.said.Agent.Output).HasCost()
+	if known, err := backends.Lookup(agent.Name); err == nil {
+		tells = known.Output.HasCost()
+	}
+	switch isLimited := limits.MaxCostUSD > 0 || ledger.Limits.MaxUSD > 0; {
+	case isLimited && !tells && t.Reserve == 0:
+		who := agent.Name + " doesn't tell what it costs"
+		if agent.Name == "" || agent.Name == config.Auto {
+			who = "which agent a worker finds, and whether that tells what it costs, isn't known here"
+		}
+		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name an agent that tells it (--backend claude)", who)
+	case isLimited:
+		return nil
+	}
+	runs, most := "any number of iterations", ""
+	if limits.MaxIterations > 0 {
+		runs = tell.Counted(limits.MaxIterations, "iteration")
+		if t.Reserve > 0 {
+			most = fmt.Sprintf(", %s in all if each costs what is reserved", tell.USD(t.Reserve*float64(limits.MaxIterations)))
+		}
+	}
+	fmt.Fprintf(note, "no limit of cost: a loop may have %s, whatever they cost%s; --max-cost bounds it, or ralph-fleet limits --max-cost all loops\n", runs, most)
+	return nil
 }
 
 func promptOf(words []string, file string, stdin io.Reader) (string, error) {

@@ -291,7 +291,7 @@ func (s *story) stands(r fleet.Record) {
 	s.stood = said
 	if r.Phase == fleet.Ended {
 		if said != r.Text { // what its child has said of its end has all of that
-			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.CostUSD, r.CostOpen))
+			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.Cost(), r.CostOpen))
 		}
 		s.Tell(said)
 		return

@@ -74,3 +74,29 @@ func TestABusThatComesBackEmpty(t *testing.T) {
 	w.ends("two")
 	w.must("status")
 }
+
+// Where nobody knows what an agent costs, money is closed: without a reserve nothing is submitted, and with one a lost
+// attempt counts like any other.
+func TestMoneyIsClosedWhereCostsAreUnknown(t *testing.T) {
+	w := newWorld(t)
+	if _, err := w.run("submit", "--repo", w.repo, "--max-cost", "1", "--backend", os.Args[0], "x"); err == nil || !strings.Contains(err.Error(), "doesn't tell what it costs") {
+		t.Errorf("under a cap: %v", err)
+	}
+	w.must("limits", "--max-cost", "0.40")
+	if _, err := w.run("submit", "--repo", w.repo, "--backend", os.Args[0], "x"); err == nil || !strings.Contains(err.Error(), "doesn't tell what it costs") {
+		t.Errorf("under a budget: %v", err)
+	}
+	first := w.worker("first", 1, w.addr, short)
+	w.submit("one", "runs=3 hang=1", "--reserve", "0.19")
+	w.until("the agent hangs", w.hasDone("hung one 1"))
+	kill(t, first)
+	w.worker("second", 1, w.addr, short)
+	w.until("the budget", func() bool { return strings.Contains(w.status()["one"].Text, "the budget of $0.40 is used up") })
+	if out := w.must("status"); !strings.Contains(out, "at least $0.38") || !strings.Contains(out, "all loops $0.38 of $0.40") {
+		t.Errorf("the status is %s", out)
+	}
+	if n := strings.Count(w.did(), "begin "); n != 2 {
+		t.Errorf("%d attempts began\n%s", n, w.did())
+	}
+	w.must("cancel", "one")
+}

@@ -142,7 +142,7 @@ func TestMetricsOfRealProcesses(t *testing.T) {
 	w.worker("first", 2, w.addr, long, "--metrics", "127.0.0.1:0")
 	w.must("limits", "--max-cost", "5")
 	w.submit("one", "runs=2 usd=0.5", "--backend-output", "pi-stream-json", "--setup", "true")
-	w.submit("two", "runs=1 nap=1h", "--priority", "low")
+	w.submit("two", "runs=1 nap=1h", "--priority", "low", "--reserve", "0.5")
 	w.ends("one")
 	w.until("a loop that hangs", w.hasDone("begin two 1"))
 	has := func(part string, want ...string) {

@@ -74,7 +74,9 @@ func TestADiskThatIsFullForAWhile(t *testing.T) {
 		t.Error("where writing has failed nothing is kept")
 	}
 	served.failed.Store(true) // as JetStream says of a write that came to nothing
-	until(t, "that it is served anew", func() bool { return !served.failed.Load() && b.RemoveFile(ctx, "four", time.Time{}) == nil && put("five") == nil })
+	until(t, "that it is served anew", func() bool {
+		return !served.failed.Load() && b.RemoveFile(ctx, "four", time.Time{}) == nil && put("five") == nil
+	})
 	if now, _, err := b.Get(ctx, "f1"); err != nil || now.ID != "f1" {
 		t.Errorf("what it had is %+v, %v", now, err)
 	}
