@@ -304,6 +304,17 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A question about an edit shows what it changes, where that is known.
+func TestAQuestionAboutAnEdit(t *testing.T) {
+	k := running(t, &Agent{})
+	k.told("c1", "c2", `{"sessionUpdate":"tool_call","toolCallId":"c1","name":"Edit","title":"a.go","kind":"edit","status":"in_progress","rawInput":{"file_path":"a.go","old_string":"1","new_string":"2"}}`)
+	k.hears("tool_call")
+	k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpcError) {})
+	if asked := receive(t, k.heard); !strings.Contains(string(asked.Params), `"toolCall":{"content":[{"newText":"2","oldText":"1","path":"/w/app/a.go","type":"diff"}],"status":"pending","title":"Bash git push","toolCallId":"1.c1"}`) {
+		t.Errorf("%s", asked.Params)
+	}
+}
+
 // A question that somebody else has answered is taken back, and one that can't be asked stays open.
 func TestAQuestionThatNeedsNoAnswer(t *testing.T) {
 	k := running(t, &Agent{})
@@ -335,6 +346,9 @@ func TestARefusedStart(t *testing.T) {
 	k.client.reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "0"}}, nil)
 	if a := k.answer(); a.Error == nil || a.Error.Message != "there is an interrupted loop" || a.Error.Code != codeInternal {
 		t.Errorf("%s %v", a.Result, a.Error)
+	}
+	if closed := k.hears("tool_call_update"); !strings.Contains(closed, `"status":"completed","toolCallId":"start-3"`) {
+		t.Error(closed)
 	}
 	k.prompt("Mend it")
 	k.commanded("ralph.loop.start", "Mend it")

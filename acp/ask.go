@@ -66,11 +66,17 @@ func (a *Agent) ask(id, params json.RawMessage) {
 		a.sidecar.reply(id, nil, nil)
 		return
 	}
-	call := "question-" + q.ID
-	if q.ToolCallID != "" {
-		call = s.idOf(q.ToolCallID)
+	call := map[string]any{"toolCallId": "question-" + q.ID, "kind": "other"}
+	if q.ToolCallID != "" { // its kind is known, or will be
+		call = map[string]any{"toolCallId": s.idOf(q.ToolCallID)}
+		if diff := s.diffs[s.idOf(q.ToolCallID)]; diff != nil {
+			call["content"] = diff
+		}
 	}
 	s.put(id, "session/request_permission", s.optionsOf(call, q.Title, q.Detail, options), func(result json.RawMessage) answer {
+		if q.ToolCallID == "" {
+			s.close(call)
+		}
 		if i, ok := chosen(result); ok && i < len(answers) {
 			return answers[i]
 		}
@@ -96,13 +102,18 @@ func (s *session) put(id json.RawMessage, method string, params any, read func(j
 	s.mu.Unlock()
 }
 
-// optionsOf is a question with a button for each of its options.
-func (s *session) optionsOf(call, title, detail string, options []any) any {
-	toolCall := map[string]any{"toolCallId": call, "title": title, "status": "pending", "kind": "other"}
-	if detail != "" {
-		toolCall["content"] = []any{map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": detail}}}
+// optionsOf is a question about a call, with a button for each of its options.
+func (s *session) optionsOf(call map[string]any, title, detail string, options []any) any {
+	call["title"], call["status"] = title, "pending"
+	if call["content"] == nil && detail != "" {
+		call["content"] = []any{map[string]any{"type": "content", "content": map[string]any{"type": "text", "text": detail}}}
 	}
-	return map[string]any{"sessionId": s.id, "toolCall": toolCall, "options": options}
+	return map[string]any{"sessionId": s.id, "toolCall": call, "options": options}
+}
+
+// close ends a call that is nothing but a question.
+func (s *session) close(call map[string]any) {
+	s.say(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": "completed"})
 }
 
 // formOf is a question for a text, or for one of several, as a form.
@@ -187,10 +198,11 @@ func (s *session) refused(err *rpcError) {
 		map[string]any{"optionId": "1", "name": instead.Title, "kind": "allow_once"},
 	}
 	s.mu.Lock()
-	call := "start-" + string(s.turn)
+	call := map[string]any{"toolCallId": "start-" + string(s.turn), "kind": "other"}
 	s.mu.Unlock()
 	title := cmp.Or(data.Question, err.Message+": "+instead.Title+"?")
 	s.client.request("session/request_permission", s.optionsOf(call, title, err.Message, options), func(result json.RawMessage, no *rpcError) {
+		s.close(call)
 		if i, ok := chosen(result); no == nil && ok && i == 1 {
 			s.start(instead.Command, instead.Arguments[0])
 			return

@@ -27,10 +27,10 @@ type session struct {
 	config     map[string]string
 	own        map[string][]choice // agents and hats of the folder, by the setting; agents once they are known
 	title      string
-	diffs      map[string]bool // open calls that are shown with one; only what the sidecar says touches it
-	iterations int             // that were shown
-	told       int             // messages of our own
-	heard      time.Time       // when the client was told something last
+	diffs      map[string]any // of open calls; only what the sidecar says touches it
+	iterations int            // that were shown
+	told       int            // messages of our own
+	heard      time.Time      // when the client was told something last
 }
 
 type choice struct {
@@ -71,7 +71,7 @@ func (a *Agent) addSession(id string, params json.RawMessage) (*session, *rpcErr
 	a.mu.Lock()
 	s := a.sessions[id]
 	if s == nil {
-		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]bool{}}
+		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]any{}}
 		a.sessions[id] = s
 	} else if s.turn == nil { // it is opened again, and a turn under way goes on as it is
 		s.view = view{}

@@ -177,7 +177,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 	case "tool_call":
 		call := s.callOf(e)
 		if call["content"] != nil {
-			s.diffs[s.idOf(e.ToolCallID)] = true
+			s.diffs[s.idOf(e.ToolCallID)] = call["content"]
 		}
 		s.say(call)
 	case "tool_call_update":
@@ -188,7 +188,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 		if e.Status != "" {
 			u["status"] = e.Status
 		}
-		hasDiff := s.diffs[s.idOf(e.ToolCallID)]
+		hasDiff := s.diffs[s.idOf(e.ToolCallID)] != nil
 		if len(e.Content) > 0 && !isReplay && !(hasDiff && e.Status == "completed") { // it would take the diff's place
 			u["content"] = e.Content
 		}
