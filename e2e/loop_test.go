@@ -258,7 +258,7 @@ func cutOff(text string) fakemodel.Turn {
 		`data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n" +
 		`event: content_block_delta` + "\n" +
 		`data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"` + text + `"}}` + "\n\n"
-	return does(fakemodel.Step{Raw: &begin}, fakemodel.Step{SleepMS: 200}, fakemodel.Step{Drop: "rst"})
+	return does(fakemodel.Step{Raw: &begin}, fakemodel.Step{SleepMS: 200}, fakemodel.Step{Drop: true})
 }
 
 func TestLoops(t *testing.T) {

@@ -73,8 +73,6 @@ func (o *anthropic) endBlock() {
 	o.index++
 }
 
-func (o *anthropic) ping() { o.event("ping", map[string]any{}) }
-
 func (o *anthropic) fail(e ErrorBody) {
 	o.event("error", map[string]any{"error": map[string]any{
 		"type": cmp.Or(e.Type, "overloaded_error"), "message": cmp.Or(e.Message, "Overloaded")}})
@@ -105,7 +103,7 @@ func (o *anthropic) whole(steps []Step, stop string) {
 }
 
 func (o *anthropic) failure(t Turn) map[string]any {
-	return anthropicError(cmp.Or(t.ErrorType, anthropicErrorType(t.Status)), cmp.Or(t.Message, http.StatusText(t.Status)))
+	return anthropicError(anthropicErrorType(t.Status), cmp.Or(t.Message, http.StatusText(t.Status)))
 }
 
 func anthropicError(errorType, message string) map[string]any {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -36,37 +35,21 @@ func (s *Server) play(ctx context.Context, w *responseWriter, t Turn, q Request)
 		return outcomeClientGone
 	}
 	if t.Drop {
-		return w.drop("rst")
+		return w.drop()
 	}
 	w.Header().Set("Request-Id", "req_fake")
-	for name, value := range t.Headers {
-		w.Header().Set(name, value)
-	}
-	status := t.Status
-	if status == 0 {
-		status = http.StatusOK
-	}
-	switch {
-	case t.Body != "":
-		w.WriteHeader(status)
-		io.WriteString(w, t.Body)
-		return "raw body"
-	case status != http.StatusOK:
-		return w.json(status, a.failure(t))
+	if t.Status != 0 && t.Status != http.StatusOK {
+		return w.json(t.Status, a.failure(t))
 	}
 	steps := t.Steps
 	if t.Text != "" || len(steps) == 0 {
 		steps = append([]Step{Say(cmp.Or(t.Text, "OK"))}, steps...)
 	}
-	stop := t.StopReason
-	if stop == "" {
-		stop = stopReason(steps)
-	}
 	if !q.Stream {
-		a.whole(steps, stop)
+		a.whole(steps, stopReason(steps))
 		return "ok (not streamed)"
 	}
-	return a.stream(steps, stop)
+	return a.stream(steps, stopReason(steps))
 }
 
 func stopReason(steps []Step) string {
@@ -98,25 +81,21 @@ func (a *answer) step(i int, st Step) string {
 	switch {
 	case st.Text != nil:
 		a.beginText()
-		return a.block(i, st, *st.Text)
+		return a.block(i, *st.Text)
 	case st.Thinking != nil:
 		a.beginThinking()
-		return a.block(i, st, *st.Thinking)
+		return a.block(i, *st.Thinking)
 	case st.Tool != nil:
 		a.beginTool(cmp.Or(st.Tool.ID, fmt.Sprintf("toolu_fake_%d_%d", a.request.Seq, i)), st.Tool.Name)
-		return a.block(i, st, st.Tool.args())
-	case st.Ping:
-		a.ping()
+		return a.block(i, st.Tool.args())
 	case st.SSEError != nil:
 		a.fail(*st.SSEError)
 		return "error in the stream"
 	case st.Raw != nil:
 		a.w.writeNow(*st.Raw)
-	case st.Drop != "":
+	case st.Drop:
 		a.w.Flush()
-		return a.w.drop(st.Drop)
-	case st.End:
-		return "ended early"
+		return a.w.drop()
 	case !a.sleep(st.SleepMS):
 		return outcomeClientGone
 	}
@@ -124,12 +103,8 @@ func (a *answer) step(i int, st Step) string {
 }
 
 // block sends the deltas of a block that was begun, and ends it.
-func (a *answer) block(i int, st Step, content string) string {
-	chunk := st.Chunk
-	if chunk == nil {
-		chunk = a.script.Chunk
-	}
-	for _, piece := range split(content, chunk, int64(i+1)) {
+func (a *answer) block(i int, content string) string {
+	for _, piece := range split(content, a.script.Chunk, int64(i+1)) {
 		if a.ctx.Err() != nil {
 			return outcomeClientGone
 		}

@@ -8,17 +8,8 @@ import (
 	"net/http"
 )
 
-// responseWriter counts the bytes of a body, and can cut the connection.
-type responseWriter struct {
-	http.ResponseWriter
-	n int
-}
-
-func (w *responseWriter) Write(b []byte) (int, error) {
-	n, err := w.ResponseWriter.Write(b)
-	w.n += n
-	return n, err
-}
+// responseWriter can cut the connection.
+type responseWriter struct{ http.ResponseWriter }
 
 func (w *responseWriter) Flush() { http.NewResponseController(w.ResponseWriter).Flush() }
 
@@ -50,16 +41,15 @@ func (w *responseWriter) json(status int, v any) string {
 	return fmt.Sprint("http ", status)
 }
 
-// drop cuts the TCP connection: "rst" resets it, "fin" closes it in the middle
-// of the chunked body.
-func (w *responseWriter) drop(how string) string {
+// drop resets the TCP connection.
+func (w *responseWriter) drop() string {
 	conn, _, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
 		return "drop failed: " + err.Error()
 	}
-	if tcp, ok := conn.(*net.TCPConn); ok && how == "rst" {
+	if tcp, ok := conn.(*net.TCPConn); ok {
 		tcp.SetLinger(0)
 	}
 	conn.Close()
-	return "dropped (" + how + ")"
+	return "dropped"
 }

@@ -16,14 +16,8 @@ type Script struct {
 	Turns []Turn `json:"turns"`
 	// Default answers main requests that no turn fits. Nil: the text "OK".
 	Default *Turn `json:"default"`
-	// Helper answers helper requests (titles, quota probes, summaries) that no
-	// turn for helpers fits. Nil: a small JSON object with a title.
-	Helper *Turn `json:"helper"`
-	// Main says which requests are main ones: "tools" (the default) are those
-	// that declare a tool, "all" is for agents that were started without tools.
-	Main string `json:"main"`
-	// Chunk is the default [min,max] size of a text delta in runes; empty or
-	// zero: one delta.
+	// Chunk is the [min,max] size of a text delta in runes; empty or zero: one
+	// delta.
 	Chunk []int `json:"chunk"`
 	// Usage is what turns report that have none of their own.
 	Usage *Usage `json:"usage"`
@@ -31,8 +25,7 @@ type Script struct {
 
 // Turn is one answer of the model, or one fault.
 type Turn struct {
-	Name string `json:"name"` // free text for the request log
-	For  string `json:"for"`  // "main" (the default), "helper" or "any"
+	For string `json:"for"` // "main" (the default), "helper" or "any"
 
 	Match string `json:"match"` // it is for requests with this in the last user message, tool results included
 
@@ -40,34 +33,25 @@ type Turn struct {
 	Repeat int `json:"repeat"`
 
 	// Faults before the first byte of an answer.
-	HangMS    int               `json:"hang_ms"` // silence, in milliseconds
-	Status    int               `json:"status"`  // HTTP status, such as 403, 429 or 529
-	ErrorType string            `json:"error_type"`
-	Message   string            `json:"message"`
-	Headers   map[string]string `json:"headers"` // also sent with a good answer
-	Body      string            `json:"body"`    // in place of the JSON error or the answer
-	Drop      bool              `json:"drop"`    // reset the connection
+	HangMS  int    `json:"hang_ms"` // silence, in milliseconds
+	Status  int    `json:"status"`  // HTTP status, such as 403, 429 or 529
+	Message string `json:"message"`
+	Drop    bool   `json:"drop"` // reset the connection
 
-	Text       string `json:"text"` // a text step before Steps
-	Steps      []Step `json:"steps"`
-	StopReason string `json:"stop_reason"` // default: "tool_use" with a tool, else "end_turn"
-	Usage      *Usage `json:"usage"`
+	Text  string `json:"text"` // a text step before Steps
+	Steps []Step `json:"steps"`
+	Usage *Usage `json:"usage"`
 }
 
-// Step is one piece of a streamed answer. Exactly one of its fields is set,
-// besides Chunk.
+// Step is one piece of a streamed answer. Exactly one of its fields is set.
 type Step struct {
 	Text     *string    `json:"text"`
 	Thinking *string    `json:"thinking"`
 	Tool     *ToolCall  `json:"tool"`
 	SleepMS  int        `json:"sleep_ms"` // silence in mid-stream
-	Ping     bool       `json:"ping"`     // an SSE ping
 	SSEError *ErrorBody `json:"sse_error"`
 	Raw      *string    `json:"raw"`  // bytes for the stream as they are
-	Drop     string     `json:"drop"` // "fin" or "rst": cut the connection
-	End      bool       `json:"end"`  // end the body without the closing events
-
-	Chunk []int `json:"chunk"`
+	Drop     bool       `json:"drop"` // reset the connection
 }
 
 // ToolCall is a tool use. Without an ID it gets one of its own.
@@ -119,25 +103,25 @@ func Parse(data []byte) (Script, error) {
 }
 
 func (s Script) validate() error {
-	errs := []error{oneOf("main", s.Main, "", "tools", "all"), checkChunk(s.Chunk)}
+	errs := []error{checkChunk(s.Chunk)}
 	for i, t := range s.Turns {
 		if err := t.validate(); err != nil {
 			errs = append(errs, fmt.Errorf("turn %d: %w", i, err))
 		}
 	}
-	for name, t := range map[string]*Turn{"default": s.Default, "helper": s.Helper} {
-		if t == nil {
-			continue
-		}
-		if err := t.validate(); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+	if s.Default != nil {
+		if err := s.Default.validate(); err != nil {
+			errs = append(errs, fmt.Errorf("default: %w", err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
 func (t Turn) validate() error {
-	errs := []error{oneOf("for", t.For, "", "main", "helper", "any")}
+	var errs []error
+	if !slices.Contains([]string{"", "main", "helper", "any"}, t.For) {
+		errs = append(errs, fmt.Errorf("for is %q, want main, helper or any", t.For))
+	}
 	for i, st := range t.Steps {
 		if err := st.validate(); err != nil {
 			errs = append(errs, fmt.Errorf("step %d: %w", i, err))
@@ -149,8 +133,7 @@ func (t Turn) validate() error {
 func (st Step) validate() error {
 	kinds := 0
 	for _, set := range []bool{
-		st.Text != nil, st.Thinking != nil, st.Tool != nil, st.SleepMS > 0, st.Ping,
-		st.SSEError != nil, st.Raw != nil, st.Drop != "", st.End,
+		st.Text != nil, st.Thinking != nil, st.Tool != nil, st.SleepMS > 0, st.SSEError != nil, st.Raw != nil, st.Drop,
 	} {
 		if set {
 			kinds++
@@ -159,14 +142,7 @@ func (st Step) validate() error {
 	if kinds != 1 {
 		return fmt.Errorf("%d kinds of step at once, want 1", kinds)
 	}
-	return errors.Join(oneOf("drop", st.Drop, "", "fin", "rst"), checkChunk(st.Chunk))
-}
-
-func oneOf(key, got string, allowed ...string) error {
-	if slices.Contains(allowed, got) {
-		return nil
-	}
-	return fmt.Errorf("%s is %q, want one of %q", key, got, allowed)
+	return nil
 }
 
 func checkChunk(chunk []int) error {

@@ -28,7 +28,6 @@ type Server struct {
 	script Script
 	http   *http.Server
 	done   chan struct{} // closed when the listener is gone
-	onEnd  func(Request)
 
 	mu       sync.Mutex
 	used     []int         // uses of each turn; guarded by mu
@@ -36,22 +35,12 @@ type Server struct {
 	changed  chan struct{} // closed and replaced at each change; guarded by mu
 }
 
-// Options are the rarely needed settings of a server.
-type Options struct {
-	Addr  string        // to listen on; default "127.0.0.1:0"
-	OnEnd func(Request) // called when a request is over, from its own goroutine, never two at once
-}
-
 // Start starts a server for script on a free loopback port.
-func Start(script Script) (*Server, error) { return StartWith(script, Options{}) }
-
-// StartWith starts a server for script. The error is about the script or the
-// address.
-func StartWith(script Script, opts Options) (*Server, error) {
+func Start(script Script) (*Server, error) {
 	if err := script.validate(); err != nil {
 		return nil, fmt.Errorf("checking the script: %w", err)
 	}
-	ln, err := net.Listen("tcp", cmp.Or(opts.Addr, "127.0.0.1:0"))
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("starting the fake model: %w", err)
 	}
@@ -59,7 +48,6 @@ func StartWith(script Script, opts Options) (*Server, error) {
 		URL:     "http://" + ln.Addr().String(),
 		script:  script,
 		done:    make(chan struct{}),
-		onEnd:   opts.OnEnd,
 		used:    make([]int, len(script.Turns)),
 		changed: make(chan struct{}),
 	}
@@ -129,12 +117,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // the client went away in mid-request: there is nothing to answer
 	}
-	started := time.Now()
-	q := Request{
-		Time: started.UTC(), Method: r.Method, Path: r.URL.RequestURI(), Headers: safeHeaders(r.Header),
-		Kind: KindOther, BodyBytes: len(body), Body: body, Turn: TurnDefault,
-	}
-	out := &responseWriter{ResponseWriter: w}
+	q := Request{Time: time.Now(), Path: r.URL.RequestURI(), Kind: KindOther, Body: body, Turn: TurnDefault}
+	out := &responseWriter{w}
 	var answer func() string
 	path := strings.TrimSuffix(r.URL.Path, "/")
 	switch {
@@ -152,7 +136,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		if p := recover(); p != nil {
 			q.Outcome = fmt.Sprint("panic: ", p)
 		}
-		q.BytesOut, q.Duration = out.n, time.Since(started)
 		s.end(i, q)
 	}()
 	q.Outcome = answer()
@@ -187,9 +170,6 @@ func (s *Server) end(i int, q Request) {
 	defer s.mu.Unlock()
 	s.requests[i] = q
 	s.wake()
-	if s.onEnd != nil {
-		s.onEnd(q)
-	}
 }
 
 // wake tells those who Wait that something changed. The caller holds mu.
@@ -201,7 +181,7 @@ func (s *Server) wake() {
 // pick finds the turn for a model request and marks it used.
 func (s *Server) pick(q *Request) Turn {
 	q.Kind = KindMain
-	if len(q.Tools) == 0 && s.script.Main != "all" {
+	if len(q.Tools) == 0 {
 		q.Kind = KindHelper
 	}
 	s.mu.Lock()
@@ -211,21 +191,16 @@ func (s *Server) pick(q *Request) Turn {
 			continue
 		}
 		s.used[i]++
-		q.Turn, q.TurnName = i, t.Name
+		q.Turn = i
 		return t
 	}
-	turn := s.script.Default
-	if q.Kind == KindHelper {
-		q.Turn = TurnHelper
-		if turn = s.script.Helper; turn == nil {
-			return Turn{Text: `{"title":"Fake title","isNewTopic":false}`}
-		}
-	}
-	if turn == nil {
+	switch {
+	case q.Kind == KindHelper:
+		return Turn{Text: `{"title":"Fake title","isNewTopic":false}`}
+	case s.script.Default == nil:
 		return Turn{Text: "OK"}
 	}
-	q.TurnName = turn.Name
-	return *turn
+	return *s.script.Default
 }
 
 // fits says whether the turn is for a request.

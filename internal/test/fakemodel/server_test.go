@@ -69,7 +69,7 @@ func said(t *testing.T, sse string) string {
 func TestTurnsAnswerInOrder(t *testing.T) {
 	s := startJSON(t, `{"turns":[
 		{"match":"BETA","text":"for beta"},
-		{"status":529,"message":"busy","name":"fault"},
+		{"status":529,"message":"busy"},
 		{"text":"état 🎉 done","steps":[{"tool":{"name":"bash","args":{"command": "ls"}}}]}],
 		"default":{"text":"over"},"chunk":[1,2]}`)
 	if status, body := ask(t, s, helperBody); status != 200 || !strings.Contains(body, "Fake title") {
@@ -101,7 +101,7 @@ func TestTurnsAnswerInOrder(t *testing.T) {
 	if got := len(s.MainRequests()); got != 4 {
 		t.Errorf("%d main requests, want 4", got)
 	}
-	if r := s.Requests()[1]; r.TurnName != "fault" || r.Turn != 1 || r.Outcome != "http 529" || r.LastUser != "go ALPHA" || !slices.Equal(r.Tools, []string{"bash"}) || string(r.Body) != mainBody {
+	if r := s.Requests()[1]; r.Turn != 1 || r.Outcome != "http 529" || r.LastUser != "go ALPHA" || !slices.Equal(r.Tools, []string{"bash"}) || string(r.Body) != mainBody {
 		t.Errorf("request log has %+v", r)
 	}
 }
@@ -150,14 +150,10 @@ func TestFaults(t *testing.T) {
 		outcome        string
 		contentMissing string
 	}{
-		{"reset in mid-stream", `{"turns":[{"steps":[{"text":"half"},{"drop":"rst"}]}]}`, "", true, "dropped (rst)", ""},
-		{"closed in mid-stream", `{"turns":[{"steps":[{"text":"half"},{"drop":"fin"}]}]}`, "half", true, "dropped (fin)", "message_stop"},
-		{"reset before the answer", `{"turns":[{"drop":true}]}`, "", true, "dropped (rst)", ""},
-		{"no closing events", `{"turns":[{"steps":[{"text":"half"},{"end":true}]}]}`, "half", false, "ended early", "message_stop"},
+		{"reset in mid-stream", `{"turns":[{"steps":[{"text":"half"},{"drop":true}]}]}`, "", true, "dropped", ""},
+		{"reset before the answer", `{"turns":[{"drop":true}]}`, "", true, "dropped", ""},
 		{"error event", `{"turns":[{"steps":[{"sse_error":{"type":"overloaded_error"}}]}]}`, `"message":"Overloaded"`, false, "error in the stream", "message_stop"},
 		{"raw bytes", `{"turns":[{"steps":[{"raw":"data: {oops\n\n"}]}]}`, "data: {oops\n\n", false, "ok", ""},
-		{"ping and silence", `{"turns":[{"steps":[{"ping":true},{"sleep_ms":1},{"text":"x"}]}]}`, "event: ping", false, "ok", ""},
-		{"raw body", `{"turns":[{"status":502,"body":"<html>"}]}`, "<html>", false, "raw body", "error"},
 		{"status", `{"turns":[{"status":403,"message":"no"}]}`, "permission_error", false, "http 403", ""},
 		{"thinking", `{"turns":[{"steps":[{"thinking":"hm"}]}]}`, `"signature_delta"`, false, "ok", ""},
 	}
@@ -222,7 +218,7 @@ func TestWaitGivesUp(t *testing.T) {
 }
 
 func TestNotStreamed(t *testing.T) {
-	s := startJSON(t, `{"main":"all","turns":[{"text":"plain","steps":[{"tool":{"id":"c1","name":"ls"}}]}]}`)
+	s := startJSON(t, `{"turns":[{"for":"any","text":"plain","steps":[{"tool":{"id":"c1","name":"ls"}}]}]}`)
 	_, body := ask(t, s, helperBody)
 	if !strings.Contains(body, `"text":"plain"`) || !strings.Contains(body, `"id":"c1"`) {
 		t.Error(body)
@@ -258,26 +254,5 @@ func TestOtherEndpoints(t *testing.T) {
 	}
 	if got := s.MainRequests(); len(got) != 0 {
 		t.Errorf("main requests: %+v", got)
-	}
-}
-
-func TestCredentialsStayOutOfTheLog(t *testing.T) {
-	s := New(t, Script{})
-	req, err := http.NewRequest(http.MethodPost, s.URL+"/v1/messages", strings.NewReader(helperBody))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("X-Api-Key", "do-not-log-me")
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	log, err := json.Marshal(s.Requests())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if strings.Contains(string(log), "do-not-log-me") || !strings.Contains(string(log), "(13 bytes)") {
-		t.Errorf("log %s", log)
 	}
 }
