@@ -20,17 +20,14 @@ import (
 )
 
 const (
-	npmAttempts = 3
-	npmPause    = 3 * time.Second // before the second attempt; twice that before the third
-	npmTimeout  = 5 * time.Minute // of one attempt
-	lockPoll    = 200 * time.Millisecond
+	npmTimeout = 5 * time.Minute
+	lockPoll   = 200 * time.Millisecond
 )
 
 // Set is a folder with the installed node and agents.
 type Set struct {
-	dir   string // absolute
-	node  Pin
-	pause time.Duration // before npm is tried again
+	dir  string // absolute
+	node Pin
 }
 
 // CacheDir returns where a checkout keeps its agents: .cache/agents beside the
@@ -69,10 +66,10 @@ func Build(dir, name string) (string, error) {
 // what is missing with npm, tells progress about that, and leaves the rest as
 // it is. Two processes may call it at once; one waits for the other.
 func Install(ctx context.Context, dir string, progress io.Writer) (*Set, error) {
-	return install(ctx, dir, All, npmPause, progress)
+	return install(ctx, dir, All, progress)
 }
 
-func install(ctx context.Context, dir string, pins []Pin, pause time.Duration, progress io.Writer) (*Set, error) {
+func install(ctx context.Context, dir string, pins []Pin, progress io.Writer) (*Set, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -92,7 +89,7 @@ func install(ctx context.Context, dir string, pins []Pin, pause time.Duration, p
 	if err := removeLeftovers(dir); err != nil {
 		return nil, err
 	}
-	set := &Set{dir: dir, node: node, pause: pause}
+	set := &Set{dir: dir, node: node}
 	for _, pin := range append([]Pin{node}, pins...) { // node first: npm obeys the version that it runs on
 		if set.has(pin) {
 			continue
@@ -172,26 +169,12 @@ func (s *Set) install(ctx context.Context, p Pin) (err error) {
 	return os.Rename(tmp, place)
 }
 
-// npmInstall runs npm, again if it fails: registries hiccup.
+// npmInstall runs npm, which tries again what the registry didn't answer.
 func (s *Set) npmInstall(ctx context.Context, p Pin, prefix string) error {
 	npm, err := exec.LookPath("npm")
 	if err != nil {
 		return fmt.Errorf("npm is needed to install the agents: %w", err)
 	}
-	for attempt := 1; ; attempt++ {
-		err := s.runNPM(ctx, npm, p, prefix)
-		if err == nil || attempt == npmAttempts || ctx.Err() != nil {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Duration(attempt) * s.pause):
-		}
-	}
-}
-
-func (s *Set) runNPM(ctx context.Context, npm string, p Pin, prefix string) error {
 	ctx, cancel := context.WithTimeout(ctx, npmTimeout)
 	defer cancel()
 	args := []string{"install", "--prefix", prefix, "--no-audit", "--no-fund", "--no-package-lock", p.Package + "@" + p.Version}
