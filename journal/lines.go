@@ -8,6 +8,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -69,37 +71,11 @@ func (l *lines) addText(kind, messageID, parent, delta string) {
 	}
 }
 
-// escapes has what stands behind a backslash for a byte; 0 for one that is as it is, and 1 for one
-// of which there is more to know.
-var escapes = func() (all [256]byte) {
-	for c := range all {
-		if c < ' ' || c >= utf8.RuneSelf {
-			all[c] = 1
-		}
-	}
-	all['"'], all['\\'], all['\n'], all['\t'] = '"', '\\', 'n', 't'
-	return all
-}()
-
 // appendText appends a text as JSON has it, without its quotes.
 func appendText(to []byte, text string) []byte {
-	done := 0
-	for i := 0; i < len(text); i++ {
-		escape := escapes[text[i]]
-		switch escape {
-		case 0:
-			continue
-		case 1:
-			var rest bytes.Buffer
-			e := json.NewEncoder(&rest)
-			e.SetEscapeHTML(false)
-			_ = e.Encode(text[done:]) // texts always can be encoded
-			return append(to, rest.Bytes()[1:rest.Len()-len("\"\n")]...)
-		}
-		to = append(append(to, text[done:i]...), '\\', escape)
-		done = i + 1
-	}
-	return append(to, text[done:]...)
+	from := len(to)
+	to, _ = jsontext.AppendQuote(to, text) // what isn't UTF-8 is told, and replaced
+	return append(to[:from], to[from+1:len(to)-1]...)
 }
 
 // addEvent adds what an event of the agent's is told as.
