@@ -1,9 +1,9 @@
 package verify
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -48,7 +48,7 @@ func (s *scanner) add(raw string) {
 	}
 	problem, isProblem := problemIn(text)
 	name, isName := nameIn(text)
-	isDetail := isProblem || s.inTest && line != text || isDetail(text)
+	isDetail := isProblem || s.inTest && line != text || detail().MatchString(text)
 	if isName {
 		s.cause = name
 		if s.named == "" {
@@ -122,15 +122,8 @@ func nameIn(text string) (name string, ok bool) {
 	return "", false
 }
 
-// isDetail says whether a line says more of a failure.
-func isDetail(text string) bool {
-	for _, begin := range []string{"FAIL\t", "FAIL ", "E  ", "Expected", "Received", "expected", "assertion ", "left: ", "right: ", "thread '"} {
-		if strings.HasPrefix(text, begin) {
-			return true
-		}
-	}
-	return false
-}
+// detail begins a line that says more of a failure.
+var detail = lazy.Regexp(`^(FAIL[\t ]|E  |[Ee]xpected|Received|assertion |left: |right: |thread ')`)
 
 func isASCII(s string) bool { return s[0] < 0x80 }
 
@@ -153,23 +146,24 @@ func problemIn(text string) (p Problem, ok bool) {
 	if _, after, ok := strings.Cut(text, " panicked at "); ok { // rust
 		rest, bare = after, true
 	}
-	if p, ok := tscProblem(rest); ok {
+	m := tscPlace().FindStringSubmatch(rest)
+	isTSC := m != nil
+	if !isTSC {
+		m = place().FindStringSubmatch(rest)
+	}
+	if m == nil || len(m[1]) > maxMessage {
+		return p, false
+	}
+	p.Path, rest = m[1], m[4]
+	p.Line, _ = number(m[2])
+	p.Column, _ = number(m[3])
+	switch {
+	case p.Line == 0:
+		return p, false
+	case isTSC:
+		p.Message = rest
 		return p, true
-	}
-	path, rest, ok := cutPath(rest)
-	if !ok {
-		return p, false
-	}
-	p.Path = path
-	if p.Line, rest = number(rest); p.Line == 0 {
-		return p, false
-	}
-	if after, ok := strings.CutPrefix(rest, ":"); ok {
-		if column, behind := number(after); column > 0 {
-			p.Column, rest = column, behind
-		}
-	}
-	if bare {
+	case bare:
 		return p, strings.Trim(rest, ": ") == ""
 	}
 	message, isSaid := strings.CutPrefix(rest, ":")
@@ -177,67 +171,16 @@ func problemIn(text string) (p Problem, ok bool) {
 		message, isSaid = strings.CutPrefix(rest, " - ") // tsc
 	}
 	p.Message = strings.TrimSpace(message)
-	return p, isSaid && p.Message != "" && !isRemark(p.Message)
+	return p, isSaid && p.Message != "" && !remark().MatchString(p.Message)
 }
 
-// isRemark says whether a message isn't that of a mistake.
-func isRemark(message string) bool {
-	for _, kind := range []string{"warning", "note:", "info:", "remark:", "hint:", "in function", "from "} {
-		if len(message) >= len(kind) && strings.EqualFold(message[:len(kind)], kind) {
-			return true
-		}
-	}
-	return false
-}
+// sourceFile looks like the name of a source file. A drive's letter belongs to the path.
+const sourceFile = `((?:.:[\\/])?[^:\s"'` + "`" + `<>|*?()]+\.[A-Za-z][A-Za-z0-9+]{0,7})`
 
-// tscProblem reads "src/x.ts(3,5): error TS2322: ...".
-func tscProblem(text string) (p Problem, ok bool) {
-	at := strings.Index(text, "): error ")
-	if at < 0 {
-		return p, false
-	}
-	open := strings.LastIndexByte(text[:at], '(')
-	if open <= 0 || !isPath(text[:open]) {
-		return p, false
-	}
-	line, column, _ := strings.Cut(text[open+1:at], ",")
-	p.Path, p.Message = text[:open], text[at+len("): "):]
-	p.Line, _ = number(line)
-	p.Column, _ = number(column)
-	return p, p.Line > 0
-}
+var (
+	place    = lazy.Regexp(`^` + sourceFile + `:(\d{1,9})(?::([1-9]\d{0,8}))?(.*)$`)
+	tscPlace = lazy.Regexp(`^` + sourceFile + `\((\d{1,9})(?:,(\d{1,9}))?\): (error .*)$`) // src/x.ts(3,5): error TS2322: ...
 
-// cutPath splits "path:rest". A drive's letter belongs to the path.
-func cutPath(text string) (path, rest string, ok bool) {
-	from := 0
-	if len(text) > 2 && text[1] == ':' && (text[2] == '\\' || text[2] == '/') {
-		from = 2
-	}
-	i := strings.IndexByte(text[from:], ':')
-	if i < 0 {
-		return "", "", false
-	}
-	path, rest = text[:from+i], text[from+i+1:]
-	return path, rest, isPath(path)
-}
-
-// isPath says whether a text looks like the name of a source file.
-func isPath(text string) bool {
-	dot := strings.LastIndexByte(text, '.')
-	if dot < 1 || dot == len(text)-1 || len(text) > maxMessage || strings.ContainsAny(text, " \t\"'`<>|*?()") || strings.HasPrefix(text, "node:") {
-		return false
-	}
-	extension := text[dot+1:]
-	return len(extension) <= 8 && strings.ContainsAny(extension[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") &&
-		strings.Trim(extension, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+") == ""
-}
-
-// number reads the digits at a text's beginning, 0 for none.
-func number(text string) (n int, rest string) {
-	end := 0
-	for end < len(text) && end < 9 && text[end] >= '0' && text[end] <= '9' {
-		end++
-	}
-	n, _ = strconv.Atoi(text[:end])
-	return n, text[end:]
-}
+	// remark begins a message that isn't that of a mistake.
+	remark = lazy.Regexp(`(?i)^(warning|note:|info:|remark:|hint:|in function|from )`)
+)

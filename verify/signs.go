@@ -1,6 +1,9 @@
 package verify
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // signs are what an output says of whether any test was run. A test that was run
 // says more than a part of the work that has none.
@@ -147,4 +150,11 @@ func sum(text string, of ...string) (total int) {
 
 func countWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,;|.:()", r) })
+}
+
+// number reads the digits at a text's beginning, 0 for none.
+func number(text string) (n int, rest string) {
+	rest = strings.TrimLeft(text, "0123456789")
+	n, _ = strconv.Atoi(text[:len(text)-len(rest)])
+	return n, rest
 }

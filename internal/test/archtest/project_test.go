@@ -45,7 +45,7 @@ var picture = Rules{
 		"loopstate":                {"internal/account", "internal/filelock", "internal/limits", "internal/settings", "internal/paths", "internal/tell"},
 		"changes":                  {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
-		"verify":                   {"stream", "internal/paths", "internal/tell"},
+		"verify":                   {"internal/lazy", "stream", "internal/paths", "internal/tell"},
 		"hats":                     {"internal/tell"},
 		"agents":                   {"stream", "backends", "internal/paths", "internal/tell"},
 		"config":                   {"internal/budget", "internal/caller", "worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
