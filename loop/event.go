@@ -31,10 +31,8 @@ type StateChanged struct {
 
 // IterationStart opens an iteration; a fresh agent process follows.
 type IterationStart struct {
-	Iteration     int // 1 is the first
-	MaxIterations int // 0: unlimited
-	StartedAt     time.Time
-	PromptBytes   int
+	Iteration     int         // 1 is the first
+	MaxIterations int         // 0: unlimited
 	Spent         stream.Cost // by the iterations before; unknown of one that is read back
 	Hat           string      // that it wears, where hats hand over; else ""
 	Topic         string      // what woke the hat: "plan.ready from planner"

@@ -266,7 +266,7 @@ func TestWhatAClientTellsOfItself(t *testing.T) {
 			"workspace":{"applyEdit":true,"codeLens":{"refreshSupport":true},"diagnostics":{"refreshSupport":true},"didChangeWatchedFiles":{"dynamicRegistration":true}},
 			"experimental":{"ralph":{"version":2,"updates":true,"thinking":true,"minUpdateIntervalMs":200}}}}`,
 			client.Info{Name: "ed", OptedIn: true, Version: 2, Updates: true, Thinking: true, MinUpdateInterval: 200 * time.Millisecond, WorkDoneProgress: true,
-				PullDiagnostics: true, CodeLensRefresh: true, DiagnosticRefresh: true, ApplyEdit: true, WatchFiles: true, UTF8: true}, []string{"/w/a b"}},
+				PullDiagnostics: true, CodeLensRefresh: true, DiagnosticRefresh: true, UTF8: true}, []string{"/w/a b"}},
 		{"another version of our protocol", `{"capabilities":{"experimental":{"ralph":{"version":3,"updates":true}}}}`, client.Info{}, nil},
 		{"an interval of no use", `{"capabilities":{"experimental":{"ralph":{"version":1,"minUpdateIntervalMs":-5}}}}`, client.Info{OptedIn: true, Version: 1}, nil},
 		{"an old client's folder", `{"rootUri":"file:///w","capabilities":{}}`, client.Info{}, []string{"/w"}},

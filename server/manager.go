@@ -70,7 +70,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, opened: make(chan struct{}, 1), folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}
-	a := &permissions{env: e, workspace: w, asked: map[askedQuestion]*asking{}}
+	a := &permissions{env: e, asked: map[askedQuestion]*asking{}}
 	m := &manager{env: e, workspace: w, loops: &loops{w}, lookout: &lookout{e, w, q, a}, permissions: a, agents: &agents{}}
 	m.afar = &afar{env: e, place: o.Elsewhere, workspace: w, permissions: a}
 	m.launcher = &launcher{e, w, m.lookout, q, a}

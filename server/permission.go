@@ -19,8 +19,7 @@ import (
 // other processes drive.
 type permissions struct {
 	*env
-	workspace *workspace
-	deaf      atomic.Bool // the client said that it asks, and doesn't know how
+	deaf atomic.Bool // the client said that it asks, and doesn't know how
 
 	mu    sync.Mutex // held over a look, so that an older one never counts for more
 	asked map[askedQuestion]*asking

@@ -344,7 +344,7 @@ func (l *Loop) openIteration(plan plannedRun) {
 		spent = p.base.cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.emit(loop.IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, StartedAt: now, PromptBytes: len(plan.prompt), Spent: spent,
+	l.emit(loop.IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, Spent: spent,
 		Hat: plan.turn.Hat.Name, Topic: plan.turn.Topic.Head()})
 	l.tellGoal()
 	l.give(plan)

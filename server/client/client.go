@@ -44,8 +44,6 @@ type Info struct {
 	PullDiagnostics   bool
 	CodeLensRefresh   bool
 	DiagnosticRefresh bool
-	ApplyEdit         bool
-	WatchFiles        bool
 	UTF8              bool // columns are bytes, not UTF-16 units
 }
 
@@ -78,12 +76,8 @@ type clientCapabilities struct {
 		Diagnostic *struct{} `json:"diagnostic"`
 	} `json:"textDocument"`
 	Workspace struct {
-		ApplyEdit             bool    `json:"applyEdit"`
-		CodeLens              refresh `json:"codeLens"`
-		Diagnostics           refresh `json:"diagnostics"`
-		DidChangeWatchedFiles struct {
-			DynamicRegistration bool `json:"dynamicRegistration"`
-		} `json:"didChangeWatchedFiles"`
+		CodeLens    refresh `json:"codeLens"`
+		Diagnostics refresh `json:"diagnostics"`
 	} `json:"workspace"`
 	Experimental struct {
 		Ralph struct {
@@ -135,8 +129,6 @@ func (p *Params) Info() Info {
 		PullDiagnostics:   can.TextDocument.Diagnostic != nil,
 		CodeLensRefresh:   can.Workspace.CodeLens.RefreshSupport,
 		DiagnosticRefresh: can.Workspace.Diagnostics.RefreshSupport,
-		ApplyEdit:         can.Workspace.ApplyEdit,
-		WatchFiles:        can.Workspace.DidChangeWatchedFiles.DynamicRegistration,
 		UTF8:              slices.Contains(can.General.PositionEncodings, "utf-8"),
 	}
 }

@@ -32,7 +32,7 @@ func TestStylesRememberLittle(t *testing.T) {
 					Out: io.Discard, Notes: io.Discard, Width: func() int { return 80 }, Now: time.Now, Verbatim: format == decode.FormatText,
 				})
 				defer s.Close()
-				s.HandleLoop(loop.IterationStart{Iteration: 1, StartedAt: time.Now()})
+				s.HandleLoop(loop.IterationStart{Iteration: 1})
 				lines := 8192
 				if format == decode.FormatText { // half of them are more than the end of a text that is kept
 					lines = 24_000
