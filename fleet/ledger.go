@@ -18,7 +18,7 @@ type Limits struct {
 
 	KeepEnded time.Duration `json:"keepEnded,omitempty"` // loops that ended so long ago are removed
 	Lease     time.Duration `json:"lease,omitempty"`     // of attempts that begin; 0 is DefaultLease
-	rest      rest
+	Rest      rest          `json:",embed"`
 }
 
 // DefaultLease is that of a bus for which nobody has said another one.
@@ -36,7 +36,7 @@ type Ledger struct {
 	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
 	Swept   time.Time              `json:"swept,omitzero"`  // when somebody last looked for what nobody wants any more
 	Needs   []string               `json:"needs,omitempty"` // features without which a worker begins nothing
-	rest    rest
+	Rest    rest                   `json:",embed"`
 }
 
 // Reservation is what an attempt may cost, until it is settled.
@@ -44,14 +44,14 @@ type Reservation struct {
 	Attempt int     `json:"attempt"`
 	Key     string  `json:"key"`
 	USD     float64 `json:"usd,omitempty"`
-	rest    rest
+	Rest    rest    `json:",embed"`
 }
 
 // Minute counts the iterations that began in a minute.
 type Minute struct {
 	At   int64 `json:"at"` // minutes since 1970
 	N    int   `json:"n"`
-	rest rest
+	Rest rest  `json:",embed"`
 }
 
 // retryFull is how long a loop waits when all places of its key are taken. It holds no slot meanwhile.

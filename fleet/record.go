@@ -66,7 +66,7 @@ type Record struct {
 	UpdatedAt  time.Time `json:"updatedAt"`
 
 	Needs []string `json:"needs,omitempty"` // features without which a worker leaves it alone
-	rest  rest
+	Rest  rest     `json:",embed"`
 }
 
 // The errors of what a record can't do.
