@@ -104,9 +104,11 @@ func TestChangesAreThereWhenTheCloneHasMoved(t *testing.T) {
 		t.Fatal(err)
 	}
 	gitIn(t, work, "add", "-A")
-	gitIn(t, work, "update-ref", "refs/ralph/r1/last", commitIn(t, work, "done"))
+	gitIn(t, work, "read-tree", "--prefix=last/", commitIn(t, work, "done")) // as snapshots are listed
+	gitIn(t, work, "rm", "-q", "-r", "--cached", "a.txt", "b.txt")
+	gitIn(t, work, "update-ref", "refs/ralph/r1/files", gitIn(t, work, "write-tree"))
 	bundle := filepath.Join(dir, "bundle")
-	gitIn(t, work, "bundle", "create", "-q", bundle, "refs/ralph/r1/last", "^"+r.Base)
+	gitIn(t, work, "bundle", "create", "-q", bundle, "refs/ralph/r1/files", "^"+r.Base)
 	text, err := os.ReadFile(bundle)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +121,7 @@ func TestChangesAreThereWhenTheCloneHasMoved(t *testing.T) {
 		if _, _, err := d.Snapshots(t.Context(), "f1"); err != nil {
 			t.Fatal(err)
 		}
-		return gitIn(t, filepath.Join(d.folder("f1"), "changes", "git"), "diff", "--name-only", r.Base, "refs/ralph/r1/last")
+		return gitIn(t, filepath.Join(d.folder("f1"), "changes", "git"), "diff", "--name-only", r.Base, "refs/ralph/r1/files:last")
 	}
 	s.open(app)
 	if got := changed(); got != "b.txt" {
