@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -208,22 +207,11 @@ func SameCheck(before, now []byte) bool {
 // readFile returns a file's content, nothing if there is none. What is larger
 // than a file may be is cut where that can be seen.
 func readFile(name string) ([]byte, error) {
-	info, err := os.Stat(name)
+	data, err := paths.ReadRegular(name, MaxSize+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	case !info.Mode().IsRegular(): // opening a pipe could wait without end
-		return nil, fmt.Errorf("reading the configuration: %s isn't a regular file", name)
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("reading the configuration: %w", err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, MaxSize+1))
-	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	return data, nil

@@ -1,12 +1,10 @@
 package history
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -100,31 +98,4 @@ func (e *FormatError) Error() string {
 		name = "the file"
 	}
 	return name + " isn't a session file: it doesn't begin with a session's header"
-}
-
-// ErrNotRegular is for folders, devices and pipes, which might never end.
-var ErrNotRegular = errors.New("it isn't a regular file")
-
-// OpenRegular opens a file if it is a regular one, without waiting: opening a
-// pipe would wait for somebody to write to it. The error is an *os.PathError.
-func OpenRegular(path string, flag int) (*os.File, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() { // even opening it may do something to a device
-		return nil, &os.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
-	file, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err = file.Stat(); err == nil && !info.Mode().IsRegular() { // it took the file's place meanwhile
-		err = &os.PathError{Op: "open", Path: path, Err: ErrNotRegular}
-	}
-	if err != nil {
-		file.Close()
-		return nil, err
-	}
-	return file, nil
 }

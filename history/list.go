@@ -142,7 +142,7 @@ func each[T any](dir string, names []string, look func(path string, buf *[]byte)
 // summarize reads what a list shows of a session; one without an ID is none.
 // buf is for reading.
 func summarize(path string, buf *[]byte) (s Summary) {
-	file, err := OpenRegular(path, os.O_RDONLY)
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return s
 	}

@@ -70,7 +70,7 @@ func Newest(prompts []Prompt, limit int) []Prompt {
 // its session. It is the zero value of one that is no loop's of the directory, or too
 // long. buf is for reading.
 func promptIn(path, cwd string, buf *[]byte) (p Prompt) {
-	file, err := OpenRegular(path, os.O_RDONLY)
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return p
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -60,7 +61,7 @@ const (
 // NewReader opens a session file at a cursor. The error is a *FormatError for
 // a file that is no session.
 func NewReader(path string, from Cursor) (*Reader, error) {
-	file, err := OpenRegular(path, os.O_RDONLY)
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("opening the session: %w", err)
 	}

@@ -100,7 +100,7 @@ func mend(path, cwd string, out io.Writer) ([]Fix, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := OpenRegular(path, os.O_RDONLY)
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("reading the session: %w", err)
 	}
@@ -148,7 +148,7 @@ type topLine struct {
 // findHeader looks for a session's header, and makes one for a session that has
 // lost it.
 func findHeader(path, cwd string) (top topLine, err error) {
-	file, err := OpenRegular(path, os.O_RDONLY)
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return top, fmt.Errorf("reading the session: %w", err)
 	}

@@ -95,7 +95,7 @@ func (w *Writer) takeUp(path string) error {
 	if filepath.Dir(paths.Real(path)) != paths.Real(filepath.Dir(w.path)) {
 		return ErrElsewhere
 	}
-	f, err := OpenRegular(path, os.O_RDWR|os.O_APPEND)
+	f, err := paths.OpenRegular(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -316,19 +316,11 @@ func (w *Writer) write(data []byte) (n int, err error) {
 }
 
 func (w *Writer) create() error {
-	if err := os.MkdirAll(filepath.Dir(w.path), 0o700); err != nil {
-		return err
-	}
 	head, err := marshalLine(w.header)
 	if err != nil {
 		return err
 	}
-	temp := w.path + ".tmp" // so that no session is ever without its header
-	if err = os.WriteFile(temp, head, 0o600); err == nil {
-		err = os.Rename(temp, w.path)
-	}
-	if err != nil {
-		os.Remove(temp)
+	if err := paths.WriteOwn(w.path, head, false); err != nil { // so that no session is ever without its header
 		return err
 	}
 	w.size = int64(len(head))

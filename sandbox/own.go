@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Own is a folder that an agent keeps for itself. What it could make in there runs outside, or
@@ -192,17 +193,9 @@ var errNoFile = errors.New("it is no file, or too large")
 
 // readBounded reads a file of the user's.
 func readBounded(path string, limit int64) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > limit {
+	content, err := paths.ReadRegular(path, limit+1)
+	if err == nil && int64(len(content)) > limit {
 		return nil, errNoFile
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, limit))
+	return content, err
 }

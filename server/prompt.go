@@ -3,13 +3,11 @@ package server
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -106,12 +104,7 @@ func badPrompt(path string, err error) error {
 // readText reads a file that a person wrote. The error is fs.ErrNotExist for a
 // file that isn't there.
 func readText(path string) (string, error) {
-	file, err := history.OpenRegular(path, os.O_RDONLY)
-	if err != nil {
-		return "", fmt.Errorf("reading the prompt: %w", err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxPrompt+1))
+	data, err := paths.ReadRegular(path, maxPrompt+1)
 	if err != nil {
 		return "", fmt.Errorf("reading the prompt: %w", err)
 	}

@@ -2,11 +2,12 @@ package verify
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Suggestion is a check that a folder seems to have. It is the folder's code, so it runs only
@@ -90,15 +91,6 @@ func escaped(folder string) string {
 // readHabit reads the beginning of a file. Whatever else is called so, such as a pipe that
 // nobody writes to, is left alone.
 func readHabit(path string) ([]byte, bool) {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, false
-	}
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, false
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxHabit))
+	data, err := paths.ReadRegular(path, maxHabit)
 	return data, err == nil
 }

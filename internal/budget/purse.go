@@ -2,11 +2,10 @@ package budget
 
 import (
 	"encoding/json"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
-	"syscall"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // maxPurse bounds the file of a purse, in bytes.
@@ -19,16 +18,8 @@ type Purse struct {
 
 // ReadPurse reads a file of a till, as far as it is one: an agent might put a pipe or a link there.
 func ReadPurse(name string) (p Purse) {
-	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return p
-	}
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be another by now
-	if err != nil {
-		return p
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxPurse+1))
-	if err != nil || len(data) > maxPurse || json.Unmarshal(data, &p) != nil {
+	data, err := paths.ReadOwn(name, maxPurse)
+	if err != nil || json.Unmarshal(data, &p) != nil {
 		return Purse{}
 	}
 	return p
@@ -37,19 +28,8 @@ func ReadPurse(name string) (p Purse) {
 // WritePurse writes a file of a till, all of it at once, and into nothing that is there already.
 func WritePurse(name string, p Purse) bool {
 	data, err := json.Marshal(p)
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = os.Stat(filepath.Dir(name)) // it goes with the loop whose till it is
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".new-")
-	if err != nil {
-		return false
-	}
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = os.Rename(file.Name(), name)
-	}
-	if err != nil {
-		os.Remove(file.Name())
-	}
-	return err == nil
+	return err == nil && paths.WriteOwn(name, data, false) == nil
 }

@@ -1,14 +1,13 @@
 package start
 
 import (
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 )
 
@@ -69,11 +68,9 @@ func readBrought(path string) (data []byte, isThere bool) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, false
 	}
-	file, err := history.OpenRegular(path, os.O_RDONLY)
+	data, err := paths.ReadRegular(path, maxBrought)
 	if err != nil {
 		return nil, true
 	}
-	defer file.Close()
-	data, _ = io.ReadAll(io.LimitReader(file, maxBrought)) // half of it can't be understood
 	return data, true
 }
