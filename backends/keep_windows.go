@@ -2,8 +2,11 @@ package backends
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -40,8 +43,49 @@ type child struct {
 	settle  func() // when all that it started is gone
 }
 
+// throughShim lets a batch file of npm's be left out: cmd would read arguments in its own way,
+// and end them at a line break. None that it would change is given to another batch file.
+func throughShim(cmd *exec.Cmd) error {
+	if extension := strings.ToLower(filepath.Ext(cmd.Path)); extension != ".cmd" && extension != ".bat" {
+		return nil
+	}
+	text, err := os.ReadFile(cmd.Path)
+	if err != nil {
+		return err
+	}
+	dir := filepath.Dir(cmd.Path)
+	switch target := shimTarget(string(text)); {
+	case target == "":
+		for _, arg := range cmd.Args[1:] {
+			if strings.ContainsAny(arg, "\"%\r\n") {
+				return fmt.Errorf("%s is a batch file, and %.40q would not reach its program as it is: name that program instead", cmd.Path, arg)
+			}
+		}
+	case strings.EqualFold(filepath.Ext(target), ".exe"):
+		cmd.Path = filepath.Join(dir, target)
+		cmd.Args[0] = cmd.Path
+	default:
+		script := filepath.Join(dir, target)
+		if cmd.Path = filepath.Join(dir, "node.exe"); !isFile(cmd.Path) {
+			if cmd.Path, err = exec.LookPath("node"); err != nil {
+				return fmt.Errorf("%s needs node: %w", script, err)
+			}
+		}
+		cmd.Args = append([]string{cmd.Path, script}, cmd.Args[1:]...)
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // launch starts a process. It runs once it is in its job.
 func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
+	if err := throughShim(cmd); err != nil {
+		return nil, err
+	}
 	job, err := newJob()
 	if err != nil {
 		return nil, err

@@ -21,6 +21,26 @@ func Program(argv []string, dir string) Backend {
 	}
 }
 
+// shimTarget is what a batch file runs that npm makes for a program: a file, relative to its folder.
+// "" for any other batch file.
+func shimTarget(text string) string {
+	before, _, found := cutLast(text, `" %*`)
+	_, target, quoted := cutLast(before, `"`)
+	for _, folder := range []string{`%dp0%\`, `%~dp0\`, `%~dp0`} {
+		if rest, ok := strings.CutPrefix(target, folder); ok && found && quoted {
+			return rest
+		}
+	}
+	return ""
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
+}
+
 // commandLine is how the text is given to cmd that its options announce: it takes all
 // between the outer quotes as it is typed. Escaped as other programs read their
 // arguments, it would keep the backslashes. "" for any other program.

@@ -91,3 +91,22 @@ func TestACommandLineIsAsItWasTyped(t *testing.T) {
 		t.Errorf("go gets %s", got)
 	}
 }
+
+func TestTheTargetOfAShim(t *testing.T) {
+	const npm = "@ECHO off\r\nGOTO start\r\n:find_dp0\r\nSET dp0=%~dp0\r\nEXIT /b\r\n:start\r\nSETLOCAL\r\nCALL :find_dp0\r\n\r\n" +
+		"IF EXIST \"%dp0%\\node.exe\" (\r\n  SET \"_prog=%dp0%\\node.exe\"\r\n) ELSE (\r\n  SET \"_prog=node\"\r\n  SET PATHEXT=%PATHEXT:;.JS;=;%\r\n)\r\n\r\n" +
+		"endLocal & goto #_undefined_# 2>NUL || title %COMSPEC% & \"%_prog%\"  \"%dp0%\\node_modules\\@scope\\agent\\dist\\cli.js\" %*\r\n"
+	for text, want := range map[string]string{
+		npm: `node_modules\@scope\agent\dist\cli.js`,
+		"@\"%~dp0\\node.exe\"  \"%~dp0\\node_modules\\agent\\bin\\cli\" %*\n": `node_modules\agent\bin\cli`,
+		"@\"%~dp0..\\agent dir\\claude.exe\" %*":                              `..\agent dir\claude.exe`,
+		"@echo off\r\nset A=%1\r\necho %A% > \"%~dp0\\log.txt\"\r\n":          "",
+		"\"C:\\elsewhere\\agent.exe\" %*":                                     "",
+		"\" %*":                                                               "",
+		"":                                                                    "",
+	} {
+		if got := shimTarget(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func agent(role string) {
 		time.Sleep(10 * time.Millisecond)
 	}
 	os.WriteFile("at work", nil, 0o600)
+	os.WriteFile("arguments", fmt.Appendf(nil, "%q", os.Args[1:]), 0o600)
 	fmt.Println("Grüße,", strings.Contains(string(prompt), "Tu es"), filepath.Base(os.Args[0]))
 	switch role {
 	case "ends":

@@ -3,6 +3,7 @@
 package windows
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -129,6 +130,30 @@ func TestTwoLoops(t *testing.T) {
 	two.now(0, "cancel")
 	other.ends(130)
 	two.survivors()
+}
+
+// An agent of npm's is a batch file, whose program gets its arguments as they are. Another batch
+// file is refused those that cmd would change.
+func TestAnAgentThatIsABatchFile(t *testing.T) {
+	s := newScene(t)
+	const said = "two\nlines \"and\" 100% ü"
+	for name, text := range map[string]string{"shim.cmd": `@"%~dp0\` + s.agent + `" %*`, "other.cmd": "@echo off\r\n"} {
+		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text+"\r\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	args := []string{"run", "Tu es", "--output", "json", "--max-iterations", "1", "--completion-promise", "DONE", "--backend-arg", said}
+	s.start("ends", append(args, "--backend", `.\shim.cmd`)...).ends(0)
+	got, err := os.ReadFile(filepath.Join(s.dir, "arguments"))
+	if want := fmt.Sprintf("%q", []string{said}); err != nil || string(got) != want {
+		t.Errorf("it got %s, %v; want %s", got, err, want)
+	}
+	p := s.start("ends", append(args, "--backend", `.\other.cmd`)...)
+	p.ends(1)
+	if !strings.Contains(p.said(), "is a batch file") {
+		t.Errorf("it says %s", p.said())
+	}
+	s.survivors()
 }
 
 // What a program that reads no more leaves of our output is no failure.
