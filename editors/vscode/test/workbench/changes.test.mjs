@@ -11,7 +11,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     w = await Workbench.open({
       files: {
         'PROMPT.md': 'do 2\n', 'notes.txt': notes, 'gone.txt': 'gone\n',
-        'do-1.sh': 'sed -i "s/step 1: open/step 1: done/" notes.txt; rm gone.txt\n', 'do-2.sh': 'sed -i "s/step 5: open/step 5: done/" notes.txt; echo made > made.txt\n',
+        'do-1.sh': 'sed -i "s/step 1: open/step 1: done/" notes.txt; rm gone.txt\n', 'do-2.sh': 'sed -i "s/step 3: open/step 3: done/; s/step 5: open/step 5: done/" notes.txt; echo made > made.txt\n',
       },
       keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE' } }],
     });
@@ -23,24 +23,30 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await row.hover();
     await row.getByRole('button', { name: title }).first().click();
   };
+  const blocks = (n) => until(`${n} changes`, async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === n);
   const dialog = () => w.page.locator('.monaco-dialog-box');
 
   it('is in the gutter of an editor that was open before', async () => {
     await w.openFile('notes.txt');
     await w.page.keyboard.press('Control+Alt+r');
     await w.statusIs(/Ralph done/);
-    await until('both changes', async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === 2);
+    await blocks(3);
     await w.screenshot('gutter');
   });
 
-  it('goes back block by block', async () => {
+  it('goes back, and is kept, block by block', async () => {
     await w.page.keyboard.press('Control+Home');
     await w.page.keyboard.press('Alt+F3');
     await w.page.locator('.peekview-widget .line-delete').first().waitFor();
     await w.screenshot('peek');
     await w.page.locator('.peekview-actions').getByLabel('Revert Change').click();
-    await until('the file', () => text('notes.txt') === notes.replace('step 5: open', 'step 5: done'));
-    await until('one change', async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === 1);
+    const left = notes.replace('step 3: open', 'step 3: done').replace('step 5: open', 'step 5: done');
+    await until('the file', () => text('notes.txt') === left);
+    await blocks(2);
+    await w.page.keyboard.press('Alt+F3');
+    await w.page.locator('.peekview-actions').getByLabel('Keep Change').click();
+    await blocks(1);
+    assert.equal(text('notes.txt'), left);
   });
 
   it('is to be reviewed in source control', async () => {
