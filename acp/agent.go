@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net/url"
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // protocolVersion is the only one that is spoken: whoever asks for a newer one is answered with it.
@@ -100,7 +101,7 @@ func (a *Agent) open(folder string) {
 	a.mu.Unlock()
 	if !isKnown {
 		a.sidecar.notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
-			"added": []any{map[string]any{"uri": uriOf(folder), "name": filepath.Base(folder)}}, "removed": []any{},
+			"added": []any{map[string]any{"uri": wire.FileURI(folder), "name": filepath.Base(folder)}}, "removed": []any{},
 		}})
 	}
 }
@@ -108,15 +109,6 @@ func (a *Agent) open(folder string) {
 // command has the sidecar carry out a command of docs/PROTOCOL.md.
 func (a *Agent) command(name string, argument any, answered func(json.RawMessage, *rpcError)) {
 	a.sidecar.request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, answered)
-}
-
-// uriOf is the file URI of a path.
-func uriOf(path string) string {
-	path = filepath.ToSlash(path)
-	if len(path) > 0 && path[0] != '/' { // a drive of Windows
-		path = "/" + path
-	}
-	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
 // fromClient answers what the client wants.

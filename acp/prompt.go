@@ -2,9 +2,9 @@ package acp
 
 import (
 	"encoding/json"
-	"net/url"
-	"path/filepath"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // slashCommands are what a prompt may begin with, besides what a loop is to do.
@@ -70,15 +70,11 @@ func textOf(blocks []block) string {
 
 // pathOf is the path of a file URI; any other URI stays as it is.
 func pathOf(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil || u.Scheme != "file" {
+	path, err := wire.PathOf(uri)
+	if err != nil {
 		return uri
 	}
-	path := u.Path
-	if len(path) > 2 && path[0] == '/' && path[2] == ':' { // a drive of Windows
-		path = path[1:]
-	}
-	return filepath.FromSlash(path)
+	return path
 }
 
 // promptOf is the session that parameters name, and what its user says.
@@ -105,7 +101,7 @@ func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
 	word, rest, _ := strings.Cut(text, " ")
 	for _, c := range slashCommands {
 		if c.command != "" && "/"+c.name == word {
-			argument := map[string]any{"folder": uriOf(s.folder)}
+			argument := map[string]any{"folder": wire.FileURI(s.folder)}
 			if rest = strings.TrimSpace(rest); rest != "" && c.key != "" {
 				setArgument(argument, c.key, rest)
 			}
@@ -123,7 +119,7 @@ func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
 		return nil
 	}
 	begin := func() {
-		argument := map[string]any{"folder": uriOf(s.folder), "text": text}
+		argument := map[string]any{"folder": wire.FileURI(s.folder), "text": text}
 		a.mu.Lock()
 		for key, value := range s.config {
 			setArgument(argument, key, value)

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // session is one of the client's: a folder, and the loop in it that it is about.
@@ -99,7 +101,7 @@ func (s *session) introduce() {
 
 // learn asks for what the folder has to choose from for a setting.
 func (s *session) learn(command, setting string, done func()) {
-	s.command(command, map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, _ *rpcError) {
+	s.command(command, map[string]any{"folder": wire.FileURI(s.folder)}, func(result json.RawMessage, _ *rpcError) {
 		type item struct {
 			Name, Text string
 			Installed  *bool
@@ -164,7 +166,7 @@ func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcErr
 	argument := map[string]any{}
 	if folder != "" {
 		a.open(folder)
-		argument["folder"] = uriOf(folder)
+		argument["folder"] = wire.FileURI(folder)
 	}
 	var there, over struct {
 		Loops []foundLoop `json:"loops"`

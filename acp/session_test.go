@@ -229,3 +229,17 @@ func TestWhatIsOfferedForALogin(t *testing.T) {
 		}
 	}
 }
+
+// A stop without a turn, such as one that comes late, interrupts nothing.
+func TestAStopThatComesLate(t *testing.T) {
+	k := running(t, &Agent{})
+	k.told("c1", "c2", over)
+	k.answer()
+	k.commanded("ralph.loop.status", "/w/app") // for the receipt
+	k.client.notify("session/cancel", map[string]any{"sessionId": k.session})
+	k.ask("session/nope", `{}`)
+	k.answer()
+	if len(k.asked) > 0 {
+		t.Errorf("it commands %v", <-k.asked)
+	}
+}

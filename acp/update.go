@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // view is what a session's client has seen of its loop.
@@ -449,7 +451,7 @@ func (s *session) end(stopReason string) {
 	if reason == "" {
 		reason = "end_turn"
 	}
-	s.command("ralph.loop.status", map[string]any{"folder": uriOf(s.folder)}, func(result json.RawMessage, _ *rpcError) {
+	s.command("ralph.loop.status", map[string]any{"folder": wire.FileURI(s.folder)}, func(result json.RawMessage, _ *rpcError) {
 		var p struct {
 			Loops []struct {
 				LoopID string `json:"loopId"`

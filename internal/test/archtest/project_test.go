@@ -74,7 +74,7 @@ var picture = Rules{
 		"server/elsewhere":         {"loop", "changes", "journal", "wire", "wire/answers"},
 		"server/stdio":             {"server", "server/elsewhere"},
 		"server":                   {"loop/engine", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "agents", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
-		"acp":                      {},
+		"acp":                      {"wire"},
 		"cmd/ralph-lsp":            {"acp", "cmd/internal/acplist", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/notifytest", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "cmd/internal/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/request":            {"internal/limits", "loop", "loop/ask", "loopstate", "wire"},
 		"fleet":                    {"fleet/request", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
