@@ -100,3 +100,23 @@ func TestMoneyIsClosedWhereCostsAreUnknown(t *testing.T) {
 	}
 	w.must("cancel", "one")
 }
+
+// A private repository that is reached as a container is told to: submit and the worker obey it.
+func TestKeysThatTheEnvironmentHandsIn(t *testing.T) {
+	w := newWorld(t)
+	w.write("ssh", "#!/bin/sh\necho \"$*\" >>'"+filepath.Join(w.dir, "asked")+"'\nfor last; do :; done\nexec sh -c \"$last\"\n")
+	if err := os.Chmod(filepath.Join(w.dir, "ssh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.env = append(w.env, "GIT_SSH_COMMAND="+filepath.Join(w.dir, "ssh")+" -i the-key", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=url.ssh://git@private.invalid"+w.dir+"/.insteadOf", "GIT_CONFIG_VALUE_0=https://private.invalid/")
+	w.worker("first", 1, w.addr, long)
+	w.must("submit", "--repo", "https://private.invalid/repo", "--name", "one", "--backend", os.Args[0], "--completion-promise", "DONE", "name=one runs=1")
+	if end := w.ends("one"); end.StopReason != "promise" {
+		t.Errorf("ended as %+v", end)
+	}
+	w.counted("one", 1)
+	asked, _ := os.ReadFile(filepath.Join(w.dir, "asked"))
+	if n := strings.Count(string(asked), "-i the-key"); n < 2 || !strings.Contains(string(asked), "git@private.invalid") {
+		t.Errorf("ssh was asked for %s", asked)
+	}
+}

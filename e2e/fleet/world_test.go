@@ -151,7 +151,7 @@ func (w *world) worker(name string, slots int, addr string, lease time.Duration,
 func (w *world) run(args ...string) (string, error) {
 	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), slices.Concat(args, []string{"--bus", "nats://" + w.addr}, w.flags)...)
 	var out, problem bytes.Buffer
-	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), w.mark, "RALPH_TOKEN="+token), &out, &problem
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(append(os.Environ(), w.mark, "RALPH_TOKEN="+token), w.env...), &out, &problem
 	if err := cmd.Run(); err != nil {
 		return out.String(), fmt.Errorf("ralph-fleet %v: %w: %s", args, err, problem.String())
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ type Git struct {
 	Patience time.Duration // how long one may take; 0: a minute
 
 	NoFilters bool // nobody's filters run
+	AsUser    bool // it obeys what the user's environment tells git about keys, certificates, settings and names
 }
 
 // ErrMissing says that there is no git program.
@@ -152,7 +154,7 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	cmd := exec.CommandContext(ctx, g.Program, append(line, args...)...)
 	cmd.Dir, cmd.Stdin = g.Dir, bytes.NewReader(stdin)
 	cmd.WaitDelay = pipePatience
-	cmd.Env = append(append(environ(), ours...), g.Env...)
+	cmd.Env = append(append(g.environ(), ours...), g.Env...)
 	end := keepApart(cmd, g.Lock)
 	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
@@ -171,17 +173,52 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
 }
 
-// environ is the caller's environment but for git's, of which only the user's configuration counts. A path
-// that depends on where git works would be whoever's has that folder.
-func environ() (env []string) {
+// usersForm are the variables besides by which CI and containers hand in how repositories are reached, and who commits.
+// None says which repository it is: those are of whoever started this, as a hook.
+var usersForm = regexp.MustCompile(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
+
+// pathForm are those of them, and of theirs, whose values are paths.
+var pathForm = regexp.MustCompile(`^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|(PROXY_)?SSL_(CAINFO|CAPATH|CERT|KEY))$`)
+
+// programForm are those whose values are programs, with a path or of PATH.
+var programForm = regexp.MustCompile(`^GIT_(SSH|SSH_COMMAND|ASKPASS|PROXY_COMMAND)$`)
+
+// obeys says whether a variable of the caller's counts. A path that depends on where git works would be whoever's has
+// that folder.
+func (g Git) obeys(name, value string) bool {
+	program, _, _ := strings.Cut(value, " ")
+	switch {
+	case !strings.HasPrefix(name, "GIT_"):
+		return true
+	case !slices.Contains(theirs, name) && !(g.AsUser && usersForm.MatchString(name)):
+		return false
+	case pathForm.MatchString(name):
+		return value == "" || filepath.IsAbs(value)
+	case programForm.MatchString(name):
+		return !strings.ContainsAny(program, `/\`) || filepath.IsAbs(strings.Trim(program, `"'`))
+	}
+	return true
+}
+
+// environ is the caller's environment as far as it counts.
+func (g Git) environ() (env []string) {
+	if g.AsUser {
+		env = append(env, "GIT_ASKPASS=") // nobody is asked but who stands behind this
+	}
 	for _, kv := range os.Environ() {
-		name, value, _ := strings.Cut(kv, "=")
-		name = strings.ToUpper(name)
-		if !strings.HasPrefix(name, "GIT_") || slices.Contains(theirs, name) && (name == "GIT_CONFIG_NOSYSTEM" || value == "" || filepath.IsAbs(value)) {
+		if name, value, _ := strings.Cut(kv, "="); g.obeys(strings.ToUpper(name), value) {
 			env = append(env, kv)
 		}
 	}
 	return env
+}
+
+// Given is what the caller's environment says of a variable, if that counts.
+func (g Git) Given(name string) string {
+	if value := os.Getenv(name); g.obeys(name, value) {
+		return value
+	}
+	return ""
 }
 
 // Text is what git prints in one line.

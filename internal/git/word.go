@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -95,7 +96,7 @@ func (g Git) unheeded(ctx context.Context) (unheeded, error) {
 
 // whose tells apart what may have different configurations.
 func (g Git) whose() string {
-	whose := fmt.Sprintf("%s\x00%s\x00%t", g.Program, g.Dir, g.NoFilters)
+	whose := fmt.Sprintf("%s\x00%s\x00%t%t", g.Program, g.Dir, g.NoFilters, g.AsUser)
 	for _, kv := range g.Env {
 		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") && !strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") {
 			whose += "\x00" + kv
@@ -157,8 +158,9 @@ func (g Git) sift(list []string) (u unheeded, isWhole bool) {
 		}
 	}
 	u.keys = slices.Sorted(maps.Keys(theirs))
+	given, _ := strconv.Atoi(g.Given("GIT_CONFIG_COUNT")) // what the user hands in comes first
 	set := func(key, value string) {
-		n := len(u.env) / 2
+		n := given + len(u.env)/2
 		u.env = append(u.env, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", n, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", n, value))
 	}
 	for _, key := range u.keys {
@@ -167,7 +169,7 @@ func (g Git) sift(list []string) (u unheeded, isWhole bool) {
 			set(key, value)
 		}
 	}
-	u.env = append(u.env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", len(u.env)/2))
+	u.env = append(u.env, fmt.Sprintf("GIT_CONFIG_COUNT=%d", given+len(u.env)/2))
 	return u, isWhole
 }
 

@@ -287,3 +287,44 @@ func TestAGitGoesByWhatAnotherHasRead(t *testing.T) {
 		t.Errorf("%q, %v", names, err)
 	}
 }
+
+// What a container hands in counts for git that works as its user, and for no other; nothing that a folder could have set does.
+func TestTheUsersEnvironmentCountsForGitThatWorksAsTheUser(t *testing.T) {
+	d := newDesk(t)
+	for _, kv := range [][3]string{ // a variable, its value, and what git that works as the user has of it
+		{"GIT_SSH_COMMAND", "ssh -i /key", "ssh -i /key"}, {"GIT_SSH_COMMAND", "./ssh -i key", ""}, {"GIT_SSH", "/usr/bin/ssh", "/usr/bin/ssh"},
+		{"GIT_ASKPASS", "/askpass", "/askpass"}, {"GIT_ASKPASS", "bin/askpass", ""}, {"GIT_ASKPASS", "askpass", "askpass"},
+		{"GIT_SSL_CAINFO", "/ca.pem", "/ca.pem"}, {"GIT_SSL_CAINFO", "ca.pem", ""}, {"GIT_SSL_NO_VERIFY", "1", "1"}, {"GIT_PROXY_SSL_KEY", "key", ""},
+		{"GIT_CONFIG_COUNT", "1", "1"}, {"GIT_AUTHOR_NAME", "eve", "eve"}, {"GIT_COMMITTER_EMAIL", "e@x", "e@x"},
+		{"GIT_DIR", "/elsewhere", ""}, {"GIT_WORK_TREE", "/", ""}, {"GIT_INDEX_FILE", "/x", ""}, {"GIT_OBJECT_DIRECTORY", "/x", ""}, {"GIT_EXTERNAL_DIFF", "/x", ""},
+		{"GIT_EXEC_PATH", "/x", ""}, {"GIT_CONFIG", "/x", ""}, {"GIT_CONFIG_PARAMETERS", "'alias.x=y'", ""}, {"GIT_AUTHOR_DATE", "1 +0000", ""},
+	} {
+		t.Setenv(kv[0], kv[1])
+		user := d.git
+		user.AsUser = true
+		if got, other := user.Given(kv[0]), d.git.Given(kv[0]); got != kv[2] || other != "" {
+			t.Errorf("%s=%s: it has %q, any other git %q", kv[0], kv[1], got, other)
+		}
+		os.Unsetenv(kv[0])
+	}
+}
+
+// Settings of the user's environment hold beside those that keep a repository's programs from running.
+func TestSettingsOfTheUsersEnvironment(t *testing.T) {
+	d := newDesk(t)
+	d.git.AsUser = true
+	for key, value := range map[string]string{"COUNT": "2", "KEY_0": "user.name", "VALUE_0": "eve", "KEY_1": "filter.f=x.clean", "VALUE_1": d.users} {
+		t.Setenv("GIT_CONFIG_"+key, value)
+	}
+	d.config("filter.f=x.clean", d.evil)
+	d.config("user.name", "repo")
+	if got := d.run("var", "GIT_AUTHOR_IDENT"); !strings.HasPrefix(got, "eve ") {
+		t.Errorf("its name is %s", got)
+	}
+	if content, err := d.stage("x"); err != nil || content != "mine:x" {
+		t.Errorf("%v: the user's filter makes %q", err, content)
+	}
+	if ran, err := os.ReadFile(d.ran); err == nil {
+		t.Errorf("the repository's ran: %s", ran)
+	}
+}
