@@ -198,6 +198,8 @@ const everything = "asks nothing and may run any command"
 func (b Backend) Interactive(user []string, prompt string) ([]string, error) {
 	argv := slices.Concat(b.InteractiveArgs, user)
 	switch {
+	case b.Output == decode.FormatACP && len(b.InteractiveArgs) == 0:
+		return nil, fmt.Errorf("%s has no interface of its own for a terminal: plan with another agent, or name its interactive_args", b.Name)
 	case prompt == "":
 		return argv, nil
 	case b.InteractivePrompt == "":

@@ -124,6 +124,11 @@ func TestInteractiveArguments(t *testing.T) {
 			t.Errorf("%s %q: got %q, %v, want %q", tt.backend.Name, tt.prompt, got, err, tt.want)
 		}
 	}
+	if b, err := Lookup("acp:pi"); err != nil {
+		t.Error(err)
+	} else if _, err := b.Interactive(nil, ""); err == nil {
+		t.Error("an adapter is opened in a terminal, which waits for a client there")
+	}
 	if _, err := amp.Interactive(nil, "do it"); err == nil {
 		t.Error("amp got a prompt that it can't take")
 	}

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -59,13 +61,19 @@ func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, err
 	}
 	settings, _ := s.files(path).Load() // an untrusted file names no agents, one with mistakes is told elsewhere
 	probes := backends.Look(backends.ForLoop(ctx, settings.Sandbox, path))
-	for _, name := range slices.Sorted(maps.Keys(settings.Backends)) {
+	names := slices.Collect(maps.Keys(settings.Backends))
+	if strings.HasPrefix(settings.Backend, backends.ACPPrefix) { // which is looked for only where it is named
+		names = append(names, settings.Backend)
+	}
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
 		own := settings.Backends[name]
 		i := slices.IndexFunc(probes, func(p backends.Probe) bool { return p.Backend.Name == name })
 		if i >= 0 && own.Command == "" {
 			continue // known, with arguments
 		}
-		probe := backends.Probe{Backend: backends.Backend{Name: name, Command: own.Command}}
+		known, _ := backends.Lookup(name) // or it is a program of the file's
+		probe := backends.Probe{Backend: backends.Backend{Name: name, Command: cmp.Or(own.Command, known.Command), Install: known.Install}}
 		probe.Path, probe.Err = probe.Backend.Find()
 		if i >= 0 {
 			probe.Backend.ModelFlag, probes[i] = probes[i].Backend.ModelFlag, probe

@@ -18,7 +18,7 @@ func TestAgentsToChoose(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	writeFile(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n")
+	writeFile(t, filepath.Join(os.Getenv("XDG_CONFIG_HOME"), "ralph-lsp", "config.toml"), "[backends.mine]\ncommand = \"mine\"\n[backends.gone]\ncommand = \"gone\"\n[backends.\"acp:pi\"]\nmode = \"off\"\n")
 	dir := configured(t, "[backends.theirs]\ncommand = \"./theirs\"\n")
 	c := dial(t, plain, dir)
 	agents := result[answers.AgentsResult](c, c.Command(wire.CommandAgents, struct{}{})).Agents
@@ -43,6 +43,9 @@ func TestAgentsToChoose(t *testing.T) {
 	}
 	if a := known["gone"]; a.Installed || a.Text != "gone is not installed" {
 		t.Errorf("gone: %+v", a)
+	}
+	if a := known["acp:pi"]; a.Installed || a.Text != "acp:pi is not installed: npm install -g pi-acp" {
+		t.Errorf("acp:pi: %+v", a)
 	}
 	if a, ok := known["theirs"]; ok {
 		t.Errorf("a file that isn't trusted names %+v", a)
