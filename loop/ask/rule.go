@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -202,27 +204,15 @@ var ruling = regexp.MustCompile(`(?i)(^|[^a-z0-9_-])\.pi($|[^a-z0-9_.-])|ralph-l
 // fieldsOf reads a tool's input. ok is false where it has others than these fields, or one of
 // them twice.
 func fieldsOf(input json.RawMessage, known ...string) (fields map[string]any, ok bool) {
-	d := json.NewDecoder(strings.NewReader(string(input)))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if jsonv2.Unmarshal(input, &fields) != nil { // who has one twice is refused
 		return nil, false
 	}
-	fields = map[string]any{}
-	for d.More() {
-		key, err := d.Token()
-		name, isText := key.(string)
-		var value any
-		if err != nil || !isText || d.Decode(&value) != nil || !slices.Contains(known, name) {
+	for name := range fields {
+		if !slices.Contains(known, name) {
 			return nil, false
 		}
-		if _, twice := fields[name]; twice {
-			return nil, false
-		}
-		fields[name] = value
 	}
-	if _, err := d.Token(); err != nil || d.More() {
-		return nil, false
-	}
-	return fields, true
+	return fields, fields != nil
 }
 
 // simpleWords splits a command as a shell does, but only one in which a shell does nothing
