@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -61,56 +63,30 @@ func withoutOffers(data json.RawMessage) wire.Update {
 	if !bytes.HasPrefix(data, kindHead) {
 		return nil
 	}
-	members := json.NewDecoder(bytes.NewReader(data))
-	_, err := members.Token() // the brace
-	out := bytes.NewBufferString("{")
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	for err == nil && members.More() {
-		var key json.Token
-		var value json.RawMessage
-		if key, err = members.Token(); err == nil {
-			err = members.Decode(&value)
+	var out bytes.Buffer
+	from := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	to := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true))
+	for {
+		t, err := from.ReadToken()
+		if err != nil {
+			return nil
 		}
-		if err != nil || key == "offers" {
-			continue
+		within, n := from.StackIndex(from.StackDepth())
+		isName := within == '{' && n%2 == 1
+		if isName && from.StackDepth() == 1 && t.String() == "offers" {
+			err = from.SkipValue()
+		} else if t.Kind() == '"' && !isName {
+			err = to.WriteToken(jsontext.String(stream.Plain(t.String())))
+		} else {
+			err = to.WriteToken(t)
 		}
-		if out.Len() > 1 {
-			out.WriteByte(',')
+		if err != nil {
+			return nil
 		}
-		_ = encoder.Encode(key) // a text always can be
-		out.WriteByte(':')
-		if stream.IsPlainASCII(value) && !bytes.Contains(value, []byte(`\u`)) {
-			out.Write(value)
-			continue
-		}
-		var read any
-		if err = json.Unmarshal(value, &read); err == nil {
-			err = encoder.Encode(plain(read))
+		if from.StackDepth() == 0 {
+			return wire.Raw(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
 		}
 	}
-	if err != nil {
-		return nil
-	}
-	out.WriteByte('}')
-	return wire.Raw(out.Bytes())
-}
-
-// plain is a value of JSON whose texts can be shown.
-func plain(v any) any {
-	switch v := v.(type) {
-	case string:
-		return stream.Plain(v)
-	case []any:
-		for i := range v {
-			v[i] = plain(v[i])
-		}
-	case map[string]any:
-		for key := range v {
-			v[key] = plain(v[key])
-		}
-	}
-	return v
 }
 
 // input adds what somebody said to the agent.
