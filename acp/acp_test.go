@@ -347,7 +347,7 @@ func TestARefusedStart(t *testing.T) {
 	if a := k.answer(); a.Error == nil || a.Error.Message != "there is an interrupted loop" || a.Error.Code != codeInternal {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
-	if closed := k.hears("tool_call_update"); !strings.Contains(closed, `"status":"completed","toolCallId":"start-3"`) {
+	if closed := k.hears("tool_call_update"); !strings.Contains(closed, `"status":"completed","title":"Go on?","toolCallId":"start-3"`) {
 		t.Error(closed)
 	}
 	k.prompt("Mend it")

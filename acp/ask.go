@@ -113,7 +113,7 @@ func (s *session) optionsOf(call map[string]any, title, detail string, options [
 
 // close ends a call that is nothing but a question.
 func (s *session) close(call map[string]any) {
-	s.say(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "status": "completed"})
+	s.say(map[string]any{"sessionUpdate": "tool_call_update", "toolCallId": call["toolCallId"], "title": call["title"], "status": "completed"})
 }
 
 // formOf is a question for a text, or for one of several, as a form.

@@ -36,14 +36,23 @@ type acpMessage struct {
 			Content              json.RawMessage
 		}
 	}
-	Result struct{ SessionID, StopReason string }
-	Error  *struct{ Message string }
+	Result struct {
+		SessionID, StopReason string
+		Sessions              []struct{ SessionID string }
+	}
+	Error *struct{ Message string }
 }
 
-func newACP(t *testing.T) *acpClient {
+func newACP(t *testing.T) *acpClient { return dialACP(t, t.TempDir(), t.TempDir()) }
+
+// again is the next client in the same folder, of the same user.
+func again(t *testing.T, c *acpClient) *acpClient {
+	return dialACP(t, strings.TrimPrefix(c.mark, "ACP_TEST="), c.dir)
+}
+
+func dialACP(t *testing.T, home, dir string) *acpClient {
 	t.Helper()
-	home := t.TempDir()
-	c := &acpClient{t: t, dir: t.TempDir(), mark: "ACP_TEST=" + home, program: exec.Command(ralph, "acp"), heard: make(chan acpMessage, 1000)}
+	c := &acpClient{t: t, dir: dir, mark: "ACP_TEST=" + home, program: exec.Command(ralph, "acp"), heard: make(chan acpMessage, 1000)}
 	c.program.Env = []string{"HOME=" + home, "TMPDIR=" + home, "PATH=" + agentsDir + ":/usr/bin:/bin", c.mark}
 	var err error
 	if c.in, err = c.program.StdinPipe(); err != nil {
@@ -134,4 +143,30 @@ func TestALoopOverACPIsStopped(t *testing.T) {
 	c.prompt(3, "/ralph-resume")
 	c.until("a tool call", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
 	// The client goes away in the middle; the clean-up looks for what is left.
+}
+
+// A loop that is to go on does so without its client. The next one lists it, loads it, speaks to it and stops it.
+func TestALoopOverACPGoesOnAlone(t *testing.T) {
+	c := newACP(t)
+	c.prompt(2, "Work "+endless+" --on-close keep")
+	c.until("a tool call", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
+	_ = c.in.Close()
+	if err := c.program.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	next := again(t, c)
+	next.ask(2, "session/list", fmt.Sprintf(`{"cwd":%q}`, c.dir))
+	next.until("the list", func(m acpMessage) bool {
+		for _, s := range m.Result.Sessions {
+			next.session = s.SessionID
+		}
+		return string(m.ID) == "2"
+	})
+	next.ask(3, "session/load", fmt.Sprintf(`{"sessionId":%q,"cwd":%q,"mcpServers":[]}`, next.session, c.dir))
+	next.until("what it did", func(m acpMessage) bool { return m.Params.Update.SessionUpdate == "tool_call" })
+	next.until("the answer", func(m acpMessage) bool { return string(m.ID) == "3" })
+	next.prompt(4, "Leave the parser alone")
+	next.until("that it is told", func(m acpMessage) bool { return strings.Contains(string(m.Params.Update.Content), "is told") })
+	_, _ = fmt.Fprintf(next.in, `{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":%q}}`+"\n", next.session)
+	next.until("the cancelled turn", func(m acpMessage) bool { return m.Result.StopReason == "cancelled" })
 }
