@@ -150,24 +150,17 @@ func (d Remains) End() error {
 				survivors = append(survivors, reaper.EndBelow(p, QuickGrace)...)
 			}
 		}
-		return survivorsError(survivors)
+		return reaper.Survivors(survivors)
 	}
 	r := reaper.Proc{PID: d.Reaper.PID, Start: d.Reaper.StartMark}
 	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); r.Alive() && reaper.MarkOf(r.PID) == d.Mark && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
-	err := survivorsError(reaper.EndMarked(d.Mark, QuickGrace))
+	err := reaper.Survivors(reaper.EndMarked(d.Mark, QuickGrace))
 	if dir, dirErr := tempDirOf(d.Mark); dirErr == nil {
 		os.RemoveAll(dir)
 	}
 	return err
-}
-
-func survivorsError(survivors []int) error {
-	if len(survivors) == 0 {
-		return nil
-	}
-	return fmt.Errorf("processes %v could not be ended", survivors)
 }
 
 // widen gives a pipe more room than the usual 64 KiB.

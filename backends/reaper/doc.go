@@ -11,6 +11,9 @@
 // of them bear its mark, a resource limit that the kernel hands on with each
 // fork and exec and lets nobody raise again (mark_linux.go).
 //
+// Other systems have nothing like it. On Windows a run is a job (package backends). On macOS
+// its tree is watched (tree.go): that part has been tested with a table of processes alone.
+//
 // The reaper is this program, started under another name. Its main function is
 // an init, and the package imports next to nothing, so that it runs before the
 // packages of the program are initialised.

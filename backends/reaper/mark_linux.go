@@ -88,10 +88,6 @@ func marked(mark uint64) []Proc {
 	return found
 }
 
-// KillLimit bounds the fight against a process that forks faster than it can
-// be killed, or that the kernel holds.
-const KillLimit = 3 * time.Second
-
 // EndMarked ends every process that bears the mark: SIGTERM, and SIGKILL after a
 // grace. It returns the numbers of those that could not be ended.
 // A number that can't have been a mark of NewMark's ends nobody, nor does the one

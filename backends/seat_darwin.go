@@ -1,5 +1,3 @@
-//go:build unix && !linux
-
 package backends
 
 import (
@@ -97,12 +95,11 @@ func takeSeat(agent *exec.Cmd) (*child, error) {
 	cmd.ExtraFiles = []*os.File{theirs}
 	cmd.SysProcAttr = childAttributes(true)
 	cmd.SysProcAttr.Setctty = true
-	err = cmd.Start()
+	c, err := startKnown(cmd)
 	theirs.Close()
 	if err != nil {
 		return nil, errors.Join(err, report.Close())
 	}
-	c := newChild(cmd.Process.Pid)
 	started, status := make(chan error, 1), syscall.WaitStatus(syscall.SIGKILL) // of a seat that was killed
 	c.ended = func() syscall.WaitStatus { return status }
 	go func() {
