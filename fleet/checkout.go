@@ -304,6 +304,14 @@ func (c *checkouts) committed(r Record) error {
 	return os.WriteFile(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
 
+// Download fetches a file from the bus into a folder. The caller removes it.
+func Download(ctx context.Context, bus Bus, name, dir string) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	return (&checkouts{dir: dir, bus: bus}).download(ctx, name)
+}
+
 // download fetches a file from the bus. The caller removes it.
 func (c *checkouts) download(ctx context.Context, name string) (path string, err error) {
 	from, err := c.file(ctx, name)
@@ -327,7 +335,7 @@ func (c *checkouts) download(ctx context.Context, name string) (path string, err
 func (c *checkouts) file(ctx context.Context, name string) (io.ReadCloser, error) {
 	f, err := c.bus.File(ctx, name)
 	if errors.Is(err, ErrNotFound) {
-		return nil, fmt.Errorf("the bus doesn't have the file %s any more", name)
+		return nil, as{"the bus doesn't have the file " + name + " any more", ErrNotFound}
 	}
 	return f, err
 }

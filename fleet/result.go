@@ -95,7 +95,7 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 		return f, nil, err
 	}
 	defer os.RemoveAll(dir)
-	bundle, err := (&checkouts{dir: dir, bus: bus}).download(ctx, r.CheckpointFile(r.Committed))
+	bundle, err := Download(ctx, bus, r.CheckpointFile(r.Committed), dir)
 	if err != nil {
 		return f, nil, err
 	}

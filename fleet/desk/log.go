@@ -224,7 +224,7 @@ func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, at
 	if bus == nil {
 		return nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: errors.New("the log isn't here, and the bus can't be reached")}
 	}
-	temp, err := download(ctx, bus, r.TranscriptFile(attempt), t.dir)
+	temp, err := fleet.Download(ctx, bus, r.TranscriptFile(attempt), t.dir)
 	if errors.Is(err, fleet.ErrNotFound) { // it was removed
 		return nil, &wire.Failure{Reason: wire.ReasonNoSession, Err: err}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -69,7 +68,7 @@ func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home
 	if err := s.base(ctx, bus, g, r); err != nil {
 		return err
 	}
-	bundle, err := download(ctx, bus, r.CheckpointFile(r.Committed), home)
+	bundle, err := fleet.Download(ctx, bus, r.CheckpointFile(r.Committed), home)
 	if err != nil {
 		return err
 	}
@@ -107,35 +106,13 @@ func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.
 	if !r.Bundled {
 		return &wire.Failure{Reason: wire.ReasonNoSnapshots, Err: fmt.Errorf("what it changed is kept as differences to a commit of %s: open a clone of that which has %.12s, or fetch the loop's branch into one (ralph-fleet fetch)", r.Repo, r.Base)}
 	}
-	bundle, err := download(ctx, bus, r.RepoFile(), filepath.Dir(g.Dir))
+	bundle, err := fleet.Download(ctx, bus, r.RepoFile(), filepath.Dir(g.Dir))
 	if err != nil {
 		return err
 	}
 	defer os.Remove(bundle)
 	_, err = g.Run(ctx, nil, "fetch", "--quiet", "--no-write-fetch-head", "--no-tags", bundle, "+refs/heads/*:refs/base/*")
 	return err
-}
-
-// download fetches a file from the bus into a folder. The caller removes it.
-func download(ctx context.Context, bus fleet.Bus, name, dir string) (path string, err error) {
-	from, err := bus.File(ctx, name)
-	if err != nil {
-		return "", fmt.Errorf("the file %s of the bus: %w", name, err)
-	}
-	defer from.Close()
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", err
-	}
-	f, err := os.CreateTemp(dir, "download-*")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(f, from)
-	if err = errors.Join(err, f.Close()); err != nil {
-		os.Remove(f.Name())
-		return "", err
-	}
-	return f.Name(), nil
 }
 
 // Fetch implements elsewhere.Place.

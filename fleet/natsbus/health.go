@@ -22,11 +22,11 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 		return &Problem{d.String(), makeRoom}
 	}
 	workers, err := b.Workers(ctx)
-	free, moved := 0, time.Time{}
+	free, moved := 0, int64(0)
 	for _, w := range workers {
 		if w.Busy < w.Slots {
 			free += w.Slots - w.Busy
-			moved = later(moved, w.Moved)
+			moved = max(moved, w.Moved.UnixNano())
 		}
 	}
 	if err != nil || free <= 0 {
@@ -44,15 +44,8 @@ func Well(ctx context.Context, b *Bus, stalled time.Duration) error {
 	return nil
 }
 
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
-}
-
 // waits is how long the first loop of a priority waits that nobody has looked at, since a time.
-func waits(ctx context.Context, b *Bus, p fleet.Priority, since time.Time) (waited time.Duration, err error) {
+func waits(ctx context.Context, b *Bus, p fleet.Priority, since int64) (waited time.Duration, err error) {
 	info, err := b.work.Info(ctx)
 	if err != nil {
 		return 0, err
@@ -70,5 +63,5 @@ func waits(ctx context.Context, b *Bus, p fleet.Priority, since time.Time) (wait
 	} else if err != nil {
 		return 0, err
 	}
-	return info.TimeStamp.Sub(later(since, first.Time)), nil
+	return info.TimeStamp.Sub(time.Unix(0, max(since, first.Time.UnixNano()))), nil
 }
