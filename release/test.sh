@@ -23,10 +23,11 @@ try() {
 
 # Two checkouts in folders of different names; nothing but the tools and what npm installed is shared.
 twice() {
-  local copy
+  local copy commit
+  commit=$(git rev-parse HEAD)
   for copy in one another-folder; do
     git clone -q "$root" "$tmp/$copy"
-    [ -z "$(git tag --points-at HEAD)" ] || git -C "$tmp/$copy" fetch -q --tags
+    git -C "$tmp/$copy" checkout -q "$commit"
     cp -al editors/vscode/node_modules "$tmp/$copy/editors/vscode/" 2>/dev/null || cp -a editors/vscode/node_modules "$tmp/$copy/editors/vscode/"
     "$tmp/$copy/release/make.sh" >"$tmp/$copy.log" 2>&1 || { cat "$tmp/$copy.log"; return 1; }
   done
@@ -156,13 +157,14 @@ walk_source() {
 
 # There is no brew, scoop, winget or makepkg here: what they would fetch is in dist/, with the sum that they are told.
 walk_manifests() {
-  local file sum archive
+  local file text sum archive
   for file in dist/homebrew/Formula/ralph-lsp.rb dist/scoop/bucket/ralph-lsp.json dist/aur/ralph-lsp-bin.pkgbuild "$(find dist/winget -name '*.installer.yaml')"; do
-    for archive in $(grep -oE "releases/download/v$version/[^\"' ]+" "$file" | sed 's|.*/||' | sort -u); do
+    text=$(sed "s/\${pkgver}/$version/g" "$file") # as a release's PKGBUILD has it
+    grep -qE "releases/download/v$version/ralph-lsp_" <<<"$text"
+    for archive in $(grep -oE "releases/download/v$version/[^\"' )]+" <<<"$text" | sed 's|.*/||' | sort -u); do
       sum=$(sha256sum "dist/$archive" | cut -d' ' -f1)
-      grep -qi "$sum" "$file" || { echo "$file: not the sum of $archive"; return 1; }
+      grep -qi "$sum" <<<"$text" || { echo "$file: not the sum of $archive"; return 1; }
     done
-    grep -qE "releases/download/v$version/ralph-lsp_" "$file"
   done
   (
     set +u # as makepkg does
