@@ -3,7 +3,7 @@
 --- apply is absent, never vim.NIL.
 
 ---@class ralph.Config
----@field cmd? string[] the sidecar's command line; default: ralph-lsp from PATH, a build step, mason, the checkout
+---@field cmd? string[] the sidecar's command line; default: whichever |ralph-option-cmd| finds
 ---@field fleet? { bus?: string } loops of a bus are shown as well: its URL; default: none
 ---@field flags? string[] flags for every start, as { '--backend=pi' }; those of the start win
 ---@field permissions? ''|'ask' all agents that can ask their user do; default: what files and flags say
