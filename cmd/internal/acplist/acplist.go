@@ -3,6 +3,7 @@
 package acplist
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -19,7 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 )
 
-// registryFile is where the registry of the Agent Client Protocol is kept that its user has fetched.
+// registryFile is where the registry is kept that its user has fetched.
 func registryFile() (string, error) {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -35,16 +36,13 @@ func NewUpdate() *cobra.Command {
 		Short: "Fetch the list of agents that speak the protocol, with curl",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			url := acp.RegistryURL
-			if len(args) > 0 {
-				url = args[0]
-			}
 			file, err := registryFile()
 			if err != nil {
 				return err
 			}
-			argv := []string{"curl", "--disable", "--fail", "--silent", "--show-error", "--location", "--proto-redir", "=https", "--max-time", "60", "--max-filesize", "16777216", "--", url}
-			fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(strings.Join(argv, " ")))
+			out := cmd.OutOrStdout()
+			argv := []string{"curl", "--disable", "--fail", "--silent", "--show-error", "--location", "--proto-redir", "=https", "--max-time", "60", "--max-filesize", "16777216", "--", cmp.Or(strings.Join(args, ""), acp.RegistryURL)}
+			fmt.Fprintln(out, terminal.Line(strings.Join(argv, " ")))
 			curl := exec.CommandContext(cmd.Context(), argv[0], argv[1:]...)
 			curl.Stderr = cmd.ErrOrStderr()
 			data, err := curl.Output()
@@ -58,11 +56,8 @@ func NewUpdate() *cobra.Command {
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				return err
 			}
-			if err := os.WriteFile(file, data, 0o600); err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "%d agents; ralph-lsp acp list shows them. None was downloaded.\n", len(entries))
-			return nil
+			fmt.Fprintf(out, "%d agents; ralph-lsp acp list shows them. None was downloaded.\n", len(entries))
+			return os.WriteFile(file, data, 0o600)
 		},
 	}
 }
@@ -74,44 +69,39 @@ func NewList() *cobra.Command {
 		Short: "List agents that speak the protocol, or say how one is run",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			out := cmd.OutOrStdout()
 			file, err := registryFile()
 			if err != nil {
 				return err
 			}
 			var entries []acp.Entry
-			data, err := os.ReadFile(file)
-			if err == nil {
+			if data, err := os.ReadFile(file); err == nil {
 				if entries, err = acp.ReadRegistry(data); err != nil {
 					return fmt.Errorf("reading %s: %w; fetch it again with ralph-lsp acp update", file, err)
 				}
 			}
-			if len(args) > 0 {
-				i := slices.IndexFunc(entries, func(e acp.Entry) bool { return e.ID == args[0] })
-				if i < 0 {
-					return fmt.Errorf("the registry has no agent %q; see ralph-lsp acp list and acp update", args[0])
-				}
-				return describe(out, entries[i])
+			if len(args) == 0 {
+				list(cmd.OutOrStdout(), entries)
+				return nil
 			}
-			list(out, entries)
-			return nil
+			i := slices.IndexFunc(entries, func(e acp.Entry) bool { return e.ID == args[0] })
+			if i < 0 {
+				return fmt.Errorf("the registry has no agent %q; see ralph-lsp acp list and acp update", args[0])
+			}
+			return describe(cmd.OutOrStdout(), entries[i])
 		},
 	}
 }
 
 // list lists the known agents, and those of the registry.
 func list(out io.Writer, entries []acp.Entry) {
-	p := terminal.PaletteFor(out)
 	for _, name := range backends.Names() {
-		b, err := backends.Lookup(name)
-		if err != nil || !strings.HasPrefix(name, backends.ACPPrefix) {
-			continue
+		if b, err := backends.Lookup(name); err == nil && strings.HasPrefix(name, backends.ACPPrefix) {
+			where, err := b.Find()
+			if err != nil {
+				where = "not installed: " + b.HowToInstall()
+			}
+			fmt.Fprintln(out, terminal.Line(strings.Join(slices.Concat([]string{name, b.Command}, b.Args, []string{where}), " ")))
 		}
-		where, err := b.Find()
-		if err != nil {
-			where = "not installed: " + b.HowToInstall()
-		}
-		fmt.Fprintln(out, p.Bold(name)+" "+strings.Join(append([]string{b.Command}, b.Args...), " ")+p.Dim(" "+terminal.Line(where)))
 	}
 	if len(entries) == 0 {
 		fmt.Fprintln(out, "more are in the registry: ralph-lsp acp update fetches it")
@@ -119,20 +109,14 @@ func list(out io.Writer, entries []acp.Entry) {
 	}
 	fmt.Fprintln(out, "in the registry; ralph-lsp acp list NAME says what to write into ralph.toml to run one:")
 	for _, e := range entries {
-		fmt.Fprintln(out, p.Bold(terminal.Line(e.ID))+" "+terminal.Line(e.Version)+p.Dim(" "+terminal.Line(how(e))))
+		how := "not for this system"
+		if argv, _, archive := e.Command(); archive != "" {
+			how = "a download: " + archive
+		} else if len(argv) > 0 {
+			how = strings.Join(argv, " ")
+		}
+		fmt.Fprintln(out, terminal.Line(e.ID+" "+e.Version+" "+how))
 	}
-}
-
-// how says in a line what would run an agent of the registry.
-func how(e acp.Entry) string {
-	argv, _, archive := e.Command()
-	switch {
-	case len(argv) == 0:
-		return "not for this system"
-	case archive != "":
-		return "a download: " + archive
-	}
-	return strings.Join(argv, " ")
 }
 
 // describe prints the table of ralph.toml by which an agent of the registry is run. Whoever writes it
@@ -145,16 +129,14 @@ func describe(out io.Writer, e acp.Entry) error {
 	if archive != "" {
 		fmt.Fprintln(out, terminal.Line("# unpack "+archive+", and name the program by its path"))
 	}
-	write := func(key string, value any) {
-		text, _ := json.Marshal(value) // texts can always be encoded, and are so in TOML
-		fmt.Fprintln(out, terminal.Line(key+string(text)))
-	}
-	id, _ := json.Marshal(e.ID)
-	fmt.Fprintln(out, terminal.Line("[backends."+string(id)+"]")+"\nprotocol = \"acp\"")
-	write("command = ", argv[0])
-	write("args = ", argv[1:])
-	if len(env) > 0 {
-		write("env = ", env)
+	for _, it := range []struct {
+		before string
+		value  any
+		behind string
+	}{{"[backends.", e.ID, "]"}, {"protocol = ", "acp", ""}, {"command = ", argv[0], ""}, {"args = ", argv[1:], ""}, {"env = ", env, ""}} {
+		if text, _ := json.Marshal(it.value); string(text) != "null" { // texts can always be encoded, and are so in TOML
+			fmt.Fprintln(out, terminal.Line(it.before+string(text)+it.behind))
+		}
 	}
 	return nil
 }
