@@ -143,12 +143,17 @@ func (a *Agent) closeSession(id, params json.RawMessage) *rpcError {
 		return err
 	}
 	s.find(0, func(l foundLoop) {
-		if !l.Detached { // one without a window needs none
-			s.interrupt()
-		}
 		a.mu.Lock()
 		delete(a.sessions, s.id)
+		if l.Detached { // one without a window needs none
+			delete(a.loops, l.LoopID)
+		}
 		a.mu.Unlock()
+		if l.Detached {
+			s.endTurn("cancelled")
+		} else {
+			s.interrupt()
+		}
 		a.client.reply(id, map[string]any{}, nil)
 	})
 	return nil

@@ -112,6 +112,26 @@ func TestALoopWithoutAWindow(t *testing.T) {
 	}
 }
 
+// A client that closes its view of a loop without a window ends its turn, and not the loop.
+func TestAClosedViewOfALoopWithoutAWindow(t *testing.T) {
+	k := begin(t, map[string]string{"ralph.loop.status": keptLoop, "ralph.loop.outline": `{"cursor":"c1"}`}, &Agent{})
+	k.ask("session/resume", `{"sessionId":"ralph-k","cwd":"/w/app"}`)
+	k.answer()
+	k.session = "ralph-k"
+	k.prompt("Leave the parser alone")
+	for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {
+	}
+	k.ask("session/close", `{"sessionId":"ralph-k"}`)
+	if a := k.answer(); string(a.Result) != `{"stopReason":"cancelled"}` {
+		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
+	}
+	k.answer()
+	k.commanded("ralph.loop.status", "/w/app")
+	if len(k.asked) > 0 {
+		t.Errorf("it commands %v", <-k.asked)
+	}
+}
+
 // A client's stop while it is asked how to start is no error.
 func TestAStopWhileAStartIsAsked(t *testing.T) {
 	k := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32803,"message":"there is a loop","data":{"reason":"interrupted","question":"Go on?","offers":[{"title":"Resume","command":"ralph.loop.resume","arguments":[{}]}]}}`}, &Agent{})
