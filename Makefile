@@ -237,4 +237,4 @@ fuzz: ## each fuzz target for FUZZTIME
 .PHONY: clean
 clean: ## removes what was built and installed
 	@chmod -R u+w $(CACHE) 2>/dev/null || true
-	@rm -rf bin $(CACHE)
+	@rm -rf bin dist $(CACHE)

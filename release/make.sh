@@ -23,6 +23,7 @@ for program in ralph-lsp ralph-fleet; do
   gzip -9n $made/$program/man/*
   go build -trimpath -o $made/$program/program ./cmd/$program
   for shell in bash zsh fish; do $made/$program/program completion $shell >$made/$program/completions/$program.$shell; done
+  $made/$program/program completion powershell >$made/$program/completions/$program.ps1
 done
 mkdir -p $made/units
 for unit in deploy/systemd/*.service; do
