@@ -12,7 +12,6 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/shirou/gopsutil/v4/process"
 	"golang.org/x/sys/windows"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
@@ -81,6 +80,9 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
+// resumeProcess is for all threads of a process, whose handles os/exec keeps to itself.
+var resumeProcess = windows.NewLazySystemDLL("ntdll.dll").NewProc("NtResumeProcess")
+
 // launch starts a process. It runs once it is in its job.
 func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
 	if err := throughShim(cmd); err != nil {
@@ -106,11 +108,14 @@ func (s *Scope) launch(cmd *exec.Cmd, _, _ bool) (*child, error) {
 		ended: func() syscall.WaitStatus { return cmd.ProcessState.Sys().(syscall.WaitStatus) },
 	}
 	var notIn error
-	err = cmd.Process.WithHandle(func(handle uintptr) { notIn = windows.AssignProcessToJobObject(job, windows.Handle(handle)) })
-	if err = errors.Join(err, os.NewSyscallError("AssignProcessToJobObject", notIn)); err == nil {
-		err = (&process.Process{Pid: int32(pid)}).Resume()
-	}
-	if err != nil {
+	err = cmd.Process.WithHandle(func(handle uintptr) {
+		if notIn = windows.AssignProcessToJobObject(job, windows.Handle(handle)); notIn != nil {
+			notIn = os.NewSyscallError("AssignProcessToJobObject", notIn)
+		} else if status, _, _ := resumeProcess.Call(handle); status != 0 {
+			notIn = os.NewSyscallError("NtResumeProcess", windows.NTStatus(status))
+		}
+	})
+	if err = errors.Join(err, notIn); err != nil {
 		cmd.Process.Kill()
 		cmd.Wait()
 		return nil, errors.Join(err, windows.CloseHandle(job))

@@ -18,11 +18,13 @@ type Proc struct {
 // Find is the process that has a number now; without a start, if there is none.
 func Find(pid int) Proc {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	if err != nil {
+	if err != nil || info.Proc.P_stat == zombie {
 		return Proc{PID: pid}
 	}
 	return entryOf(info).Proc
 }
+
+const zombie = 5 // SZOMB: it only waits for its parent
 
 func entryOf(k *unix.KinfoProc) Entry {
 	began := k.Proc.P_starttime
@@ -35,7 +37,6 @@ type System struct{}
 
 // Processes lists those of this user.
 func (System) Processes() (all []Entry) {
-	const zombie = 5 // SZOMB
 	processes, _ := unix.SysctlKinfoProcSlice("kern.proc.uid", os.Geteuid())
 	for i := range processes {
 		if k := &processes[i]; k.Proc.P_stat != zombie {

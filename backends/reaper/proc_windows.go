@@ -3,7 +3,7 @@ package reaper
 import (
 	"strconv"
 
-	"github.com/shirou/gopsutil/v4/process"
+	"golang.org/x/sys/windows"
 )
 
 // Proc is one process, told from a later one with the same number by its start.
@@ -14,10 +14,17 @@ type Proc struct {
 
 // Find is the process that has a number now; without a start, if there is none.
 func Find(pid int) Proc {
-	if p, err := process.NewProcess(int32(pid)); err == nil {
-		if millis, err := p.CreateTime(); err == nil {
-			return Proc{pid, strconv.FormatInt(millis, 10)}
-		}
+	handle, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION|windows.SYNCHRONIZE, false, uint32(pid))
+	if err != nil {
+		return Proc{PID: pid}
 	}
-	return Proc{PID: pid}
+	defer windows.CloseHandle(handle)
+	var began, ended, inKernel, inUser windows.Filetime
+	if err := windows.GetProcessTimes(handle, &began, &ended, &inKernel, &inUser); err != nil {
+		return Proc{PID: pid}
+	}
+	if state, _ := windows.WaitForSingleObject(handle, 0); state == windows.WAIT_OBJECT_0 { // only a handle is left of it
+		return Proc{PID: pid}
+	}
+	return Proc{pid, strconv.FormatInt(began.Nanoseconds()/1e6, 10)}
 }

@@ -42,7 +42,7 @@ var picture = Rules{
 		"stream/lines":             {},
 		"stream/decode":            {"stream", "stream/lines", "stream/promises", "internal/jsoncursor", "internal/lazy"},
 		"stream/promises":          {"stream", "internal/lazy"},
-		"loopstate":                {"internal/account", "internal/filelock", "internal/limits", "internal/settings", "internal/paths", "internal/tell"},
+		"loopstate":                {"backends/reaper", "internal/account", "internal/filelock", "internal/limits", "internal/settings", "internal/paths", "internal/tell"},
 		"changes":                  {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"verify":                   {"internal/lazy", "stream", "internal/paths", "internal/tell"},
@@ -99,7 +99,6 @@ var picture = Rules{
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
 		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},
-		"github.com/shirou/gopsutil/":  {"backends", "backends/reaper", "loopstate"},
 	},
 }
 
