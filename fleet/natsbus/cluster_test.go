@@ -332,7 +332,8 @@ func tryAll(t *testing.T, b *Bus) {
 		{"ledger", fleet.ChangeLedger(ctx, b, func(l *fleet.Ledger) bool { l.Admit(r, time.Now()); return true })},
 		{"file", b.PutFile(ctx, r.PromptFile(), strings.NewReader("x"))},
 		{"file again", b.PutFile(ctx, r.PromptFile(), strings.NewReader("y"))},
-		{"attend", b.Attend(ctx, fleet.Presence{Name: "w"})},
+		{"attend", b.Attend(ctx, fleet.Presence{Name: "w", Slots: 1})},
+		{"health", Well(ctx, b, Stalled)},
 		{"show", b.Show(ctx, fleet.Shown{ID: "f1", Attempt: 1, Status: []byte("{}")})},
 		{"tell", b.Tell(ctx, "f1", []byte("{}\n"))},
 	}
