@@ -5,6 +5,7 @@ package keeper
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -147,7 +148,9 @@ func (k *keeper) takePlace(loopID string) *os.File {
 	if err != nil {
 		return nil
 	}
-	if isFirst, err := filelock.Try(log, true); isFirst && err == nil {
+	within, cancel := context.WithTimeout(context.Background(), loop.HandoverTime) // who looks for a keeper locks it, too
+	defer cancel()
+	if filelock.Wait(within, log) == nil {
 		_ = log.Truncate(0) // an earlier keeper's
 	}
 	return log
