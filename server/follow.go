@@ -13,6 +13,10 @@ import (
 // followPoll is how often the journal of another process' loop is looked at.
 const followPoll = 250 * time.Millisecond
 
+// endPatience is for how long it is looked at when nobody drives the loop any more: its end is written
+// a moment after that is seen.
+const endPatience = 30 * time.Second
+
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
 func (o *lookout) follow(ctx context.Context, f *folder) {
@@ -46,11 +50,15 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
 		t = t.begin(now)
 	}
 	switch _, _, owned, err := loop.FolderStatus(f.path); {
-	case owned: // also when its state file is gone: its end is written a moment later
+	case owned: // also when its state file is gone
 		driven = true
 	case err == nil && now.loopID == "": // that is written by now
 		o.look(f)
 	}
+	if driven {
+		t.driven = time.Now()
+	}
+	driven = time.Since(t.driven) < endPatience
 	withheld := feed.WithheldBy(o.ed.Client(), o.workspace.updateLevel())
 	if t.loopID == "" || withheld == feed.WithholdAll {
 		return driven
@@ -67,7 +75,8 @@ type tail struct {
 	loopID string
 	log    *journal.Reader // nil: it isn't there yet
 	cursor string
-	size   int64 // of the file, when it was looked at last
+	size   int64     // of the file, when it was looked at last
+	driven time.Time // somebody drove the loop then
 }
 
 // begin begins where the editor was told of our own loop up to, or else at the

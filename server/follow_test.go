@@ -6,9 +6,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -120,4 +127,34 @@ func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	other.Must(other.Command(wire.CommandResume, map[string]any{"trust": true}))
 	c.until(`"_ralph/end"`)
 	c.hasAll()
+}
+
+// late is a loop's user who sees its end only when a channel is closed, as a busy machine may have it.
+type late struct {
+	nobody
+	end <-chan struct{}
+}
+
+func (l late) HandleLoop(e loop.Event) {
+	if s, ok := e.(loop.StateChanged); ok && s.State.Over() {
+		<-l.end
+	}
+}
+
+func TestAnEndIsFollowedThatIsWrittenWhenNobodyDrivesTheLoopAnyMore(t *testing.T) {
+	dir, end := t.TempDir(), make(chan struct{})
+	c := &following{dialled: dial(t, optedIn, dir), folder: dir}
+	agent := backends.Custom(agentThat(t, "never"), nil, backends.PromptStdin, decode.FormatText)
+	l, _, err := journal.Start(engine.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, late{end: end})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.Cancel)
+	c.status(dir, func(s wire.LoopStatus) bool { return s.State == "running" && !s.Owned })
+	c.read()
+	go l.Cancel()
+	awaitNobody(t, dir)
+	time.Sleep(2 * followPoll) // it has looked, and seen no end
+	close(end)
+	c.until(`"_ralph/end"`)
 }

@@ -327,3 +327,26 @@ it('finds a program that a build step has installed, or mason', function()
   vim.fn.delete(plugin, 'rf')
   assert(ok, why)
 end)
+
+it('reads what was asked for while a page was handled: its end may have come meanwhile', function()
+  local client = require('ralph.client')
+  local execute, asked, taken, told = client.execute, {}, {}, 0
+  client.execute = function(_, _, argument, callback)
+    table.insert(asked, { after = argument.after, answer = callback })
+  end
+  local reader = require('ralph.reader').new('/x', function(page)
+    table.insert(taken, page)
+  end)
+  local function tell()
+    told = told + 1
+  end
+  reader:read({}, tell)
+  asked[1].answer(nil, { updates = { 'begun' }, cursor = '1' })
+  reader:read({}, tell)
+  taken[1].done()
+  expect.equal({ #asked, asked[#asked].after, told }, { 2, '1', 0 })
+  asked[2].answer(nil, { updates = { 'over' }, cursor = '2' })
+  taken[2].done()
+  client.execute = execute
+  expect.equal({ #asked, taken[2].updates[1], told }, { 2, 'over', 2 })
+end)

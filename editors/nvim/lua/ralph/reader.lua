@@ -16,6 +16,7 @@ local wire = require('ralph.wire')
 ---@field cursor? string nil: nothing was read yet
 ---@field private turn? table of the page that is read and handled now
 ---@field private unheard? ralph.UpdateParams what was heard meanwhile, the last
+---@field private again? table to be read behind that page, which may be older than the wish for it
 ---@field private waiting (fun(err: ralph.Error?))[] told when all was read
 local Reader = {}
 Reader.__index = Reader
@@ -46,6 +47,7 @@ end
 function Reader:read(target, callback)
   table.insert(self.waiting, callback)
   if self.turn then
+    self.again = target
     return
   end
   local turn = {}
@@ -74,6 +76,12 @@ end
 
 ---@param err ralph.Error?
 function Reader:finish(err)
+  local again = self.again
+  self.again = nil
+  if again and not err then
+    self.turn = nil
+    return self:read(again)
+  end
   local waiting, unheard = self.waiting, self.unheard
   self.turn, self.waiting, self.unheard = nil, {}, nil
   for _, callback in ipairs(waiting) do
@@ -86,7 +94,7 @@ end
 
 --- Forgets what a sidecar was asked that is gone. The cursor stays good.
 function Reader:stop()
-  self.turn, self.waiting, self.unheard = nil, {}, nil
+  self.turn, self.waiting, self.unheard, self.again = nil, {}, nil, nil
 end
 
 return Reader
