@@ -157,6 +157,7 @@ func TestACursorOfAnotherLog(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	id := finished(t, c, dir)
+	c.Hears("ralph/update", `"_ralph/end"`) // nothing comes behind it
 	all, _ := readAll(t, c, wire.ReadParams{})
 	for _, cursor := range []string{"7", "e30", "eyJsb2ciOiJ4IiwiYXQiOjd9"} {
 		page := result[answers.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: id}, After: cursor}))

@@ -20,8 +20,12 @@ func TestAKeeperHasItsPlaceAlthoughSomebodyLooks(t *testing.T) {
 	if ok, err := filelock.Try(looks, false); !ok || err != nil {
 		t.Fatal(ok, err)
 	}
-	time.AfterFunc(20*time.Millisecond, func() { _ = filelock.Unlock(looks) })
+	gone := make(chan error)
+	time.AfterFunc(20*time.Millisecond, func() { gone <- filelock.Unlock(looks) })
 	defer new(keeper).takePlace("x").Close()
+	if err := <-gone; err != nil {
+		t.Fatal(err)
+	}
 	if isFree, err := filelock.Try(looks, false); isFree || err != nil {
 		t.Error("nobody has the place", err)
 	}
