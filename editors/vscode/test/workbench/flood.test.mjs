@@ -11,7 +11,7 @@ test('what is typed while an agent floods is seen', { timeout: 1_800_000 }, asyn
     await w.step('flood', async () => {
       await w.openFile('draft.txt');
       const before = await typing(w.page, '');
-      await w.startByKeys();
+      await w.page.keyboard.press('Control+Alt+r');
       await w.page.locator('.tab').filter({ hasText: 'flood 100000' }).first().waitFor();
       const inBox = await typingIn(w.page, w.transcript().locator('#composer textarea'));
       await w.page.keyboard.press('Control+1');

@@ -22,7 +22,7 @@ test('a long session is shown at its end, and anywhere', { timeout: 1_800_000 },
   try {
     await w.step('long', async () => {
       await w.openFile('a.txt');
-      await w.startByKeys();
+      await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done/);
       const bytes = writeLong(w.work.root);
       const [short, long] = [await opening(w, 's', 'done: DONE'), await opening(w, 'o', 'The last line')];

@@ -32,7 +32,7 @@ test('what the real claude asks is answered in the editor, and it hears its user
   try {
     await w.step('a command is approved', async () => {
       await w.run('Ralph: Focus on Loops View');
-      await w.startByKeys();
+      await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph 1\/5 · .*asks: Bash touch approved\.txt/);
       await button('Allow Once').waitFor();
       assert.deepEqual(await w.notification('asks: Bash touch approved.txt').locator('.notification-list-item-buttons-container .monaco-button').allInnerTexts(), ['Deny', 'Allow Once', 'Show']);

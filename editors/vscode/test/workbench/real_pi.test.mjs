@@ -34,7 +34,7 @@ test('the real pi works in the editor until it keeps its promise', { timeout: 1_
   try {
     await w.step('real pi', async () => {
       await w.run('Ralph: Focus on Loops View');
-      await w.startByKeys();
+      await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done · \$0\.\d+/);
       await w.transcriptRow('done: DONE').waitFor();
       for (const row of ['cat hello.txt', /shell\.txt\s*\+1 -0/, /All changes\s*2 files/]) await w.treeRow(row).waitFor();

@@ -146,14 +146,6 @@ export class Workbench {
     await this.page.keyboard.press('Enter');
   }
 
-  /** Starts the first loop by its keys, which a window that is still being made may not hear. */
-  async startByKeys() {
-    await until('a loop', async () => {
-      await this.page.keyboard.press('Control+Alt+r');
-      return this.status().waitFor({ timeout: 30_000 }).then(() => true, () => false);
-    });
-  }
-
   // The status bar.
 
   status() {
