@@ -262,7 +262,7 @@ export class Workbench {
 export function programsOf(agent) {
   const agents = path.join(process.env.RALPH_CACHE, 'agents');
   const newest = (prefix) => {
-    const name = fs.readdirSync(agents).filter((n) => n.startsWith(prefix)).sort().at(-1);
+    const name = fs.readdirSync(agents).filter((n) => n.startsWith(prefix) && /^[\d.]/.test(n.slice(prefix.length))).sort().at(-1); // claude-agent-acp is another program
     if (!name) throw new Error(`${prefix} is not in ${agents}: make agents installs it`);
     return path.join(agents, name);
   };
