@@ -7,7 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -16,7 +16,7 @@ import (
 // kept is the session file in which a loop is kept besides its journal: its agent's
 // conversation, with the updates around it as the journal has them. It is the loop's Session.
 type kept struct {
-	cfg       engine.Config
+	cfg       setup.Config
 	writer    *history.Writer // nil: it is switched off, or can't be written
 	taken     string          // the file of a loop that goes on, and how many bytes were there
 	earlier   int64

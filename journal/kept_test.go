@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -42,7 +42,7 @@ func keeping(t *testing.T, id string) (l told, path string) {
 	t.Helper()
 	w := &watcher{}
 	r := NewRecorder(w)
-	r.kept.cfg = engine.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
+	r.kept.cfg = setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
 	path = r.kept.Open("", false)
 	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it"})
 	return told{r, w, r.Open(id, true)}, path
@@ -121,7 +121,7 @@ func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	long := strings.Repeat("Build it. ", wire.MaxText/5)
 	for _, goesOn := range []bool{false, true} {
 		r := NewRecorder(&watcher{})
-		r.kept.cfg = engine.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
+		r.kept.cfg = setup.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
 		path := r.kept.Open("", false)
 		r.kept.Begin(loop.Status{LoopID: "ralph-a", Title: "Build it"})
 		log := r.Open("ralph-a", true)
@@ -186,7 +186,7 @@ func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
 }
 
 // echoes is a configuration of a loop whose agent says hello.
-func echoes(t *testing.T) engine.Config {
+func echoes(t *testing.T) setup.Config {
 	t.Helper()
 	said := filepath.Join(t.TempDir(), "said")
 	if err := os.WriteFile(said, []byte(`{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"hello"}],"stopReason":"stop"}}
@@ -194,7 +194,7 @@ func echoes(t *testing.T) engine.Config {
 `), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg := engine.Config{
+	cfg := setup.Config{
 		Folder: t.TempDir(), Prompt: "Build it\nnow", Said: settings.Said{Instruct: new(false)}, Limits: limits.Default(), History: history.Options{Folder: t.TempDir()},
 	}
 	cfg.Backend.Name, cfg.Backend.Command, cfg.Backend.Args = "custom", "/bin/cat", []string{said}
@@ -204,7 +204,7 @@ func echoes(t *testing.T) engine.Config {
 }
 
 // runs runs a loop to its end.
-func runs(t *testing.T, cfg engine.Config, obs loop.Observer) (session string) {
+func runs(t *testing.T, cfg setup.Config, obs loop.Observer) (session string) {
 	t.Helper()
 	l, log, err := Start(cfg, obs)
 	if err != nil {

@@ -3,13 +3,14 @@ package journal
 import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Start starts a loop whose story is kept; obs sees the loop besides.
-func Start(cfg engine.Config, obs loop.Observer) (*engine.Loop, *Log, error) {
+func Start(cfg setup.Config, obs loop.Observer) (*engine.Loop, *Log, error) {
 	r := NewRecorder(obs)
 	r.kept.cfg, cfg.Session = cfg, r.kept
 	l, err := engine.Start(cfg, r)

@@ -12,7 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -33,7 +33,7 @@ type Afar struct {
 // NewAfar returns one that keeps in dir what was told. At the end Close ends what is still told, and
 // Finish waits for that a while.
 func NewAfar(n settings.Notify, at At, dir string) *Afar {
-	t := newTeller(engine.Config{Notify: n}, nil, at)
+	t := newTeller(setup.Config{Notify: n}, nil, at)
 	close(t.known)
 	for _, f := range filesIn(dir) {
 		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > toldFor {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // The machine is kept awake while runs are at work, and at no other time.
@@ -33,12 +33,12 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 			}
 		}
 	}
-	tell := func(cfg engine.Config) *Teller {
+	tell := func(cfg setup.Config) *Teller {
 		tl := newTeller(cfg, nobody{}, At{})
 		close(tl.known)
 		return tl
 	}
-	tl := tell(engine.Config{Notify: settings.Notify{KeepAwake: true}})
+	tl := tell(setup.Config{Notify: settings.Notify{KeepAwake: true}})
 	for step, tt := range []struct {
 		e    loop.Event
 		want bool
@@ -51,7 +51,7 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 	}
 	tl.Close()
 	await("closed", false)
-	for name, cfg := range map[string]engine.Config{"off": {}, "a program's": {Once: true, Notify: settings.Notify{KeepAwake: true}}} {
+	for name, cfg := range map[string]setup.Config{"off": {}, "a program's": {Once: true, Notify: settings.Notify{KeepAwake: true}}} {
 		tl := tell(cfg)
 		tl.HandleLoop(loop.IterationStart{})
 		if tl.awake.IsHeld() {

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -51,7 +52,7 @@ func Here(stdout *os.File, isTerminal, utf8 bool, warn func(string)) At {
 // Teller is the observer. Close it when the loop is over.
 type Teller struct {
 	next  loop.Observer
-	cfg   engine.Config
+	cfg   setup.Config
 	ways  []way
 	warn  func(string)
 	began time.Time
@@ -80,7 +81,7 @@ const (
 var errLate = errors.New("it took too long, and the loop was over")
 
 // Start starts a loop whose story is kept, and which calls its user.
-func Start(cfg engine.Config, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
+func Start(cfg setup.Config, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
 	t := newTeller(cfg, obs, at)
 	l, log, err := journal.Start(cfg, t)
 	if err == nil {
@@ -90,7 +91,7 @@ func Start(cfg engine.Config, obs loop.Observer, at At) (*engine.Loop, *journal.
 	return l, log, t, err
 }
 
-func newTeller(cfg engine.Config, obs loop.Observer, at At) *Teller {
+func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	t := &Teller{
 		next: obs, cfg: cfg, ways: ways(cfg.Notify, cfg.Folder, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},

@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -52,7 +52,7 @@ func (s *said) warn(text string) {
 }
 
 // told runs a loop with these events, and returns what was told and warned of.
-func told(t *testing.T, cfg engine.Config, events ...loop.Event) *said {
+func told(t *testing.T, cfg setup.Config, events ...loop.Event) *said {
 	t.Helper()
 	s := &said{}
 	if cfg.Notify.On == nil {
@@ -116,7 +116,7 @@ func TestWhatIsTold(t *testing.T) {
 		{"the rest", []loop.Event{begin(), well, loop.Warning{Message: secret}, loop.Verify{Output: secret}, loop.NearMiss{Found: secret}}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := told(t, engine.Config{Prompt: secret}, tt.events...)
+			s := told(t, setup.Config{Prompt: secret}, tt.events...)
 			var got []string
 			for _, n := range s.notes {
 				got = append(got, n.Event+" "+n.Text)
@@ -140,18 +140,18 @@ func TestWhatIsTold(t *testing.T) {
 
 func TestOnlyWhatIsWanted(t *testing.T) {
 	end := endOf(loop.StopFailures)
-	if s := told(t, engine.Config{Notify: settings.Notify{On: []string{settings.NotifyEnd}}}, begin(), end); len(s.notes) > 0 {
+	if s := told(t, setup.Config{Notify: settings.Notify{On: []string{settings.NotifyEnd}}}, begin(), end); len(s.notes) > 0 {
 		t.Errorf("got %+v", s.notes)
 	}
-	s := told(t, engine.Config{Notify: settings.Notify{Include: []string{settings.NotifyReceipt}}}, begin(), end)
+	s := told(t, setup.Config{Notify: settings.Notify{Include: []string{settings.NotifyReceipt}}}, begin(), end)
 	if len(s.notes) != 1 || !strings.Contains(s.notes[0].Receipt, "Result: failed: ") || !strings.Contains(s.notes[0].Receipt, "Problem: "+secret) {
 		t.Errorf("got %+v", s.notes)
 	}
-	if tl := newTeller(engine.Config{Once: true}, nobody{}, At{}); tl.ways != nil {
+	if tl := newTeller(setup.Config{Once: true}, nobody{}, At{}); tl.ways != nil {
 		t.Errorf("a program that holds a loop is called in %d ways", len(tl.ways))
 	}
 	t.Setenv("RALPH_LOOP_ID", "ralph-x")
-	if tl := newTeller(engine.Config{}, nobody{}, At{}); tl.ways != nil {
+	if tl := newTeller(setup.Config{}, nobody{}, At{}); tl.ways != nil {
 		t.Errorf("the user of an agent's loop is called in %d ways", len(tl.ways))
 	}
 }
@@ -168,7 +168,7 @@ func teller(t *testing.T, n settings.Notify, at At) (*Teller, *said) {
 	s := &said{}
 	at.Warn = s.warn
 	n.On = settings.NotifyEvents()
-	tl := newTeller(engine.Config{Folder: t.TempDir(), Notify: n}, nobody{}, at)
+	tl := newTeller(setup.Config{Folder: t.TempDir(), Notify: n}, nobody{}, at)
 	close(tl.known)
 	return tl, s
 }

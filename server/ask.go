@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -51,7 +51,7 @@ type askedOf struct{ folder, loopID string }
 
 // decisionFor returns what asks the user about a start that met another loop,
 // nil when there is nothing to ask.
-func (q *questions) decisionFor(err error, cfg engine.Config) func(context.Context) (*managed, error) {
+func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Context) (*managed, error) {
 	var running *loop.AlreadyRunningError
 	var interrupted *loop.InterruptedError
 	if err == nil || q.user.asksItself() {

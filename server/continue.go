@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -16,7 +16,7 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 		return nil, err
 	}
 	files := s.files(folder)
-	var cfg engine.Config
+	var cfg setup.Config
 	err = s.withTrust(ctx, trust, func() error {
 		settings, err := loadSettings(files)
 		if err != nil {

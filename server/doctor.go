@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -64,7 +64,7 @@ func promiseChecks(dir string, settings config.Settings) []answers.Check {
 	if err != nil {
 		return nil
 	}
-	if why := engine.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
+	if why, _ := setup.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
 		return []answers.Check{{ID: "prompt", Optional: true, Message: stream.Line(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)

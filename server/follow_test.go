@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -145,7 +145,7 @@ func TestAnEndIsFollowedThatIsWrittenWhenNobodyDrivesTheLoopAnyMore(t *testing.T
 	dir, end := t.TempDir(), make(chan struct{})
 	c := &following{dialled: dial(t, optedIn, dir), folder: dir}
 	agent := backends.Custom(agentThat(t, "never"), nil, backends.PromptStdin, decode.FormatText)
-	l, _, err := journal.Start(engine.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, late{end: end})
+	l, _, err := journal.Start(setup.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, late{end: end})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 )
@@ -24,7 +24,7 @@ type launcher struct {
 }
 
 // launch starts a loop in its folder and follows it to its end.
-func (l *launcher) launch(cfg engine.Config) (*managed, error) {
+func (l *launcher) launch(cfg setup.Config) (*managed, error) {
 	f, err := l.workspace.begin(cfg.Folder)
 	if err != nil {
 		return nil, err
@@ -124,7 +124,7 @@ func (l *launcher) close() {
 
 // launchInstead ends the loop that the user was asked about, and starts another. What
 // is there by now instead of that one is left alone, so the start may be refused.
-func (l *launcher) launchInstead(cfg engine.Config, end func() error) (*managed, error) {
+func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*managed, error) {
 	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 )
 
@@ -9,7 +10,7 @@ import (
 type managed struct {
 	*engine.Loop
 	feed    *feed.Feed
-	cfg     engine.Config
+	cfg     setup.Config
 	offered offered       // to a user without a plugin
 	retired chan struct{} // closed when it is over, out of its folder, and the editor was told
 }

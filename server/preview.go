@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -21,7 +21,7 @@ import (
 
 // Plan is a start that is looked at and not done.
 type Plan struct {
-	Config  engine.Config
+	Config  setup.Config
 	Sources start.Sources // nil if there is no configuration
 	Replace bool          // the loop that is there may go
 	Met     []error       // why it would be refused, as far as that is known
@@ -80,7 +80,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 	if broken != nil {
 		result.Warnings = append(result.Warnings, stream.Line(p.Config.Backend.Name+" may not work here: "+broken.Error(), maxWarning))
 	}
-	if stray := engine.StrayPromises(p.Config.Prompt, p.Config.Promise); stray != "" {
+	if stray, _ := setup.StrayPromises(p.Config.Prompt, p.Config.Promise); stray != "" {
 		result.Warnings = append(result.Warnings, stray)
 	}
 	met := map[string]bool{}

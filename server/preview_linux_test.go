@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -25,7 +25,7 @@ func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
 	}
 	proctest.Obedient(t, func() {
 		plan := func() Plan {
-			return Plan{Sources: start.Sources{"backend": config.FromStart}, Config: engine.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
+			return Plan{Sources: start.Sources{"backend": config.FromStart}, Config: setup.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
 				Backend: backends.Custom(os.Args[0], nil, backends.PromptStdin, decode.FormatText)}}
 		}
 		for _, replace := range []bool{false, true} {

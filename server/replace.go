@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -16,7 +16,7 @@ import (
 // CheckStart returns why a loop could not be started as its configuration says, as far as that can
 // be told without touching anything: a refused start must leave the loop alone that it would
 // replace. It also returns the first run's command line and prompt.
-func CheckStart(cfg engine.Config) (argv []string, prompt string, err error) {
+func CheckStart(cfg setup.Config) (argv []string, prompt string, err error) {
 	if slices.ContainsFunc(cfg.Args, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
 		return nil, "", invalidKey("args", "an argument has a NUL byte, which no program can be given")
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -86,7 +86,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return s.dryRun(ctx, asked, p, request, folder)
 	}
 	files := s.files(folder)
-	var cfg engine.Config
+	var cfg setup.Config
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() (err error) {
 		if settings, err = loadSettings(files); err == nil && p.Trust && settings.Trust != nil {
@@ -117,7 +117,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 
 // launchAsWanted starts a loop where the start wants it. What is in the way may be
 // replaced, or the user is asked.
-func (s *starter) launchAsWanted(ctx context.Context, cfg *engine.Config, wanted start.Tree, replace bool, settings config.Settings) (*managed, error) {
+func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool, settings config.Settings) (*managed, error) {
 	if wanted != (start.Tree{}) {
 		return s.launchInTree(ctx, cfg, wanted, settings.Worktree)
 	}
@@ -138,7 +138,7 @@ const maxWarning = 1000
 
 // warn returns what the user should know about a start. A client without a
 // plugin shows no answers, so it is told in messages as well.
-func (s *starter) warn(cfg engine.Config) []string {
+func (s *starter) warn(cfg setup.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
 		warnings[i] = stream.Line(warning, maxWarning)
@@ -161,21 +161,21 @@ func (s *starter) startFolder(uri string) (string, error) {
 
 // configOf makes a loop's configuration of a start's parameters, and tells
 // where its values come from. Without an agent it is all but that, and an error.
-func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (engine.Config, start.Sources, error) {
+func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (setup.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
 	own.Team = start.Team{Agent: p.Agent, Chain: p.Chain, Parallel: p.Parallel}
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	own.Said = p.Said
 	if err = cmp.Or(err, own.Said.Check()); err != nil {
-		return engine.Config{}, nil, invalid(err)
+		return setup.Config{}, nil, invalid(err)
 	}
 	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect, Attended: true}
 	if p.Settings != nil {
 		if resolver.Editor, err = optionsOf(p.Settings.Choices); err != nil {
-			return engine.Config{}, nil, err
+			return setup.Config{}, nil, err
 		}
 		if err := p.Settings.CheckEditor(); err != nil {
-			return engine.Config{}, nil, invalid(fmt.Errorf("the settings' %w", err))
+			return setup.Config{}, nil, invalid(fmt.Errorf("the settings' %w", err))
 		}
 		resolver.Editor.Said = p.Settings.Said
 		if host := p.Settings.Host; host != nil {
@@ -185,7 +185,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	reader := prompts{s.docs}
 	prompt, says, err := reader.given(p)
 	if err != nil {
-		return engine.Config{}, nil, err
+		return setup.Config{}, nil, err
 	}
 	promptFrom := config.FromStart
 	if p.PromptURI == "" {
@@ -197,27 +197,27 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	warnings := resolver.Adopt(says, s.files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = reader.configured(folder, settings); err != nil {
-			return engine.Config{}, nil, err
+			return setup.Config{}, nil, err
 		}
 		promptFrom = settings.Source("prompt_file")
 	}
 	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
 	if errors.As(err, new(*start.TemplateError)) {
-		return engine.Config{}, nil, failed(wire.ReasonBadPrompt, err, nil)
+		return setup.Config{}, nil, failed(wire.ReasonBadPrompt, err, nil)
 	}
 	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
 	if sources != nil {
 		sources["prompt"] = promptFrom
 	}
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
-		return engine.Config{}, nil, invalidKey("model", "%v: say it with args", err)
+		return setup.Config{}, nil, invalidKey("model", "%v: say it with args", err)
 	}
 	if badArgument := (*start.ArgumentError)(nil); errors.As(err, &badArgument) {
-		return engine.Config{}, nil, invalidKey("args", "%v", err)
+		return setup.Config{}, nil, invalidKey("args", "%v", err)
 	}
 	if err := checkPromise(cfg.Promise); err != nil {
-		return engine.Config{}, nil, err
+		return setup.Config{}, nil, err
 	}
 	return cfg, sources, err
 }

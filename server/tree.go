@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -21,7 +21,7 @@ func treeWanted(p wire.StartParams, request start.Request) start.Tree {
 
 // launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
 // none afterwards.
-func (s *starter) launchInTree(ctx context.Context, cfg *engine.Config, wanted start.Tree, settings config.Worktree) (*managed, error) {
+func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree, settings config.Worktree) (*managed, error) {
 	turnOf(ctx).end() // to set it up may take long
 	done, err := s.workspace.hold()
 	if err != nil {

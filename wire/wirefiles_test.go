@@ -10,9 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -24,10 +21,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -155,7 +154,7 @@ func exampleKnownHats() answers.HatsResult {
 // exampleDryRun is a start that meets another loop.
 func exampleDryRun() answers.DryRunResult {
 	pi, _ := backends.Lookup("pi")
-	r := answers.PreviewOf(engine.Config{
+	r := answers.PreviewOf(setup.Config{
 		Folder: "/w/app", Prompt: "Build X", Backend: pi, Model: "claude-sonnet", Args: []string{"--thinking", "high"}, Hat: "builder", Promise: "DONE",
 		Limits: loop.Limits{MaxIterations: 50, MaxCostUSD: 10, MaxDuration: 4 * time.Hour}, Verify: verify.Check{Shell: "go test ./...", When: verify.OnPromise},
 	}, start.Sources{"maxIterations": config.FromDefault, "maxCostUsd": config.FromFolder, "model": config.FromEditor, "completionPromise": config.FromPrompt, "verify": config.FromStart},

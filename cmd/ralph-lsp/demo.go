@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -90,10 +91,10 @@ func introduce(out io.Writer, look terminal.Config) {
 }
 
 // demoConfig is a loop whose agent is this program.
-func demoConfig(folder string, fast bool) (engine.Config, error) {
+func demoConfig(folder string, fast bool) (setup.Config, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return engine.Config{}, fmt.Errorf("finding this program: %w", err)
+		return setup.Config{}, fmt.Errorf("finding this program: %w", err)
 	}
 	args := []string{"demo-agent"}
 	if fast {
@@ -103,7 +104,7 @@ func demoConfig(folder string, fast bool) (engine.Config, error) {
 	agent.Name = "demo"
 	bounds := limits.Default()
 	bounds.MaxIterations = 5 // three are needed
-	return engine.Config{
+	return setup.Config{
 		Folder: folder, Prompt: demo.Prompt, Backend: agent, Promise: demo.Promise, Limits: bounds, Version: programVersion(),
 		History: history.Options{Off: true}, // the folder is gone soon
 	}, nil

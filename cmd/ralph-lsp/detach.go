@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // newAttach is watch for who may also end the loop.
@@ -21,7 +21,7 @@ func newAttach() *cobra.Command {
 }
 
 // detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
-func detached(cmd *cobra.Command, cfg engine.Config, begun func(id string)) error {
+func detached(cmd *cobra.Command, cfg setup.Config, begun func(id string)) error {
 	end, err := keeper.Launch(cfg, begun, func(warning string) {
 		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -34,7 +35,7 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 
 // drive runs a loop in this terminal to its end. begun is told when it has begun; over
 // is closed at its end.
-func drive(cfg engine.Config, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
+func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	out := terminal.Checked(stdout)

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -23,7 +23,7 @@ var errNothingStarted = &exitError{terminal.ExitFailed, "nothing was started"}
 // commands, and whether the folder's own check verifies its promise. Enter takes what is
 // right as a rule. Where nobody can answer, nothing is added. changed says that the
 // start says more now.
-func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg engine.Config) (changed bool, err error) {
+func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg setup.Config) (changed bool, err error) {
 	if !r.Attended || l.once.wanted || l.shown.style.Value == terminal.JSON {
 		return false, nil
 	}
@@ -82,7 +82,7 @@ func choosePermit(cmd *cobra.Command, agent string, permits []start.Permit) (*st
 }
 
 // howToPermit says with which commands a loop goes on whose agent was refused permission.
-func howToPermit(cmd *cobra.Command, cfg engine.Config) string {
+func howToPermit(cmd *cobra.Command, cfg setup.Config) string {
 	text := ""
 	for _, p := range start.Permits(contextOf(cmd), cfg) {
 		text += fmt.Sprintf("; to let it %s: ralph-lsp resume%s %s", p.Title, terminal.InFolderOf(cfg.Folder), p.Flags(cfg.Args...))

@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -19,7 +19,7 @@ import (
 
 // startOrReplace runs start, and once more when it met another loop that the
 // user lets go: said in advance with replace, else asked at a terminal.
-func startOrReplace(cmd *cobra.Command, cfg engine.Config, replace bool, start func() error) error {
+func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start func() error) error {
 	err := start()
 	question := wire.QuestionAbout(err)
 	if question == "" {

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -159,7 +160,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	resolver := l.resolver(cmd, settings)
 	resolver.Prompt = prompt
 	resolver.Start = resolver.Start.Over(request.Options)
-	var cfg engine.Config
+	var cfg setup.Config
 	var sources start.Sources
 	resolve := func() error {
 		cfg, sources, err = resolver.Resolve(contextOf(cmd))
@@ -208,7 +209,7 @@ func (l *loopFlags) resume(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	var cfg engine.Config
+	var cfg setup.Config
 	err = withTrust(cmd, func() error {
 		cfg, err = l.resolver(cmd, settings).Continue(contextOf(cmd), found, files)
 		return err
@@ -246,7 +247,7 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings) start
 
 // drive runs the loop to its end, and remembers what the user started: it may be
 // continued later without asking for trust again. began is called when it has begun.
-func (l *loopFlags) drive(cmd *cobra.Command, cfg engine.Config, files config.Files, began func()) error {
+func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
 	if l.detach && l.record != "" {
 		return errors.New("--record is for a loop that runs in this terminal; leave it or --detach out")

@@ -10,14 +10,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server"
 )
 
 // driveInTree runs a loop in a worktree that is made for it. One that can't begin
 // leaves none.
-func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg engine.Config, tree start.Tree, settings config.Settings) error {
+func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start.Tree, settings config.Settings) error {
 	if _, _, err := server.CheckStart(cfg); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -14,11 +15,11 @@ func TestAnAccountIsOfTheWholeLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		refused := says("no")
 		refused.result.Denials, refused.result.ToolCalls = []stream.Denial{{Tool: "Bash", Detail: "git push"}}, 1
-		warned := func(c *Config) { c.Warnings = []string{"it is late"} }
+		warned := func(c *setup.Config) { c.Warnings = []string{"it is late"} }
 		r := start(t, warned, refused, fails(stream.KindServer, "500"), withTime(says("no"), time.Hour))
 		time.Sleep(time.Minute) // the third runs
 		left := r.killed()
-		r, err := tryStart(t, &left, func(c *Config) { *c = goesOn(*c); warned(c) }, refused, says("<promise>DONE</promise>"))
+		r, err := tryStart(t, &left, func(c *setup.Config) { *c = goesOn(*c); warned(c) }, refused, says("<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
 		}

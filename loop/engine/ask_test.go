@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -24,7 +25,7 @@ func wants(id, tool, input string) stream.Question {
 
 // asking is a loop whose first agent asks its user. asks returns where the answer arrives; an agent
 // does nothing before it has it.
-func asking(t *testing.T, configure func(*Config), during func(r *rig, asks func(stream.Question) chan backends.Answer), then ...run) *rig {
+func asking(t *testing.T, configure func(*setup.Config), during func(r *rig, asks func(stream.Question) chan backends.Answer), then ...run) *rig {
 	t.Helper()
 	var r *rig
 	first := run{lasts: time.Second, result: stream.Result{Text: "more to do", ToolCalls: 1}}
@@ -43,7 +44,7 @@ func asking(t *testing.T, configure func(*Config), during func(r *rig, asks func
 			return got
 		})
 	}
-	r = prepare(t, nil, func(c *Config) {
+	r = prepare(t, nil, func(c *setup.Config) {
 		c.Ask = true
 		if configure != nil {
 			configure(c)
@@ -210,7 +211,7 @@ func TestWhatIsAllowedCanBeTakenBack(t *testing.T) {
 // A question is open for as long as its user needs: that isn't the agent's time.
 func TestTheUsersTimeIsNotTheAgents(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxDuration = time.Minute, 2*time.Minute },
+		r := asking(t, func(c *setup.Config) { c.Limits.IdleTimeout, c.Limits.MaxDuration = time.Minute, 2*time.Minute },
 			func(r *rig, asks func(stream.Question) chan backends.Answer) {
 				got := asks(wants("1", "Bash", `{"command":"ls"}`))
 				time.Sleep(24 * time.Hour)
@@ -231,7 +232,7 @@ func TestNobodyAnswersInTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		var denied run
 		denied.result = stream.Result{Text: "refused", ToolCalls: 1, Denials: []stream.Denial{{Tool: "Bash", ID: "call-1"}}}
-		r := asking(t, func(c *Config) { c.AskTimeout = 10 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+		r := asking(t, func(c *setup.Config) { c.AskTimeout = 10 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			began := time.Now()
 			a := <-asks(wants("1", "Bash", `{"command":"ls"}`))
 			if waited := time.Since(began); a.Yes || !strings.Contains(a.Text, "nobody answered within 10m") || waited != 10*time.Minute {
@@ -318,7 +319,7 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 					r.Answer(r.open(0).ID, ask.Answer{Kind: ask.Deny, By: by})
 				}
 			}
-			r = prepare(t, nil, func(c *Config) { c.Ask, c.Limits.MaxIterations = true, 4 }, runs...)
+			r = prepare(t, nil, func(c *setup.Config) { c.Ask, c.Limits.MaxIterations = true, 4 }, runs...)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}
@@ -336,11 +337,11 @@ func TestANoOfTheUsersEndsNoLoop(t *testing.T) {
 // After a kill nobody waits for the old answers, and a stranger's file allows nothing.
 func TestALoopThatGoesOnAsksAnew(t *testing.T) {
 	for _, stranger := range []bool{false, true} {
-		left := Config{Ask: true, Said: settings.Said{Permissions: "ask"}, Promise: "DONE", Limits: limits.Default()}.newState("ralph-test", time.Now())
+		left := setup.Config{Ask: true, Said: settings.Said{Permissions: "ask"}, Promise: "DONE", Limits: limits.Default()}.NewState("ralph-test", time.Now())
 		left.Prompt = "Build it"
 		left.Allowed = []string{"Bash(ls)"}
 		bubble(t, func(t *testing.T) {
-			r := prepare(t, &left, func(c *Config) { c.Ask, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger }, promise)
+			r := prepare(t, &left, func(c *setup.Config) { c.Ask, c.Said.Permissions, c.Continue, c.Stranger = true, "ask", true, stranger }, promise)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -49,7 +50,7 @@ func TestEachHatAsks(t *testing.T) {
 		builds.during = asksIn(&r, 1, "git commit -m build", &got, func(q ask.Question) { t.Errorf("the builder asks: %+v", q) })
 		reviews.during = asksIn(&r, 2, "git push", &got, answers(ask.Deny, "not yet"))
 		done.during = asksIn(&r, 3, "git push", &got, answers(ask.Once, ""))
-		r = prepare(t, nil, func(c *Config) { team(c); c.Ask = true; c.Roles[1].MayFinish = new(true) }, plans, builds, reviews, done)
+		r = prepare(t, nil, func(c *setup.Config) { team(c); c.Ask = true; c.Roles[1].MayFinish = new(true) }, plans, builds, reviews, done)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +80,7 @@ func TestAReviewerAsks(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		r = prepareVerified(t, nil, []checked{passes}, func(c *Config) { critic(c); c.Ask = true }, promise, reviews)
+		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask = true }, promise, reviews)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestAReviewerGetsNoTimeOfTheIterations(t *testing.T) {
 			r.Answer(q.ID, ask.Answer{Kind: ask.Once})
 		})
 		slow.lasts = 30 * time.Minute
-		r = prepareVerified(t, nil, []checked{passes}, func(c *Config) { critic(c); c.Ask = true; c.Limits.IdleTimeout = 0 }, first, slow)
+		r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask = true; c.Limits.IdleTimeout = 0 }, first, slow)
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -147,7 +148,7 @@ func TestHowAReviewersQuestionEnds(t *testing.T) {
 						t.Errorf("%d are open", left)
 					}
 				}
-				r = prepareVerified(t, nil, []checked{passes}, func(c *Config) { critic(c); c.Ask, c.AskTimeout = true, tt.timeout }, promise, reviews)
+				r = prepareVerified(t, nil, []checked{passes}, func(c *setup.Config) { critic(c); c.Ask, c.AskTimeout = true, tt.timeout }, promise, reviews)
 				if err := r.begin(); err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +184,7 @@ func TestAgentsOfAStepAsk(t *testing.T) {
 			}
 			return p
 		}
-		r, tr = crewed(t, []string{"a b", "c"}, func(c *Config) { c.Ask, c.Limits.IdleTimeout = true, time.Minute }, map[string][]run{
+		r, tr = crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Ask, c.Limits.IdleTimeout = true, time.Minute }, map[string][]run{
 			"a": {asks("a", "make", func(chan backends.Answer) {})}, // it doesn't wait for the answer
 			"b": {asks("b", "make", func(told chan backends.Answer) {
 				time.Sleep(24 * time.Hour)

@@ -55,12 +55,6 @@ func (b *below) Handle(e stream.Event) {
 	}
 }
 
-// Tools by which the loop's own agents are shown.
-const (
-	stepCall   = "step"
-	reviewCall = "review"
-)
-
 // isOurs says whether an event begins or ends an agent of the loop's own.
 func isOurs(e stream.Event) bool {
 	switch e := e.(type) {

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -62,7 +63,7 @@ func BenchmarkIterationGap(b *testing.B) {
 			w := &timer{}
 			bounds := limits.Default()
 			bounds.MaxIterations, bounds.MaxUnchanged = max(b.N, 2), 0
-			l, err := Start(Config{
+			l, err := Start(setup.Config{
 				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
 				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),

@@ -10,14 +10,15 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // A bubble's clock begins at midnight, UTC, on the Saturday that opened the year 2000.
 
 // under gives a loop a budget, which its user may change meanwhile.
-func under(limits *budget.Limits, path string) func(*Config) {
-	return func(c *Config) {
+func under(limits *budget.Limits, path string) func(*setup.Config) {
+	return func(c *setup.Config) {
 		c.Limits.MaxIterations, c.Limits.IdleTimeout, c.Limits.MaxDuration = 9, 0, 0
 		c.Budget = budget.Book{Ledger: budget.Ledger{Path: path}, Limits: *limits, Now: func() (budget.Limits, error) { return *limits, nil }}
 	}
@@ -104,7 +105,7 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
 		broke := costs(1, "no")
 		broke.result.Failure = &stream.Error{Kind: stream.KindBudget, Message: "the budget is spent"}
-		r := start(t, func(c *Config) {
+		r := start(t, func(c *setup.Config) {
 			under(&limits, path)(c)
 			c.Limits.MaxCostUSD, c.Backend.BudgetFlag = 10, "--budget"
 		}, broke, promise)
@@ -126,14 +127,14 @@ func TestNothingStartsWithoutMoney(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cfg := Config{Prompt: "x", Budget: budget.Book{Ledger: l, Limits: budget.Limits{PerDay: 5}}}
-		if err := cfg.check(); err == nil || !strings.HasPrefix(err.Error(), "your budget of $5.00 a day is used") {
+		cfg := setup.Config{Prompt: "x", Budget: budget.Book{Ledger: l, Limits: budget.Limits{PerDay: 5}}}
+		if err := cfg.Check(); err == nil || !strings.HasPrefix(err.Error(), "your budget of $5.00 a day is used") {
 			t.Errorf("started: %v", err)
 		}
 		if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := cfg.check(); !errors.As(err, new(*budget.DamagedError)) {
+		if err := cfg.Check(); !errors.As(err, new(*budget.DamagedError)) {
 			t.Errorf("started: %v", err)
 		}
 		limits := budget.Limits{PerDay: 5}

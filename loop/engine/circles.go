@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -200,24 +201,24 @@ func (c *circles) rule(n, limit int) string {
 func inARow(limit int) string { return tell.Counted(limit, "such iteration") + " in a row" }
 
 // noteProgress counts a run that brought nothing new, and warns in time.
-func (l *Loop) noteProgress(plan plannedRun, r report) {
+func (l *Loop) noteProgress(plan setup.Run, r report) {
 	c := &l.snapshots.circles
 	p := passage{
-		iteration: plan.iteration, before: l.snapshots.found, after: c.now,
+		iteration: plan.Iteration, before: l.snapshots.found, after: c.now,
 		outcome: r.outcome, hindered: r.refused() || len(r.exit.Result.Denials) > 0, promised: r.verdict.Matched,
-		byUser: c.byUser || len(plan.guidance) > 0 || c.prompt != "" && c.prompt != plan.prompt,
+		byUser: c.byUser || len(plan.Guidance) > 0 || c.prompt != "" && c.prompt != plan.Prompt,
 	}
-	c.byUser, c.prompt = false, plan.prompt
+	c.byUser, c.prompt = false, plan.Prompt
 	var now progress
 	l.look(func(p *progress) { now = *p })
 	if p.promised && r.checked && !r.passed {
 		p.refutation = now.proof.refutation
 	}
 	p.waited, c.stuck = now.deeds.Waited, now.deeds.StuckText()
-	if l.cfg.worn(plan.turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
+	if l.cfg.Worn(plan.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
 		p.waited = r.exit.Duration >= deeds.LongWork
 	}
-	p.waited = p.waited || r.handed > 0 && c.isFirst(plan.turn.Hat.Name) // who hands over waits for others
+	p.waited = p.waited || r.handed > 0 && c.isFirst(plan.Turn.Hat.Name) // who hands over waits for others
 	p.beyond = func() bool { return l.snapshots.wroteBeyond(now.deeds.Wrote) }
 	if r.checked {
 		l.snapshots.last = time.Time{} // what the check wrote is no run's work

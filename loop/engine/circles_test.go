@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -90,7 +91,7 @@ func newReplay(t *testing.T, limit int) *replay {
 
 // take lets a process take the loop up.
 func (r *replay) take(counts loopstate.InARow, limit int) {
-	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, Config{Folder: r.t.TempDir()} })
+	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
 	r.snapshots.circles.takeUp(r.trees)
 	r.change(func(p *progress) { p.counts.InARow, p.status.Limits.MaxUnchanged = counts, limit })
 }
@@ -163,7 +164,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	}
 	r.aside = 0
 	r.snapshots.circles.now = after
-	r.noteProgress(plannedRun{iteration: n, turn: turn, prompt: r.prompt, guidance: r.guidance}, rep)
+	r.noteProgress(setup.Run{Iteration: n, Turn: turn, Prompt: r.prompt, Guidance: r.guidance}, rep)
 	if r.snapshots.circles.now.Aside != 0 {
 		r.snapshots.circles.now.Aside = 7
 	}
@@ -280,7 +281,7 @@ func TestALoopThatTurnsInCirclesEnds(t *testing.T) {
 			a := filepath.Join(dir, "a")
 			put(t, a, "0")
 			configure := kept(t, dir)
-			r := start(t, func(c *Config) {
+			r := start(t, func(c *setup.Config) {
 				if configure(c); !tt.git {
 					c.Changes.Keep = 0
 				}
@@ -314,7 +315,7 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 	a := filepath.Join(dir, "a")
 	put(t, a, "0")
 	configure := kept(t, dir)
-	limited := func(c *Config) { configure(c); c.Limits = loop.Limits{MaxUnchanged: 4} }
+	limited := func(c *setup.Config) { configure(c); c.Limits = loop.Limits{MaxUnchanged: 4} }
 	ends := make(chan struct{})
 	last := writes(t)
 	last.lasts = time.Hour
@@ -330,7 +331,7 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 		t.Fatalf("left %+v, %v", left, err)
 	}
 	goOn := func(runs ...run) *rig {
-		r, err := tryStart(t, &left, func(c *Config) { limited(c); c.Continue = true }, runs...)
+		r, err := tryStart(t, &left, func(c *setup.Config) { limited(c); c.Continue = true }, runs...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +357,7 @@ func TestALongRunOfATextAgentMayWait(t *testing.T) {
 		r.cfg.Backend.Output = decode.FormatText
 		r.snapshots.circles.find(changes.State{Tree: "A"}, 0)
 		r.snapshots.found = r.snapshots.circles.now
-		r.noteProgress(plannedRun{iteration: 1}, report{outcome: loop.OutcomeOK, exit: backends.Exit{Duration: took}})
+		r.noteProgress(setup.Run{Iteration: 1}, report{outcome: loop.OutcomeOK, exit: backends.Exit{Duration: took}})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)
 		}
@@ -368,7 +369,7 @@ func TestWhatTheUserChangesIsNoCircle(t *testing.T) {
 	a := filepath.Join(dir, "a")
 	put(t, a, "0")
 	configure := kept(t, dir)
-	r := prepare(t, nil, func(c *Config) { configure(c); c.Limits = loop.Limits{MaxUnchanged: 3, MaxIterations: 6} }, writes(t))
+	r := prepare(t, nil, func(c *setup.Config) { configure(c); c.Limits = loop.Limits{MaxUnchanged: 3, MaxIterations: 6} }, writes(t))
 	r.obs = hooked{r.log, func(e loop.Event) {
 		if e, ok := e.(loop.IterationEnd); ok && e.Iteration%2 == 0 {
 			put(t, a, strconv.Itoa(e.Iteration%4))

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -20,8 +21,8 @@ func TestContinue(t *testing.T) {
 			Given: limits.Given{MaxIterations: new(6), IdleTimeout: &idle},
 		}
 	}
-	resume := func(c *Config) {
-		*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+	resume := func(c *setup.Config) {
+		*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
 	}
 	t.Run("with the same iteration", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -42,7 +43,7 @@ func TestContinue(t *testing.T) {
 	t.Run("with new limits", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			n := 4
-			r, err := tryStart(t, found(), func(c *Config) { resume(c); c.Change.MaxIterations = &n }, says("no"))
+			r, err := tryStart(t, found(), func(c *setup.Config) { resume(c); c.Change.MaxIterations = &n }, says("no"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +53,7 @@ func TestContinue(t *testing.T) {
 	t.Run("an agent doesn't, whoever's it was", func(t *testing.T) {
 		t.Setenv(caller.EnvLoopID, "ralph-other")
 		bubble(t, func(t *testing.T) {
-			r, err := tryStart(t, found(), func(c *Config) { resume(c); c.Change.MaxIterations = new(500) }, says("no"))
+			r, err := tryStart(t, found(), func(c *setup.Config) { resume(c); c.Change.MaxIterations = new(500) }, says("no"))
 			if !errors.As(err, new(*caller.Refused)) || stateFileOf(r).Limits().MaxIterations != 6 {
 				t.Errorf("got %v", err)
 			}
@@ -78,11 +79,11 @@ func TestContinue(t *testing.T) {
 
 func TestACappedLoopCanBeContinued(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		first := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, costs(1, "no"))
+		first := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 2 }, costs(1, "no"))
 		first.over(loop.StopMaxIterations, 2)
 		more := 3
-		r, err := tryStart(t, nil, func(c *Config) {
-			*c = Config{Folder: first.cfg.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
+		r, err := tryStart(t, nil, func(c *setup.Config) {
+			*c = setup.Config{Folder: first.cfg.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
 		}, costs(1, "no"))
 		if err != nil {
 			t.Fatal(err)

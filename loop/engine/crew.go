@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -19,7 +20,7 @@ import (
 // ends it, they are one agent.
 type crew struct {
 	loop  *runs
-	plan  plannedRun
+	plan  setup.Run
 	again string // sets its calls apart from those of an iteration of this number before
 	done  chan struct{}
 	exit  backends.Exit // of all of it; set before done is closed
@@ -46,18 +47,18 @@ type crew struct {
 
 // runSteps runs the agents of one iteration to their end. An error means that the
 // first could not be started.
-func (l *runs) runSteps(plan plannedRun) (report, error) {
+func (l *runs) runSteps(plan setup.Run) (report, error) {
 	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
-	if l.crewed == plan.iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
+	if l.crewed == plan.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
 		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)
 	}
-	l.crewed = plan.iteration
+	l.crewed = plan.Iteration
 	l.snapshotBefore()
 	l.setRunning(c)
 	go c.work()
 	exit, cause := l.attend(c)
 	l.endConversation()
-	if f := c.failed; f != nil && f.err != nil && f.place.step == 1 && f.place.alone {
+	if f := c.failed; f != nil && f.err != nil && f.place.Step == 1 && f.place.Alone {
 		return report{}, errors.New(f.problem)
 	}
 	if cause == "" && c.failed == nil && !c.whole {
@@ -94,9 +95,9 @@ func (c *crew) agreed(outcome loop.Outcome) promises.Verdict {
 	for _, m := range c.last {
 		v := m.completion().Judge(m.exit.Result)
 		if v.Matched {
-			verdict, yes = v, append(yes, m.place.name)
+			verdict, yes = v, append(yes, m.place.Name)
 		} else {
-			no = append(no, m.place.name)
+			no = append(no, m.place.Name)
 		}
 	}
 	if outcome == loop.OutcomeOK && len(no) == 0 {
@@ -119,12 +120,12 @@ func (c *crew) work() {
 			break
 		}
 		if onlyReads(step) && !isLooked {
-			l.snapshots.afterStep(c.plan.iteration)
+			l.snapshots.afterStep(c.plan.Iteration)
 		}
-		places := l.cfg.places(n)
+		places := l.cfg.Places(n)
 		c.runStep(step, places, previous)
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
-			l.snapshots.tellOfReaders(places, c.plan.iteration)
+			l.snapshots.tellOfReaders(places, c.plan.Iteration)
 		}
 		var texts []string
 		for _, m := range c.last {
@@ -144,7 +145,7 @@ func (c *crew) mayGoOn() bool {
 }
 
 // runStep runs the agents of a step to their end.
-func (c *crew) runStep(step []Role, places []stepPlace, previous string) {
+func (c *crew) runStep(step []setup.Role, places []setup.Place, previous string) {
 	members := make([]*member, len(step))
 	for k, w := range step {
 		members[k] = c.member(w, places[k], previous)
@@ -152,7 +153,7 @@ func (c *crew) runStep(step []Role, places []stepPlace, previous string) {
 	c.mu.Lock()
 	c.members = members
 	c.mu.Unlock()
-	room := make(chan struct{}, cmp.Or(c.loop.cfg.AtOnce, maxAtOnce))
+	room := make(chan struct{}, cmp.Or(c.loop.cfg.AtOnce, setup.MaxAtOnce))
 	var all sync.WaitGroup
 	c.last = nil
 	for _, m := range members {
@@ -169,17 +170,17 @@ func (c *crew) runStep(step []Role, places []stepPlace, previous string) {
 	}
 	all.Wait()
 	c.ended = append(c.ended, c.last...)
-	c.whole = places[0].isLast() && len(c.last) == len(step)
+	c.whole = places[0].IsLast() && len(c.last) == len(step)
 	c.loop.tellEvent(stream.TurnEnd{})
 }
 
 // member prepares an agent.
-func (c *crew) member(w Role, at stepPlace, previous string) *member {
+func (c *crew) member(w setup.Role, at setup.Place, previous string) *member {
 	l := c.loop
 	m := &member{crew: c, role: w, place: at, plan: c.plan, scope: l.scope}
-	m.plan.prompt = w.taskOf(at, c.plan.prompt, previous)
-	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.iteration, at.step, at.k, c.again)
-	m.below = below{call: w.callOf(at, id, c.plan.prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.partner, text) }}
+	m.plan.Prompt = w.TaskOf(at, c.plan.Prompt, previous)
+	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.Iteration, at.Step, at.K, c.again)
+	m.below = below{call: w.CallOf(at, id, c.plan.Prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.partner, text) }}
 	return m
 }
 
@@ -192,7 +193,7 @@ func (c *crew) join(m *member, agent Agent) {
 	c.guided = true
 	c.mu.Unlock()
 	if isFirst {
-		c.loop.tellDelivered(c.plan.guidance)
+		c.loop.tellDelivered(c.plan.Guidance)
 	}
 	if isEnding {
 		agent.Stop(grace)

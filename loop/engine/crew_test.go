@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -71,7 +72,7 @@ func TestNextEndsAllThatWorkAtOnce(t *testing.T) {
 func TestGuidanceIsDeliveredToWhoeverBegins(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		left := &loopstate.State{LoopID: "ralph-test", Prompt: "Build it", Active: true, Guidance: []string{"use tabs"}}
-		r, _ := crewedIn(t, left, []string{"gone a"}, func(c *Config) { c.Limits.MaxFailures = 1 }, map[string][]run{
+		r, _ := crewedIn(t, left, []string{"gone a"}, func(c *setup.Config) { c.Limits.MaxFailures = 1 }, map[string][]run{
 			"gone": {{gone: true}}, "a": {speaks(1, "found")},
 		})
 		r.Wait()
@@ -99,7 +100,7 @@ func (w *raising) Handle(e stream.Event) {
 func TestALimitThatIsRaisedTooLateMakesNoIterationWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dear := stream.Usage{Cost: stream.USD(5)}
-		r, tr := crewed(t, []string{"a a", "b"}, func(c *Config) { c.Limits.MaxCostUSD, c.AtOnce = 5, 1 }, map[string][]run{
+		r, tr := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.Limits.MaxCostUSD, c.AtOnce = 5, 1 }, map[string][]run{
 			"a": {{events: []stream.Event{dear, stream.TurnEnd{StopReason: "stop"}}, result: stream.Result{Text: "found", Usage: dear}}}, "b": {says("never")},
 		})
 		r.emitMu.Lock()

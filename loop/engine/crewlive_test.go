@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -24,7 +25,7 @@ func minute(text string) run {
 // liveCrew begins a loop whose steps' agents can be talked to, and waits for the first to work.
 func liveCrew(t *testing.T, steps []string, plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
-	r, tr := crewed(t, steps, func(c *Config) {
+	r, tr := crewed(t, steps, func(c *setup.Config) {
 		for _, step := range c.Steps {
 			for k := range step {
 				step[k].Backend.Prompt = backends.PromptLive
@@ -158,9 +159,9 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 			r.agents.specs[1].Handler.Handle(stream.Heard{ID: "g1"})
 		}
 		approves := says("<promise>APPROVED</promise>")
-		r = prepare(t, nil, func(c *Config) {
+		r = prepare(t, nil, func(c *setup.Config) {
 			c.Verify = verify.Check{Reviewer: "critic"}
-			c.Reviewer = Role{Backend: c.Backend}
+			c.Reviewer = setup.Role{Backend: c.Backend}
 			c.Reviewer.Backend.Prompt = backends.PromptLive
 		}, says("<promise>DONE</promise>"), review, says("<promise>DONE</promise>"), approves)
 		if err := r.begin(); err != nil {
@@ -185,7 +186,7 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 			r.hasRead(stream.Heard{ID: "g1"})
 		}
 		r.endConversation()
-		r.noteProgress(plannedRun{iteration: run + 1}, report{outcome: loop.OutcomeOK})
+		r.noteProgress(setup.Run{Iteration: run + 1}, report{outcome: loop.OutcomeOK})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("after run %d: %d, want %d", run+1, n, want)
 		}

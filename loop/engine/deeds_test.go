@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -54,7 +55,7 @@ func TestTheNextRunIsToldWhatFailedAgainAndAgain(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				first := says("no")
 				first.events = calls(tt.calls...)
-				r := start(t, func(c *Config) { c.Limits.MaxIterations = 3 }, first, says("no"))
+				r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 3 }, first, says("no"))
 				r.over(loop.StopMaxIterations, 3)
 				told := r.told(1)
 				if strings.Contains(told, "in the last iteration") != (tt.want != "") || !strings.Contains(told, tt.want) {

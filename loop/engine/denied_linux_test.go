@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -44,7 +45,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	log := &watcher{}
 	bounds := limits.Default()
 	bounds.MaxIterations = 2
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Said: settings.Said{Instruct: new(false)},
+	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: bounds, Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", meddler}, backends.PromptStdin, decode.FormatClaude)}, log)
 	if err != nil {
@@ -77,24 +78,6 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	}
 }
 
-// Only what the state file says of walls is left when a machine crashes.
-func TestTheStateFileSaysWhichWallsThereAre(t *testing.T) {
-	for _, tt := range []struct {
-		spec sandbox.Spec
-		want loopstate.State
-	}{
-		{sandbox.Spec{}, loopstate.State{}},
-		{sandbox.Spec{Mode: sandbox.Off, Engine: sandbox.Runtime}, loopstate.State{}},
-		{sandbox.Spec{Mode: sandbox.Workspace, Engine: sandbox.Runtime}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Runtime}},
-		{sandbox.Spec{Mode: sandbox.Workspace}, loopstate.State{Said: settings.Said{Sandbox: sandbox.Workspace}, SandboxEngine: sandbox.Bubblewrap}},
-	} {
-		s := Config{Sandbox: tt.spec}.newState("ralph-a", time.Now())
-		if s.Sandbox != tt.want.Sandbox || s.SandboxEngine != tt.want.SandboxEngine {
-			t.Errorf("%+v: got %q, %q", tt.spec, s.Sandbox, s.SandboxEngine)
-		}
-	}
-}
-
 // With this file, git would take its configuration from where the agent wants, outside the walls, too.
 func TestNobodyPointsGitElsewhere(t *testing.T) {
 	walltest.Need(t)
@@ -108,7 +91,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	git("init", "-q")
 	script := `cp -r .git evil; printf '[core]\n\tfsmonitor = "touch ` + ran + `; false"\n' >> evil/config; echo ../evil > .git/commondir; echo LOOP_COMPLETE`
 	log := &watcher{}
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace}, Changes: changes.Options{Keep: time.Hour},
 		Backend: backends.Custom("/bin/sh", []string{"-c", script}, backends.PromptStdin, decode.FormatText)}, log)
 	if err != nil {

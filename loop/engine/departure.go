@@ -66,11 +66,3 @@ func (l *Loop) Close() {
 	}
 	l.stop(why, backends.QuickGrace)
 }
-
-// leftWaiting is what a loop waits for that goes on as it was left, nil for nothing.
-func (c Config) leftWaiting(p *progress) *loop.RetryStatus {
-	if c.Alone && p.known.ResumeAt.After(time.Now()) {
-		return loop.WaitOf(p.known)
-	}
-	return nil
-}

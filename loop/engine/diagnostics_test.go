@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -55,7 +56,7 @@ func seen(errors ...verify.Diagnostic) verify.Diagnosis {
 
 // diagnosed is a loop whose promises pass the editor's diagnostics. Its first run
 // changes a line of shop.go.
-func diagnosed(t *testing.T, e *editor, configure func(*Config)) *rig {
+func diagnosed(t *testing.T, e *editor, configure func(*setup.Config)) *rig {
 	t.Helper()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shop.go")
@@ -63,7 +64,7 @@ func diagnosed(t *testing.T, e *editor, configure func(*Config)) *rig {
 	first := promise
 	first.during = func() { put(t, file, "1\n2\n3\n4\nfive\n6\n") }
 	keep := kept(t, dir)
-	return verified(t, nil, func(c *Config) {
+	return verified(t, nil, func(c *setup.Config) {
 		keep(c)
 		c.Limits.MaxIterations = 5
 		c.Verify = verify.Check{When: verify.OnPromise, Diagnostics: verify.DiagnosticsNoNew, MaxFailures: 5}
@@ -98,13 +99,13 @@ func TestWhenTheEditorsDiagnosticsCantBeTold(t *testing.T) {
 	}
 	for why, tt := range map[string]struct {
 		e         *editor
-		configure func(*Config)
+		configure func(*setup.Config)
 	}{
 		"no editor is attached":            {nil, nil},
 		"the editor doesn't answer":        {&editor{answers: []func(context.Context) (verify.Diagnosis, error){silent}}, nil},
 		"method not found":                 {&editor{answers: []func(context.Context) (verify.Diagnosis, error){failing}}, nil},
 		"isn't done with shop.go":          {&editor{answers: []func(context.Context) (verify.Diagnosis, error){shows(verify.Diagnosis{Busy: []string{"shop.go"}})}}, nil},
-		"there are no snapshots":           {&editor{}, func(c *Config) { c.Changes.Keep = 0 }},
+		"there are no snapshots":           {&editor{}, func(c *setup.Config) { c.Changes.Keep = 0 }},
 		"nobody had looked at the file be": {&editor{answers: []func(context.Context) (verify.Diagnosis, error){shows(seen(in(2, "old")))}}, nil},
 	} {
 		bubble(t, func(t *testing.T) {
@@ -141,8 +142,8 @@ func TestALoopEndsWhileTheEditorIsAsked(t *testing.T) {
 // what came of what it has done since.
 func TestWhatTheEditorKnewIsKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		var begun Config
-		r := diagnosed(t, &editor{before: seen(), answers: []func(context.Context) (verify.Diagnosis, error){silent}}, func(c *Config) { begun = *c })
+		var begun setup.Config
+		r := diagnosed(t, &editor{before: seen(), answers: []func(context.Context) (verify.Diagnosis, error){silent}}, func(c *setup.Config) { begun = *c })
 		time.Sleep(time.Minute)
 		left, err := r.file.Load()
 		if err != nil || r.Status().State != loop.StatePaused {
@@ -151,7 +152,7 @@ func TestWhatTheEditorKnewIsKept(t *testing.T) {
 		r.Interrupt()
 		e := &editor{before: seen(in(2, "y")), answers: []func(context.Context) (verify.Diagnosis, error){shows(seen(in(2, "y"))), shows(seen())}}
 		left.Active = true
-		again := verifiedAfter(t, &left, nil, func(c *Config) {
+		again := verifiedAfter(t, &left, nil, func(c *setup.Config) {
 			c.Continue, c.Folder, c.Changes, c.Verify, c.Diagnose = true, begun.Folder, begun.Changes, begun.Verify, e.diagnose
 		}, promise)
 		again.over(loop.StopPromise, 1)

@@ -17,7 +17,8 @@
 // decides. A floor knows what is below it. Only the engine knows all.
 //
 // A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
-// guard.go, reviewer.go); verify.go says what follows. Where an iteration has steps, a crew is its
+// guard.go, reviewer.go); verify.go says what follows. What a loop is set up with, and what its runs
+// are told, is loop/engine/setup's. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
 // own, shown below a call with its name (below.go). hats.go tells agents their roles and takes down
 // what they publish. live.go hands the user's words to the running agent, and back to the next run

@@ -12,12 +12,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // countingLoop is a loop of a shell's that spends nothing and ends quickly, again and again.
-func countingLoop(t *testing.T, script string) Config {
-	c := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+func countingLoop(t *testing.T, script string) setup.Config {
+	c := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
 	c.Backend = shell("agent", script, backends.PromptStdin).Backend
 	c.Limits.MaxIterations, c.Limits.MaxUnchanged, c.Limits.MaxFailures = 0, 0, 0
 	return c

@@ -14,29 +14,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
-
-// plannedRun is what one iteration's run is started with.
-type plannedRun struct {
-	iteration int
-	prompt    string
-	promise   string
-	limits    loop.Limits
-	guidance  []loop.Guidance
-	standing  []loop.Guidance // what those before it were told, too
-	// refutation is what the last verification found.
-	refutation string
-	missed     string // what the run before said in a way that doesn't count
-	// circles say that the loop turns in them; "" when it doesn't.
-	circles string
-	emit    string    // the command by which its programs publish topics; "" isn't told
-	turn    hats.Turn // whose run it is, where hats hand over
-	budget  float64   // dollars left, +Inf without a limit
-	isUsers bool      // it is the user's budget that leaves no more
-}
 
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
@@ -59,7 +41,7 @@ func (l *Loop) run() {
 	}()
 	_ = l.register(nil, "") // the end tells what can't be kept
 	l.beginSnapshots()
-	l.kept(func(s Session) { s.Begin(l.Status()) })
+	l.kept(func(s setup.Session) { s.Begin(l.Status()) })
 	l.warnAtStart()
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
@@ -83,7 +65,7 @@ func (l *Loop) iterate() loop.End {
 		return end
 	}
 	var left *loop.RetryStatus
-	if l.look(func(p *progress) { left = l.cfg.leftWaiting(p) }); left != nil {
+	if l.look(func(p *progress) { left = l.cfg.LeftWaiting(p.known) }); left != nil {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
@@ -106,7 +88,7 @@ func (l *Loop) iterate() loop.End {
 		if end, ok := l.conclude(r, func() loop.StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
 			return end
 		}
-		l.minUnknownCost(plan.iteration)
+		l.minUnknownCost(plan.Iteration)
 		if l.cfg.Once {
 			l.awaitBudget()
 		}
@@ -118,12 +100,12 @@ func (l *Loop) iterate() loop.End {
 }
 
 // runAndVerify is an iteration, and what is to be found out of what it did.
-func (l *Loop) runAndVerify(plan plannedRun) report {
+func (l *Loop) runAndVerify(plan setup.Run) report {
 	r := l.runOnce(plan)
-	r.handed = l.countHanded(plan.turn, r)
+	r.handed = l.countHanded(plan.Turn, r)
 	l.change(func(p *progress) { p.account(r) })
-	l.handOver(plan.turn, &r)
-	l.verifyRun(&r, plan.iteration)
+	l.handOver(plan.Turn, &r)
+	l.verifyRun(&r, plan.Iteration)
 	l.noteProgress(plan, r)
 	return r
 }
@@ -152,7 +134,7 @@ func (l *Loop) still(why loop.StopReason) loop.StopReason {
 
 // nextRun prepares the next iteration. What this machine is short of for a
 // moment is waited for; the last resort leaves a loop that can be continued.
-func (l *Loop) nextRun() (plannedRun, loop.StopReason, error) {
+func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 	for attempt := 1; ; attempt++ {
 		plan, why, err := l.tryNextRun()
 		if why != loop.StopBadStateFile || loopstate.Shortage(err) == "" {
@@ -192,16 +174,16 @@ func (l *ground) mustStop() (why loop.StopReason, paused bool) {
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
 // may have changed it, pauses are kept, caps looked at, and the file is written.
-func (l *Loop) tryNextRun() (plannedRun, loop.StopReason, error) {
+func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 	for {
 		err := l.readFile()
 		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
 		if err != nil && !isSyntax && !errors.Is(err, fs.ErrNotExist) {
-			return plannedRun{}, loop.StopBadStateFile, err
+			return setup.Run{}, loop.StopBadStateFile, err
 		}
 		why, paused := l.mustStop()
 		if why != "" {
-			return plannedRun{}, why, nil
+			return setup.Run{}, why, nil
 		}
 		if !paused {
 			break
@@ -210,7 +192,7 @@ func (l *Loop) tryNextRun() (plannedRun, loop.StopReason, error) {
 		<-l.wake
 	}
 	if why := l.nobodysTurn(); why != "" {
-		return plannedRun{}, loop.StopNoProgress, errors.New(why)
+		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
 	plan, err := l.claim()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,14 +206,14 @@ func (l *Loop) tryNextRun() (plannedRun, loop.StopReason, error) {
 
 // claim writes the coming iteration into the state file and takes the prompt
 // and the guidance from it in the same step.
-func (l *Loop) claim() (plannedRun, error) {
+func (l *Loop) claim() (setup.Run, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	var plan plannedRun
+	var plan setup.Run
 	var guidance, next, warnings []string
 	l.setUnderWay(true)
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
-		plan.turn, warnings, _ = l.nextTurn(s)
+		plan.Turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
 		guidance, s.Guidance = s.Guidance, nil
@@ -246,21 +228,21 @@ func (l *Loop) claim() (plannedRun, error) {
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
-	plan.iteration, plan.prompt, plan.promise = state.Iteration, state.Prompt, state.CompletionPromise
+	plan.Iteration, plan.Prompt, plan.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
 		p.guiding, p.skip = append(p.guiding, fresh...), false
-		plan.guidance, plan.refutation = slices.Clone(p.guiding), p.proof.refutation
-		plan.standing = loop.StandingBut(state.Standing, plan.guidance)
-		plan.missed = p.promises.next
-		plan.limits = p.status.Limits
-		plan.circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.limits.MaxUnchanged)
-		plan.budget, plan.isUsers = p.left(), p.purse.limits.IsSet() && p.leftOfBudget() <= p.left()
+		plan.Guidance, plan.Refutation = slices.Clone(p.guiding), p.proof.refutation
+		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
+		plan.Missed = p.promises.next
+		plan.Limits = p.status.Limits
+		plan.Circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.Limits.MaxUnchanged)
+		plan.Budget, plan.IsUsers = p.left(), p.purse.limits.IsSet() && p.leftOfBudget() <= p.left()
 	})
 	return plan, nil
 }
 
 // runOnce runs one agent to its end.
-func (l *Loop) runOnce(plan plannedRun) report {
+func (l *Loop) runOnce(plan setup.Run) report {
 	l.openIteration(plan)
 	run := l.runAgent
 	if len(l.cfg.Steps) > 0 {
@@ -281,25 +263,25 @@ func (l *Loop) runOnce(plan plannedRun) report {
 
 // runAgent starts an agent and waits for its end. An error means that none
 // could be started.
-func (l *Loop) runAgent(plan plannedRun) (report, error) {
-	cfg := l.relieved(l.cfg.worn(plan.turn.Hat.Name))
-	spool := cfg.ring().OpenSpool(l.scope.TempDir, plan.turn.Hat)
+func (l *Loop) runAgent(plan setup.Run) (report, error) {
+	cfg := l.relieved(l.cfg.Worn(plan.Turn.Hat.Name))
+	spool := cfg.Ring().OpenSpool(l.scope.TempDir, plan.Turn.Hat)
 	if spool != "" {
-		plan.emit = cfg.emitCommand(l.scope.TempDir)
+		plan.Emit = cfg.EmitCommand(l.scope.TempDir)
 	}
-	prompt, args := cfg.brief(plan)
-	l.self = &partner{fulfils: fulfils(cfg.completion(l.Status().Promise, prompt, plan))}
+	prompt, args := cfg.Brief(plan)
+	l.self = &partner{fulfils: fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
 	l.snapshotBefore()
-	if err := l.snapshots.mayOnlyRead(plan.turn.Hat); err != nil {
+	if err := l.snapshots.mayOnlyRead(plan.Turn.Hat); err != nil {
 		return report{}, err
 	}
 	var cause loop.StopReason
 	exit, err := l.play(roleRun{
-		Role: Role{Backend: cfg.Backend, Args: cfg.Args}, record: fmt.Sprintf("%03d", plan.iteration),
-		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.iteration, Handler: l, OnOutput: l.activity.touch},
+		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, record: fmt.Sprintf("%03d", plan.Iteration),
+		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.Iteration, Handler: l, OnOutput: l.activity.touch},
 		watch: func(agent Agent) (exit backends.Exit) {
 			l.setRunning(agent)
-			l.tellDelivered(plan.guidance)
+			l.tellDelivered(plan.Guidance)
 			l.meet(l.self, agent, cfg.Backend)
 			exit, cause = l.attend(agent)
 			l.endConversation()
@@ -309,10 +291,10 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 	if err != nil {
 		return report{}, err
 	}
-	if cause == "" && plan.isUsers && overBudget(exit.Result) { // the agent knows one budget
+	if cause == "" && plan.IsUsers && overBudget(exit.Result) { // the agent knows one budget
 		cause = stopSpent
 	}
-	completion := cfg.completion(l.Status().Promise, prompt, plan)
+	completion := cfg.Completion(l.Status().Promise, prompt, plan)
 	r := assess(exit, cause, completion, time.Now())
 	r.promise = completion.Promise
 	said, misses := completion.Topics(exit.Result)
@@ -321,7 +303,7 @@ func (l *Loop) runAgent(plan plannedRun) (report, error) {
 }
 
 // openIteration tells everybody that an iteration begins.
-func (l *Loop) openIteration(plan plannedRun) {
+func (l *Loop) openIteration(plan setup.Run) {
 	now := time.Now()
 	l.activity.touch()
 	l.snapshots.commits = worktree.Commits(l.cfg.Folder)
@@ -329,13 +311,13 @@ func (l *Loop) openIteration(plan plannedRun) {
 	l.change(func(p *progress) {
 		st := &p.status
 		p.beginRun(now)
-		st.Iteration = plan.iteration
-		if hat := plan.turn.Hat.Name; hat != "" {
+		st.Iteration = plan.Iteration
+		if hat := plan.Turn.Hat.Name; hat != "" {
 			st.Hat = hat
 		}
-		p.longest = plan.turn.Hat.Timeout
+		p.longest = plan.Turn.Hat.Timeout
 		if l.cfg.HandsOver() {
-			p.wears = plan.turn.Hat.Name
+			p.wears = plan.Turn.Hat.Name
 		}
 		p.ending = false
 		st.IterationCost, st.Tool = stream.Cost{}, nil
@@ -344,8 +326,8 @@ func (l *Loop) openIteration(plan plannedRun) {
 		spent = p.base.cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.emit(loop.IterationStart{Iteration: plan.iteration, MaxIterations: plan.limits.MaxIterations, Spent: spent,
-		Hat: plan.turn.Hat.Name, Topic: plan.turn.Topic.Head()})
+	l.emit(loop.IterationStart{Iteration: plan.Iteration, MaxIterations: plan.Limits.MaxIterations, Spent: spent,
+		Hat: plan.Turn.Hat.Name, Topic: plan.Turn.Topic.Head()})
 	l.tellGoal()
 	l.give(plan)
 }
@@ -431,7 +413,7 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 }
 
 // closeIteration tells everybody how an iteration went.
-func (l *Loop) closeIteration(plan plannedRun, r report) {
+func (l *Loop) closeIteration(plan setup.Run, r report) {
 	res := r.exit.Result
 	l.change(func(p *progress) {
 		p.running = nil
@@ -446,11 +428,11 @@ func (l *Loop) closeIteration(plan plannedRun, r report) {
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
-	changed := l.snapshots.after(plan.iteration)
+	changed := l.snapshots.after(plan.Iteration)
 	undone := l.undoReading(plan, changed)
-	l.snapshots.commit(plan.iteration, l.Status().Title, res.Text)
+	l.snapshots.commit(plan.Iteration, l.Status().Title, res.Text)
 	l.emit(loop.IterationEnd{
-		Iteration: plan.iteration, Hat: plan.turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
+		Iteration: plan.Iteration, Hat: plan.Turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
 		Changes: changed, Denials: res.Denials, Commits: l.snapshots.commits(),

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -29,7 +30,7 @@ func feels(name, then string) string {
 }
 
 // walled is a loop behind walls whose agent is a script, in a home of its own.
-func walled(t *testing.T, script string) Config {
+func walled(t *testing.T, script string) setup.Config {
 	t.Helper()
 	walltest.Need(t)
 	home := t.TempDir()
@@ -39,14 +40,14 @@ func walled(t *testing.T, script string) Config {
 	if err := os.Mkdir(folder, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	c := Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	c := setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Network: true}, Backend: shell("agent", script, backends.PromptStdin).Backend}
 	c.Limits.MaxIterations = 2
 	return c
 }
 
-// runs runs a loop to its end.
-func (c Config) runs(t *testing.T, want loop.StopReason) (*Loop, *watcher) {
+// runToEnd runs a loop to its end.
+func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watcher) {
 	t.Helper()
 	log := &watcher{}
 	l, err := Start(c, log)
@@ -70,28 +71,28 @@ func readText(t *testing.T, path string) string {
 
 func TestAllThatALoopStartsIsBehindItsWalls(t *testing.T) {
 	says := "echo LOOP_COMPLETE"
-	hat := func(name, trigger, then string) Role {
-		return Role{Hat: hats.Hat{Name: name, Triggers: []string{trigger}, Publishes: []string{"plan.ready"}, MayFinish: new(true)},
+	hat := func(name, trigger, then string) setup.Role {
+		return setup.Role{Hat: hats.Hat{Name: name, Triggers: []string{trigger}, Publishes: []string{"plan.ready"}, MayFinish: new(true)},
 			Backend: shell(name, feels(name, then), backends.PromptStdin).Backend}
 	}
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		want      string
 	}{
-		"hats": {func(c *Config) {
-			c.Roles = []Role{hat("planner", hats.Start, `echo '<event topic="plan.ready">go</event>'`), hat("builder", "plan.ready", says)}
+		"hats": {func(c *setup.Config) {
+			c.Roles = []setup.Role{hat("planner", hats.Start, `echo '<event topic="plan.ready">go</event>'`), hat("builder", "plan.ready", says)}
 		}, "planner walled\nbuilder walled\n"},
-		"steps": {func(c *Config) {
-			c.Steps = [][]Role{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)}, {shell("worker", feels("worker", says), backends.PromptStdin)}}
+		"steps": {func(c *setup.Config) {
+			c.Steps = [][]setup.Role{{shell("scout", feels("scout", "echo seen"), backends.PromptStdin)}, {shell("worker", feels("worker", says), backends.PromptStdin)}}
 		}, "scout walled\nworker walled\n"},
-		"a verification": {func(c *Config) {
+		"a verification": {func(c *setup.Config) {
 			c.Verify = verify.Check{Shell: feels("check", "true"), When: verify.OnPromise, MaxFailures: 1}
 		}, "agent walled\ncheck walled\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := walled(t, feels("agent", says))
 			tt.configure(&c)
-			c.runs(t, loop.StopPromise)
+			runToEnd(t, c, loop.StopPromise)
 			if got := readText(t, filepath.Join(c.Folder, "ran")); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -102,13 +103,14 @@ func TestAllThatALoopStartsIsBehindItsWalls(t *testing.T) {
 func TestALoopThatGoesOnHasItsWalls(t *testing.T) {
 	c := walled(t, feels("agent", "echo no"))
 	c.Limits.MaxIterations = 1
-	l, _ := c.runs(t, loop.StopMaxIterations)
+	l, _ := runToEnd(t, c, loop.StopMaxIterations)
 	from, more := l.resumable(), 2
 	if from.Sandbox != sandbox.Workspace {
 		t.Errorf("what is left of the loop says %q", from.Sandbox)
 	}
-	Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true,
-		Sandbox: sandbox.Spec{Mode: from.Sandbox, Engine: from.SandboxEngine}, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}.runs(t, loop.StopMaxIterations)
+	again := setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true,
+		Sandbox: sandbox.Spec{Mode: from.Sandbox, Engine: from.SandboxEngine}, Change: loop.Patch{Given: limits.Given{MaxIterations: &more}}}
+	runToEnd(t, again, loop.StopMaxIterations)
 	if got := readText(t, filepath.Join(c.Folder, "ran")); got != "agent walled\nagent walled\n" {
 		t.Errorf("got %q", got)
 	}
@@ -139,7 +141,7 @@ func TestAVerificationHasNoNetwork(t *testing.T) {
 			c := walled(t, "cat >/dev/null; "+call("agent")+"echo LOOP_COMPLETE")
 			c.Sandbox.VerifyNetwork = network
 			c.Verify = verify.Check{Shell: call("check") + "true", When: verify.OnPromise, MaxFailures: 1}
-			c.runs(t, loop.StopPromise)
+			runToEnd(t, c, loop.StopPromise)
 			server.Close()
 			serving.Wait()
 			if callers.String() != want {
@@ -168,7 +170,7 @@ func TestWhatIsSavedUnderAnAgentAndWrittenByItIsTold(t *testing.T) {
 		os.Rename(path+".new", path)
 		os.WriteFile(filepath.Join(c.Folder, "saved"), nil, 0o644)
 	})
-	_, log := c.runs(t, loop.StopPromise)
+	_, log := runToEnd(t, c, loop.StopPromise)
 	saving.Wait()
 	text := readText(t, path)
 	if told := log.count(path + " was replaced while the agent ran"); strings.Contains(text, "evil") && told != 1 {
@@ -213,7 +215,7 @@ echo work >file; git add file; ` + as + `commit -qm work; echo LOOP_COMPLETE`
 	}
 	git("git init -q repo && cd repo && " + as + "commit -q --allow-empty -m first && git worktree add -q -b side ../tree")
 	before := git("cd repo && cat .git/config .git/HEAD .git/worktrees/tree/commondir .git/worktrees/tree/gitdir ../tree/.git")
-	c.runs(t, loop.StopPromise)
+	runToEnd(t, c, loop.StopPromise)
 	if broken, err := os.ReadFile(filepath.Join(c.Folder, "broken")); err == nil {
 		t.Errorf("the agent could:\n%s", broken)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -385,7 +386,7 @@ type rig struct {
 }
 
 // start begins a loop. configure may change what it is started with.
-func start(t *testing.T, configure func(*Config), runs ...run) *rig {
+func start(t *testing.T, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	r, err := tryStart(t, nil, configure, runs...)
 	if err != nil {
@@ -395,7 +396,7 @@ func start(t *testing.T, configure func(*Config), runs ...run) *rig {
 }
 
 // tryStart begins a loop in a folder that may hold a state file.
-func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), runs ...run) (*rig, error) {
+func tryStart(t *testing.T, found *loopstate.State, configure func(*setup.Config), runs ...run) (*rig, error) {
 	t.Helper()
 	r := prepare(t, found, configure, runs...)
 	return r, r.begin()
@@ -405,14 +406,14 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*Config), run
 func unstarted(t *testing.T, runs ...run) *rig { return prepare(t, nil, nil, runs...) }
 
 // prepare makes a loop in a folder that may hold a state file.
-func prepare(t *testing.T, found *loopstate.State, configure func(*Config), runs ...run) *rig {
+func prepare(t *testing.T, found *loopstate.State, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	b, err := backends.Lookup("pi")
 	if err != nil {
 		t.Fatal(err)
 	}
 	b.Command = "/bin/true" // it is looked for, and never started
-	cfg := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: limits.Default()}
+	cfg := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Build it", Backend: b, Promise: "DONE", Limits: limits.Default()}
 	cfg.Limits.MaxUnchanged = 0 // its agents change nothing
 	if configure != nil {
 		configure(&cfg)

@@ -7,19 +7,13 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Fallback is an agent that works while the loop's own is limited.
-type Fallback struct {
-	Role
-	Model string   // "" leaves the choice to the agent
-	On    []string // what it stands in for: settings.OnRateLimit and others; nil: anything
-}
-
 // relieved is the configuration of a run, by a fallback where the loop's own agent would be refused. Roles with
 // an agent of their own keep it: it was chosen for their work.
-func (l *Loop) relieved(cfg Config) Config {
+func (l *Loop) relieved(cfg setup.Config) setup.Config {
 	s := &l.shift
 	if len(l.cfg.Fallbacks) == 0 || cfg.Backend.Name != l.cfg.Backend.Name {
 		return cfg

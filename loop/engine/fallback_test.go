@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -21,10 +22,10 @@ func TestFallbacks(t *testing.T) {
 	noLogin.result.Terminal = true
 	done := says("<promise>DONE</promise>")
 	long := withTime(says("on it"), 2*time.Minute)
-	both := []Fallback{{Role: agent("claude"), Model: "haiku"}, {Role: agent("gemini")}}
+	both := []setup.Fallback{{Role: agent("claude"), Model: "haiku"}, {Role: agent("gemini")}}
 	for name, tt := range map[string]struct {
-		fallbacks []Fallback
-		hats      []Role
+		fallbacks []setup.Fallback
+		hats      []setup.Role
 		runs      []run
 		want      []string
 		end       loop.StopReason
@@ -35,16 +36,16 @@ func TestFallbacks(t *testing.T) {
 		"the own works again":            {both, nil, []run{limited, long, done}, []string{"pi", "claude", "pi"}, loop.StopPromise, 3 * time.Minute, "pi works again"},
 		"the next one":                   {both, nil, []run{limited, limited, done}, []string{"pi", "claude", "gemini"}, loop.StopPromise, 10 * time.Second, "gemini works until "},
 		"all are limited":                {both[:1], nil, []run{limited, overloaded, done}, []string{"pi", "claude", "claude"}, loop.StopPromise, 20 * time.Second, "waiting overloaded"},
-		"it isn't for this":              {[]Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{limited, done}, []string{"pi", "pi"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
-		"it is for this":                 {[]Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{quota, done}, []string{"pi", "claude"}, loop.StopPromise, 10 * time.Second, "claude works until "},
+		"it isn't for this":              {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{limited, done}, []string{"pi", "pi"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
+		"it is for this":                 {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{quota, done}, []string{"pi", "claude"}, loop.StopPromise, 10 * time.Second, "claude works until "},
 		"one that can't begin":           {both[:1], nil, []run{limited, noLogin, done}, []string{"pi", "claude", "pi"}, loop.StopPromise, 2 * time.Minute, "the fallback can't work: not logged in"},
-		"a hat with an agent of its own": {both, []Role{{Hat: hats.Hat{Name: "builder", Triggers: []string{hats.Start}}, Backend: agent("codex").Backend}}, []run{limited, done}, []string{"codex", "codex"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
+		"a hat with an agent of its own": {both, []setup.Role{{Hat: hats.Hat{Name: "builder", Triggers: []string{hats.Start}}, Backend: agent("codex").Backend}}, []run{limited, done}, []string{"codex", "codex"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
 		"none":                           {nil, nil, []run{limited, done}, []string{"pi", "pi"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				began := time.Now()
-				r := start(t, func(c *Config) {
+				r := start(t, func(c *setup.Config) {
 					c.Fallbacks, c.Roles, c.Limits.MaxFailures = slices.Clone(tt.fallbacks), tt.hats, 1
 					c.Limits.MaxIterations = 3 // what is refused is none
 				}, tt.runs...)
@@ -76,8 +77,8 @@ func TestFallbacks(t *testing.T) {
 }
 
 // agent is a role of a backend that is looked for, and never started.
-func agent(name string) Role {
+func agent(name string) setup.Role {
 	b, _ := backends.Lookup(name)
 	b.Command = "/bin/true"
-	return Role{Backend: b}
+	return setup.Role{Backend: b}
 }

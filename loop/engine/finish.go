@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -74,7 +75,7 @@ func (l *Loop) finish(end loop.End) {
 	if err := l.scope.Close(); err != nil {
 		l.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
-	l.kept(func(s Session) { s.Close(&end) }) // before another may write to its file, or find it without an end
+	l.kept(func(s setup.Session) { s.Close(&end) }) // before another may write to its file, or find it without an end
 	if l.lock != nil {
 		l.lock.Release()
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -16,7 +17,7 @@ import (
 // failedAfter runs a loop to its failure in iteration 3, and returns what is in the file.
 func failedAfter(t *testing.T, runs ...run) (*rig, loopstate.State) {
 	t.Helper()
-	r := start(t, func(c *Config) { c.Limits.MaxFailures = 2 }, runs...)
+	r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 2 }, runs...)
 	r.Wait()
 	state, err := r.file.Load()
 	if err != nil {
@@ -25,8 +26,8 @@ func failedAfter(t *testing.T, runs ...run) (*rig, loopstate.State) {
 	return r, state
 }
 
-func goOn(c *Config) {
-	*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+func goOn(c *setup.Config) {
+	*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
 }
 
 func TestAFailedLoopSaysSo(t *testing.T) {
@@ -189,7 +190,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 		} {
 			t.Run(string(reason)+", "+name, func(t *testing.T) {
 				bubble(t, func(t *testing.T) {
-					r := prepare(t, nil, func(c *Config) { c.Limits = given }, fails(stream.KindServer, "500"))
+					r := prepare(t, nil, func(c *setup.Config) { c.Limits = given }, fails(stream.KindServer, "500"))
 					answers := make(chan error, 1)
 					r.Loop.store = lastWrite{r.file, once(func() {
 						go func() {

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -68,7 +69,7 @@ type talks struct {
 // ground is what a loop is and how it stands. It tells observers and other processes.
 type ground struct {
 	id    string
-	cfg   Config
+	cfg   setup.Config
 	dir   string // the folder, without links
 	obs   loop.Observer
 	lock  *loopstate.Lock // nil in tests

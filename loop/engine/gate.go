@@ -40,7 +40,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 		}
 		p.beginRun(began)
 		before = p.base.cost
-		p.status.Tool = &loop.ToolStatus{Call: l.cfg.gateCall(g), StartedAt: began}
+		p.status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.name), StartedAt: began}
 	})
 	if isStopping {
 		return result, false
@@ -72,16 +72,6 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	}
 	l.emit(told)
 	return result, true
-}
-
-// gateCall is a gate as the tool that runs.
-func (c Config) gateCall(g gate) stream.ToolCall {
-	if g.name == verify.ReviewerGate {
-		call := loop.CheckCall(c.Verify.Reviewer)
-		call.Name = "reviewing"
-		return call
-	}
-	return loop.CheckCall(c.Verify.Subject(g.name))
 }
 
 // verification is what is told of a gate that is asked.

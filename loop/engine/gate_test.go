@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -43,7 +44,7 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 	return asked
 }
 
-func withAllGates(c *Config) {
+func withAllGates(c *setup.Config) {
 	c.Verify.Diagnostics, c.Verify.Protect, c.Verify.Reviewer = verify.DiagnosticsNoNew, []string{"*_test.go"}, "critic"
 }
 
@@ -115,7 +116,7 @@ func TestTheUsersWordIsForOneGate(t *testing.T) {
 func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
 	asked := script(t, map[verify.Gate][]verify.Result{diagnostics: {unchecked("can't tell")}})
 	bubble(t, func(t *testing.T) {
-		r := verified(t, nil, func(c *Config) {
+		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)
 			c.Verify.When, c.Limits.MaxIterations = verify.OnEach, 2
 		}, says("not yet"))
@@ -129,7 +130,7 @@ func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
 func TestUntilPassesEachGateToo(t *testing.T) {
 	asked := script(t, map[verify.Gate][]verify.Result{command: {{State: verify.Refuted, Why: "failed"}}, reviewer: {{State: verify.Refuted, Why: "objects"}}})
 	bubble(t, func(t *testing.T) {
-		r := verified(t, nil, func(c *Config) {
+		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)
 			c.Promise, c.Verify.When = "", verify.OnUntil
 		}, says("working"))

@@ -8,14 +8,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
-
-// CheckFile is the file in the folder that may say how promises are verified.
-type CheckFile struct {
-	Name string
-	Same func(before, now []byte) bool // whether two contents of it say the same of that; nil: never
-}
 
 // guards are the files that the loop changed and that its work is verified by.
 type guards struct {
@@ -39,7 +34,7 @@ var errNoSnapshots = errors.New("there are no snapshots (changes.keep is 0)")
 
 // changedGuards finds the files that the loop changed and that its work is verified
 // by. What its user changed meanwhile isn't the loop's.
-func (s *snapshots) changedGuards(check verify.Check, file CheckFile) (found guards, err error) {
+func (s *snapshots) changedGuards(check verify.Check, file setup.CheckFile) (found guards, err error) {
 	if _, err := s.take(); err != nil { // the user may have mended it
 		return found, err
 	}
@@ -63,7 +58,7 @@ func (s *snapshots) changedGuards(check verify.Check, file CheckFile) (found gua
 
 // isSame says whether a file that was changed says the same of how promises are
 // verified as before.
-func (s *snapshots) isSame(file CheckFile, t changes.Touched) bool {
+func (s *snapshots) isSame(file setup.CheckFile, t changes.Touched) bool {
 	before, now, err := s.store.Found(context.WithoutCancel(s.going), t)
 	return err == nil && file.Same != nil && file.Same(before, now)
 }
@@ -91,7 +86,7 @@ func bounded(names []string) string {
 }
 
 // guardsText names what the work was verified by and the loop changed, "" for nothing.
-func (s *snapshots) guardsText(check verify.Check, file CheckFile) string {
+func (s *snapshots) guardsText(check verify.Check, file setup.CheckFile) string {
 	found, err := s.changedGuards(check, file)
 	if err != nil { // where that matters, the gate has told
 		return ""

@@ -9,25 +9,26 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // guarding is a loop with snapshots in a folder, whose work is verified by a script.
-func guarding(t *testing.T, dir string, configure func(*Config), runs ...run) *rig {
+func guarding(t *testing.T, dir string, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
-	return verified(t, []checked{passes}, func(c *Config) {
+	return verified(t, []checked{passes}, func(c *setup.Config) {
 		kept(t, dir)(c)
 		c.Limits.MaxIterations = 9
 		c.Verify.Command = []string{"make", "-f", "./check.mk"}
-		c.CheckFile = CheckFile{"ralph.toml", bytes.Equal}
+		c.CheckFile = setup.CheckFile{Name: "ralph.toml", Same: bytes.Equal}
 		if configure != nil {
 			configure(c)
 		}
 	}, runs...)
 }
 
-func protecting(c *Config) { c.Verify.Protect = []string{"**/*_test.go"} }
+func protecting(c *setup.Config) { c.Verify.Protect = []string{"**/*_test.go"} }
 
 // doing is a short run that does something, and promises.
 func doing(f func()) run {
@@ -143,7 +144,7 @@ func TestWhatARunThatWasCutOffChangedWaits(t *testing.T) {
 	killed := guarding(t, dir, configure, atWork)
 	<-changed
 	found := &loopstate.State{Iteration: 1, Begun: true, Prompt: "Build it", CompletionPromise: "DONE"}
-	r, err := tryStart(t, found, func(c *Config) {
+	r, err := tryStart(t, found, func(c *setup.Config) {
 		configure(c)
 		protecting(c)
 		c.Continue, c.Verify.When = true, verify.OnPromise
@@ -171,7 +172,7 @@ func TestWhatTheLoopMakesIsToldAndDoesNotWait(t *testing.T) {
 // What can't be told isn't fine.
 func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 	t.Run("none are kept", func(t *testing.T) {
-		r := guarding(t, t.TempDir(), func(c *Config) { protecting(c); c.Changes.Keep = 0 }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Changes.Keep = 0 }, doing(nil))
 		r.waitPaused()
 		if st := r.Status(); !strings.Contains(st.Unchecked, "protected files can't be told from others: there are no snapshots (changes.keep is 0)") {
 			t.Errorf("got %q", st.Unchecked)
@@ -181,7 +182,7 @@ func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 	t.Run("none can be made", func(t *testing.T) {
 		books := filepath.Join(t.TempDir(), "books")
 		put(t, books, "a file")
-		r := guarding(t, t.TempDir(), func(c *Config) { protecting(c); c.Changes.Dir = books }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { protecting(c); c.Changes.Dir = books }, doing(nil))
 		r.waitPaused()
 		if st := r.Status(); !strings.Contains(st.Unchecked, "protected files can't be told from others: ") {
 			t.Errorf("got %q", st.Unchecked)
@@ -190,7 +191,7 @@ func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 		r.over(loop.StopPromise, 1)
 	})
 	t.Run("nothing is protected", func(t *testing.T) {
-		r := guarding(t, t.TempDir(), func(c *Config) { c.Changes.Keep = 0 }, doing(nil))
+		r := guarding(t, t.TempDir(), func(c *setup.Config) { c.Changes.Keep = 0 }, doing(nil))
 		r.over(loop.StopPromise, 1)
 	})
 }

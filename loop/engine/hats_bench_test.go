@@ -6,15 +6,16 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // What an iteration's turn costs with 50 hats and 10,000 pending topics, with reading and
 // writing the state file.
 func BenchmarkTurn(b *testing.B) {
-	c := Config{}
+	c := setup.Config{}
 	for i := range 50 {
-		c.Roles = append(c.Roles, Role{Hat: hats.Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}}})
+		c.Roles = append(c.Roles, setup.Role{Hat: hats.Hat{Name: fmt.Sprint("hat", i), Triggers: []string{fmt.Sprint("topic.", i)}, Publishes: []string{"topic.*"}}})
 	}
 	c.Roles[0].Triggers = append(c.Roles[0].Triggers, hats.Start)
 	file, err := loopstate.Open(b.TempDir())
@@ -25,9 +26,9 @@ func BenchmarkTurn(b *testing.B) {
 	for i := range 9_999 {
 		q.Pending = append(q.Pending, hats.Topic{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)})
 	}
-	s := c.newState("ralph-test", time.Unix(0, 0))
+	s := c.NewState("ralph-test", time.Unix(0, 0))
 	s.Prompt = "Build it"
-	enterQueue(&s, q)
+	setup.EnterQueue(&s, q)
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
@@ -39,8 +40,8 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		if _, err := file.Update(func(s *loopstate.State) error {
 			q, _ := l.queueOf(*s)
-			c.ring().Done(&q, turn, []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}})
-			enterQueue(s, q)
+			c.Ring().Done(&q, turn, []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}})
+			setup.EnterQueue(s, q)
 			return nil
 		}); err != nil {
 			b.Fatal(err)

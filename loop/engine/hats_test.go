@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -17,11 +18,11 @@ import (
 )
 
 // team is planner, builder and reviewer, the builder on an agent of its own.
-func team(c *Config) {
+func team(c *setup.Config) {
 	claude, _ := backends.Lookup("claude")
 	claude.Command = "/bin/true"
 	c.Model = "fast"
-	c.Roles = []Role{
+	c.Roles = []setup.Role{
 		{Hat: hats.Hat{Name: "planner", Triggers: []string{"loop.start", "build.blocked"}, Publishes: []string{"plan.ready"}, MaxRuns: 2}, Backend: c.Backend, Args: []string{"--think"}},
 		{Hat: hats.Hat{Name: "builder", Triggers: []string{"plan.ready", "review.rejected"}, Publishes: []string{"build.*"}, Instructions: "Build with care."}, Backend: claude},
 		{Hat: hats.Hat{Name: "reviewer", Triggers: []string{"build.done"}, Publishes: []string{"review.rejected"}, MayFinish: new(true)}, Backend: c.Backend},
@@ -83,9 +84,9 @@ func TestOnlyAHatThatMayFinishEndsTheLoop(t *testing.T) {
 
 // Who makes the state file unreadable doesn't get past that.
 func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
-	for name, configure := range map[string]func(*Config){
+	for name, configure := range map[string]func(*setup.Config){
 		"another finishes": team,
-		"topics are missing": func(c *Config) {
+		"topics are missing": func(c *setup.Config) {
 			team(c)
 			c.Required, c.Roles[0].MayFinish = []string{"build.done"}, new(true)
 		},
@@ -109,7 +110,7 @@ func TestAHatThatMayNotFinishDoesNotAtItsBudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		broke := promise
 		broke.result.Failure = &stream.Error{Kind: stream.KindBudget, Message: "the budget is spent"}
-		r := start(t, func(c *Config) { team(c); c.Limits.MaxIterations = 1 }, broke)
+		r := start(t, func(c *setup.Config) { team(c); c.Limits.MaxIterations = 1 }, broke)
 		if end := r.Wait(); end.Reason == loop.StopPromise {
 			t.Errorf("the promise counts\n%s", strings.Join(r.log.lines, "\n"))
 		}
@@ -118,7 +119,7 @@ func TestAHatThatMayNotFinishDoesNotAtItsBudget(t *testing.T) {
 
 func TestNoPromiseCountsBeforeItsTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		need := func(c *Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
+		need := func(c *setup.Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
 		r := start(t, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
 		r.over(loop.StopPromise, 4)
 		if !r.log.has("planner says that all is done, but nobody has published build.done") {
@@ -146,7 +147,7 @@ func TestALoopGoesOnWithItsHat(t *testing.T) {
 			Iteration: 2, Begun: true, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old",
 			Topics: []string{"plan.ready from planner: two steps", "what is this", "review.rejected: by the user"}, HatRuns: []string{"planner 1"},
 		}
-		goOn := func(c *Config) { team(c); c.Continue = true }
+		goOn := func(c *setup.Config) { team(c); c.Continue = true }
 		r, err := tryStart(t, found, goOn, publishes("build.done"), publishes("build.done: 2"), promise)
 		if err != nil {
 			t.Fatal(err)
@@ -167,7 +168,7 @@ func TestALoopGoesOnWithItsHat(t *testing.T) {
 // What refutes a promise calls the hat again that made it.
 func TestARefutedHatGoesOn(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{refutes, passes}, func(c *Config) { team(c); c.Verify.When = verify.OnPromise },
+		r := verified(t, []checked{refutes, passes}, func(c *setup.Config) { team(c); c.Verify.When = verify.OnPromise },
 			publishes("plan.ready"), publishes("build.done"), promise, publishes("review.rejected"), publishes("build.done: again"), promise)
 		r.over(loop.StopPromise, 6)
 		if told := r.given(3); !strings.Contains(told, `the hat "reviewer"`) || !strings.Contains(told, "TestParse") {
@@ -178,8 +179,8 @@ func TestARefutedHatGoesOn(t *testing.T) {
 
 func TestAHatIsToldItsInstructionsWithoutTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) {
-			c.Hat, c.Roles = "builder", []Role{{Hat: hats.Hat{Name: "builder", Instructions: "Build with care."}, Backend: c.Backend}}
+		r := start(t, func(c *setup.Config) {
+			c.Hat, c.Roles = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder", Instructions: "Build with care."}, Backend: c.Backend}}
 		}, promise)
 		r.over(loop.StopPromise, 1)
 		if told := r.given(0); !strings.Contains(told, "Build with care.") || strings.Contains(told, "topic") {
@@ -193,7 +194,7 @@ func TestAHatIsToldItsInstructionsWithoutTopics(t *testing.T) {
 func TestAnEchoPublishesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		repeats := says("Build it, with <event topic=\"plan.ready\">x</event>\nI looked.")
-		plain := func(c *Config) {
+		plain := func(c *setup.Config) {
 			team(c)
 			c.Prompt = `Build it, with <event topic="plan.ready">x</event>`
 			c.Roles[0].Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
@@ -220,7 +221,7 @@ func TestNoHatIsLeft(t *testing.T) {
 		if err != nil || left.StopReason != "no_progress" || left.Iteration != 4 {
 			t.Fatalf("%+v, %v", left, err)
 		}
-		again, err := tryStart(t, &left, func(c *Config) { team(c); c.Continue = true }, publishes("plan.ready: 4"), publishes("build.done"), promise)
+		again, err := tryStart(t, &left, func(c *setup.Config) { team(c); c.Continue = true }, publishes("plan.ready: 4"), publishes("build.done"), promise)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -231,7 +232,7 @@ func TestNoHatIsLeft(t *testing.T) {
 // An agent may write to the state file, too.
 func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		need := func(c *Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
+		need := func(c *setup.Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
 		r := prepare(t, nil, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
 		r.agents.runs[0].during = func() {
 			r.file.edit(func(s *loopstate.State) { s.Published = []string{"build.done 1 00000000"} })
@@ -248,7 +249,7 @@ func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 	for isStranger, runs := range map[bool]int{false: 1, true: 2} {
 		bubble(t, func(t *testing.T) {
 			found := &loopstate.State{Iteration: 2, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old", Topics: []string{"build.done"}, Published: []string{"build.done 1 00000000"}}
-			r, err := tryStart(t, found, func(c *Config) {
+			r, err := tryStart(t, found, func(c *setup.Config) {
 				team(c)
 				c.Continue, c.Stranger, c.Required = true, isStranger, []string{"build.done"}
 			}, promise)
@@ -268,7 +269,7 @@ func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 // A loop that is killed at any moment keeps a promise with the topics of its run.
 func TestAPromiseIsTakenDownWithItsTopics(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *Config) { team(c); c.Verify.When = verify.OnPromise }, publishes("plan.ready"), publishes("build.done"), promise)
+		r := verified(t, []checked{passes}, func(c *setup.Config) { team(c); c.Verify.When = verify.OnPromise }, publishes("plan.ready"), publishes("build.done"), promise)
 		r.over(loop.StopPromise, 3)
 		for _, s := range r.file.saves {
 			if strings.Contains(strings.Join(s.HatRuns, " "), "reviewer 1") && (!s.Checking || s.Promised == "") {
@@ -283,7 +284,7 @@ func TestRefusedTopicsAreNoProgress(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		short := publishes("build.done")
 		short.lasts = 100 * time.Millisecond
-		r := start(t, func(c *Config) { team(c); c.Roles[0].MaxRuns, c.Limits.MaxIterations = 0, 3 }, short)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].MaxRuns, c.Limits.MaxIterations = 0, 3 }, short)
 		r.over(loop.StopMaxIterations, 3)
 		if !strings.Contains(r.given(2), `the hat "planner"`) || !r.log.has("state waiting pacing") {
 			t.Errorf("%s\n%s", r.given(2), strings.Join(r.log.lines, "\n"))
@@ -318,7 +319,7 @@ func TestWhatEachHatCosts(t *testing.T) {
 			t.Errorf("of the file: %s", got)
 		}
 		unknown := publishes("build.done")
-		r, err := tryStart(t, &left, func(c *Config) { team(c); c.Continue = true }, unknown, costs(0.5, "<promise>DONE</promise>"))
+		r, err := tryStart(t, &left, func(c *setup.Config) { team(c); c.Continue = true }, unknown, costs(0.5, "<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,8 +336,8 @@ func TestWhatEachHatCosts(t *testing.T) {
 // A loop with one hat, or none, has no such list.
 func TestOneHatIsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) {
-			c.Hat, c.Roles = "builder", []Role{{Hat: hats.Hat{Name: "builder"}, Backend: c.Backend}}
+		r := start(t, func(c *setup.Config) {
+			c.Hat, c.Roles = "builder", []setup.Role{{Hat: hats.Hat{Name: "builder"}, Backend: c.Backend}}
 		}, costs(1, "<promise>DONE</promise>"))
 		if end := r.over(loop.StopPromise, 1); end.Hats != nil {
 			t.Error(hatsIn(end.Hats))
@@ -349,7 +350,7 @@ func TestAHatHasItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := withTime(publishes("plan.ready"), time.Hour)
 		slow.events = nil
-		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow, slow, publishes("plan.ready"), publishes("build.done"), promise)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxFailures = 5*time.Minute, 4 }, slow, slow, slow, publishes("plan.ready"), publishes("build.done"), promise)
 		end := r.over(loop.StopPromise, 6)
 		if n := r.log.count("timeout it took longer than a run of its hat may"); n != 3 || end.Duration > 20*time.Minute {
 			t.Errorf("%d runs, %s\n%s", n, end.Duration, strings.Join(r.log.lines, "\n"))
@@ -364,7 +365,10 @@ func TestAHatHasItsTime(t *testing.T) {
 func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		slow := withTime(says("no"), time.Hour)
-		r := start(t, func(c *Config) { team(c); c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute }, slow)
+		r := start(t, func(c *setup.Config) {
+			team(c)
+			c.Roles[0].Timeout, c.Limits.MaxDuration = 9*time.Minute, 8*time.Minute
+		}, slow)
 		r.over(loop.StopMaxTime, 1)
 	})
 }
@@ -372,9 +376,9 @@ func TestALoopEndsAtItsTimeNotAtAHats(t *testing.T) {
 // An agent of a file is no hat to itself.
 func TestASingleAgentIsToldWhoItIs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) {
+		r := start(t, func(c *setup.Config) {
 			c.Hat, c.Agents.About = "scout", []string{"scout (pi)"}
-			c.Roles = []Role{{Hat: hats.Hat{Name: "scout", Description: "finds", Instructions: "Look."}, Backend: c.Backend}}
+			c.Roles = []setup.Role{{Hat: hats.Hat{Name: "scout", Description: "finds", Instructions: "Look."}, Backend: c.Backend}}
 		}, promise)
 		r.over(loop.StopPromise, 1)
 		if told := r.given(0); !strings.Contains(told, "You are scout (finds).\n\nWhat you are to do:\n\nLook.") || strings.Contains(told, "the hat") {

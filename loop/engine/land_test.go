@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -51,7 +52,7 @@ func TestEachIterationIsCommitted(t *testing.T) {
 		put(t, a, "three\n")
 	}
 	second.result.Text = "<promise>NO</promise>"
-	r := start(t, func(c *Config) {
+	r := start(t, func(c *setup.Config) {
 		kept(t, tree.Path)(c)
 		c.Limits.MaxIterations = 3
 	}, first, second, third)

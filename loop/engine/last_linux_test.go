@@ -16,22 +16,23 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // Every end but a promise and its user's word leaves a loop that can go on.
 func TestAnEndLeavesALoopThatCanGoOn(t *testing.T) {
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		run       run
 		why       loop.StopReason
 		goesOn    bool
 	}{
-		"at a limit":            {func(c *Config) { c.Limits.MaxIterations = 1 }, says("no"), loop.StopMaxIterations, true},
-		"without money":         {func(c *Config) { c.Limits.MaxCostUSD = 1 }, costs(2, "no"), loop.StopMaxCost, true},
-		"without an agent":      {func(c *Config) { c.Limits.MaxFailures = 1 }, run{silent: true, code: 1}, loop.StopBackendError, true},
+		"at a limit":            {func(c *setup.Config) { c.Limits.MaxIterations = 1 }, says("no"), loop.StopMaxIterations, true},
+		"without money":         {func(c *setup.Config) { c.Limits.MaxCostUSD = 1 }, costs(2, "no"), loop.StopMaxCost, true},
+		"without an agent":      {func(c *setup.Config) { c.Limits.MaxFailures = 1 }, run{silent: true, code: 1}, loop.StopBackendError, true},
 		"with a kept promise":   {nil, says("<promise>DONE</promise>"), loop.StopPromise, false},
-		"for the other program": {func(c *Config) { c.Once, c.Limits.MaxIterations = true, 1 }, says("no"), loop.StopMaxIterations, false},
+		"for the other program": {func(c *setup.Config) { c.Once, c.Limits.MaxIterations = true, 1 }, says("no"), loop.StopMaxIterations, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -79,7 +80,7 @@ func TestALoopWhoseEndCannotBeKeptStays(t *testing.T) {
 	}
 	t.Setenv(paths.EnvState, file)
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxIterations = 2 }, says("no"))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 2 }, says("no"))
 		end := r.over(loop.StopMaxIterations, 2)
 		left, err := r.file.Load()
 		if err != nil || left.Iteration != 3 || !left.Active || end.Status.State != loop.StateInterrupted || !end.Status.CanGoOn() || !r.log.has("how the loop ended isn't kept") {
@@ -106,11 +107,11 @@ func TestAPlantedStateIsNothing(t *testing.T) {
 
 // Several processes may take a loop up that ended: one does, behind its last iteration.
 func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
-	c := Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+	c := setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
 	c.Backend = shell("agent", "echo x >>runs; echo no", backends.PromptStdin).Backend
 	c.Limits.MaxIterations = 2
-	c.runs(t, loop.StopMaxIterations)
-	again := Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: new(4)}}}
+	runToEnd(t, c, loop.StopMaxIterations)
+	again := setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, Change: loop.Patch{Given: limits.Given{MaxIterations: new(4)}}}
 	var wg sync.WaitGroup
 	outcomes := make(chan string, 4)
 	for range cap(outcomes) {
@@ -139,13 +140,13 @@ func TestALoopThatEndedIsTakenUpOnce(t *testing.T) {
 
 // What is left of a loop in a folder that was moved or deleted is known, and goes nowhere else.
 func TestALoopWhoseFolderIsGone(t *testing.T) {
-	c := Config{Folder: filepath.Join(t.TempDir(), "here"), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
+	c := setup.Config{Folder: filepath.Join(t.TempDir(), "here"), History: history.Options{Folder: t.TempDir()}, Prompt: "Count", Limits: limits.Default()}
 	if err := os.Mkdir(c.Folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	c.Backend = shell("agent", "echo no", backends.PromptStdin).Backend
 	c.Limits.MaxIterations = 1
-	l, _ := c.runs(t, loop.StopMaxIterations)
+	l, _ := runToEnd(t, c, loop.StopMaxIterations)
 	moved := c.Folder + "-moved"
 	if err := os.Rename(c.Folder, moved); err != nil {
 		t.Fatal(err)

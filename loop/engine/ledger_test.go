@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -30,7 +31,7 @@ func (r *rig) killed() loopstate.State {
 // after continues the loop of a state file that somebody left behind.
 func after(t *testing.T, left loopstate.State, runs ...run) (*rig, error) {
 	t.Helper()
-	return tryStart(t, &left, func(c *Config) { *c = goesOn(*c) }, runs...)
+	return tryStart(t, &left, func(c *setup.Config) { *c = goesOn(*c) }, runs...)
 }
 
 // A loop that is killed again and again in mid-run keeps its limits.
@@ -49,7 +50,7 @@ func TestLimitsHoldAcrossCrashes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *Config) { c.Limits = tt.limits }, tt.run)
+				r := start(t, func(c *setup.Config) { c.Limits = tt.limits }, tt.run)
 				runs, why := 0, loop.StopReason("")
 				for why == "" && runs < 7 {
 					time.Sleep(55 * time.Second)
@@ -103,7 +104,7 @@ func (r *rig) runs() int {
 func TestFailuresCountAcrossCrashes(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		bad := fails(stream.KindServer, "500")
-		r := start(t, func(c *Config) { c.Limits.MaxFailures = 4 }, bad, bad, withTime(says("no"), time.Hour))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 4 }, bad, bad, withTime(says("no"), time.Hour))
 		time.Sleep(time.Minute) // the third runs
 		left := r.killed()
 		if left.InARow.Failures != 2 || left.Iteration != 3 {
@@ -291,7 +292,7 @@ func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
 				time.Sleep(time.Minute)
 				left := r.killed()
 				left.CostUSD, left.SessionFile = &tt.file, sessionThatCost(t, r, 2)
-				again, err := tryStart(t, &left, func(c *Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
+				again, err := tryStart(t, &left, func(c *setup.Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
 				if err != nil {
 					t.Fatal(err)
 				}

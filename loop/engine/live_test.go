@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -59,7 +60,7 @@ func liveRig(t *testing.T, during func(r *rig, hears func(stream.Event)), then .
 	said := &talk{}
 	first := run{talk: said, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
 	first.during = func() { during(r, r.Handle) }
-	r = prepare(t, nil, func(c *Config) { c.Backend.Prompt = backends.PromptLive }, append([]run{first}, then...)...)
+	r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, append([]run{first}, then...)...)
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
 			seen = append(seen, loop.Other{Folder: r.cfg.Folder}.IsLive())
 		}
 	}
-	r = prepare(t, nil, func(c *Config) { c.Backend.Prompt = backends.PromptLive }, first)
+	r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, first)
 	file, err := loopstate.Open(r.cfg.Folder)
 	if err != nil {
 		t.Fatal(err)
@@ -283,7 +284,7 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 						t.Error(err)
 					}
 				}
-				r = prepare(t, nil, func(c *Config) { c.Limits.IdleTimeout = 0 }, first, costs(0.25, "<promise>DONE</promise>"))
+				r = prepare(t, nil, func(c *setup.Config) { c.Limits.IdleTimeout = 0 }, first, costs(0.25, "<promise>DONE</promise>"))
 				if err := r.begin(); err != nil {
 					t.Fatal(err)
 				}

@@ -22,9 +22,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -57,12 +57,12 @@ type Agent interface {
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
 // *loopstate.SyntaxError, *loopstate.OutsideError, *loopstate.KeepError, and what the system says.
-func Start(cfg Config, obs loop.Observer) (*Loop, error) {
+func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	file, err := loop.Open(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
-	if err := cmp.Or(cfg.check(), file.CanKeep()); err != nil {
+	if err := cmp.Or(cfg.Check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
 	l := &Loop{}
@@ -78,7 +78,7 @@ func Start(cfg Config, obs loop.Observer) (*Loop, error) {
 	}
 	if err := l.begin(); err != nil {
 		l.walls.Close()
-		l.kept(func(s Session) { s.Close(nil) })
+		l.kept(func(s setup.Session) { s.Close(nil) })
 		l.lock.Release()
 		return nil, advised(err)
 	}
@@ -92,56 +92,6 @@ func advised(err error) error {
 		return fmt.Errorf("%w: %s", err, advice)
 	}
 	return err
-}
-
-// check looks at what can be wrong before anything is touched.
-func (c *Config) check() error {
-	if !c.Alone { // which pauses instead
-		if err := c.Budget.Check(); err != nil {
-			return err
-		}
-	}
-	if err := c.checkSteps(); err != nil || c.Continue {
-		return err // the state file says the rest
-	}
-	if strings.TrimSpace(c.Prompt) == "" {
-		return loop.ErrEmptyPrompt
-	}
-	if err := checkPromise(c.Promise); err != nil {
-		return err
-	}
-	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
-		return err
-	}
-	if err := cmp.Or(c.checkReading(), c.findAgents()); err != nil {
-		return err
-	}
-	return cmp.Or(c.findCheck(), c.findReviewer())
-}
-
-// findCheck looks for the programs of the check.
-func (c *Config) findCheck() error {
-	if c.SetUp {
-		return nil
-	}
-	_, err := c.Verify.Find(c.Folder)
-	return err
-}
-
-// findReviewer looks for the reviewer's program, where there is to be one.
-func (c *Config) findReviewer() (err error) {
-	if c.Verify.Has(verify.ReviewerGate) {
-		_, err = c.Reviewer.Backend.Find()
-	}
-	return err
-}
-
-// checkPromise says why a text can't be a completion promise.
-func checkPromise(promise string) error {
-	if why := promises.CheckPromise(promise); why != "" {
-		return errors.New("the completion promise " + why)
-	}
-	return nil
 }
 
 // begin takes over the folder, whose lock it holds, and sets the loop going.
@@ -181,7 +131,7 @@ func (l *Loop) begin() error {
 		if l.lock != nil {
 			l.scope.Warm()
 		}
-		state = l.cfg.newState(l.id, time.Now())
+		state = l.cfg.NewState(l.id, time.Now())
 		state.SessionFile = l.openSession("")
 		if err := l.store.Create(state); err != nil {
 			return errors.Join(err, l.scope.Close())
@@ -216,7 +166,7 @@ func (l *Loop) begin() error {
 func (l *Loop) mayGoOn(s loopstate.State) error {
 	l.cfg.Change.Apply(&s)
 	bounds := s.Limits()
-	if err := errors.Join(bounds.Check(), checkPromise(s.CompletionPromise)); err != nil {
+	if err := errors.Join(bounds.Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
 		return err
 	}
 	used := usedBy(s)
@@ -250,9 +200,9 @@ func (l *Loop) mayTakeUp(found loopstate.State) error {
 	if l.cfg.Change.Accept && !found.Checking {
 		return loop.ErrNothingToAccept
 	}
-	err := cmp.Or(l.mayGoOn(found), l.cfg.checkReading(), l.cfg.findAgents(), l.cfg.findReviewer())
+	err := cmp.Or(l.mayGoOn(found), l.cfg.CheckReading(), l.cfg.FindAgents(), l.cfg.FindReviewer())
 	if err == nil && !found.Checking { // else that says so, and no run is paid for
-		err = l.cfg.findCheck()
+		err = l.cfg.FindCheck()
 	}
 	return err
 }
@@ -298,7 +248,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		reopen(s)
 		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
-		l.cfg.describe(s)
+		l.cfg.Describe(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
@@ -334,9 +284,9 @@ func (l *Loop) init(s loopstate.State) {
 	l.change(func(p *progress) {
 		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
 		p.purse = pursed{limits: l.cfg.Budget.Limits, left: math.Inf(1)}
-		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.isHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
-		if limit := s.Limits().MaxCostUSD; l.cfg.isHandedOn() && used.cost.USD >= nearlySpent*limit {
+		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.cost.USD >= nearlySpent*limit {
 			p.warned = limit
 		}
 		for _, text := range s.Guided { // the iteration that was told this is run again

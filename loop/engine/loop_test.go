@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -40,11 +41,11 @@ func TestUntilThePromise(t *testing.T) {
 }
 
 func TestCaps(t *testing.T) {
-	limit := func(change func(*loop.Limits)) func(*Config) {
-		return func(c *Config) { change(&c.Limits) }
+	limit := func(change func(*loop.Limits)) func(*setup.Config) {
+		return func(c *setup.Config) { change(&c.Limits) }
 	}
 	for name, tt := range map[string]struct {
-		limits func(*Config)
+		limits func(*setup.Config)
 		run    run
 		why    loop.StopReason
 		runs   int
@@ -88,7 +89,7 @@ func TestCaps(t *testing.T) {
 func TestTheStatusTellsOfASilentAgent(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		agent := withTime(says("no"), 20*time.Minute)
-		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Limits.IdleTimeout = 1, 0 }, agent)
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations, c.Limits.IdleTimeout = 1, 0 }, agent)
 		time.Sleep(loop.SilentAfter - time.Second)
 		if s := r.Status(); !s.SilentSince().IsZero() {
 			t.Errorf("too early: %+v", s)
@@ -157,7 +158,7 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 		resets := time.Now().Add(3 * time.Hour)
 		limited := fails(stream.KindRateLimit, "limit")
 		limited.result.Rejected = &stream.Quota{Window: "five_hour", ResetsAt: resets, Rejected: true}
-		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 }, limited, says("<promise>DONE</promise>"))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 }, limited, says("<promise>DONE</promise>"))
 		synctest.Wait()
 		time.Sleep(time.Minute)
 		if st := r.Status(); st.State != loop.StateWaiting || !st.Retry.ResumeAt.Equal(resets.Add(rateLimitSlack)) {
@@ -301,7 +302,7 @@ func TestLimitsChangeWhileItRuns(t *testing.T) {
 
 func TestALowerBudgetCountsAtOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, withTime(costs(3, "no"), time.Hour))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD = 10 }, withTime(costs(3, "no"), time.Hour))
 		time.Sleep(time.Second)
 		budget := 2.0
 		r.Update(loop.Patch{Given: limits.Given{MaxCostUSD: &budget}})
@@ -311,7 +312,7 @@ func TestALowerBudgetCountsAtOnce(t *testing.T) {
 
 func TestTheUserIsWarnedOfTheBudgetOnce(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 10 }, costs(3, "no"))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD = 10 }, costs(3, "no"))
 		r.over(loop.StopMaxCost, 4)
 		if n := r.log.count("$9.00 of $10.00"); n != 1 || r.log.count("warning: $") != 1 {
 			t.Errorf("%d warnings\n%s", n, strings.Join(r.log.lines, "\n"))
@@ -321,7 +322,7 @@ func TestTheUserIsWarnedOfTheBudgetOnce(t *testing.T) {
 
 func TestABudgetThatCannotBeKept(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) {
+		r := start(t, func(c *setup.Config) {
 			c.Limits.MaxCostUSD = 1
 			c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 		}, says("<promise>DONE</promise>"))
@@ -439,7 +440,7 @@ func TestUnlimitedOnlyWhenAsked(t *testing.T) {
 			runs[i] = says("no")
 		}
 		runs = append(runs, says("All is done.\nLOOP_COMPLETE"))
-		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Promise = 0, "" }, runs...)
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations, c.Promise = 0, "" }, runs...)
 		r.over(loop.StopPromise, 121)
 		if !r.log.has("no promise, no iteration limit") {
 			t.Error("no warning")
@@ -477,21 +478,5 @@ func TestCancelAfterTheIteration(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-func TestDryRunTellsAndDoesNothing(t *testing.T) {
-	b, _ := backends.Lookup("claude")
-	b.Command = "/bin/true"
-	cfg := Config{Folder: t.TempDir(), Prompt: "Build it", Backend: b, Promise: "DONE", Model: "m", Limits: loop.Limits{MaxCostUSD: 2.5}, Args: []string{"--x"}}
-	argv, prompt, err := cfg.DryRun()
-	if err != nil || prompt != "Build it" {
-		t.Fatalf("%q, %v", prompt, err)
-	}
-	line := strings.Join(argv, " ")
-	for _, want := range []string{"/bin/true -p ", "<promise>DONE</promise>", "--model m", "--max-budget-usd 2.5", " --x"} {
-		if !strings.Contains(line, want) {
-			t.Errorf("no %q in %s", want, line)
-		}
 	}
 }

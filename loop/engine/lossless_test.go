@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -24,14 +25,14 @@ func TestALoopThatHasBegunOutlivesStartFailures(t *testing.T) {
 	for name, broken := range map[string]run{"ends at once": never, "is gone": {gone: true}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *Config) { c.Limits.MaxFailures = 5 }, says("one"), broken, broken, broken, broken, says("<promise>DONE</promise>"))
+				r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 5 }, says("one"), broken, broken, broken, broken, says("<promise>DONE</promise>"))
 				r.over(loop.StopPromise, 6)
 				if begun, ended := r.log.count("begin "), r.log.count("end "); begun != 6 || ended != 6 {
 					t.Errorf("%d iterations began, %d ended", begun, ended)
 				}
 			})
 			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *Config) { c.Limits.MaxFailures = 4 }, says("one"), broken)
+				r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 4 }, says("one"), broken)
 				r.over(loop.StopFailures, 5)
 				if state, err := r.file.Load(); err != nil || state.Active || state.Iteration != 5 {
 					t.Errorf("the state file says %+v, %v", state, err)
@@ -57,7 +58,7 @@ func TestAnAgentThatNeverBegins(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *Config) { c.Limits.MaxFailures, c.Limits.MaxIterations = tt.failures, 7 }, tt.run)
+				r := start(t, func(c *setup.Config) { c.Limits.MaxFailures, c.Limits.MaxIterations = tt.failures, 7 }, tt.run)
 				r.over(tt.why, tt.runs)
 				if _, err := r.file.Load(); err == nil {
 					t.Error("the state file is still there")
@@ -98,7 +99,7 @@ func TestGuidanceOfARunThatDidNotCountIsToldAgain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := tryStart(t, &state, func(c *Config) { *c = goesOn(*c) }, says("two"), says("<promise>DONE</promise>"))
+			r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, says("two"), says("<promise>DONE</promise>"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,8 +119,8 @@ func (a *agents) isTold(i int, text string) bool {
 }
 
 // goesOn is a configuration that continues the loop of another one.
-func goesOn(c Config) Config {
-	return Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
+func goesOn(c setup.Config) setup.Config {
+	return setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true}
 }
 
 func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
@@ -137,7 +138,7 @@ func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			found := &loopstate.State{Active: true, Iteration: 4, Given: limits.Given{MaxIterations: new(6)}, Prompt: "Go on", LoopID: "ralph-before", Backend: "pi", CostUSD: &cost, Elapsed: 90 * time.Second}
-			r, err := tryStart(t, found, func(c *Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
+			r, err := tryStart(t, found, func(c *setup.Config) { *c = goesOn(*c); c.Change = tt.change }, says("no"))
 			var capped *loop.CapError
 			if !errors.As(err, &capped) || capped.Reason != tt.why || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v", err)
@@ -158,7 +159,7 @@ func TestTokensAndTimeGoOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := tryStart(t, &state, func(c *Config) { *c = goesOn(*c) }, costs(1, "<promise>DONE</promise>"))
+		r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, costs(1, "<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +179,7 @@ func TestAStartThatFailsLeavesNoFile(t *testing.T) {
 	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
 	folder := t.TempDir()
 	agent := backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
-	cfg := Config{Folder: folder, Prompt: "Do it", Backend: agent, History: history.Options{Off: true}}
+	cfg := setup.Config{Folder: folder, Prompt: "Do it", Backend: agent, History: history.Options{Off: true}}
 	if _, err := Start(cfg, &watcher{}); !errors.Is(err, os.ErrNotExist) {
 		t.Fatalf("got %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -15,9 +16,9 @@ import (
 type member struct {
 	below
 	crew   *crew
-	role   Role
-	place  stepPlace
-	plan   plannedRun
+	role   setup.Role
+	place  setup.Place
+	plan   setup.Run
 	prompt string // what it is given, with all that it is told besides
 
 	partner
@@ -63,14 +64,14 @@ func (m *member) run() {
 // play runs the agent to its end.
 func (m *member) play() error {
 	c, l := m.crew, m.crew.loop
-	l.look(func(p *progress) { m.plan.budget = p.left() })
-	m.plan.guidance = l.saidSoFar()
-	prompt, args := l.cfg.briefOf(m.role, m.place, m.plan)
+	l.look(func(p *progress) { m.plan.Budget = p.left() })
+	m.plan.Guidance = l.saidSoFar()
+	prompt, args := l.cfg.BriefOf(m.role, m.place, m.plan)
 	m.prompt = prompt
-	if m.place.isLast() { // nobody else can end the loop
+	if m.place.IsLast() { // nobody else can end the loop
 		m.fulfils = fulfils(m.completion())
 	}
-	if m.place.k > 1 { // the end of one sweeps what is in its scope
+	if m.place.K > 1 { // the end of one sweeps what is in its scope
 		scope, err := l.openScope()
 		if err != nil {
 			return err
@@ -82,8 +83,8 @@ func (m *member) play() error {
 	}
 	l.setOwner() // with the mark of its scope, before anything bears it
 	exit, err := l.play(roleRun{
-		Role: m.role, below: m.call.ID, as: m.place.name, record: fmt.Sprintf("%03d-step-%d-%d", c.plan.iteration, m.place.step, m.place.k),
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.plan.iteration, Handler: &m.below, OnOutput: m.touch},
+		Role: m.role, below: m.call.ID, as: m.place.Name, record: fmt.Sprintf("%03d-step-%d-%d", c.plan.Iteration, m.place.Step, m.place.K),
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.plan.Iteration, Handler: &m.below, OnOutput: m.touch},
 		watch: func(agent Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)
@@ -107,7 +108,7 @@ func (m *member) touch() {
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
 	l := m.crew.loop
-	return l.cfg.as(m.role).completion(l.Status().Promise, m.prompt, m.plan)
+	return l.cfg.As(m.role).Completion(l.Status().Promise, m.prompt, m.plan)
 }
 
 // closeScope ends what the agent had for itself alone.
@@ -175,7 +176,7 @@ func (m *member) lookAtCap() {
 // count adds what the agent has used so far to what the others have.
 func (m *member) count(e stream.Usage) {
 	c, l := m.crew, m.crew.loop
-	if !m.place.alone { // several contexts are none
+	if !m.place.Alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
 	var sum stream.Usage

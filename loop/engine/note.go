@@ -3,13 +3,14 @@ package engine
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // workersOf are the agents that this loop has work, for the record.
 func workersOf(agents loop.AtWork) (workers []loopstate.Worker) {
 	for _, t := range agents {
-		if t.Call.ParentToolCallID == "" && (t.Call.Name == stepCall || t.Call.Name == reviewCall) {
+		if t.Call.ParentToolCallID == "" && (t.Call.Name == setup.StepCall || t.Call.Name == setup.ReviewCall) {
 			workers = append(workers, loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt})
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -35,7 +36,7 @@ func TestOneIterationAtATime(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var left *loopstate.State
 				for i, want := range tt.ends {
-					r, err := tryStart(t, left, func(c *Config) {
+					r, err := tryStart(t, left, func(c *setup.Config) {
 						c.Once, c.Continue = true, left != nil
 						c.Limits.MaxIterations, c.Limits.MaxFailures = tt.limit, 3
 						if c.Continue {
@@ -66,12 +67,12 @@ func TestOneIterationAtATime(t *testing.T) {
 }
 
 // handed takes a loop through processes, one for each run, to its end. It returns the last one and all that the user was told.
-func handed(t *testing.T, configure func(*Config), ends loop.StopReason, runs ...run) (last *rig, told *watcher) {
+func handed(t *testing.T, configure func(*setup.Config), ends loop.StopReason, runs ...run) (last *rig, told *watcher) {
 	t.Helper()
 	var left *loopstate.State
 	told = &watcher{}
 	for i, one := range runs {
-		r, err := tryStart(t, left, func(c *Config) {
+		r, err := tryStart(t, left, func(c *setup.Config) {
 			c.Limits.MaxFailures = 9
 			if configure(c); left != nil {
 				c.Continue, c.Prompt, c.Promise = true, "", ""
@@ -95,13 +96,13 @@ func handed(t *testing.T, configure func(*Config), ends loop.StopReason, runs ..
 // What the user is told when a loop begins is told by the process that begins it.
 func TestProcessesTellOnceWhatTheLoopIs(t *testing.T) {
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		once      string
 	}{
-		"its goal":                  {func(c *Config) {}, "goal DONE"},
-		"that nothing ends it":      {func(c *Config) { c.Promise, c.Limits.MaxIterations = "", 0 }, "no promise, no iteration limit"},
-		"what its prompt speaks of": {func(c *Config) { c.Prompt = "Say <promise>READY</promise>" }, "the prompt speaks of"},
-		"that money runs out":       {func(c *Config) { c.Limits.MaxCostUSD = 10 }, "of $10.00 are spent"},
+		"its goal":                  {func(c *setup.Config) {}, "goal DONE"},
+		"that nothing ends it":      {func(c *setup.Config) { c.Promise, c.Limits.MaxIterations = "", 0 }, "no promise, no iteration limit"},
+		"what its prompt speaks of": {func(c *setup.Config) { c.Prompt = "Say <promise>READY</promise>" }, "the prompt speaks of"},
+		"that money runs out":       {func(c *setup.Config) { c.Limits.MaxCostUSD = 10 }, "of $10.00 are spent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -115,7 +116,7 @@ func TestProcessesTellOnceWhatTheLoopIs(t *testing.T) {
 	t.Run("another promise is told", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			promise := "OTHER"
-			_, told := handed(t, func(c *Config) { c.Change.Promise = &promise }, loop.StopOnce, costs(1, "no"), costs(1, "no"), costs(1, "no"))
+			_, told := handed(t, func(c *setup.Config) { c.Change.Promise = &promise }, loop.StopOnce, costs(1, "no"), costs(1, "no"), costs(1, "no"))
 			if told.count("goal DONE") != 1 || told.count("goal OTHER") != 1 {
 				t.Errorf("told %q", told.lines)
 			}
@@ -132,15 +133,15 @@ func TestProcessesCountTogether(t *testing.T) {
 	}
 	work := withTime(costs(1, "no"), 2*time.Minute)
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		ends      loop.StopReason
 		runs      []run
 	}{
-		"cost":                     {func(c *Config) { c.Limits.MaxCostUSD = 3.5 }, loop.StopMaxCost, []run{costs(1, "no"), costs(1, "no"), costs(1, "no"), costs(1, "no")}},
-		"time":                     {func(c *Config) { c.Limits.MaxDuration = 7 * time.Minute }, loop.StopMaxTime, []run{work, work, work, work}},
-		"time of waits, busy":      {func(c *Config) { c.Limits.MaxDuration = 50 * time.Second }, loop.StopMaxTime, []run{busy(20 * time.Second), busy(20 * time.Second), busy(20 * time.Second)}},
-		"an agent that can't run":  {func(*Config) {}, loop.StopBackendError, []run{neverBegins, neverBegins, neverBegins}},
-		"a login that has run out": {func(*Config) {}, loop.StopUnauthorized, []run{costs(1, "no"), noLogin, noLogin}},
+		"cost":                     {func(c *setup.Config) { c.Limits.MaxCostUSD = 3.5 }, loop.StopMaxCost, []run{costs(1, "no"), costs(1, "no"), costs(1, "no"), costs(1, "no")}},
+		"time":                     {func(c *setup.Config) { c.Limits.MaxDuration = 7 * time.Minute }, loop.StopMaxTime, []run{work, work, work, work}},
+		"time of waits, busy":      {func(c *setup.Config) { c.Limits.MaxDuration = 50 * time.Second }, loop.StopMaxTime, []run{busy(20 * time.Second), busy(20 * time.Second), busy(20 * time.Second)}},
+		"an agent that can't run":  {func(*setup.Config) {}, loop.StopBackendError, []run{neverBegins, neverBegins, neverBegins}},
+		"a login that has run out": {func(*setup.Config) {}, loop.StopUnauthorized, []run{costs(1, "no"), noLogin, noLogin}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) { handed(t, tt.configure, tt.ends, tt.runs...) })
@@ -155,7 +156,7 @@ func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
 		for range deeds.MaxSame + 1 {
 			stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
 		}
-		last, _ := handed(t, func(*Config) {}, loop.StopOnce, stubborn, says("no"))
+		last, _ := handed(t, func(*setup.Config) {}, loop.StopOnce, stubborn, says("no"))
 		if given := last.given(0); !strings.Contains(given, "failed 21 times in the last iteration") {
 			t.Errorf("given %s", given)
 		}
@@ -197,7 +198,7 @@ func TestALoopIsDetached(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				kept := 0
-				r, err := tryStart(t, nil, func(c *Config) {
+				r, err := tryStart(t, nil, func(c *setup.Config) {
 					c.Detached = tt.detach == nil
 					c.Keep = func(folder, loopID string) error { kept++; return nil }
 				}, tt.runs...)
@@ -216,7 +217,7 @@ func TestALoopIsDetached(t *testing.T) {
 					t.Fatalf("left %+v", left)
 				}
 				begun := time.Now()
-				r, err = tryStart(t, &left, func(c *Config) {
+				r, err = tryStart(t, &left, func(c *setup.Config) {
 					c.Continue, c.Alone, c.Prompt, c.Promise = true, true, "", ""
 				}, says("<promise>DONE</promise>"))
 				if err != nil {
@@ -257,7 +258,7 @@ func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var r *rig
-				r, err := tryStart(t, nil, func(c *Config) {
+				r, err := tryStart(t, nil, func(c *setup.Config) {
 					c.Said.OnClose = tt.close
 					c.Keep = func(string, string) error {
 						if r.Status().State.Over() {

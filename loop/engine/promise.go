@@ -7,9 +7,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -23,15 +23,6 @@ type promiseNotes struct {
 	missed   map[stream.NearKind]bool // near misses that the user was told
 }
 
-// completion is what ends the loop after a run that was given a prompt.
-func (c Config) completion(promise, prompt string, plan plannedRun) promises.Completion {
-	done := promises.Completion{Promise: promise}
-	if c.Backend.Output == decode.FormatText { // all that it prints is its message
-		done.Echo = []string{prompt, plan.prompt}
-	}
-	return done
-}
-
 // tellGoal says what ends the loop, when its first iteration begins.
 func (l *ground) tellGoal() {
 	var promise string
@@ -42,7 +33,7 @@ func (l *ground) tellGoal() {
 	})
 	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
-		goal.From = l.cfg.promiseFrom()
+		goal.From = l.cfg.PromiseSource()
 	}
 	if l.cfg.Verify.When == verify.OnUntil {
 		goal.Until = l.cfg.Verify.String()
@@ -60,20 +51,12 @@ func (l *ground) tellGoal() {
 
 // takeUpTold takes down that the process that began the loop has told its goal.
 func (l *ground) takeUpTold(found loopstate.State) {
-	if promise := l.cfg.Change.Promise; !l.cfg.isHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
+	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
 	l.change(func(p *progress) {
 		p.promises.goalTold, p.promises.prompt = true, found.Prompt+"\x00"+found.CompletionPromise
 	})
-}
-
-// promiseFrom is where the loop's promise comes from.
-func (c Config) promiseFrom() string {
-	if c.Continue && c.Change.Promise == nil {
-		return loop.FromState
-	}
-	return c.PromiseFrom
 }
 
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
@@ -92,7 +75,7 @@ func (l *ground) lookAtPrompt(prompt string) {
 	if bad, ok := tell.FindBadByte(prompt); ok {
 		l.emit(loop.Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
 	}
-	why, others := strayPromises(prompt, promise)
+	why, others := setup.StrayPromises(prompt, promise)
 	l.change(func(p *progress) {
 		isNew = why != p.promises.told
 		p.promises.told = why
@@ -110,47 +93,6 @@ func (l *ground) offer(promises []string) loop.Offer {
 		return loop.Offer{}
 	}
 	return loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Promises: promises}
-}
-
-// maxOffers is how many promises are offered or named.
-const maxOffers = 3
-
-// strayPromises says in a sentence that a prompt speaks of other promises than
-// the loop's, and which; "" when it doesn't.
-func strayPromises(prompt, promise string) (why string, others []string) {
-	said := PromisesIn(prompt)
-	if len(said) == 0 || slices.Contains(said, promises.Normal(promise)) || slices.Equal(said, []string{promises.DefaultWord}) {
-		return "", nil
-	}
-	tags := make([]string, 0, maxOffers)
-	for _, other := range said[:min(len(said), maxOffers)] {
-		tags = append(tags, loop.OneLine(promises.Tag(other)))
-	}
-	named := strings.Join(tags, ", ")
-	if more := len(said) - len(tags); more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
-	switch {
-	case promise != "":
-		why = fmt.Sprintf("the prompt speaks of %s, but this loop waits for %s", named, loop.OneLine(promises.Tag(promise)))
-	case len(said) > 1:
-		why = fmt.Sprintf("the prompt has several promises (%s), so none of them ends this loop", named)
-	default:
-		why = fmt.Sprintf("the prompt speaks of %s, but this loop has no promise, so that doesn't end it", named)
-	}
-	return why, said[:len(tags)]
-}
-
-// StrayPromises says in a sentence that a prompt speaks of other promises than
-// that of its loop; "" when it doesn't.
-func StrayPromises(prompt, promise string) string {
-	why, _ := strayPromises(prompt, promise)
-	return why
-}
-
-// PromisesIn returns the promises in a prompt that a loop can have, each once.
-func PromisesIn(prompt string) []string {
-	return slices.DeleteFunc(promises.Promises(prompt), func(p string) bool { return checkPromise(p) != nil })
 }
 
 // tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
@@ -200,7 +142,7 @@ func (l *ground) tellNearMiss(r report) {
 		return
 	}
 	miss := loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}
-	if v.Kind == promises.NearUnset && checkPromise(v.Found) == nil {
+	if v.Kind == promises.NearUnset && setup.CheckPromise(v.Found) == nil {
 		miss.Offer = l.offer([]string{v.Found})
 	}
 	l.emit(miss)

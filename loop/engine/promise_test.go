@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -18,7 +19,7 @@ import (
 
 func TestAPromiseThatNobodySet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Promise = "" }, says("<promise>DONE</promise>"), says("Done!\n<promise>DONE</promise>"), says("no"),
+		r := start(t, func(c *setup.Config) { c.Promise = "" }, says("<promise>DONE</promise>"), says("Done!\n<promise>DONE</promise>"), says("no"),
 			withTime(says("<promise>DONE</promise>"), time.Minute))
 		time.Sleep(5 * time.Second)
 		if r.log.count("near miss") != 1 || !r.log.has(`near miss: DONE (The agent wrote <promise>DONE</promise>, but this loop has no promise, so that doesn't end it.) ["DONE"]`) {
@@ -33,7 +34,7 @@ func TestAPromiseThatNobodySet(t *testing.T) {
 // The user may answer an offer while the next run is being judged.
 func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Promise = "" }, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
+		r := start(t, func(c *setup.Config) { c.Promise = "" }, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
 		time.Sleep(time.Second)
 		promise := "DONE"
 		r.Update(loop.Patch{Promise: &promise})
@@ -50,7 +51,7 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 
 func TestANearMissIsToldOncePerKind(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxIterations = 8 },
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 8 },
 			says("<promise>A</promise>"), says("<promise>B</promise>"), says("not DONE"), says("<promise>C</promise>"), says("never DONE"),
 			withTime(says("no"), time.Minute), says("<promise>D</promise>"))
 		time.Sleep(10 * time.Second)
@@ -98,7 +99,7 @@ func TestAFailedRunKeepsNoPromise(t *testing.T) {
 
 func TestAPromptWithAnotherPromise(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Prompt, c.PromiseFrom = "Say <promise>DONE</promise>", "prompt" }, withTime(says("no"), time.Minute))
+		r := start(t, func(c *setup.Config) { c.Prompt, c.PromiseFrom = "Say <promise>DONE</promise>", "prompt" }, withTime(says("no"), time.Minute))
 		synctest.Wait()
 		if !r.log.has("goal DONE prompt") || r.log.has("warning") {
 			t.Errorf("log\n%s", strings.Join(r.log.lines, "\n"))
@@ -124,8 +125,8 @@ func TestAPromptWithAnotherPromise(t *testing.T) {
 func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := &loopstate.State{Active: true, Iteration: 2, Given: limits.Given{MaxIterations: new(3)}, Prompt: "Say <promise>DONE</promise>", CompletionPromise: "OTHER", Backend: "pi"}
-		r, err := tryStart(t, found, func(c *Config) {
-			*c = Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, PromiseFrom: "prompt"}
+		r, err := tryStart(t, found, func(c *setup.Config) {
+			*c = setup.Config{Folder: c.Folder, History: c.History, Backend: c.Backend, Continue: true, PromiseFrom: "prompt"}
 		}, says("<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
@@ -138,52 +139,8 @@ func TestALoopThatGoesOnSaysWhatEndsIt(t *testing.T) {
 		}
 	})
 	promise := "NEW"
-	if from := (Config{Continue: true, Change: loop.Patch{Promise: &promise}, PromiseFrom: "start"}).promiseFrom(); from != "start" {
+	if from := (setup.Config{Continue: true, Change: loop.Patch{Promise: &promise}, PromiseFrom: "start"}).PromiseSource(); from != "start" {
 		t.Errorf("a promise that is given when it goes on is from %s", from)
-	}
-}
-
-func TestStrayPromises(t *testing.T) {
-	long := "<promise>" + strings.Repeat("x", 2000) + "</promise>"
-	for _, tt := range []struct{ prompt, promise, why, offered string }{
-		{"Build it", "DONE", "", ""},
-		{"Say <promise>DONE</promise>", "DONE", "", ""},
-		{"Say <promise>ALL DONE</promise> or <promise>STUCK</promise>", "ALL  DONE", "", ""},
-		{"Say <promise>LOOP_COMPLETE</promise>", "", "", ""},
-		{long, "", "", ""},
-		{"<promise></promise>", "", "", ""},
-		{"Say <promise>DONE</promise>", "", "the prompt speaks of <promise>DONE</promise>, but this loop has no promise, so that doesn't end it", "DONE"},
-		{"Say <promise>A</promise>, <promise>B</promise>", "", "the prompt has several promises (<promise>A</promise>, <promise>B</promise>), so none of them ends this loop", "A B"},
-		{"<promise>A</promise><promise>B</promise><promise>C</promise><promise>D</promise><promise>E</promise>", "Z",
-			"the prompt speaks of <promise>A</promise>, <promise>B</promise>, <promise>C</promise> and 2 more, but this loop waits for <promise>Z</promise>", "A B C"},
-	} {
-		why, offered := strayPromises(tt.prompt, tt.promise)
-		if why != tt.why || strings.Join(offered, " ") != tt.offered {
-			t.Errorf("%q: %q, %q", tt.prompt, why, offered)
-		}
-	}
-}
-
-func TestEachRunIsToldHowToFinish(t *testing.T) {
-	for _, tt := range []struct {
-		name, promise string
-		format        decode.Format
-		want, not     string
-	}{
-		{"a promise", "ALL \n DONE", decode.FormatPi, "output <promise>ALL DONE</promise>, on a line of its own, when and only when that statement is true and", "LOOP_COMPLETE"},
-		{"no promise", "", decode.FormatPi, "output LOOP_COMPLETE, on a line of its own, when and only when all that the prompt asks for is done and", "<promise>"},
-		{"a promise as text", "DONE", decode.FormatText, `the statement "DONE" between an opening and a closing XML tag of the name promise`, "<promise>"},
-		{"no promise as text", "", decode.FormatText, "the words LOOP and COMPLETE in capital letters, joined by an underscore", "LOOP_COMPLETE"},
-	} {
-		cfg := Config{Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, tt.format)}
-		plan := plannedRun{iteration: 1, prompt: "Build it", promise: tt.promise}
-		if told, _ := cfg.brief(plan); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
-			t.Errorf("%s: %q", tt.name, told)
-		}
-		cfg.Said.Instruct = new(false)
-		if told, _ := cfg.brief(plan); told != "Build it" {
-			t.Errorf("%s, with completion.instruct = false: %q", tt.name, told)
-		}
 	}
 }
 
@@ -193,10 +150,10 @@ func TestAnAgentThatEchoesItsPromptPromisesNothing(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			var r *rig
 			echo := says("")
-			r = start(t, func(c *Config) {
+			r = start(t, func(c *setup.Config) {
 				c.Backend = backends.Custom("/bin/true", nil, backends.PromptStdin, decode.FormatText)
 				c.Prompt, c.Said.Instruct, c.Limits.MaxIterations = prompt, new(!quiet), 2
-				told, _ := c.brief(plannedRun{iteration: 1, prompt: prompt, promise: "DONE", limits: c.Limits})
+				told, _ := c.Brief(setup.Run{Iteration: 1, Prompt: prompt, Promise: "DONE", Limits: c.Limits})
 				echo.result.Text = "$ cat\n  " + strings.ReplaceAll(told, "\n", "\n  ") + "\n"
 			}, echo)
 			r.over(loop.StopMaxIterations, 2)
@@ -215,7 +172,7 @@ func FuzzInstructions(f *testing.F) {
 	f.Add("x. <b>", 7, 100)
 	f.Add("```", 1, 300)
 	f.Fuzz(func(t *testing.T, promise string, iteration, cut int) {
-		if checkPromise(promise) != nil {
+		if setup.CheckPromise(promise) != nil {
 			return
 		}
 		c := promises.Completion{Promise: promise}
@@ -255,7 +212,7 @@ func TestTheNextRunIsToldHowToPromise(t *testing.T) {
 func TestTopicsThatWereMeant(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		wrong := says("```\n<event topic=\"plan.ready\">x</event>\n```")
-		r := start(t, func(c *Config) { team(c); c.Roles[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"), publishes("build.done: x"), promise)
+		r := start(t, func(c *setup.Config) { team(c); c.Roles[0].MaxRuns = 0 }, wrong, wrong, publishes("plan.ready: x"), publishes("build.done: x"), promise)
 		r.Wait()
 		if r.log.count(`The agent wrote <event topic="plan.ready"> as code`) != 1 || r.log.count("published plan.ready") != 1 {
 			t.Errorf("%s", strings.Join(r.log.lines, "\n"))

@@ -11,18 +11,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-// checkReading says which hat is to read only where nothing tells what it changes.
-func (c Config) checkReading() error {
-	for _, r := range c.Roles {
-		if r.ReadOnly && c.Changes.Keep == 0 {
-			return fmt.Errorf("the hat %s is read_only, and nobody would see what it changes: there are no snapshots (changes.keep is 0); set one of them otherwise", r.Name)
-		}
-	}
-	return nil
-}
 
 // mayOnlyRead says why a run that is to read only can't begin: what it changed could not
 // be undone.
@@ -37,8 +28,8 @@ func (s *snapshots) mayOnlyRead(h hats.Hat) error {
 }
 
 // undoReading undoes what a run changed that was to read only, and says what became of that.
-func (l *runs) undoReading(plan plannedRun, changed *changes.Summary) (warnings []string) {
-	s, hat := &l.snapshots, plan.turn.Hat
+func (l *runs) undoReading(plan setup.Run, changed *changes.Summary) (warnings []string) {
+	s, hat := &l.snapshots, plan.Turn.Hat
 	if !hat.ReadOnly || s.store == nil {
 		return nil
 	}
@@ -61,7 +52,7 @@ func (l *runs) undoReading(plan plannedRun, changed *changes.Summary) (warnings 
 	}
 	var done changes.Undone
 	if err == nil {
-		done, err = s.store.Undo(s.alive, changes.Undo{Iteration: plan.iteration, Paths: theirs})
+		done, err = s.store.Undo(s.alive, changes.Undo{Iteration: plan.Iteration, Paths: theirs})
 	}
 	if err != nil {
 		return append(warnings, fmt.Sprintf("%s, and %s that it changed could not be undone: %v", begin, tell.Counted(changed.Files, "file"), err))
@@ -83,9 +74,9 @@ func (l *runs) undoReading(plan plannedRun, changed *changes.Summary) (warnings 
 
 // changedByTools tells the files that a run's tools may have changed from those that only
 // somebody else can have. Where nobody sees the tools, all are theirs.
-func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err error) {
+func (l *runs) changedByTools(plan setup.Run) (theirs, others []string, err error) {
 	s := &l.snapshots
-	dry, err := s.store.Undo(s.alive, changes.Undo{Iteration: plan.iteration, DryRun: true})
+	dry, err := s.store.Undo(s.alive, changes.Undo{Iteration: plan.Iteration, DryRun: true})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -93,7 +84,7 @@ func (l *runs) changedByTools(plan plannedRun) (theirs, others []string, err err
 	for _, r := range dry.Refused {
 		files = append(files, r.Path)
 	}
-	agent := l.cfg.worn(plan.turn.Hat.Name).Backend
+	agent := l.cfg.Worn(plan.Turn.Hat.Name).Backend
 	if agent.Output == decode.FormatText {
 		return files, nil, nil
 	}

@@ -10,14 +10,15 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // reads is the team in a folder with snapshots, its planner only reading.
-func reads(t *testing.T, dir string) func(*Config) {
+func reads(t *testing.T, dir string) func(*setup.Config) {
 	snapshots := kept(t, dir)
-	return func(c *Config) {
+	return func(c *setup.Config) {
 		team(c)
 		snapshots(c)
 		c.Limits.MaxIterations = 6
@@ -67,7 +68,7 @@ func TestWhatIsUndoneIsNoProgress(t *testing.T) {
 	put(t, a, "1\n")
 	first, second, failed := acts(writes(t, a, "2\n")), acts(writes(t, a, "3\n")), acts(writes(t, a, "4\n"))
 	failed.code = 1
-	r := start(t, func(c *Config) { reads(t, dir)(c); c.Roles[0].MaxRuns, c.Limits.MaxUnchanged = 0, 2 }, first, failed, second)
+	r := start(t, func(c *setup.Config) { reads(t, dir)(c); c.Roles[0].MaxRuns, c.Limits.MaxUnchanged = 0, 2 }, first, failed, second)
 	r.over(loop.StopNoProgress, 3)
 	if got := contentOf(t, a); got != "1\n" {
 		t.Errorf("the file has %q", got)
@@ -112,13 +113,13 @@ func TestWhatTheUserChangesDuringAReadOnlyRunStays(t *testing.T) {
 // Where nobody would see what it changes, such a hat doesn't run.
 func TestAReadOnlyHatNeedsSnapshots(t *testing.T) {
 	dir := t.TempDir()
-	r := prepare(t, nil, func(c *Config) { reads(t, dir)(c); c.Changes.Keep = 0 }, promise)
-	if err := r.cfg.check(); err == nil || !strings.Contains(err.Error(), "the hat planner is read_only") {
+	r := prepare(t, nil, func(c *setup.Config) { reads(t, dir)(c); c.Changes.Keep = 0 }, promise)
+	if err := r.cfg.Check(); err == nil || !strings.Contains(err.Error(), "the hat planner is read_only") {
 		t.Errorf("it may start: %v", err)
 	}
 	noFolder := filepath.Join(dir, "file")
 	put(t, noFolder, "")
-	r = start(t, func(c *Config) {
+	r = start(t, func(c *setup.Config) {
 		reads(t, dir)(c)
 		c.Changes = changes.Options{Keep: time.Hour, Dir: noFolder}
 	}, promise)
@@ -152,7 +153,7 @@ func TestACutOffReadOnlyRunIsTold(t *testing.T) {
 				put(t, filepath.Join(dir, "b"), "1\n")
 			}
 			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), CompletionPromise: "DONE", Hat: tt.hat, Begun: tt.begun, Topics: []string{tt.topic}}
-			r, err := tryStart(t, &found, func(c *Config) {
+			r, err := tryStart(t, &found, func(c *setup.Config) {
 				configure(c)
 				c.Continue, c.Change.MaxIterations = true, new(3)
 			}, promise)

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -59,7 +60,7 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
-			l, err := Start(Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Said: settings.Said{Instruct: new(false)},
+			l, err := Start(setup.Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, &timer{})
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +101,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -34,8 +35,8 @@ var reviewerGate = gate{verify.ReviewerGate, false, (*checks).review}
 func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
 	var spent loop.StopReason
-	var run plannedRun
-	switch l.look(func(p *progress) { spent, run.limits, run.budget = p.outOf(), p.status.Limits, p.left() }); spent {
+	var run setup.Run
+	switch l.look(func(p *progress) { spent, run.Limits, run.Budget = p.outOf(), p.status.Limits, p.left() }); spent {
 	case loop.StopMaxCost:
 		l.requestStop(spent, backends.Grace)
 		return unchecked("was not asked: the loop has no money left")
@@ -46,9 +47,9 @@ func (l *checks) review(done *checkedRun) verify.Result {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
 	l.snapshots.take()
-	cfg := l.cfg.as(reviewer)
-	cfg.Model, run.prompt = "", l.reviewPrompt(done) // its own arguments may name one
-	prompt, args := cfg.hand(run, nil)
+	cfg := l.cfg.As(reviewer)
+	cfg.Model, run.Prompt = "", l.reviewPrompt(done) // its own arguments may name one
+	prompt, args := cfg.Hand(run, nil)
 	p := &partner{fulfils: fulfils(l.approvalOf(prompt))}
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
@@ -206,7 +207,7 @@ func (l *checks) newReview(done *checkedRun, p *partner) *below {
 	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
 	h := &below{
-		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: reviewCall, Input: input},
+		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
 		show: l.tellEvent, tell: l.tellEvent, says: func(text string) { l.hasSaid(p, text) },
 	}
 	h.run = func(e stream.Event) {

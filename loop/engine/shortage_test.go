@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // A machine that is short of something says nothing of the file.
@@ -79,7 +80,7 @@ func TestAMachineShortOfResourcesIsWaitedFor(t *testing.T) {
 	})
 	t.Run("until the time is over", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := start(t, func(c *Config) { c.Limits.MaxDuration = 90 * time.Second }, withTime(says("no"), time.Minute))
+			r := start(t, func(c *setup.Config) { c.Limits.MaxDuration = 90 * time.Second }, withTime(says("no"), time.Minute))
 			time.Sleep(time.Second)
 			r.file.tell(tooMany)
 			time.Sleep(2 * time.Minute)

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // beginner tells which iterations have begun.
@@ -27,7 +28,7 @@ func (b *beginner) HandleLoop(e loop.Event) {
 // another version. The loop does what it knows of, and says so of the rest.
 func TestOtherVersionsOnTheSocket(t *testing.T) {
 	obs := &beginner{begun: make(chan int, 2)}
-	l, err := Start(Config{
+	l, err := Start(setup.Config{
 		Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(),
 		Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
 	}, obs)

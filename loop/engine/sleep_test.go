@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What breaks right after a sleep is tried again, and is neither an iteration nor a failure.
 func TestAConnectionThatASleepBroke(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxFailures = 1 },
+		r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 1 },
 			withTime(fails(stream.KindOther, "connection reset"), 10*time.Minute), says("<promise>DONE</promise>"))
 		time.Sleep(9 * time.Minute)
 		r.notePause(0, 8*time.Hour)
@@ -49,7 +50,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				silent := withTime(says("<promise>DONE</promise>"), 14*time.Minute)
-				r := start(t, func(c *Config) { c.Limits.IdleTimeout = 10 * time.Minute }, silent, silent)
+				r := start(t, func(c *setup.Config) { c.Limits.IdleTimeout = 10 * time.Minute }, silent, silent)
 				time.Sleep(9 * time.Minute)
 				r.notePause(0, tt.wall)
 				var stopped time.Duration

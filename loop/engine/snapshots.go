@@ -134,7 +134,7 @@ func (l *runs) snapshotBefore() {
 	var iterations int
 	var hat string
 	l.look(func(p *progress) { iterations, hat = p.base.iterations, loop.HatOf(p.known) })
-	if worn, _ := l.cfg.role(hat); !worn.ReadOnly {
+	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}
 	l.snapshots.before(iterations, hat)

@@ -10,13 +10,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // kept lets a loop make snapshots in a folder.
-func kept(t *testing.T, dir string) func(*Config) {
+func kept(t *testing.T, dir string) func(*setup.Config) {
 	books := t.TempDir()
-	return func(c *Config) {
+	return func(c *setup.Config) {
 		c.Folder = dir
 		c.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: books}
 		c.Limits.MaxIterations = 2
@@ -90,7 +91,7 @@ func TestALoopThatGoesOnKnowsWhatTheUserDid(t *testing.T) {
 	r.over(loop.StopMaxIterations, 2)
 	put(t, b, "mine\n")
 	found := loopstate.State{Active: true, Iteration: 3, Prompt: "x", LoopID: r.ID()}
-	r, err := tryStart(t, &found, func(c *Config) {
+	r, err := tryStart(t, &found, func(c *setup.Config) {
 		configure(c)
 		c.Continue = true
 		c.Change.MaxIterations = new(3)
@@ -130,7 +131,7 @@ func TestAnAgentWaitsForAnUndo(t *testing.T) {
 			t.Error("an agent works in the middle of an undo")
 		}
 	}
-	r := prepare(t, nil, func(c *Config) { configure(c); books = c.Changes.Dir }, writes(t, a, "2\n"), second)
+	r := prepare(t, nil, func(c *setup.Config) { configure(c); books = c.Changes.Dir }, writes(t, a, "2\n"), second)
 	undo := func() {
 		defer close(undone)
 		s, err := changes.Find(dir, "", changes.Options{Dir: books})
@@ -190,7 +191,7 @@ func TestASnapshotThatFailsEndsNoLoop(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	r := start(t, func(c *Config) { configure(c); books = c.Changes.Dir }, breaks, writes(t))
+	r := start(t, func(c *setup.Config) { configure(c); books = c.Changes.Dir }, breaks, writes(t))
 	r.over(loop.StopMaxIterations, 2)
 	r.changed("1: unknown", "2: unknown")
 	if n := r.log.count("warning: what the loop changes can't be shown or undone: "); n != 1 {

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -55,7 +56,7 @@ func (l *books) readFile() error {
 
 // learn takes over what the state file says. The caller holds fileMu.
 func (l *books) learn(s loopstate.State) {
-	problem := errors.Join(s.Limits().Check(), checkPromise(s.CompletionPromise))
+	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
 	var n news
 	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
 	if problem != nil {
@@ -174,7 +175,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 		if err := s.Limits().Check(); err != nil {
 			return err
 		}
-		return checkPromise(s.CompletionPromise)
+		return setup.CheckPromise(s.CompletionPromise)
 	})
 	if errors.Is(err, fs.ErrNotExist) {
 		return loop.ErrNotRunning

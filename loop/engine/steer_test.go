@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -39,7 +40,7 @@ func TestStandingGuidance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := tryStart(t, &state, func(c *Config) { *c = goesOn(*c) }, withTime(says("five"), time.Minute), says("<promise>DONE</promise>"))
+		r, err := tryStart(t, &state, func(c *setup.Config) { *c = goesOn(*c) }, withTime(says("five"), time.Minute), says("<promise>DONE</promise>"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,14 +17,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // shell is an agent that is a script, and takes its prompt so.
-func shell(name, script string, how backends.PromptMode) Role {
-	return Role{Hat: hats.Hat{Name: name}, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, decode.FormatText)}
+func shell(name, script string, how backends.PromptMode) setup.Role {
+	return setup.Role{Hat: hats.Hat{Name: name}, Backend: backends.Custom("/bin/sh", []string{"-c", script, name}, how, decode.FormatText)}
 }
 
 // whenDone calls a function when the call with that id has its result.
@@ -41,8 +42,8 @@ func (w *whenDone) Handle(e stream.Event) {
 	}
 }
 
-func realSteps(t *testing.T, folder string, steps ...[]Role) Config {
-	c := Config{
+func realSteps(t *testing.T, folder string, steps ...[]setup.Role) setup.Config {
+	c := setup.Config{
 		Folder: folder, Prompt: "Count", Steps: steps, Backend: steps[0][0].Backend, Said: settings.Said{Instruct: new(false)},
 		History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(),
 	}
@@ -55,7 +56,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	count.Task = "{previous}"
 	large := shell("writer", "cat >/dev/null; head -c 1000000 /dev/zero | tr '\\0' 'a'", backends.PromptStdin)
 	var w watcher
-	l, err := Start(realSteps(t, t.TempDir(), []Role{large}, []Role{count}), &w)
+	l, err := Start(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{count}), &w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestAResultOfAMegabyteTravels(t *testing.T) {
 	}
 	// An agent that takes its prompt as an argument can't be given that.
 	argument := shell("arguer", "echo $#", backends.PromptArg)
-	if l, err = Start(realSteps(t, t.TempDir(), []Role{large}, []Role{argument}), &w); err != nil {
+	if l, err = Start(realSteps(t, t.TempDir(), []setup.Role{large}, []setup.Role{argument}), &w); err != nil {
 		t.Fatal(err)
 	}
 	if end := l.Wait(); !strings.HasPrefix(end.Error, "step 2 of 2 (arguer): starting ") || !strings.Contains(end.Error, "is too long for an argument") {
@@ -102,7 +103,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 			}
 		}()
 	}}
-	l, err := Start(realSteps(t, folder, []Role{quick, waits}), w)
+	l, err := Start(realSteps(t, folder, []setup.Role{quick, waits}), w)
 	if err != nil {
 		t.Fatal(err)
 	}

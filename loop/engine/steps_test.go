@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -72,22 +73,22 @@ func (tr *troupe) prompt(name string, n int) string {
 
 // crewed begins a loop whose iterations have steps: a text each, "a b" for agents that
 // work at once, "-a" for one that is to read only.
-func crewed(t *testing.T, steps []string, configure func(*Config), plays map[string][]run) (*rig, *troupe) {
+func crewed(t *testing.T, steps []string, configure func(*setup.Config), plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
 	return crewedIn(t, nil, steps, configure, plays)
 }
 
 // crewedIn is the same in a folder that may hold a state file, whose loop goes on.
-func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure func(*Config), plays map[string][]run) (*rig, *troupe) {
+func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure func(*setup.Config), plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
 	tr := &troupe{plays: plays, specs: map[string][]backends.Spec{}}
-	r := prepare(t, found, func(c *Config) {
+	r := prepare(t, found, func(c *setup.Config) {
 		c.Continue = found != nil
 		for _, names := range steps {
-			var step []Role
+			var step []setup.Role
 			for _, name := range strings.Fields(names) {
 				agent := strings.TrimLeft(name, "-")
-				step = append(step, Role{Hat: hats.Hat{Name: agent, ReadOnly: agent != name}, Backend: c.Backend, Args: []string{"--agent", agent}})
+				step = append(step, setup.Role{Hat: hats.Hat{Name: agent, ReadOnly: agent != name}, Backend: c.Backend, Args: []string{"--agent", agent}})
 			}
 			c.Steps = append(c.Steps, step)
 		}
@@ -126,7 +127,7 @@ func speaks(usd float64, text string) run {
 
 func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r, tr := crewed(t, []string{"scout", "planner", "worker"}, func(c *Config) {
+		r, tr := crewed(t, []string{"scout", "planner", "worker"}, func(c *setup.Config) {
 			c.Steps[0][0].Task = "Find what this needs: {prompt}"
 			c.Steps[1][0].Task = "Plan it: {previous}"
 			c.Steps[1][0].Instructions = "You plan."
@@ -258,7 +259,7 @@ func TestAnAgentThatFailsEndsItsIteration(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r, tr := crewed(t, tt.steps, func(c *Config) { c.Limits.MaxFailures = 1 }, map[string][]run{
+				r, tr := crewed(t, tt.steps, func(c *setup.Config) { c.Limits.MaxFailures = 1 }, map[string][]run{
 					"scout": {speaks(1, "found <promise>DONE</promise>")}, "planner": {tt.fails}, "worker": {says("never")}, "slow": {long},
 				})
 				end := r.Wait()
@@ -284,7 +285,7 @@ func TestWhatTheAgentsOfAnIterationSpendIsOneSum(t *testing.T) {
 		r.lasts = time.Hour
 		return r
 	}
-	limited := func(c *Config) { c.Limits.MaxCostUSD = 5 }
+	limited := func(c *setup.Config) { c.Limits.MaxCostUSD = 5 }
 	for name, tt := range map[string]struct {
 		steps []string
 		plays map[string][]run
@@ -321,15 +322,15 @@ func TestALoopEndsInTheMiddleOfItsSteps(t *testing.T) {
 	slow := speaks(1, "found")
 	slow.lasts = time.Hour
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		act       func(*Loop)
 		why       loop.StopReason
 		outcome   loop.Outcome
 	}{
 		"cancelled":   {nil, (*Loop).Cancel, loop.StopCancelled, loop.OutcomeCancelled},
 		"interrupted": {nil, (*Loop).Interrupt, loop.StopInterrupted, loop.OutcomeCancelled},
-		"silent":      {func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = time.Minute, 1 }, nil, loop.StopFailures, loop.OutcomeTimeout},
-		"overtime":    {func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxDuration = 0, time.Minute }, nil, loop.StopMaxTime, loop.OutcomeCancelled},
+		"silent":      {func(c *setup.Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = time.Minute, 1 }, nil, loop.StopFailures, loop.OutcomeTimeout},
+		"overtime":    {func(c *setup.Config) { c.Limits.IdleTimeout, c.Limits.MaxDuration = 0, time.Minute }, nil, loop.StopMaxTime, loop.OutcomeCancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
@@ -372,7 +373,7 @@ func TestAnAgentOfAStepMayWait(t *testing.T) {
 			(<-begun).Handle(stream.Text{Delta: "found", ParentToolCallID: "step-1-1-2"})
 		}
 		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, 21*time.Minute
-		r, tr := crewed(t, []string{"a b", "c"}, func(c *Config) { c.Limits.IdleTimeout = 2 * time.Minute }, map[string][]run{
+		r, tr := crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Limits.IdleTimeout = 2 * time.Minute }, map[string][]run{
 			"a": {waits}, "b": {speaks}, "c": {says("<promise>DONE</promise>")},
 		})
 		begun <- r
@@ -388,7 +389,7 @@ func TestOneSilentAgentOfSeveralIsNoticed(t *testing.T) {
 		hangs, waits, talks := speaks(1, "x"), says("y"), speaks(1, "z")
 		hangs.lasts, talks.lasts = time.Hour, time.Hour
 		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, time.Hour
-		r, tr := crewed(t, []string{"talks waits hangs", "last"}, func(c *Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = 2*time.Minute, 1 }, map[string][]run{
+		r, tr := crewed(t, []string{"talks waits hangs", "last"}, func(c *setup.Config) { c.Limits.IdleTimeout, c.Limits.MaxFailures = 2*time.Minute, 1 }, map[string][]run{
 			"talks": {talks}, "waits": {waits}, "hangs": {hangs}, "last": {says("never")},
 		})
 		time.Sleep(time.Second)
@@ -437,7 +438,7 @@ func TestARefusedStepIsBegunAgainWithItsIteration(t *testing.T) {
 func TestAReaderThatWritesIsTold(t *testing.T) {
 	dir := t.TempDir()
 	quick := writes(t)
-	r, tr := crewed(t, []string{"writer", "-scout -critic", "worker"}, func(c *Config) { kept(t, dir)(c); c.Limits.MaxIterations = 1 }, map[string][]run{
+	r, tr := crewed(t, []string{"writer", "-scout -critic", "worker"}, func(c *setup.Config) { kept(t, dir)(c); c.Limits.MaxIterations = 1 }, map[string][]run{
 		"writer": {writes(t, filepath.Join(dir, "a"), "1\n")}, "scout": {writes(t, filepath.Join(dir, "b"), "1\n")},
 		"critic": {quick}, "worker": {writes(t, filepath.Join(dir, "c"), "1\n")},
 	})
@@ -454,7 +455,7 @@ func TestAReaderThatWritesIsTold(t *testing.T) {
 func TestEachRunOfAStepIsRecordedByItself(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		dir := t.TempDir()
-		r, _ := crewed(t, []string{"a a", "b"}, func(c *Config) { c.RecordDir = dir }, map[string][]run{"a": {says("found")}, "b": {says("<promise>DONE</promise>")}})
+		r, _ := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.RecordDir = dir }, map[string][]run{"a": {says("found")}, "b": {says("<promise>DONE</promise>")}})
 		r.Wait()
 		files, _ := os.ReadDir(dir)
 		var names []string
@@ -468,20 +469,20 @@ func TestEachRunOfAStepIsRecordedByItself(t *testing.T) {
 }
 
 func TestWhatKeepsStepsFromBeginning(t *testing.T) {
-	step := []Role{{Hat: hats.Hat{Name: "a"}}}
+	step := []setup.Role{{Hat: hats.Hat{Name: "a"}}}
 	for name, tt := range map[string]struct {
-		configure func(*Config)
+		configure func(*setup.Config)
 		want      string
 	}{
-		"nobody":   {func(c *Config) { c.Steps = [][]Role{step, {}} }, "step 2 has 0 agents"},
-		"too many": {func(c *Config) { c.Steps = [][]Role{make([]Role, 9)} }, "step 1 has 9 agents: a step has 1 to 8"},
-		"not there": {func(c *Config) {
-			c.Steps = [][]Role{{{Hat: hats.Hat{Name: "a"}, Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
+		"nobody":   {func(c *setup.Config) { c.Steps = [][]setup.Role{step, {}} }, "step 2 has 0 agents"},
+		"too many": {func(c *setup.Config) { c.Steps = [][]setup.Role{make([]setup.Role, 9)} }, "step 1 has 9 agents: a step has 1 to 8"},
+		"not there": {func(c *setup.Config) {
+			c.Steps = [][]setup.Role{{{Hat: hats.Hat{Name: "a"}, Backend: backends.Backend{Name: "no-such-agent", Command: "no-such-agent"}}}}
 		}, "step 1 (a): "},
-		"hats as well": {func(c *Config) { c.Steps = [][]Role{step}; team(c) }, "exclude each other"},
+		"hats as well": {func(c *setup.Config) { c.Steps = [][]setup.Role{step}; team(c) }, "exclude each other"},
 	} {
 		c := prepare(t, nil, tt.configure).cfg
-		if err := c.check(); err == nil || !strings.Contains(err.Error(), tt.want) {
+		if err := c.Check(); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -18,7 +19,7 @@ func TestManyHandsOnOneLoop(t *testing.T) {
 	for seed := range uint64(20) {
 		bubble(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
-			r := start(t, func(c *Config) { c.Limits.MaxIterations = 0 }, says("no"), fails("", "broke"), fails("rate_limit", "429"), costs(0.1, "no"))
+			r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 0 }, says("no"), fails("", "broke"), fails("rate_limit", "429"), costs(0.1, "no"))
 			var hands sync.WaitGroup
 			for range 6 {
 				mine := rand.New(rand.NewPCG(seed, random.Uint64()))

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -22,7 +23,7 @@ type terms struct {
 
 func termsOf(s loopstate.State) terms { return terms{s.Limits(), s.CompletionPromise} }
 
-func (t terms) check() error { return errors.Join(t.limits.Check(), checkPromise(t.promise)) }
+func (t terms) check() error { return errors.Join(t.limits.Check(), setup.CheckPromise(t.promise)) }
 
 // loosening is what of other would loosen t: as a change, the change that puts it back, and in words.
 // Another promise does.

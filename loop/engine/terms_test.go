@@ -10,11 +10,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // ofADollar makes a loop one of three iterations and a dollar.
-func ofADollar(c *Config) { c.Limits.MaxIterations, c.Limits.MaxCostUSD, c.Promise = 3, 1, "DONE" }
+func ofADollar(c *setup.Config) {
+	c.Limits.MaxIterations, c.Limits.MaxCostUSD, c.Promise = 3, 1, "DONE"
+}
 
 // An agent that writes more for itself into the state file gets nothing, until its user says so.
 func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
@@ -91,7 +94,7 @@ func stateFileOf(r *rig) loopstate.State {
 // Time that nobody answers in is the agent's: it works meanwhile.
 func TestAQuestionAboutTermsStopsNoClock(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { ofADollar(c); c.Limits.MaxDuration = 10 * time.Minute }, withTime(says("no"), time.Hour))
+		r := start(t, func(c *setup.Config) { ofADollar(c); c.Limits.MaxDuration = 10 * time.Minute }, withTime(says("no"), time.Hour))
 		time.Sleep(time.Second)
 		r.file.edit(func(s *loopstate.State) { s.MaxIterations = new(500) })
 		r.over(loop.StopMaxTime, 1)

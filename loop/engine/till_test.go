@@ -9,13 +9,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What a loop of the agent's spends counts while it spends, whatever else stands in the till.
 func TestWhatAgentsLoopsSpendCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxCostUSD = 3 }, withTime(costs(1, "no"), time.Hour))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD = 3 }, withTime(costs(1, "no"), time.Hour))
 		time.Sleep(2 * time.Second)
 		till := filepath.Join(r.scope.TempDir, tillName)
 		left := func() float64 {

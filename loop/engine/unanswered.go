@@ -10,10 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
-// isWatched says whether somebody looks at the loop who can answer: in the terminal that
-// it runs in, or in the editor.
-func (c Config) isWatched() bool { return c.Attended != nil && c.Attended() }
-
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
 // where nobody looks at it, and still waits. stop ends that: the word was said.
 func (l *talks) awaitWord(stillWaits func(*progress) bool) (stop func()) {
@@ -24,7 +20,7 @@ func (l *talks) awaitWord(stillWaits func(*progress) bool) (stop func()) {
 	}
 	var isTold bool
 	l.change(func(p *progress) { isTold, p.lonely = p.lonely, true })
-	if !isTold && !l.cfg.isWatched() {
+	if !isTold && !l.cfg.IsWatched() {
 		l.emit(loop.Warning{Message: fmt.Sprintf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed", tell.Duration(limit))})
 	}
 	go func() {
@@ -34,7 +30,7 @@ func (l *talks) awaitWord(stillWaits func(*progress) bool) (stop func()) {
 				return
 			case <-time.After(limit):
 			}
-			if l.cfg.isWatched() {
+			if l.cfg.IsWatched() {
 				continue
 			}
 			var isOver bool

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -18,7 +19,7 @@ import (
 func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
-		r := verified(t, []checked{missing}, func(c *Config) { c.Unanswered = 30 * time.Minute }, promise)
+		r := verified(t, []checked{missing}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise)
 		end := r.over(loop.StopUnanswered, 1)
 		if waited := time.Since(began); waited < 30*time.Minute || waited > 31*time.Minute {
 			t.Errorf("it ended after %v", waited)
@@ -34,7 +35,7 @@ func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 		if err != nil || !left.Checking || left.Promised != "DONE" || left.Unchecked == "" || left.StopReason != string(loop.StopUnanswered) || left.StopError != why {
 			t.Fatalf("it left %+v, %v", left, err)
 		}
-		again := prepareVerified(t, &left, []checked{passes}, func(c *Config) { c.Continue, c.Unanswered = true, 30*time.Minute })
+		again := prepareVerified(t, &left, []checked{passes}, func(c *setup.Config) { c.Continue, c.Unanswered = true, 30*time.Minute })
 		if err := again.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +51,7 @@ func TestWhetherSomebodyLooksIsAskedWhenTheTimeIsUp(t *testing.T) {
 		var isThere atomic.Bool
 		isThere.Store(true)
 		began := time.Now()
-		r := verified(t, []checked{missing}, func(c *Config) {
+		r := verified(t, []checked{missing}, func(c *setup.Config) {
 			c.Unanswered, c.Attended = 30*time.Minute, isThere.Load
 		}, promise)
 		time.Sleep(10 * time.Hour)
@@ -72,7 +73,7 @@ func TestAWordInTimeKeepsALoopThatNobodyLooksAt(t *testing.T) {
 	}{"in time": {30 * time.Minute, 29 * time.Minute}, "without a limit": {0, 24 * time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, []checked{missing, passes}, func(c *Config) { c.Unanswered = tt.limit }, promise)
+				r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Unanswered = tt.limit }, promise)
 				time.Sleep(tt.wait)
 				synctest.Wait()
 				r.Resume(loop.Patch{})
@@ -85,7 +86,7 @@ func TestAWordInTimeKeepsALoopThatNobodyLooksAt(t *testing.T) {
 // A question that nobody answers ends the loop too; its iteration is run again later.
 func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := asking(t, func(c *Config) { c.Unanswered = 30 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
+		r := asking(t, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			asks(wants("1", "Bash", `{"command":"rm -r build"}`))
 			asks(wants("2", "Bash", `{"command":"ls"}`))
 			time.Sleep(30*time.Minute + time.Second)
@@ -98,7 +99,7 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 		if err != nil || left.Iteration != 1 || left.Begun || left.StopReason != string(loop.StopUnanswered) {
 			t.Errorf("it left %+v, %v", left, err)
 		}
-		again := prepare(t, &left, func(c *Config) { c.Continue = true }, promise)
+		again := prepare(t, &left, func(c *setup.Config) { c.Continue = true }, promise)
 		if err := again.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +113,7 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 func TestAnAnswerAsTheTimeIsUp(t *testing.T) {
 	for range 20 {
 		bubble(t, func(t *testing.T) {
-			r := verified(t, []checked{missing, passes}, func(c *Config) { c.Unanswered = 30 * time.Minute }, promise)
+			r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise)
 			time.Sleep(30 * time.Minute)
 			r.file.edit(func(s *loopstate.State) { s.Active = true })
 			if end := r.Wait(); end.Reason != loop.StopPromise && end.Reason != loop.StopUnanswered {

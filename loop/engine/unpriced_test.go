@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -41,7 +42,7 @@ func (r *rig) waitFor(state loop.State) loop.Status {
 func TestRunsOfUnknownCostUnderACapPauseTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		bad, good := unpricedRun(), pricedRun(0.01)
-		r := start(t, func(c *Config) { c.Limits.MaxCostUSD, c.Limits.MaxIterations = 1, 9 }, bad, bad, good, bad, bad, bad, bad, good, bad)
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD, c.Limits.MaxIterations = 1, 9 }, bad, bad, good, bad, bad, bad, bad, good, bad)
 		st := r.waitFor(loop.StatePaused)
 		if len(r.agents.specs) != 6 || st.Unpriced != 3 || st.UnknownCosts != 5 || !r.log.has("state paused unknown_cost") {
 			t.Fatalf("paused after %d runs: %+v\n%s", len(r.agents.specs), st, strings.Join(r.log.lines, "\n"))
@@ -71,7 +72,7 @@ func TestRunsOfUnknownCostThatPauseNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				bad := unpricedRun()
-				r := start(t, func(c *Config) {
+				r := start(t, func(c *setup.Config) {
 					c.Limits.MaxCostUSD, c.Limits.MaxIterations = 1, 5
 					change(&c.Limits)
 				}, bad, bad, bad, bad, bad)
@@ -87,7 +88,7 @@ func TestRunsOfUnknownCostThatPauseNothing(t *testing.T) {
 // with a loop that pauses.
 func TestWhoPausesForUnknownCost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxCostUSD, c.Unanswered = 1, 30*time.Minute }, unpricedRun(), unpricedRun(), unpricedRun())
+		r := start(t, func(c *setup.Config) { c.Limits.MaxCostUSD, c.Unanswered = 1, 30*time.Minute }, unpricedRun(), unpricedRun(), unpricedRun())
 		const why = "what 3 runs in a row cost is unknown, so the cost cap can't be enforced"
 		if end := r.over(loop.StopUnanswered, 3); end.Problem() != why {
 			t.Errorf("got %q", end.Problem())
@@ -96,7 +97,7 @@ func TestWhoPausesForUnknownCost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := prepare(t, &left, func(c *Config) { c.Continue = true }, unpricedRun(), unpricedRun(), promise)
+		again := prepare(t, &left, func(c *setup.Config) { c.Continue = true }, unpricedRun(), unpricedRun(), promise)
 		if err := again.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestWhoPausesForUnknownCost(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := loopstate.State{Active: true, Iteration: 3, Prompt: "x", CompletionPromise: "DONE", InARow: loopstate.InARow{UnknownCosts: 2}, UnknownCosts: 2, Begun: false}
 		found.MaxCostUSD = new(1.0)
-		r := prepare(t, &found, func(c *Config) { c.Continue, c.Once = true, true }, unpricedRun())
+		r := prepare(t, &found, func(c *setup.Config) { c.Continue, c.Once = true, true }, unpricedRun())
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}
@@ -114,7 +115,7 @@ func TestWhoPausesForUnknownCost(t *testing.T) {
 		if err != nil || left.Active || left.InARow.UnknownCosts != 3 {
 			t.Fatalf("it left %+v, %v", left, err)
 		}
-		again := prepare(t, &left, func(c *Config) { c.Continue, c.Once = true, true }, unpricedRun())
+		again := prepare(t, &left, func(c *setup.Config) { c.Continue, c.Once = true, true }, unpricedRun())
 		if err := again.begin(); err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -60,12 +61,12 @@ var (
 )
 
 // verified is a loop with a check, whose runs are scripted.
-func verified(t *testing.T, checks []checked, configure func(*Config), runs ...run) *rig {
+func verified(t *testing.T, checks []checked, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	return verifiedAfter(t, nil, checks, configure, runs...)
 }
 
-func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, configure func(*Config), runs ...run) *rig {
+func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
 	r := prepareVerified(t, found, checks, configure, runs...)
 	if err := r.begin(); err != nil {
@@ -75,9 +76,9 @@ func verifiedAfter(t *testing.T, found *loopstate.State, checks []checked, confi
 }
 
 // prepareVerified is a rig whose promises are verified, before it begins.
-func prepareVerified(t *testing.T, found *loopstate.State, checks []checked, configure func(*Config), runs ...run) *rig {
+func prepareVerified(t *testing.T, found *loopstate.State, checks []checked, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()
-	r := prepare(t, found, func(c *Config) {
+	r := prepare(t, found, func(c *setup.Config) {
 		c.Verify = verify.Check{Command: []string{"go", "test", "./..."}, When: verify.OnPromise, Timeout: 10 * time.Minute, MaxFailures: 5}
 		if configure != nil {
 			configure(c)
@@ -124,7 +125,7 @@ func TestAPromiseCountsWhenItIsVerified(t *testing.T) {
 
 func TestWhoPromisesNothingIsNotVerified(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *Config) { c.Limits.MaxIterations = 3 }, says("not yet"))
+		r := verified(t, []checked{passes}, func(c *setup.Config) { c.Limits.MaxIterations = 3 }, says("not yet"))
 		r.over(loop.StopMaxIterations, 3)
 		r.checks(0)
 	})
@@ -132,7 +133,7 @@ func TestWhoPromisesNothingIsNotVerified(t *testing.T) {
 
 func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{refutes}, func(c *Config) { c.Verify.MaxFailures = 3 }, promise, promise, says("I work on"), promise)
+		r := verified(t, []checked{refutes}, func(c *setup.Config) { c.Verify.MaxFailures = 3 }, promise, promise, says("I work on"), promise)
 		end := r.over(loop.StopUnverified, 4) // a run that promises nothing is none of them
 		if !strings.Contains(end.Error, "go test ./... failed (exit 1): TestParse") {
 			t.Errorf("got %+v", end)
@@ -146,7 +147,7 @@ func TestTooManyRefutedPromisesEndTheLoop(t *testing.T) {
 
 func TestEachIterationIsCheckedAndOnlyAPromiseCounts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		each := func(c *Config) { c.Verify.When, c.Verify.MaxFailures = verify.OnEach, 1 }
+		each := func(c *setup.Config) { c.Verify.When, c.Verify.MaxFailures = verify.OnEach, 1 }
 		r := verified(t, []checked{refutes, noTests, passes, passes}, each, says("no"), says("no"), says("no"), promise)
 		r.over(loop.StopPromise, 4)
 		r.checks(4)
@@ -157,7 +158,7 @@ func TestEachIterationIsCheckedAndOnlyAPromiseCounts(t *testing.T) {
 }
 
 func TestUntilNeedsNoPromise(t *testing.T) {
-	until := func(c *Config) { c.Promise, c.Verify.When = "", verify.OnUntil }
+	until := func(c *setup.Config) { c.Promise, c.Verify.When = "", verify.OnUntil }
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{noTests, refutes, passes}, until, says("working"))
 		if end := r.over(loop.StopPromise, 2); end.Promise != "" || end.Iterations != 2 {
@@ -210,7 +211,7 @@ func TestWhatNobodyCanTellPausesTheLoop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, []checked{tt.check, passes}, func(c *Config) { c.Verify.MaxFailures = 1 }, promise)
+				r := verified(t, []checked{tt.check, passes}, func(c *setup.Config) { c.Verify.MaxFailures = 1 }, promise)
 				time.Sleep(30 * time.Minute)
 				synctest.Wait()
 				st := r.Status()
@@ -242,7 +243,7 @@ func TestAVerificationThatIsStopped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := verified(t, long, func(c *Config) { c.Verify.Timeout = 0 }, promise)
+				r := verified(t, long, func(c *setup.Config) { c.Verify.Timeout = 0 }, promise)
 				time.Sleep(30 * time.Second)
 				if st := r.Status(); st.Tool == nil || st.Tool.Call.Name != "verifying" || st.Elapsed < 30*time.Second {
 					t.Errorf("the status doesn't tell of it: %+v, %v", st.Tool, st.Elapsed)
@@ -272,7 +273,7 @@ func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
 func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 	var left loopstate.State
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *Config) { c.Limits.MaxIterations, c.Verify.Timeout = 1, 0 }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Limits.MaxIterations, c.Verify.Timeout = 1, 0 }, promise)
 		time.Sleep(5 * time.Minute)
 		left = r.killed()
 		r.Cancel()
@@ -291,7 +292,7 @@ func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				found := left
-				r := verifiedAfter(t, &found, tt.checks, func(c *Config) { c.Continue = true }, says("no"))
+				r := verifiedAfter(t, &found, tt.checks, func(c *setup.Config) { c.Continue = true }, says("no"))
 				if end := r.over(tt.why, tt.runs); end.Iterations != 1 {
 					t.Errorf("got %+v", end)
 				}
@@ -303,14 +304,14 @@ func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			found := left
 			found.MaxIterations = new(3)
-			r := verifiedAfter(t, &found, nil, func(c *Config) { c.Continue, c.Verify = true, verify.Check{} }, says("no"), promise)
+			r := verifiedAfter(t, &found, nil, func(c *setup.Config) { c.Continue, c.Verify = true, verify.Check{} }, says("no"), promise)
 			r.over(loop.StopPromise, 2) // the word of before doesn't count
 		})
 	})
 	t.Run("accepted", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			found := left
-			r := verifiedAfter(t, &found, []checked{refutes}, func(c *Config) { c.Continue, c.Change.Accept = true, true }, says("no"))
+			r := verifiedAfter(t, &found, []checked{refutes}, func(c *setup.Config) { c.Continue, c.Change.Accept = true, true }, says("no"))
 			r.over(loop.StopPromise, 0)
 			r.checks(0)
 		})
@@ -319,11 +320,11 @@ func TestAKilledLoopGoesOnWithTheVerification(t *testing.T) {
 
 func TestAPromiseInTheLastRunOfALimitIsVerified(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{passes}, func(c *Config) { c.Limits.MaxCostUSD = 1 }, withTime(costs(1, "<promise>DONE</promise>"), time.Hour))
+		r := verified(t, []checked{passes}, func(c *setup.Config) { c.Limits.MaxCostUSD = 1 }, withTime(costs(1, "<promise>DONE</promise>"), time.Hour))
 		r.over(loop.StopPromise, 1)
 	})
 	bubble(t, func(t *testing.T) { // its time counts, and ends it
-		r := verified(t, []checked{{prints: failedTest, code: 1, lasts: 5 * time.Minute}}, func(c *Config) { c.Limits.MaxDuration = 10 * time.Minute }, promise)
+		r := verified(t, []checked{{prints: failedTest, code: 1, lasts: 5 * time.Minute}}, func(c *setup.Config) { c.Limits.MaxDuration = 10 * time.Minute }, promise)
 		end := r.over(loop.StopMaxTime, 2)
 		if end.Duration < 10*time.Minute || end.Duration > 11*time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("took %v, %q", end.Duration, end.Problem())
@@ -335,7 +336,7 @@ func TestAPromiseInTheLastRunOfALimitIsVerified(t *testing.T) {
 func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 	var left loopstate.State
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *Config) { c.Verify.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verify.Timeout, c.Limits.MaxDuration = 0, 10*time.Minute }, promise)
 		if end := r.over(loop.StopMaxTime, 1); end.Duration > 11*time.Minute || r.log.has("verify unchecked") {
 			t.Errorf("got %+v", end)
 		}
@@ -345,13 +346,13 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 		t.Errorf("it is forgotten: %+v", left)
 	}
 	bubble(t, func(t *testing.T) {
-		r := prepare(t, &left, func(c *Config) { c.Continue = true }, says("no"))
+		r := prepare(t, &left, func(c *setup.Config) { c.Continue = true }, says("no"))
 		if err := r.begin(); !errors.As(err, new(*loop.CapError)) {
 			t.Errorf("it goes on without time: %v", err)
 		}
 	})
 	bubble(t, func(t *testing.T) {
-		r := verifiedAfter(t, &left, []checked{passes}, func(c *Config) {
+		r := verifiedAfter(t, &left, []checked{passes}, func(c *setup.Config) {
 			c.Continue = true
 			c.Change.MaxDuration = new(time.Hour)
 		}, says("no"))
@@ -362,7 +363,7 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 // Who accepts what doesn't wait is told so, and nothing else comes of it.
 func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := verified(t, []checked{{lasts: time.Hour}}, func(c *Config) { c.Verify.Timeout = 0 }, promise)
+		r := verified(t, []checked{{lasts: time.Hour}}, func(c *setup.Config) { c.Verify.Timeout = 0 }, promise)
 		time.Sleep(time.Minute) // it is being verified
 		if err := r.Pause(); err != nil {
 			t.Fatal(err)
@@ -378,7 +379,7 @@ func TestOnlyWhatWaitsCanBeAccepted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := loopstate.State{Active: true, Iteration: 3, Prompt: "Build it", LoopID: "ralph-1", CompletionPromise: "DONE"}
 		before := found
-		r := prepare(t, &found, func(c *Config) { c.Continue, c.Change.Accept = true, true }, promise)
+		r := prepare(t, &found, func(c *setup.Config) { c.Continue, c.Change.Accept = true, true }, promise)
 		if err := r.begin(); !errors.Is(err, loop.ErrNothingToAccept) {
 			t.Errorf("got %v", err)
 		}
@@ -398,7 +399,7 @@ func TestAStrangersVerificationCountsForNothing(t *testing.T) {
 	planted.MaxIterations = new(3)
 	bubble(t, func(t *testing.T) {
 		found := planted
-		r := verifiedAfter(t, &found, []checked{passes}, func(c *Config) { c.Continue, c.Stranger = true, true }, says("no"))
+		r := verifiedAfter(t, &found, []checked{passes}, func(c *setup.Config) { c.Continue, c.Stranger = true, true }, says("no"))
 		r.over(loop.StopMaxIterations, 1)
 		r.checks(0)
 		if strings.Contains(r.told(0), "keys") {
@@ -407,7 +408,7 @@ func TestAStrangersVerificationCountsForNothing(t *testing.T) {
 	})
 	bubble(t, func(t *testing.T) { // one that was started here goes on with it
 		found := planted
-		r := verifiedAfter(t, &found, []checked{refutes}, func(c *Config) { c.Continue, c.Change.MaxIterations = true, new(4) }, says("no"))
+		r := verifiedAfter(t, &found, []checked{refutes}, func(c *setup.Config) { c.Continue, c.Change.MaxIterations = true, new(4) }, says("no"))
 		r.over(loop.StopMaxIterations, 2)
 		r.checks(1)
 	})

@@ -8,6 +8,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -206,12 +207,12 @@ func (l *Loop) warnAtStart() {
 		l.emit(loop.Warning{Message: message})
 	}
 	if l.cfg.OfferWalls {
-		l.emit(loop.Warning{Message: wallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
 	var prompt string
 	l.look(func(p *progress) { prompt = p.known.Prompt })
 	l.lookAtPrompt(prompt)
-	if l.cfg.isHandedOn() {
+	if l.cfg.IsHandedOn() {
 		return
 	}
 	st, cfg := l.Status(), l.cfg

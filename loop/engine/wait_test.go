@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -23,7 +24,7 @@ func idles(lasts time.Duration) run { return withTime(says("Nothing to do."), la
 
 func TestShortRunsArePaced(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxIterations = 10 }, idles(time.Millisecond))
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 10 }, idles(time.Millisecond))
 		r.over(loop.StopMaxIterations, 10)
 		want := []time.Duration{0, 1, 2, 4, 8, 16, 32, 60, 60}
 		for i, gap := range r.gaps(2 * time.Millisecond) {
@@ -57,7 +58,7 @@ func TestRunsThatWorkAreNotPaced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				r := start(t, func(c *Config) { c.Limits.MaxIterations = 6 }, tt.runs...)
+				r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 6 }, tt.runs...)
 				r.over(loop.StopMaxIterations, 6)
 				if n := r.log.count("state waiting pacing"); n != tt.paused {
 					t.Errorf("%d pauses", n)
@@ -101,7 +102,7 @@ func TestThePaceIsInTheStateFile(t *testing.T) {
 func TestAnOverloadedProviderIsWaitedFor(t *testing.T) {
 	busy := fails(stream.KindOverloaded, "529 Overloaded")
 	bubble(t, func(t *testing.T) {
-		r := start(t, func(c *Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 },
+		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 },
 			busy, busy, busy, busy, busy, busy, busy, busy, says("<promise>DONE</promise>"))
 		r.over(loop.StopPromise, 9) // neither an iteration nor a failure
 		for i, middle := range []time.Duration{10, 20, 40, 80, 160, 300, 300, 300} {
@@ -128,7 +129,7 @@ func TestAnOverloadedProviderIsWaitedFor(t *testing.T) {
 	t.Run("within the time limit", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			begin := time.Now()
-			r := start(t, func(c *Config) { c.Limits.MaxDuration = time.Hour }, busy)
+			r := start(t, func(c *setup.Config) { c.Limits.MaxDuration = time.Hour }, busy)
 			end := r.Wait()
 			if took := time.Since(begin); end.Reason != loop.StopMaxTime || took < time.Hour || took > time.Hour+2*time.Second || end.Duration < time.Hour {
 				t.Errorf("over: %+v after %v", end, took)
@@ -137,7 +138,7 @@ func TestAnOverloadedProviderIsWaitedFor(t *testing.T) {
 	})
 	t.Run("for ever where there is none", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := start(t, func(c *Config) { c.Limits.MaxDuration = 0 }, busy)
+			r := start(t, func(c *setup.Config) { c.Limits.MaxDuration = 0 }, busy)
 			time.Sleep(10 * time.Hour)
 			if st := r.Status(); st.State != loop.StateWaiting || st.Iteration != 1 {
 				t.Errorf("status %+v", st)
@@ -149,13 +150,13 @@ func TestAnOverloadedProviderIsWaitedFor(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			limited := fails(stream.KindRateLimit, "429")
 			limited.result.Failure.ResetsAt = time.Now().Add(3 * time.Hour)
-			r := start(t, func(c *Config) { c.Limits.MaxDuration = time.Hour }, limited, says("<promise>DONE</promise>"))
+			r := start(t, func(c *setup.Config) { c.Limits.MaxDuration = time.Hour }, limited, says("<promise>DONE</promise>"))
 			r.over(loop.StopPromise, 2)
 		})
 	})
 	t.Run("another answer ends the row", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := start(t, func(c *Config) { c.Limits.MaxIterations = 1 }, busy, busy, busy, fails(stream.KindRateLimit, "429"), busy, says("<promise>DONE</promise>"))
+			r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 1 }, busy, busy, busy, fails(stream.KindRateLimit, "429"), busy, says("<promise>DONE</promise>"))
 			r.over(loop.StopPromise, 6)
 			if gap := r.gaps(time.Second)[4]; gap > 16*time.Second {
 				t.Errorf("the first wait of another row took %v", gap)

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -25,7 +26,7 @@ func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("PATH", t.TempDir())
-	_, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	_, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if refused := (*sandbox.Error)(nil); !errors.As(err, &refused) {
@@ -42,7 +43,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	walltest.Need(t)
 	home, folder := t.TempDir(), t.TempDir()
 	t.Setenv("HOME", home)
-	l, err := Start(Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
+	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
 		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, &timer{})
 	if err != nil {
@@ -71,7 +72,7 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := bare(func(l *Loop) {
-		l.dir, l.cfg = dir, Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
+		l.dir, l.cfg = dir, setup.Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
 	})
 	if err := l.raiseWalls(); err != nil {
 		t.Fatal(err)

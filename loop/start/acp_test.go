@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -53,7 +53,7 @@ func TestWhatAnAgentOfTheProtocolIsTold(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := engine.Config{Backend: backends.CustomACP(os.Args[0], nil, *b.Live.ACP)}
+	cfg := setup.Config{Backend: backends.CustomACP(os.Args[0], nil, *b.Live.ACP)}
 	if cfg.Backend, err = cfg.Backend.Asking(t.Context(), nil); err != nil || cfg.Backend.Live.ACP.Mode != "default" {
 		t.Errorf("it asks in %+v, %v", cfg.Backend.Live.ACP, err)
 	}

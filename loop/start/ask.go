@@ -8,14 +8,14 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // unanswered is how long a loop waits for its user where nobody looks at it and nobody has said.
 const unanswered = 30 * time.Minute
 
 // bound says for how long the loop waits for its user.
-func bound(cfg *engine.Config) {
+func bound(cfg *setup.Config) {
 	cfg.Unanswered = unanswered
 	if said := cfg.Said.AskTimeout; said != nil {
 		cfg.Unanswered = time.Duration(*said)
@@ -23,7 +23,7 @@ func bound(cfg *engine.Config) {
 }
 
 // letAsk has all agents of the loop ask their user.
-func (r Resolver) letAsk(ctx context.Context, cfg *engine.Config) (err error) {
+func (r Resolver) letAsk(ctx context.Context, cfg *setup.Config) (err error) {
 	if cfg.Said.Live == settings.Off {
 		return errors.New(`an agent that asks you has to be live: leave out live = "off" (--no-live), or permissions = "ask"`)
 	}
@@ -52,7 +52,7 @@ func (r Resolver) letAsk(ctx context.Context, cfg *engine.Config) (err error) {
 
 // fallbacks are the agents that work while the loop's own is limited. The loop runs without one that
 // can't, and says so.
-func (r Resolver) fallbacks(ctx context.Context, cfg *engine.Config) error {
+func (r Resolver) fallbacks(ctx context.Context, cfg *setup.Config) error {
 	for _, said := range r.Settings.Fallbacks {
 		agent, err := r.named(ctx, Agent{Name: said.Backend}, r.Settings.Source("fallback"))
 		if err != nil {
@@ -73,14 +73,14 @@ func (r Resolver) fallbacks(ctx context.Context, cfg *engine.Config) error {
 			cfg.Warnings = append(cfg.Warnings, fmt.Sprintf("the fallback %s is left out: %v", said.Backend, err))
 			continue
 		}
-		cfg.Fallbacks = append(cfg.Fallbacks, engine.Fallback{Role: engine.Role{Backend: agent.backend, Args: args}, Model: said.Model, On: said.On})
+		cfg.Fallbacks = append(cfg.Fallbacks, setup.Fallback{Role: setup.Role{Backend: agent.backend, Args: args}, Model: said.Model, On: said.On})
 	}
 	return nil
 }
 
 // talk lets the agents be talked to that can be, where that is wanted. The error says which
 // can't ask that has to.
-func (r Resolver) talk(ctx context.Context, cfg *engine.Config) error {
+func (r Resolver) talk(ctx context.Context, cfg *setup.Config) error {
 	live := cfg.Said.Live
 	if cfg.Said.Permissions == settings.PermissionsAsk {
 		return r.letAsk(ctx, cfg)

@@ -8,12 +8,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // checkBrought refuses a start whose agents would run what the folder brings along, before
 // their user trusts it.
-func checkBrought(cfg engine.Config, files config.Files) error {
+func checkBrought(cfg setup.Config, files config.Files) error {
 	var all []config.Planted
 	look := func(b backends.Backend, args []string) {
 		for _, p := range brought(files.Folder, b, args) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -76,7 +76,7 @@ func TestALoopThatGoesOnHasTheCheckOfItsStart(t *testing.T) {
 }
 
 // loopConfig is that of a loop which was started with a check.
-func loopConfig(t *testing.T, said Check) engine.Config {
+func loopConfig(t *testing.T, said Check) setup.Config {
 	t.Helper()
 	cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, ""), Start: Options{Check: said}})
 	return cfg
@@ -107,7 +107,7 @@ func TestTheReviewerIsTheHatOfTheLoopsStart(t *testing.T) {
 		file string
 		same bool
 	}{{file, true}, {strings.ReplaceAll(file, "strict", "meek"), false}} {
-		goOn := func() engine.Config {
+		goOn := func() setup.Config {
 			cfg, err := Resolver{Settings: settingsOf(t, tt.file), Detect: detectPi}.Continue(t.Context(), Found{State: loopstate.State{LoopID: "ralph-1", Backend: "pi"}}, files)
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // installPi puts a pi into PATH that can be talked to.
@@ -68,7 +68,7 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := engine.Config{Backend: pi, Steps: [][]engine.Role{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: engine.Role{Backend: pi}}
+	cfg := setup.Config{Backend: pi, Steps: [][]setup.Role{{{Backend: pi}}, {{Backend: pi}, {Backend: pi, Args: []string{"--mode", "json"}}}}, Reviewer: setup.Role{Backend: pi}}
 	cfg.Verify.Reviewer = "critic"
 	mark := cfg.Reviewer.Mark()
 	Resolver{Attended: true}.talk(t.Context(), &cfg)
@@ -87,7 +87,7 @@ func TestAgentsOfStepsAndTheReviewerAreTalkedToToo(t *testing.T) {
 // Whoever asks for what can't be is told so, and nobody else is.
 func TestAnAgentThatCanNotBeTalkedToIsRunAsBefore(t *testing.T) {
 	for live, warnings := range map[string]int{settings.On: 1, settings.Auto: 0} {
-		cfg := engine.Config{Backend: backends.Backend{Name: "codex", Prompt: backends.PromptStdin}}
+		cfg := setup.Config{Backend: backends.Backend{Name: "codex", Prompt: backends.PromptStdin}}
 		cfg.Said.Live = live
 		Resolver{Attended: true}.talk(context.Background(), &cfg)
 		if cfg.Backend.Prompt != backends.PromptStdin || len(cfg.Warnings) != warnings {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -20,7 +20,7 @@ type Permit struct {
 
 // Permits are the ways for a loop whose agent may run no commands but those that its own
 // settings allow, the safest first; none where its user has said what it may do.
-func Permits(ctx context.Context, cfg engine.Config) []Permit {
+func Permits(ctx context.Context, cfg setup.Config) []Permit {
 	b := cfg.Backend
 	_, isOwn := b.Permissions(cfg.Args)
 	about := slices.DeleteFunc([]string{b.Tools.Only, b.Tools.Deny, b.Tools.Allow}, func(flag string) bool { return flag == "" })

@@ -5,19 +5,19 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 func TestHowAnAgentIsLetRunCommands(t *testing.T) {
-	agent := func(name string, args ...string) engine.Config {
+	agent := func(name string, args ...string) setup.Config {
 		b, err := backends.Lookup(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return engine.Config{Backend: b, Args: args}
+		return setup.Config{Backend: b, Args: args}
 	}
-	flags := func(cfg engine.Config) (all []string) {
+	flags := func(cfg setup.Config) (all []string) {
 		for _, p := range Permits(t.Context(), cfg) {
 			all = append(all, p.Flags(cfg.Args...))
 		}
@@ -41,8 +41,8 @@ func TestHowAnAgentIsLetRunCommands(t *testing.T) {
 	asking := agent("claude")
 	asking.Ask = true
 	inSteps := agent("claude")
-	inSteps.Steps = [][]engine.Role{nil}
-	for _, cfg := range []engine.Config{agent("pi"), asking, inSteps, agent("claude", "--permission-mode", "plan"), agent("claude", "--allowedTools=Bash(go *)"), agent("claude", "--dangerously-skip-permissions")} {
+	inSteps.Steps = [][]setup.Role{nil}
+	for _, cfg := range []setup.Config{agent("pi"), asking, inSteps, agent("claude", "--permission-mode", "plan"), agent("claude", "--allowedTools=Bash(go *)"), agent("claude", "--dangerously-skip-permissions")} {
 		if got := flags(cfg); got != nil {
 			t.Errorf("%s %q: %q", cfg.Backend.Name, cfg.Args, got)
 		}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // tighten makes the limits of a state file no looser than the user's, but for
 // what the start says, and tells what was not taken. A loop that the user
 // started here keeps its limits; any other may be a stranger's.
-func (r Resolver) tighten(cfg *engine.Config, found Found, files config.Files) {
+func (r Resolver) tighten(cfg *setup.Config, found Found, files config.Files) {
 	if files.KnowsLoop(found.LoopID) {
 		return
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -122,7 +122,7 @@ func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
 	} {
 		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
 		warnings := strings.Join(r.Adopt(Options{Limits: file}, tt.isOwn), " ")
-		var cfg engine.Config
+		var cfg setup.Config
 		r.limits(&cfg)
 		if cfg.Limits != tt.want || strings.Count(warnings, "is not taken") != tt.told {
 			t.Errorf("%s: got %+v, told %s", tt.name, cfg.Limits, warnings)

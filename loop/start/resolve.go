@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -52,7 +52,7 @@ type Resolver struct {
 // Errors: *backends.NotFoundError, *backends.UnknownError, *UnknownHatError,
 // *NoModelError, *ArgumentError, *agents.UnknownError; *config.UntrustedError behind a
 // configuration that is whole.
-func (r Resolver) Resolve(ctx context.Context) (engine.Config, Sources, error) {
+func (r Resolver) Resolve(ctx context.Context) (setup.Config, Sources, error) {
 	cfg, sources, err := r.resolve(ctx)
 	if err == nil {
 		err = checkBrought(cfg, r.Settings.Files)
@@ -60,11 +60,11 @@ func (r Resolver) Resolve(ctx context.Context) (engine.Config, Sources, error) {
 	return cfg, sources, err
 }
 
-func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
+func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 	if err := CheckTemplate(r.Prompt); err != nil {
-		return engine.Config{}, nil, err
+		return setup.Config{}, nil, err
 	}
-	cfg := engine.Config{
+	cfg := setup.Config{
 		Prompt: r.Prompt,
 		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
 	}
@@ -138,7 +138,7 @@ func (r Resolver) resolve(ctx context.Context) (engine.Config, Sources, error) {
 // hold, in code blocks too, if all of them hold the same; else "". It counts
 // where neither the start nor any settings have one.
 func PromiseOf(prompt string) string {
-	if named := engine.PromisesIn(prompt); len(named) == 1 {
+	if named := setup.PromisesIn(prompt); len(named) == 1 {
 		return named[0]
 	}
 	return ""
@@ -167,31 +167,31 @@ func checkArguments(args []string) error {
 }
 
 // keep says where the loop is kept, how it calls its user, and what of the folder's file doesn't count.
-func (r Resolver) keep(cfg *engine.Config) {
+func (r Resolver) keep(cfg *setup.Config) {
 	if held := r.Settings.HeldText(); held != "" {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
 	cfg.Notify, cfg.Budget = r.Settings.Notify, budgetOf(r.Settings)
-	cfg.CheckFile = engine.CheckFile{Name: config.Name, Same: config.SameCheck}
+	cfg.CheckFile = setup.CheckFile{Name: config.Name, Same: config.SameCheck}
 	kept := r.Settings.History
 	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}
 }
 
 // say sets what is said of the loop in one value each.
-func (r Resolver) say(cfg *engine.Config) {
+func (r Resolver) say(cfg *setup.Config) {
 	cfg.Said = r.Start.Said.Or(r.Editor.Said).Or(r.Settings.Said)
 	bound(cfg)
 }
 
 // isHosts says whether a loop with this agent has the model of its host.
-func (r Resolver) isHosts(agent backends.Backend, cfg engine.Config) bool {
+func (r Resolver) isHosts(agent backends.Backend, cfg setup.Config) bool {
 	return r.Host.Model != "" && agent.Name == r.Host.Name && agent.ModelFlag != "" && cfg.Model == "" &&
 		!slices.ContainsFunc(cfg.Args, func(arg string) bool { return arg == agent.ModelFlag || strings.HasPrefix(arg, agent.ModelFlag+"=") })
 }
 
 // limits sets limits and promise, and tells their sources and those of settings.
-func (r Resolver) limits(cfg *engine.Config) Sources {
+func (r Resolver) limits(cfg *setup.Config) Sources {
 	s, e := r.Start.Limits, r.Editor.Limits
 	cfg.Limits, cfg.Promise = e.Over(r.Settings.Limits, r.Settings.Promise)
 	cfg.Limits, cfg.Promise = s.Over(cfg.Limits, cfg.Promise)
@@ -249,7 +249,7 @@ func FoundIn(folder string) (Found, error) {
 // trusted.
 //
 // Errors are those of Resolve and *config.UntrustedError.
-func (r Resolver) Continue(ctx context.Context, found Found, files config.Files) (engine.Config, error) {
+func (r Resolver) Continue(ctx context.Context, found Found, files config.Files) (setup.Config, error) {
 	cfg, err := r.goOn(ctx, found, files)
 	if err == nil {
 		err = checkBrought(cfg, files)
@@ -257,8 +257,8 @@ func (r Resolver) Continue(ctx context.Context, found Found, files config.Files)
 	return cfg, err
 }
 
-func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (engine.Config, error) {
-	cfg := engine.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: r.Start.Agent.Model}
+func (r Resolver) goOn(ctx context.Context, found Found, files config.Files) (setup.Config, error) {
+	cfg := setup.Config{Continue: true, Stranger: !files.HasStarted(found.LoopID), Change: r.Start.Limits, PromiseFrom: string(config.FromStart), Model: r.Start.Agent.Model}
 	r.Start.Said = r.Start.Said.Or(settings.Said{OnClose: found.Closing}).Or(found.Said.Tightening(r.Settings.Said))
 	r.say(&cfg)
 	r.keep(&cfg)
@@ -357,7 +357,7 @@ func without(list, other []string) (gone []string) {
 // Remember takes down the loop that the user started, with its program or
 // arguments, so that it can be continued as it is if it is interrupted. Where
 // that can't be done, they must be named again.
-func Remember(files config.Files, cfg engine.Config, loopID string) {
+func Remember(files config.Files, cfg setup.Config, loopID string) {
 	if caller.Check(caller.Trust, cfg.Folder) != nil { // an agent has started it
 		return
 	}

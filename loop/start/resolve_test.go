@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -38,7 +38,7 @@ func settingsOf(t *testing.T, file string) config.Settings {
 // detectPi finds pi.
 func detectPi(context.Context) (backends.Backend, error) { return backends.Lookup("pi") }
 
-func resolve(t *testing.T, r Resolver) (engine.Config, Sources) {
+func resolve(t *testing.T, r Resolver) (setup.Config, Sources) {
 	t.Helper()
 	r.Detect = detectPi
 	cfg, sources, err := r.Resolve(t.Context())

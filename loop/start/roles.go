@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -43,7 +43,7 @@ type seat struct {
 
 // role is what becomes of a seat. own are the user's arguments, which are for agents of the base's
 // backend: others have other arguments.
-func (r Resolver) role(s seat, base chosen, own []string) (engine.Role, error) {
+func (r Resolver) role(s seat, base chosen, own []string) (setup.Role, error) {
 	isBases := s.backend.Name == base.backend.Name
 	if !isBases {
 		own = nil
@@ -52,23 +52,23 @@ func (r Resolver) role(s seat, base chosen, own []string) (engine.Role, error) {
 	if s.file.Name != "" {
 		its, err := s.file.Args(s.backend, agents.Orders{ReadOnly: s.ReadOnly, NoModel: isBases && r.Start.Agent.Model != ""})
 		if err != nil {
-			return engine.Role{}, err
+			return setup.Role{}, err
 		}
 		args = slices.Concat(s.args, its, own)
 	}
-	return engine.Role{Hat: s.Hat, Task: s.task, Backend: s.backend, Args: args}, nil
+	return setup.Role{Hat: s.Hat, Task: s.task, Backend: s.backend, Args: args}, nil
 }
 
 // Reviewer is the hat that a check names; the zero value for none.
 //
 // Errors: *UnknownHatError, and those of its backend.
-func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (engine.Role, error) {
+func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (setup.Role, error) {
 	if !check.Has(verify.ReviewerGate) {
-		return engine.Role{}, nil
+		return setup.Role{}, nil
 	}
 	agent, err := r.wear(ctx, check.Reviewer, "")
 	if err != nil {
-		return engine.Role{}, fmt.Errorf("the reviewer: %w", err)
+		return setup.Role{}, fmt.Errorf("the reviewer: %w", err)
 	}
 	hat := r.Settings.Hats[check.Reviewer].Hat
 	hat.ReadOnly = false // what it may run to review, its arguments say
@@ -76,7 +76,7 @@ func (r Resolver) Reviewer(ctx context.Context, check verify.Check) (engine.Role
 }
 
 // hatOn is the role of a hat on its agent.
-func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made engine.Role, err error) {
+func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made setup.Role, err error) {
 	if h.Instructions, err = instructionsOf(r.Settings.Hats[h.Name]); err != nil {
 		return made, err
 	}
@@ -85,7 +85,7 @@ func (r Resolver) hatOn(h hats.Hat, on, base chosen, own []string) (made engine.
 
 // hats are the roles of the hats that hand work over to each other, or of the one that a start
 // chose. A hat that names no backend wears base.
-func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []engine.Role, err error) {
+func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []setup.Role, err error) {
 	ring := r.Settings.Ring()
 	if hat, ok := ring.Hat(base.hat); ok {
 		hat.Triggers = nil // it was called by its name

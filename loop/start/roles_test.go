@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -23,7 +23,7 @@ instructions = "Alone."
 triggers = ["next"]
 `
 
-func rolesOf(cfg engine.Config) string {
+func rolesOf(cfg setup.Config) string {
 	var roles []string
 	for _, r := range cfg.Roles {
 		roles = append(roles, fmt.Sprintf("%s on %s %q: %s", r.Name, r.Backend.Name, r.Args, r.Instructions))
@@ -89,7 +89,7 @@ func TestALoopGoesOnWithItsHats(t *testing.T) {
 	if _, err := r.Continue(t.Context(), found, files); err == nil {
 		t.Error("a stranger's file chooses hats")
 	}
-	Remember(files, engine.Config{}, found.LoopID)
+	Remember(files, setup.Config{}, found.LoopID)
 	cfg, err := r.Continue(t.Context(), found, files)
 	if got := rolesOf(cfg); err != nil || got != `first on pi []: ; alone on claude []: Alone.` || cfg.Backend.Name != "pi" {
 		t.Errorf("%s on %s, %v", got, cfg.Backend.Name, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -110,12 +110,12 @@ func (t Team) steps(hat string) ([]config.Step, error) {
 
 // cast is who does a loop's work.
 type cast struct {
-	base     chosen          // the loop's own agent, or that of the one who has the last word
-	args     []string        // all of its arguments
-	roles    []engine.Role   // that listen, or the one that does all by itself
-	steps    [][]engine.Role // that are called in a row
-	from     config.Source   // who named agents of files; "" where no files do the work
-	shown    engine.Agents
+	base     chosen         // the loop's own agent, or that of the one who has the last word
+	args     []string       // all of its arguments
+	roles    []setup.Role   // that listen, or the one that does all by itself
+	steps    [][]setup.Role // that are called in a row
+	from     config.Source  // who named agents of files; "" where no files do the work
+	shown    setup.Agents
 	planted  []config.Planted
 	warnings []string
 }
@@ -137,8 +137,8 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	set := agents.Read(r.Settings.Files.Folder)
 	seats := make([][]seat, len(steps))
 	for i, step := range steps {
-		if len(step) > engine.MaxWorkers {
-			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), engine.MaxWorkers)
+		if len(step) > setup.MaxWorkers {
+			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), setup.MaxWorkers)
 		}
 		for _, said := range step {
 			s, err := r.fileSeat(ctx, set, said, from, &c)
@@ -152,7 +152,7 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	c.base, c.from = seats[len(seats)-1][0].chosen, from
 	args := own(c.base)
 	for i, step := range seats {
-		var side []engine.Role
+		var side []setup.Role
 		for _, s := range step {
 			role, err := r.role(s, c.base, args)
 			if err != nil {
@@ -249,7 +249,7 @@ func fileIn(folder string, a agents.Agent) string {
 
 // enlist puts the cast into a loop's configuration. The error is that of files that the user has
 // to trust first; the configuration is whole all the same.
-func (r Resolver) enlist(ctx context.Context, c cast, cfg *engine.Config) error {
+func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
 	cfg.Backend, cfg.Hat, cfg.Args = c.base.backend, c.base.hat, c.args
 	cfg.Steps, cfg.Roles, cfg.Agents = c.steps, c.roles, c.shown
 	if c.from == "" {

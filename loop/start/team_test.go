@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -42,7 +42,7 @@ func loadFrom(t *testing.T, files config.Files) config.Settings {
 }
 
 // teamText is who does what: "scout on pi [args]", read-only ones in brackets, those side by side with +.
-func teamText(cfg engine.Config) string {
+func teamText(cfg setup.Config) string {
 	var steps []string
 	for _, step := range cfg.Steps {
 		var side []string
@@ -129,7 +129,7 @@ func TestATeamThatCannotWork(t *testing.T) {
 // What the folder's file says counts once it is trusted, and again after each change.
 func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 	files := teamPlace(t, nil)
-	resolve := func() (engine.Config, error) {
+	resolve := func() (setup.Config, error) {
 		cfg, _, err := Resolver{Settings: loadFrom(t, files), Start: Options{Team: Team{Chain: []string{"scout", "worker"}}}, Detect: detectPi}.Resolve(t.Context())
 		return cfg, err
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -57,12 +57,12 @@ func (t Tree) check() error {
 }
 
 // options are those of the tree that a loop would have.
-func (t Tree) options(cfg engine.Config, s config.Worktree) worktree.Options {
+func (t Tree) options(cfg setup.Config, s config.Worktree) worktree.Options {
 	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place, Hidden: cfg.Sandbox.HiddenIn(cfg.Folder)}
 }
 
 // Plan says which tree a loop would get. Nothing is made.
-func (t Tree) Plan(ctx context.Context, cfg engine.Config, s config.Worktree) (worktree.Tree, error) {
+func (t Tree) Plan(ctx context.Context, cfg setup.Config, s config.Worktree) (worktree.Tree, error) {
 	if err := t.check(); err != nil {
 		return worktree.Tree{}, err
 	}
@@ -73,7 +73,7 @@ func (t Tree) Plan(ctx context.Context, cfg engine.Config, s config.Worktree) (w
 // configuration there. Drop takes it away, should the loop not begin. What is run prints to out.
 //
 // Errors: *worktree.Error, *SetupError, and what the system says.
-func (t Tree) Make(ctx context.Context, cfg *engine.Config, s config.Worktree, out io.Writer) (*worktree.Making, error) {
+func (t Tree) Make(ctx context.Context, cfg *setup.Config, s config.Worktree, out io.Writer) (*worktree.Making, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}

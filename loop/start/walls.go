@@ -5,19 +5,19 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // wall puts up the walls that the start or the files want.
-func (r Resolver) wall(cfg *engine.Config) {
+func (r Resolver) wall(cfg *setup.Config) {
 	cfg.Sandbox = r.Settings.Sandbox
 	cfg.Sandbox.Mode = cfg.Said.Sandbox
 }
 
 // keepWalls puts the walls up again that a loop had, which only its user takes away. Programs
 // are asked for their versions behind them, with the context.
-func (r Resolver) keepWalls(ctx context.Context, cfg *engine.Config, found Found) context.Context {
+func (r Resolver) keepWalls(ctx context.Context, cfg *setup.Config, found Found) context.Context {
 	r.wall(cfg)
 	if cfg.Sandbox.Engine == "" {
 		cfg.Sandbox.Engine = found.SandboxEngine
@@ -30,7 +30,7 @@ const offerOfWalls = "sandbox"
 
 // offerWalls has the user told of walls at their first start, if nobody has said anything of
 // them yet, and they work here.
-func (r Resolver) offerWalls(ctx context.Context, cfg *engine.Config, from config.Source) {
+func (r Resolver) offerWalls(ctx context.Context, cfg *setup.Config, from config.Source) {
 	cfg.OfferWalls = r.Attended && from == config.FromDefault && !cfg.Sandbox.IsOn() &&
 		!r.Settings.Files.WasOffered(offerOfWalls) && sandbox.Check(ctx, cfg.Sandbox.EngineOf()) == nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -61,7 +61,7 @@ const maxProblem = 1000
 // PreviewOf tells what a start with a configuration would do. argv and prompt are
 // what its agent would get, version is that of its agent; all three are empty if nobody
 // knows. A configuration that couldn't be made has no sources.
-func PreviewOf(cfg engine.Config, sources start.Sources, argv []string, prompt, version string) DryRunResult {
+func PreviewOf(cfg setup.Config, sources start.Sources, argv []string, prompt, version string) DryRunResult {
 	r := DryRunResult{
 		Argv: tell.Masked(argv), Cwd: cfg.Folder, PromptBytes: cmp.Or(len(prompt), len(cfg.Prompt)), Hat: cfg.Hat, Sources: sources,
 	}
@@ -103,7 +103,7 @@ func atMost(l loop.Limits) string {
 
 // preview makes the rows of a dry run.
 type preview struct {
-	cfg     engine.Config
+	cfg     setup.Config
 	sources start.Sources // nil: nothing of it is known but folder and prompt
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -200,7 +201,7 @@ func (nobody) HandleLoop(loop.Event) {}
 
 // Launch starts a loop that goes on in a keeper, and returns how it left this process. begun is
 // told its id, and warn what its user should know.
-func Launch(cfg engine.Config, begun, warn func(string)) (loop.End, error) {
+func Launch(cfg setup.Config, begun, warn func(string)) (loop.End, error) {
 	cfg.Detached = true
 	l, _, err := journal.Start(cfg, warner{warn: warn})
 	if err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -103,7 +104,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			obs := beginner{make(chan int, 2)}
-			l, err := engine.Start(engine.Config{
+			l, err := engine.Start(setup.Config{
 				Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/sh", []string{"-c", "cat >/dev/null; exec sleep 1000"}, backends.PromptStdin, decode.FormatText),
 			}, obs)

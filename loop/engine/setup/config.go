@@ -1,4 +1,4 @@
-package engine
+package setup
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -118,11 +119,11 @@ type Agents struct {
 	About []string // what each is, step by step; only shown
 }
 
-// isHandedOn says whether another process had the loop, and told what is to be told when it begins.
-func (c Config) isHandedOn() bool { return (c.Once || c.Alone) && c.Continue }
+// IsHandedOn says whether another process had the loop, and told what is to be told when it begins.
+func (c Config) IsHandedOn() bool { return (c.Once || c.Alone) && c.Continue }
 
-// newState is the state file of a loop that begins.
-func (c Config) newState(id string, now time.Time) loopstate.State {
+// NewState is the state file of a loop that begins.
+func (c Config) NewState(id string, now time.Time) loopstate.State {
 	s := loopstate.State{
 		Active:            true,
 		Iteration:         1,
@@ -140,19 +141,19 @@ func (c Config) newState(id string, now time.Time) loopstate.State {
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
 	}
-	if c.ring() != nil {
-		enterQueue(&s, hats.NewQueue())
+	if c.Ring() != nil {
+		EnterQueue(&s, hats.NewQueue())
 	}
-	c.describe(&s)
+	c.Describe(&s)
 	return s
 }
 
 // isQuiet says whether the loop's rules (iteration, limit, how to finish) are kept from the agent.
 func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instruct }
 
-// describe writes down what a loop that goes on has again, whoever continues it. What a stranger's
+// Describe writes down what a loop that goes on has again, whoever continues it. What a stranger's
 // file allows counts for nothing.
-func (c Config) describe(s *loopstate.State) {
+func (c Config) Describe(s *loopstate.State) {
 	if c.Stranger {
 		s.Allowed = nil
 	}
@@ -174,5 +175,44 @@ func (c Config) describeProgram(s *loopstate.State) {
 	}
 }
 
-// wallsOffer is said once in a user's life.
-const wallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"
+// WallsOffer is said once in a user's life.
+const WallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"
+
+// LeftWaiting is what a loop waits for that goes on as it was left, nil for nothing.
+func (c Config) LeftWaiting(known loopstate.State) *loop.RetryStatus {
+	if c.Alone && known.ResumeAt.After(time.Now()) {
+		return loop.WaitOf(known)
+	}
+	return nil
+}
+
+// GateCall is a gate as the tool that runs.
+func (c Config) GateCall(g verify.Gate) stream.ToolCall {
+	if g == verify.ReviewerGate {
+		call := loop.CheckCall(c.Verify.Reviewer)
+		call.Name = "reviewing"
+		return call
+	}
+	return loop.CheckCall(c.Verify.Subject(g))
+}
+
+// Session keeps a loop in a file besides its state file, for later and for other programs. What
+// it can't keep is no reason for a loop to stop. Its methods are called as an observer's are,
+// between the events that belong there; who keeps a loop is its observer as well.
+type Session interface {
+	// Open takes up the file at a path, or prepares a new one for "", and returns where it is,
+	// "" for a loop that isn't kept. handedOn: the path may be one of another process' only.
+	Open(path string, handedOn bool) string
+	// Begin comes before the first event, unless the loop can't begin.
+	Begin(loop.Status)
+	// Given is what an iteration's agent is given besides guidance.
+	Given(text string)
+	// Rest says that nothing of what the agent has said waits to be read.
+	Rest()
+	// Close comes before another may drive the loop; nil: it couldn't begin.
+	Close(*loop.End)
+}
+
+// IsWatched says whether somebody looks at the loop who can answer: in the terminal that
+// it runs in, or in the editor.
+func (c Config) IsWatched() bool { return c.Attended != nil && c.Attended() }

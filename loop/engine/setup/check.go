@@ -1,0 +1,67 @@
+package setup
+
+import (
+	"cmp"
+	"errors"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// CheckFile is the file in the folder that may say how promises are verified.
+type CheckFile struct {
+	Name string
+	Same func(before, now []byte) bool // whether two contents of it say the same of that; nil: never
+}
+
+// Check looks at what can be wrong before anything is touched.
+func (c *Config) Check() error {
+	if !c.Alone { // which pauses instead
+		if err := c.Budget.Check(); err != nil {
+			return err
+		}
+	}
+	if err := c.checkSteps(); err != nil || c.Continue {
+		return err // the state file says the rest
+	}
+	if strings.TrimSpace(c.Prompt) == "" {
+		return loop.ErrEmptyPrompt
+	}
+	if err := CheckPromise(c.Promise); err != nil {
+		return err
+	}
+	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
+		return err
+	}
+	if err := cmp.Or(c.CheckReading(), c.FindAgents()); err != nil {
+		return err
+	}
+	return cmp.Or(c.FindCheck(), c.FindReviewer())
+}
+
+// FindCheck looks for the programs of the check.
+func (c *Config) FindCheck() error {
+	if c.SetUp {
+		return nil
+	}
+	_, err := c.Verify.Find(c.Folder)
+	return err
+}
+
+// FindReviewer looks for the reviewer's program, where there is to be one.
+func (c *Config) FindReviewer() (err error) {
+	if c.Verify.Has(verify.ReviewerGate) {
+		_, err = c.Reviewer.Backend.Find()
+	}
+	return err
+}
+
+// CheckPromise says why a text can't be a completion promise.
+func CheckPromise(promise string) error {
+	if why := promises.CheckPromise(promise); why != "" {
+		return errors.New("the completion promise " + why)
+	}
+	return nil
+}

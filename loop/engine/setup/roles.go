@@ -1,0 +1,137 @@
+package setup
+
+import (
+	"encoding/json"
+	"fmt"
+	"iter"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// Fallback is an agent that works while the loop's own is limited.
+type Fallback struct {
+	Role
+	Model string   // "" leaves the choice to the agent
+	On    []string // what it stands in for: settings.OnRateLimit and others; nil: anything
+}
+
+// Ring is the hats of a loop that hand over; nil where none do.
+func (c Config) Ring() hats.Ring {
+	ring := make(hats.Ring, len(c.Roles))
+	for i, r := range c.Roles {
+		ring[i] = r.Hat
+	}
+	if !ring.HandsOver() {
+		return nil
+	}
+	return ring
+}
+
+// HandsOver says whether the loop's hats hand work over to each other.
+func (c Config) HandsOver() bool { return c.Ring() != nil }
+
+// EnterQueue puts into a state file how far the hats have come.
+func EnterQueue(s *loopstate.State, q hats.Queue) {
+	t := q.Texts()
+	s.Topics, s.HatRuns, s.Published = t.Topics, t.Runs, t.Published
+}
+
+// CheckReading says which hat is to read only where nothing tells what it changes.
+func (c Config) CheckReading() error {
+	for _, r := range c.Roles {
+		if r.ReadOnly && c.Changes.Keep == 0 {
+			return fmt.Errorf("the hat %s is read_only, and nobody would see what it changes: there are no snapshots (changes.keep is 0); set one of them otherwise", r.Name)
+		}
+	}
+	return nil
+}
+
+// Role is another agent: what it is told of itself, and what runs it. It listens to topics
+// (Config.Roles), is called in a row (Config.Steps), or looks at the work (Config.Reviewer).
+type Role struct {
+	hats.Hat
+	// Task is what one of a step is asked. {prompt} in it is the loop's prompt, {previous} what the
+	// step before came to; nothing in what they stand for is taken for one of them again.
+	Task    string
+	Backend backends.Backend
+	Args    []string // its own (model, tools), then the user's
+}
+
+// Mark tells a role from another one: what is run for it. Whether it can be talked to
+// doesn't count.
+func (r Role) Mark() string {
+	b := r.Backend.Silent()
+	mark, _ := json.Marshal([]any{b.Name, b.Command, b.Args, b.Prompt, b.Output, r.Args, r.Instructions}) // texts can always be encoded
+	return string(mark)
+}
+
+// Others are the loop's roles, each with its name in a sentence.
+func (c *Config) Others() iter.Seq2[string, *Role] {
+	return func(yield func(string, *Role) bool) {
+		for i := range c.Roles {
+			if !yield("the hat "+c.Roles[i].Name, &c.Roles[i]) {
+				return
+			}
+		}
+		for i, step := range c.Steps {
+			for k := range step {
+				if !yield(fmt.Sprintf("step %d (%s)", i+1, step[k].Name), &step[k]) {
+					return
+				}
+			}
+		}
+		for i := range c.Fallbacks {
+			if f := &c.Fallbacks[i].Role; !yield("the fallback "+f.Backend.Name, f) {
+				return
+			}
+		}
+		if c.Verify.Has(verify.ReviewerGate) {
+			yield("the reviewer "+c.Verify.Reviewer, &c.Reviewer)
+		}
+	}
+}
+
+// As is the configuration of a run by a role. Another agent has other models.
+func (c Config) As(r Role) Config {
+	if r.Backend.Name != c.Backend.Name {
+		c.Model = ""
+	}
+	c.Backend, c.Args, c.Hat = r.Backend, r.Args, r.Name
+	return c
+}
+
+// Role is the one of those that listen, or of the loop's own, with a name.
+func (c Config) Role(name string) (Role, bool) {
+	for _, r := range c.Roles {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return Role{}, false
+}
+
+// Worn is the configuration of a run under a hat; "" is none.
+func (c Config) Worn(hat string) Config {
+	if r, ok := c.Role(hat); ok {
+		return c.As(r)
+	}
+	return c
+}
+
+// FindAgents says which agent isn't installed that a run may need.
+func (c *Config) FindAgents() error {
+	if len(c.Steps) == 0 {
+		if _, err := c.Backend.Find(); err != nil {
+			return err
+		}
+	}
+	for who, r := range c.Others() {
+		if _, err := r.Backend.Find(); err != nil && r != &c.Reviewer {
+			return fmt.Errorf("%s: %w", who, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package setup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Tools by which the loop's own agents are shown.
+const (
+	StepCall   = "step"
+	ReviewCall = "review"
+)
+
+const (
+	// MaxWorkers is how many agents a step may have.
+	MaxWorkers = 8
+	// MaxAtOnce is how many of them work at the same time.
+	MaxAtOnce = 4
+	// maxTask is how much of a task is shown, in bytes.
+	maxTask = 2 << 10
+)
+
+// checkSteps says what is wrong with the steps of an iteration.
+func (c Config) checkSteps() error {
+	if len(c.Steps) > 0 && c.HandsOver() {
+		return errors.New("hats that hand over and steps exclude each other: take out the hats' triggers, or the steps")
+	}
+	for i, step := range c.Steps {
+		if len(step) == 0 || len(step) > MaxWorkers {
+			return fmt.Errorf("step %d has %d agents: a step has 1 to %d", i+1, len(step), MaxWorkers)
+		}
+	}
+	return nil
+}
+
+// Place says which of an iteration's agents one is.
+type Place struct {
+	Step, of int    // from 1
+	K        int    // among those of its step, from 1
+	Name     string // of the agent, with its number where the step has several of the name
+	Alone    bool   // nobody works beside it
+}
+
+func (p Place) IsLast() bool { return p.Step == p.of }
+
+// String names the agent in a sentence: "step 2 of 3 (planner)".
+func (p Place) String() string {
+	if p.of == 1 {
+		return p.Name
+	}
+	return fmt.Sprintf("step %d of %d (%s)", p.Step, p.of, p.Name)
+}
+
+// Places are those of a step's agents.
+func (c Config) Places(n int) []Place {
+	step := c.Steps[n]
+	all := make([]Place, len(step))
+	for k, w := range step {
+		name, before, same := stream.Line(w.Name, loop.LineLimit), 0, 0
+		for i, other := range step {
+			if other.Name == w.Name {
+				same++
+			}
+			if i == k {
+				before = same
+			}
+		}
+		if same > 1 {
+			name = fmt.Sprintf("%s %d", name, before)
+		}
+		all[k] = Place{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
+	}
+	return all
+}
+
+// Tasks of agents that are given none.
+const (
+	firstTask = "{prompt}"
+	laterTask = "{prompt}\n\nWhat the step before this one came to:\n\n{previous}"
+)
+
+// TaskOf is what an agent is asked, after what was put into it.
+func (w Role) TaskOf(at Place, prompt, previous string) string {
+	task := w.Task
+	switch {
+	case task == "" && at.Step == 1:
+		task = firstTask
+	case task == "":
+		task = laterTask
+	}
+	return strings.NewReplacer("{prompt}", prompt, "{previous}", previous).Replace(task) // which looks at no place twice
+}
+
+// CallOf is the call under which an agent's work is shown. What the step before came to stands
+// right above and isn't shown again, nor is a task that has nothing else.
+func (w Role) CallOf(at Place, id, prompt string) stream.ToolCall {
+	shown := stream.Plain(w.TaskOf(at, prompt, "…"))
+	if w.Task == "" && at.Step > 1 || strings.TrimSpace(shown) == "…" {
+		shown = ""
+	}
+	if len(shown) > maxTask {
+		shown = strings.ToValidUTF8(shown[:maxTask], "") + "..."
+	}
+	input, _ := json.Marshal(struct { // texts can always be encoded
+		Agent string `json:"agent"`
+		Task  string `json:"task"`
+		Step  int    `json:"step"`
+		Of    int    `json:"of"`
+	}{at.Name, shown, at.Step, at.of})
+	return stream.ToolCall{ID: id, Name: StepCall, Input: input}
+}
+
+// BriefOf is what an agent of a step is started with, see brief. run has its task as the prompt.
+func (c Config) BriefOf(w Role, at Place, run Run) (prompt string, args []string) {
+	c = c.As(w)
+	if at.Step > 1 && !at.IsLast() { // the first and the last speak for all
+		run.Guidance, run.Refutation, run.Missed = nil, "", ""
+	}
+	var parts []string
+	switch {
+	case at.IsLast():
+		parts = c.rulesFor(run)
+	case !c.isQuiet():
+		parts = append(parts, fmt.Sprintf("You work in a Ralph loop: agents are given the same task again and again, each knowing nothing of the runs before but what it finds in the files here. "+
+			"This is iteration %d, and you are an agent in %s. Those of the next step are given your last message, and nothing else that you say: put into it all that they have to know. "+
+			"You can't end the loop: never say that all is done.", run.Iteration, at))
+	}
+	if !at.Alone && !c.isQuiet() {
+		parts = append(parts, "Other agents work in the same folder at the same time.")
+	}
+	if w.ReadOnly {
+		parts = append(parts, "Change nothing: read, and run at most what changes no file.")
+	}
+	if text := strings.TrimSpace(w.Instructions); text != "" {
+		parts = append(parts, fmt.Sprintf("You are %s. What you are to do:", at.Name), text)
+	}
+	if role := c.roleOf(run.Turn, ""); at.IsLast() && role != "" {
+		parts = append(parts, role)
+	}
+	return c.Hand(run, append(parts, saidTo(run)...))
+}
