@@ -178,17 +178,17 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if err != nil || made.tree == last.tree {
 		return taken, last, err
 	}
-	counted := make(chan error, 1)
+	tree, counted := made.tree, make(chan error, 1)
 	go func() {
 		if last.list == "" {
 			counted <- nil
 			return
 		}
-		files, err := s.compare(ctx, last.tree, made.tree, nil)
+		files, err := s.compare(ctx, last.tree, tree, nil)
 		taken.Summary = Sum(files)
 		counted <- err
 	}()
-	made, err = s.keep(ctx, last, made.tree, next)
+	made, err = s.keep(ctx, last, tree, next)
 	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
 }
