@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/agents"
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -52,8 +51,8 @@ func newAgentsList() *cobra.Command {
 		Args:  cli.NoArguments,
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and one per problem of a file")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		out, files, set := cmd.OutOrStdout(), config.FilesOf(dir, backends.Names()), agents.Read(dir)
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		out, files, set := cmd.OutOrStdout(), filesOf(dir), agents.Read(dir)
 		p := terminal.PaletteFor(out)
 		if len(set.Agents) == 0 && !*asJSON {
 			fmt.Fprintln(out, "there are no agents; describe one in .pi/agents/NAME.md or .claude/agents/NAME.md, here or in your home folder")
@@ -92,7 +91,6 @@ func newAgentsList() *cobra.Command {
 		}
 		return nil
 	})
-	return cmd
 }
 
 // needsTrust says whether an agent can't be used before its user trusts its file.
@@ -127,7 +125,7 @@ func agentsHere(cmd *cobra.Command, named string) (names []cobra.Completion) {
 	if err != nil {
 		return nil
 	}
-	files, set := config.FilesOf(dir, backends.Names()), agents.Read(dir)
+	files, set := filesOf(dir), agents.Read(dir)
 	var seen []string
 	for _, a := range set.Agents {
 		if slices.Contains(seen, a.Name) {

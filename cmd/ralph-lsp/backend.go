@@ -97,7 +97,7 @@ func settingsHere(cmd *cobra.Command) config.Settings {
 	if err != nil {
 		return config.Default()
 	}
-	files := config.FilesOf(dir, backends.Names())
+	files := filesOf(dir)
 	files.Trusted = true
 	settings, _ := files.Load() // without them nothing is offered
 	return settings

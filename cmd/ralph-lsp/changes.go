@@ -17,7 +17,7 @@ import (
 
 // inSnapshots gives a command -C and the arguments [LOOP] [-- PATH...], and runs
 // it with that loop's snapshots.
-func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) {
+func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if named := namedBefore(cmd, args); len(named) > 1 {
 			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), terminal.ShellWord(named[1]))
@@ -25,7 +25,7 @@ func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s 
 		return nil
 	}
 	cmd.ValidArgsFunction = completeLoopThenFiles
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		before := namedBefore(cmd, args)
 		id := ""
 		if len(before) > 0 {
@@ -81,7 +81,7 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 	cmd.MarkFlagsMutuallyExclusive("iteration", "from")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "to")
 	cmd.MarkFlagsMutuallyExclusive("stat", "patch", "json")
-	inSnapshots(cmd, func(cmd *cobra.Command, _ string, s *changes.Store, paths []string) error {
+	return inSnapshots(cmd, func(cmd *cobra.Command, _ string, s *changes.Store, paths []string) error {
 		r := changes.Range{From: from, To: changes.Latest}
 		switch {
 		case cmd.Flags().Changed("iteration"):
@@ -94,19 +94,18 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 		}
 		out := cmd.OutOrStdout()
 		if asPatch {
-			patch, err := s.Patch(contextOf(cmd), r, paths)
+			patch, err := s.Patch(cmd.Context(), r, paths)
 			if err == nil {
 				_, err = terminal.Raw(out).Write(terminal.ForReaders(out, patch))
 			}
 			return err
 		}
-		files, err := s.Files(contextOf(cmd), r, paths)
+		files, err := s.Files(cmd.Context(), r, paths)
 		if err != nil {
 			return err
 		}
 		return terminal.PrintChanges(out, files, asJSON)
 	})
-	return cmd
 }
 
 func newUndo() *cobra.Command {
@@ -131,7 +130,7 @@ touched.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	completeIterations(cmd, "iteration", "since")
 	cmd.MarkFlagsMutuallyExclusive("iteration", "since")
-	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
+	return inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
 		flags := cmd.Flags()
 		switch {
 		case !flags.Changed("iteration") && !flags.Changed("since"):
@@ -140,7 +139,7 @@ touched.`,
 			return errors.New("iterations are counted from 1")
 		}
 		u.Paths = paths
-		done, err := s.Undo(contextOf(cmd), u)
+		done, err := s.Undo(cmd.Context(), u)
 		if err != nil {
 			return pauseFirst(dir, err)
 		}
@@ -150,7 +149,6 @@ touched.`,
 		}
 		return printUndone(cmd.OutOrStdout(), done, verb, asJSON)
 	})
-	return cmd
 }
 
 func newRedo() *cobra.Command {
@@ -160,17 +158,16 @@ func newRedo() *cobra.Command {
 		Short: "Take the last undo back",
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
-	inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
+	return inSnapshots(cmd, func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error {
 		if len(paths) > 0 {
 			return errors.New("redo takes all of the last undo back; leave the paths out")
 		}
-		done, err := s.Redo(contextOf(cmd), false)
+		done, err := s.Redo(cmd.Context(), false)
 		if err != nil {
 			return pauseFirst(dir, err)
 		}
 		return printUndone(cmd.OutOrStdout(), done, "redone", asJSON)
 	})
-	return cmd
 }
 
 // pauseFirst adds what to do to the error of an undo that an agent is in the way of.

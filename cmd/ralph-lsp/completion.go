@@ -67,7 +67,7 @@ func completeIterations(cmd *cobra.Command, flags ...string) {
 			id = args[0]
 		}
 		if s, err := loop.SnapshotsIn(dir, id); err == nil {
-			iterations, _ := s.Iterations(contextOf(cmd), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
+			iterations, _ := s.Iterations(cmd.Context(), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
 			for _, it := range iterations {
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(it.Number), answers.SumText(it.Summary)))
 			}

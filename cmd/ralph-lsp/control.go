@@ -1,9 +1,9 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,20 +15,20 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for
 // something, and prints what comes of it.
 func ofDriver(use, short, long string, ask func(at place) (said string, err error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " [LOOP]", Short: short, Long: long, Args: oneLoop}
-	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
 		said, err := ask(at)
 		if err == nil {
 			fmt.Fprintln(cmd.OutOrStdout(), said)
 		}
 		return err
 	})
-	return cmd
 }
 
 func newPause() *cobra.Command {
@@ -62,23 +62,17 @@ func newCancel() *cobra.Command {
 		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that nobody drives, and that can go on, is discarded.",
 		Args:  oneLoop,
 	}
-	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error { return cancelLoop(cmd, at) })
-	return cmd
+	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error { return cancelLoop(cmd, at) })
 }
 
 // cancelLoop ends the loop in a folder, or discards it, and says so.
 func cancelLoop(cmd *cobra.Command, at place) error {
-	dir := at.dir
-	before, _, _, _ := loop.FolderStatus(dir)
-	ctx, cancel := context.WithTimeout(contextOf(cmd), patience)
-	defer cancel()
-	iteration, err := loop.CancelFolder(ctx, dir, at.id)
+	before, _, _, _ := loop.FolderStatus(at.dir)
+	iteration, err := at.cancel(cmd.Context())
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
-		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", terminal.Line(dir))
+		fmt.Fprintf(cmd.OutOrStdout(), "no loop is running in %s\n", terminal.Line(at.dir))
 		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return notLetGo(dir)
 	case errors.As(err, new(*loopstate.SyntaxError)):
 		return fmt.Errorf("%w (or delete the file, which discards the loop)", err)
 	case err != nil:
@@ -90,11 +84,6 @@ func cancelLoop(cmd *cobra.Command, at place) error {
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "%s the loop (was at iteration %d)\n", done, iteration)
 	return nil
-}
-
-// notLetGo says that a loop's owner takes longer than we wait.
-func notLetGo(folder string) error {
-	return fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", folder, patience, terminal.InFolderOf(folder))
 }
 
 // newSteer only queues the text in the state file, so that the user can still change it there
@@ -112,7 +101,10 @@ lists it with numbers. In a live loop, pi and claude read it at their next step,
   ralph-lsp steer --forget 1`,
 		Annotations: map[string]string{cli.TakesText: "text"},
 	}
-	ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+	cmd.Flags().BoolVar(&said.Next, "next", false, "tell the next run, not the one that is under way")
+	cmd.Flags().BoolVar(&said.Once, "once", false, "tell one run, and no later one")
+	cmd.Flags().IntVar(&said.Forget, "forget", 0, "take back what status lists as the `N`th")
+	return ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
 		dir := at.dir
 		said.Text = strings.TrimSpace(strings.Join(args, " "))
 		if forgets := cmd.Flags().Changed("forget"); forgets == (said.Text != "") || forgets && said.Forget < 1 {
@@ -124,10 +116,6 @@ lists it with numbers. In a live loop, pi and claude read it at their next step,
 		fmt.Fprintln(cmd.OutOrStdout(), said.Answer(at.loop().IsLive()))
 		return nil
 	})
-	cmd.Flags().BoolVar(&said.Next, "next", false, "tell the next run, not the one that is under way")
-	cmd.Flags().BoolVar(&said.Once, "once", false, "tell one run, and no later one")
-	cmd.Flags().IntVar(&said.Forget, "forget", 0, "take back what status lists as the `N`th")
-	return cmd
 }
 
 func newUpdate() *cobra.Command {
@@ -143,7 +131,7 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 	}
 	start.AddLimits(cmd.Flags(), &patch)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
-	ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
 		dir := at.dir
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
@@ -154,7 +142,6 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 		fmt.Fprintln(cmd.OutOrStdout(), "changed; it counts at once"+nowBoundedBy(dir))
 		return nil
 	})
-	return cmd
 }
 
 // nowBoundedBy says what bounds the folder's loop, behind other words; "" when
@@ -165,4 +152,54 @@ func nowBoundedBy(folder string) string {
 		return ""
 	}
 	return ": " + now.Limits.Line(terminal.Line(now.Promise))
+}
+
+func newAnswer() *cobra.Command {
+	var takeBack string
+	cmd := &cobra.Command{
+		Use:   "answer [LOOP] [ID] [deny|once|loop|VALUE] [WORDS...]",
+		Short: "Answer what an agent of the loop asks",
+		Long: `Answer an agent that waits for you (permissions = "ask"). Without an answer, show what
+is open. deny refuses, and words behind it are for the agent. once allows it this time.
+loop allows all that its rule covers, for as long as the loop lasts. An ID is needed
+only where more than one question is open.`,
+		Example: `  ralph-lsp answer
+  ralph-lsp answer deny "Leave that file alone"
+  ralph-lsp answer q2kxw once`,
+		Annotations: map[string]string{cli.TakesText: "answer"},
+	}
+	cmd.Flags().StringVar(&takeBack, "take-back", "", "withdraw the `RULE` of an earlier answer; status shows the rules")
+	return ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+		dir := at.dir
+		if takeBack != "" {
+			if err := at.loop().Disallow(takeBack); err != nil {
+				return orLeft(dir, err)
+			}
+			fmt.Fprintln(cmd.OutOrStdout(), wire.DisallowedText([]string{takeBack}))
+			return nil
+		}
+		st, _, owned, err := loop.FolderStatus(dir)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), err == nil && !owned:
+			return orLeft(dir, loop.ErrNotRunning)
+		case err != nil:
+			return err
+		}
+		if len(args) == 0 {
+			terminal.PrintQuestions(cmd.OutOrStdout(), st.Questions, terminal.AnswerIn(dir))
+			if len(st.Questions) == 0 {
+				fmt.Fprintln(cmd.OutOrStdout(), "no agent asks anything")
+			}
+			return nil
+		}
+		q, a, err := answers.ReadAnswer(st.Questions, args, "ralph-lsp answer", terminal.ByTerminal)
+		if err == nil {
+			err = at.loop().Answer(q.ID, a)
+		}
+		if err != nil {
+			return orLeft(dir, err)
+		}
+		fmt.Fprintln(cmd.OutOrStdout(), wire.AnsweredText(q, a))
+		return nil
+	})
 }

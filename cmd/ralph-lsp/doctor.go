@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -27,21 +26,14 @@ func newDoctor() *cobra.Command {
 	}
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object")
 	all := cmd.Flags().Bool("all", false, "show the settings that are built in and the agents that are missing, too")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out := cmd.OutOrStdout()
-		checks := examine(cmd, dir)
+		checks := append(server.Examine(cmd.Context(), programVersion(), filesOf(dir)), checkTerminal(out)) // which only matters here
 		if *asJSON {
 			return terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
 		}
-		return printChecks(out, terminal.PaletteFor(out), checks, *all)
+		return printChecks(out, checks, *all)
 	})
-	return cmd
-}
-
-// examine makes the checks that editors show too, and the one that only matters here.
-func examine(cmd *cobra.Command, dir string) []answers.Check {
-	files := config.FilesOf(dir, backends.Names())
-	return append(server.Examine(contextOf(cmd), programVersion(), files), checkTerminal(cmd.OutOrStdout()))
 }
 
 func checkTerminal(out io.Writer) answers.Check {
@@ -63,8 +55,9 @@ func isMinor(c answers.Check, hasAgent bool) bool {
 	return isDefault || hasAgent && strings.HasPrefix(c.ID, "backend.") && strings.HasSuffix(c.Message, " is not installed")
 }
 
-func printChecks(out io.Writer, p terminal.Palette, checks []answers.Check, all bool) error {
-	width, hasAgent := terminal.LineWidth(out), slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
+func printChecks(out io.Writer, checks []answers.Check, all bool) error {
+	p, width := terminal.PaletteFor(out), terminal.LineWidth(out)
+	hasAgent := slices.ContainsFunc(checks, func(c answers.Check) bool { return c.ID == "backend" && c.OK })
 	shown := slices.DeleteFunc(slices.Clone(checks), func(c answers.Check) bool { return !all && isMinor(c, hasAgent) })
 	problems := terminal.PrintChecks(out, p, width, shown)
 	if len(shown) < len(checks) {

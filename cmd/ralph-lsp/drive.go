@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
@@ -82,11 +83,25 @@ func outcome(end loop.End) error {
 	}
 }
 
-// patience bounds how long a command waits for a loop in another process.
-const patience = 15 * time.Second
-
 // here is where loops of this terminal are driven.
 func here(stdout io.Writer, warn func(string)) notify.At {
 	f, ok := terminal.Is(stdout)
 	return notify.Here(f, ok, terminal.UTF8Locale(), warn)
+}
+
+// detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
+func detached(cmd *cobra.Command, cfg setup.Config, begun func(id string)) error {
+	end, err := keeper.Launch(cfg, begun, func(warning string) {
+		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
+	})
+	switch {
+	case err != nil:
+		return err
+	case end.Reason != loop.StopDetached:
+		return outcome(end)
+	case end.Error != "":
+		return &exitError{terminal.ExitFailed, end.Error + "; " + terminal.GoOn + terminal.InFolderOf(cfg.Folder)}
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), end.Status.LoopID)
+	return nil
 }

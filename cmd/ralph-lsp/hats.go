@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -25,7 +24,7 @@ below [hats] in the folder's ralph.toml and in your own.`,
 		Args: cli.NoArguments,
 	}
 	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		settings, err := drawable(cmd, dir)
 		if err != nil {
 			return err
@@ -42,13 +41,12 @@ below [hats] in the folder's ralph.toml and in your own.`,
 		}
 		return ringError(cmd, ring)
 	})
-	return cmd
 }
 
 // drawable are the settings of a folder, trusted or not: a drawing runs nothing, and who
 // is to trust hats wants to see them.
 func drawable(cmd *cobra.Command, dir string) (config.Settings, error) {
-	files := config.FilesOf(dir, backends.Names())
+	files := filesOf(dir)
 	settings, err := files.Load()
 	untrusted := (*config.UntrustedError)(nil)
 	if isLink := func() bool { return strings.HasPrefix(untrusted.Wants[0], untrusted.File+" -> ") }; errors.As(err, &untrusted) && !isLink() {

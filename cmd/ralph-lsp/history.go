@@ -13,7 +13,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -44,7 +43,7 @@ func newHistoryList() *cobra.Command {
 	all := cmd.Flags().Bool("all", false, "also list sessions that pi made itself")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	cmd.MarkFlagsMutuallyExclusive("all", "json")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		kept, err := sessionsOf(cmd, dir)
 		if err != nil {
 			return err
@@ -69,7 +68,6 @@ func newHistoryList() *cobra.Command {
 		}
 		return nil
 	})
-	return cmd
 }
 
 // sessionsOf says where the loops of a folder are kept, and tells when a file that
@@ -85,7 +83,7 @@ func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
 // keptOf says where the loops of a folder are kept. Reading them runs nothing, so nobody
 // is asked about a file that isn't trusted; a folder that it names is left alone.
 func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError, err error) {
-	settings, err := config.FilesOf(dir, backends.Names()).Load()
+	settings, err := filesOf(dir).Load()
 	if errors.As(err, &untrusted) {
 		err = nil
 	}
@@ -108,7 +106,7 @@ shown how it ended: why, what it cost, what verified it, what it changed, what h
 	verbose := cmd.Flags().Bool("verbose", false, "show the model's reasoning too")
 	receipt := cmd.Flags().Bool("receipt", false, "show how the loop ended, and nothing of what happened before")
 	cmd.MarkFlagsMutuallyExclusive("receipt", "verbose")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if *receipt {
 			return showReceipt(cmd, dir, args, style.Value == terminal.JSON)
 		}
@@ -118,7 +116,6 @@ shown how it ended: why, what it cost, what verified it, what it changed, what h
 		}
 		return showSession(cmd, path, style.Value, *verbose)
 	})
-	return cmd
 }
 
 // sessionNamed finds the session that the arguments name.
@@ -188,7 +185,7 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
 	viewer := terminal.NewViewer(style, screen)
 	skipped := 0
-	_, err := readPages(contextOf(cmd), new(journal.Sessions).Of(path), "", verbose, func(page journal.Page) error {
+	_, err := readPages(cmd.Context(), new(journal.Sessions).Of(path), "", verbose, func(page journal.Page) error {
 		skipped += page.Skipped
 		for _, it := range page.Items {
 			if style != terminal.JSON {

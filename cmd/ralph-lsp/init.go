@@ -5,6 +5,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -43,7 +45,7 @@ are told which lines have no counterpart, or mean something else here.`,
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
 	cmd.MarkFlagsMutuallyExclusive("preset", "from")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		if cmd.Flags().Changed("from") {
 			return takeOver(cmd, dir, *from)
 		}
@@ -59,13 +61,12 @@ are told which lines have no counterpart, or mean something else here.`,
 		}
 		return err
 	})
-	return cmd
 }
 
 // trustOurs trusts the folder's file if it says what we have just written: no more, whoever
 // was faster.
 func trustOurs(dir string, written []byte) error {
-	files := config.FilesOf(dir, backends.Names())
+	files := filesOf(dir)
 	if data, err := os.ReadFile(filepath.Join(dir, config.Name)); err != nil || !bytes.Equal(data, written) {
 		return err
 	}
@@ -124,4 +125,79 @@ func writeNew(cmd *cobra.Command, dir string, files []newFile) error {
 		fmt.Fprintln(cmd.OutOrStdout(), "there already, and left as it is: "+strings.Join(there, ", "))
 	}
 	return nil
+}
+
+// maxNotes bounds how many lines are told about a file.
+const maxNotes = 300
+
+// takeOver writes what a file of ralph-orchestrator means in our words, and tells
+// what isn't the same.
+func takeOver(cmd *cobra.Command, dir, name string) error {
+	data, err := readForeign(name)
+	if err != nil {
+		return err
+	}
+	result, err := orchestrator.Convert(data, backends.Names())
+	if bad := (*orchestrator.Error)(nil); errors.As(err, &bad) {
+		return &exitError{terminal.ExitFailed, terminal.Line(atLine(name, bad.Line) + " " + bad.Message)}
+	}
+	if err != nil {
+		return err
+	}
+	if err := writeNew(cmd, dir, []newFile{{config.Name, result.Settings}}); err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
+	if result.Prompt != "" {
+		if err := writeNew(cmd, dir, []newFile{{"PROMPT.md", []byte(result.Prompt)}}); err != nil {
+			fmt.Fprintf(out, "the prompt of %s isn't taken over: %s\n", terminal.Line(name), terminal.Line(err.Error()))
+		}
+	}
+	for i, n := range result.Notes {
+		if i == maxNotes {
+			fmt.Fprintf(out, "... and %d more like these\n", len(result.Notes)-i)
+			break
+		}
+		fmt.Fprintln(out, terminal.Line(atLine(name, n.Line)+" "+n.Text))
+	}
+	for _, p := range config.Check(result.Settings, backends.Names()) {
+		fmt.Fprintln(out, terminal.Line(atLine(config.Name, p.Line)+" "+p.Message))
+	}
+	prompt := result.PromptFile
+	if !filepath.IsAbs(prompt) {
+		prompt = filepath.Join(dir, prompt)
+	}
+	if _, err := os.Stat(prompt); errors.Is(err, fs.ErrNotExist) {
+		fmt.Fprintf(out, "there is no %s yet: write there what is to be done\n", terminal.Line(result.PromptFile))
+	}
+	if config.DrawHats(result.Settings, backends.Names()) != "" {
+		fmt.Fprint(out, nextWithHats(dir))
+	}
+	return nil
+}
+
+func atLine(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d:", file, line)
+}
+
+// readForeign reads a file, but no more of it than can be taken over.
+func readForeign(name string) ([]byte, error) {
+	info, err := os.Stat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", terminal.Line(name))
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular(): // opening a pipe could wait without end
+		return nil, fmt.Errorf("%s isn't a regular file; name the ralph.yml that is to be taken over", terminal.Line(name))
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, orchestrator.MaxSize+1))
 }

@@ -39,7 +39,7 @@ runs, and nothing is pushed.`,
 	f.BoolVar(&p.Confirmed, "yes", false, "with --discard: don't ask")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if p.Confirmed && !l.Discard {
 			return errors.New("--yes answers the question of --discard; a landing asks nothing")
 		}
@@ -55,7 +55,6 @@ runs, and nothing is pushed.`,
 		p.Folder = wire.FileURI(dir)
 		return landIn(cmd, dir, p, asJSON)
 	})
-	return cmd
 }
 
 // landIn lands or discards a loop of a folder's repository, and says so.
@@ -68,7 +67,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	ctx := contextOf(cmd)
+	ctx := cmd.Context()
 	if p.Discard && !p.Confirmed {
 		would, err := loop.Discard(ctx, tree, true)
 		if err != nil {

@@ -2,9 +2,25 @@
 package main
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/clean"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/server/stdio"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func main() {
@@ -16,3 +32,78 @@ var version string
 
 // programVersion is the release, or else what the Go tool knows of the build.
 func programVersion() string { return cli.VersionOf(version) }
+
+// execute runs the command line and returns the exit code. Whatever goes wrong
+// is one line on stderr.
+func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	out := terminal.Checked(terminal.NewFence(stdout))
+	errs := terminal.NewFence(stderr)
+	root.SetOut(out)
+	root.SetErr(errs)
+	switch {
+	case len(args) > 0 && args[0] == keeper.Name: // there may be a hundred, and flags are a fifth of what one keeps in memory
+		root.AddCommand(keeper.New(programVersion()))
+	case slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }): // an editor names none, and waits
+		addCommands(root)
+	}
+	err := judge(out, root.Execute())
+	var exit *exitError
+	switch {
+	case err == nil:
+		return terminal.ExitDone
+	case errors.As(err, &exit):
+		if exit.message != "" {
+			for line := range strings.SplitSeq("ralph-lsp: "+stream.Plain(exit.message), "\n") {
+				fmt.Fprintln(errs, terminal.Wrapped(line, terminal.LineWidth(errs), 4))
+			}
+		}
+		return exit.code
+	}
+	fmt.Fprintln(errs, terminal.Wrapped("ralph-lsp: "+explain(err), terminal.LineWidth(errs), 2))
+	return terminal.ExitFailed
+}
+
+// executeQuietly runs a command line for who shows what it prints, and can't be asked.
+func executeQuietly(args []string, out io.Writer) int {
+	return execute(args, strings.NewReader(""), out, out)
+}
+
+func newRoot() *cobra.Command {
+	var serve stdio.Sidecar
+	root := &cobra.Command{
+		Use:           "ralph-lsp",
+		Short:         "Run coding agents in Ralph loops",
+		SilenceErrors: true, // execute prints them
+		SilenceUsage:  true,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
+		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return caller.Check(cli.Words(cmd), paths.Real(folderSaid(cmd)))
+		},
+	}
+	cli.Versioned(root, programVersion())
+	cli.Overview(root, overview)
+	serve.AddFlags(root.Flags())
+	root.Flags().SortFlags = false
+	return root
+}
+
+func addCommands(root *cobra.Command) {
+	root.AddCommand(
+		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(executeQuietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
+		clean.New(inFolder, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
+	)
+	root.SetHelpCommand(cli.NewHelp())
+	cli.AddCompletion(root)
+}
+
+// listing is a command that lists when it is alone, as its own command list does.
+func listing(use string, list func() *cobra.Command, more ...*cobra.Command) *cobra.Command {
+	cmd := list()
+	cmd.Use, cmd.Args = use, cli.UnknownCommand
+	cmd.AddCommand(append(more, list())...)
+	return cmd
+}

@@ -28,7 +28,7 @@ func (l *loopFlags) offer(cmd *cobra.Command, r *start.Resolver, cfg setup.Confi
 		return false, nil
 	}
 	files := r.Settings.Files
-	if permits := start.Permits(contextOf(cmd), cfg); len(permits) > 0 && !files.WasOffered(offerOfPermits) {
+	if permits := start.Permits(cmd.Context(), cfg); len(permits) > 0 && !files.WasOffered(offerOfPermits) {
 		chosen, err := choosePermit(cmd, cfg.Backend.Name, permits)
 		switch {
 		case err != nil:
@@ -84,7 +84,7 @@ func choosePermit(cmd *cobra.Command, agent string, permits []start.Permit) (*st
 // howToPermit says with which commands a loop goes on whose agent was refused permission.
 func howToPermit(cmd *cobra.Command, cfg setup.Config) string {
 	text := ""
-	for _, p := range start.Permits(contextOf(cmd), cfg) {
+	for _, p := range start.Permits(cmd.Context(), cfg) {
 		text += fmt.Sprintf("; to let it %s: ralph-lsp resume%s %s", p.Title, terminal.InFolderOf(cfg.Folder), p.Flags(cfg.Args...))
 	}
 	return text

@@ -27,10 +27,9 @@ give one, to plan before a loop runs. The exit code is the agent's.`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
 	addStartFlags(cmd, &options, start.ToTalk)
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		return plan(cmd, dir, options, strings.Join(args, " "))
 	})
-	return cmd
 }
 
 // plan runs a session in the terminal. Its scope ends whatever the agent leaves
@@ -46,11 +45,11 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 		return err
 	}
 	resolver := start.Resolver{Start: options, Settings: settings, Detect: start.Installed}
-	backend, argv, err := resolver.Interactive(contextOf(cmd), prompt)
+	backend, argv, err := resolver.Interactive(cmd.Context(), prompt)
 	if err != nil {
 		return err
 	}
-	walls, err := sandbox.Raise(contextOf(cmd), settings.Sandbox, dir)
+	walls, err := sandbox.Raise(cmd.Context(), settings.Sandbox, dir)
 	if err != nil {
 		return err
 	}

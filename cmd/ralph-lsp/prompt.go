@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,10 +37,13 @@ func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
 	return prompt, nil
 }
 
+// filesOf are the files with the settings of a folder.
+func filesOf(folder string) config.Files { return config.FilesOf(folder, backends.Names()) }
+
 // loadSettings reads the settings of a folder, and asks a user at a terminal
 // whether the folder's file is trusted where that matters.
 func loadSettings(cmd *cobra.Command, folder string) (files config.Files, settings config.Settings, err error) {
-	files = config.FilesOf(folder, backends.Names())
+	files = filesOf(folder)
 	err = withTrust(cmd, func() error {
 		settings, err = files.Load()
 		return err
@@ -72,12 +74,4 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 		return "", fmt.Errorf("reading the configured prompt file: %w", err)
 	}
 	return start.PromptOfFile(path, data)
-}
-
-// contextOf is the command's context; there is none without cobra's ExecuteContext.
-func contextOf(cmd *cobra.Command) context.Context {
-	if ctx := cmd.Context(); ctx != nil {
-		return ctx
-	}
-	return context.Background()
 }

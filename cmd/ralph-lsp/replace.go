@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,32 +47,20 @@ func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start fu
 // makeRoom ends the loop that a start met, or discards it, and returns when
 // nothing of it is left. Another one that is there by now stays.
 func makeRoom(cmd *cobra.Command, folder string, met error) error {
-	ctx, cancel := context.WithTimeout(contextOf(cmd), patience)
-	defer cancel()
-	iteration, err := loop.CancelFolder(ctx, folder, idOf(met))
-	switch {
-	case errors.Is(err, loop.ErrNotRunning):
+	there := place{dir: folder} // whichever is there where its id isn't known
+	if running, ok := errors.AsType[*loop.AlreadyRunningError](met); ok {
+		there.id = running.Owner.LoopID
+	} else if left, ok := errors.AsType[*loop.InterruptedError](met); ok {
+		there.id = left.State.LoopID
+	}
+	iteration, err := there.cancel(cmd.Context())
+	if errors.Is(err, loop.ErrNotRunning) {
 		return nil
-	case errors.Is(err, context.DeadlineExceeded):
-		return notLetGo(folder)
-	case err != nil:
+	} else if err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "cancelled the loop that was there (at iteration %d)\n", iteration)
 	return nil
-}
-
-// idOf is the id of the loop that a start met, "" when it isn't known.
-func idOf(met error) string {
-	var running *loop.AlreadyRunningError
-	var left *loop.InterruptedError
-	switch {
-	case errors.As(met, &running):
-		return running.Owner.LoopID
-	case errors.As(met, &left):
-		return left.State.LoopID
-	}
-	return ""
 }
 
 // confirm asks a question whose safe answer is no. asked is false where nobody

@@ -28,14 +28,13 @@ for that.`,
 	start.AboutEnd.In(cmd.Flags(), false, "accept")
 	cmd.ValidArgsFunction = completeIDs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		at, _, err := placeOf(flags.folder, args)
+		at, _, err := placeOf(cmd, args)
 		if err != nil {
 			return err
 		}
-		flags.folder = func() (string, error) { return at.dir, nil }
 		err = at.loop().Resume(loop.Patch{Accept: flags.Limits.Accept})
 		if errors.Is(err, loop.ErrNotRunning) {
-			return flags.tellMissing(cmd, flags.resume(cmd))
+			return flags.tellMissing(cmd, flags.resume(cmd, at.dir))
 		} else if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"time"
@@ -25,7 +26,6 @@ import (
 // loopFlags are those of the commands that run a loop in this terminal.
 type loopFlags struct {
 	start.Options
-	folder func() (string, error)
 	once   once
 	shown  shown
 	record string
@@ -38,7 +38,7 @@ type loopFlags struct {
 func (l *loopFlags) addFlags(cmd *cobra.Command, use start.Use) {
 	f := cmd.Flags()
 	cli.BriefHelp(cmd)
-	l.folder = folderFlag(cmd)
+	folderFlag(cmd)
 	addStartFlags(cmd, &l.Options, use)
 	l.shown.addFlags(cmd)
 	f.StringVar(&l.record, "record", "", "keep each run's raw output in `DIR`")
@@ -85,15 +85,14 @@ these are just a prompt.`,
 				case flags.Tree != (start.Tree{}):
 					return errors.New("--continue goes on where the loop is, and --worktree begins one elsewhere; leave one of them out")
 				}
-				at, args, err := placeOf(flags.folder, args)
+				at, args, err := placeOf(cmd, args)
 				if err != nil {
 					return err
 				}
-				flags.folder = func() (string, error) { return at.dir, nil }
 				if len(args) > 0 || promptFile != "" {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
-				return flags.tellMissing(cmd, flags.resume(cmd))
+				return flags.tellMissing(cmd, flags.resume(cmd, at.dir))
 			}
 			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile))
 		},
@@ -115,7 +114,7 @@ these are just a prompt.`,
 // start runs a new loop. The prompt comes first, as it may be a command of its own
 // (/cancel-ralph) that needs neither settings nor an agent.
 func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string) error {
-	folder, err := l.folder()
+	folder, err := folderMeant(cmd)
 	if err != nil {
 		return err
 	}
@@ -140,7 +139,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	var files config.Files
 	var settings config.Settings
 	if l.dryRun {
-		settings, err = plan.SettingsFor(config.FilesOf(folder, backends.Names()))
+		settings, err = plan.SettingsFor(filesOf(folder))
 		err = badConfig(err)
 	} else {
 		files, settings, err = loadSettings(cmd, folder)
@@ -163,7 +162,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	var cfg setup.Config
 	var sources start.Sources
 	resolve := func() error {
-		cfg, sources, err = resolver.Resolve(contextOf(cmd))
+		cfg, sources, err = resolver.Resolve(cmd.Context())
 		return err
 	}
 	if l.dryRun {
@@ -174,7 +173,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	cfg.Folder = folder
 	if l.dryRun {
 		plan.Config, plan.Sources, plan.Met = cfg, sources, append(plan.Met, err)
-		plan.InTree(contextOf(cmd), resolver.Start.Tree, settings.Worktree)
+		plan.InTree(cmd.Context(), resolver.Start.Tree, settings.Worktree)
 		return l.tellPlan(cmd, plan)
 	}
 	if err != nil {
@@ -196,11 +195,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 
 // resume goes on with a loop that nobody drives. What its file says that it runs
 // needs trust like a folder's settings: an agent may have written it.
-func (l *loopFlags) resume(cmd *cobra.Command) error {
-	folder, err := l.folder()
-	if err != nil {
-		return err
-	}
+func (l *loopFlags) resume(cmd *cobra.Command, folder string) error {
 	found, err := start.FoundIn(folder)
 	if err != nil {
 		return err
@@ -211,7 +206,7 @@ func (l *loopFlags) resume(cmd *cobra.Command) error {
 	}
 	var cfg setup.Config
 	err = withTrust(cmd, func() error {
-		cfg, err = l.resolver(cmd, settings).Continue(contextOf(cmd), found, files)
+		cfg, err = l.resolver(cmd, settings).Continue(cmd.Context(), found, files)
 		return err
 	})
 	if err != nil {
@@ -287,6 +282,69 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 	err = outcome(end)
 	if failed := (*exitError)(nil); end.Reason == loop.StopPermissionDenied && errors.As(err, &failed) {
 		failed.message += howToPermit(cmd, cfg)
+	}
+	return err
+}
+
+// driveInTree runs a loop in a worktree that is made for it. One that can't begin
+// leaves none.
+func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start.Tree, settings config.Settings) error {
+	if _, _, err := server.CheckStart(cfg); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	ctx, stop := signal.NotifyContext(cmd.Context(), terminal.Signals...)
+	made, err := tree.Make(ctx, &cfg, settings.Worktree, stderr)
+	interrupted := ctx.Err() != nil
+	stop()
+	switch {
+	case err != nil && interrupted:
+		return &exitError{terminal.ExitCancelled, err.Error()}
+	case err != nil:
+		return err
+	}
+	fmt.Fprintf(stderr, "works in the worktree %s, on the branch %s; other commands find it with%s\n", terminal.Line(cfg.Folder), terminal.Line(made.Branch), terminal.InFolderOf(cfg.Folder))
+	began := false
+	err = l.drive(cmd, cfg, filesOf(cfg.Folder), func() { began = true })
+	if !began {
+		return errors.Join(err, made.Drop())
+	}
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch, with --discard it goes\n", terminal.ShellWord(made.Branch))
+	return err
+}
+
+// tellPlan says what a start would do, as editors say it, and fails if it would be
+// refused.
+func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
+	out := cmd.OutOrStdout()
+	p := terminal.PaletteFor(out)
+	preview, err := plan.Preview(cmd.Context(), func(string) []wire.Command { return nil })
+	switch {
+	case err != nil:
+		return err
+	case l.shown.style.Value == terminal.JSON:
+		err = terminal.WriteJSON(out, preview)
+	default:
+		width := terminal.LineWidth(out)
+		fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" would run "+p.Cyan(terminal.Line(preview.Text)), width, 2))
+		for _, row := range preview.Details {
+			terminal.PrintFact(out, p, len("permissions"), row.Label, row.Text)
+		}
+		for _, warning := range preview.Warnings {
+			fmt.Fprintln(out, terminal.Wrapped(p.Yellow("! ")+terminal.Line(warning), width, 2))
+		}
+		for _, why := range plan.Met {
+			text := explain(why)
+			if untrusted := (*config.UntrustedError)(nil); errors.As(why, &untrusted) {
+				text = untrusted.Error() // a line for each thing that it wants
+			}
+			for line := range strings.SplitSeq(p.Red("✗ ")+text, "\n") {
+				fmt.Fprintln(out, terminal.Wrapped(line, width, 4))
+			}
+		}
+	}
+	if err == nil && len(plan.Met) > 0 {
+		return &exitError{terminal.ExitFailed, "this start would be refused"}
 	}
 	return err
 }

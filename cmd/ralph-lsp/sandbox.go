@@ -9,9 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/server"
@@ -32,10 +30,10 @@ it stands here, and what agents behind walls see of your home.`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: wire.SandboxModes,
 	}
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		files := config.FilesOf(dir, backends.Names())
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		files := filesOf(dir)
 		if len(args) == 1 {
-			result, err := server.SetSandbox(contextOf(cmd), files, args[0])
+			result, err := server.SetSandbox(cmd.Context(), files, args[0])
 			if err == nil {
 				fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(result.Text))
 			}
@@ -46,12 +44,11 @@ it stands here, and what agents behind walls see of your home.`,
 			return badConfig(err)
 		}
 		out := cmd.OutOrStdout()
-		if err := printChecks(out, terminal.PaletteFor(out), []answers.Check{server.CheckSandbox(contextOf(cmd), settings)}, true); err != nil {
+		if err := printChecks(out, []answers.Check{server.CheckSandbox(cmd.Context(), settings)}, true); err != nil {
 			return err
 		}
 		return printOpenings(out, settings.Sandbox, dir)
 	})
-	return cmd
 }
 
 // printOpenings lists what is left of the home inside: what isn't there looks as if it didn't exist.

@@ -26,7 +26,7 @@ can go on or ended in the last week; other commands take their ids.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object per loop, that of the folder first")
 	cmd.Flags().BoolVar(&all, "all", false, "list the loops of all your folders")
 	cmd.ValidArgsFunction = completeIDs
-	folder := folderFlag(cmd)
+	folderFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		out := cmd.OutOrStdout()
 		if e, ok := named(args); ok {
@@ -35,7 +35,7 @@ can go on or ended in the last week; other commands take their ids.`,
 		if all {
 			return printAll(out, asJSON)
 		}
-		dir, err := folder()
+		dir, err := folderMeant(cmd)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -27,8 +26,8 @@ again. A program in the folder that the file names stays trusted even if it chan
 		Args: cli.NoArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
-	inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		files := config.FilesOf(dir, backends.Names())
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+		files := filesOf(dir)
 		if *forget {
 			known, err := files.Forget()
 			if err != nil {
@@ -68,7 +67,6 @@ again. A program in the folder that the file names stays trusted even if it chan
 		}
 		return nil
 	})
-	return cmd
 }
 
 // withTrust does what untrusted files may keep from being done, after asking

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,7 +35,7 @@ The exit codes are those of ralph-lsp run.`,
 		ValidArgsFunction: completeLoops,
 	}
 	how.addFlags(cmd)
-	inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if e, ok := named(args); ok {
 			dir = e.Folder
 		}
@@ -44,6 +45,12 @@ The exit codes are those of ralph-lsp run.`,
 		}
 		return w.watch(cmd, how)
 	})
+}
+
+// newAttach is watch for who may also end the loop.
+func newAttach() *cobra.Command {
+	cmd := newWatch(true)
+	cmd.Use, cmd.Short, cmd.Long = "attach [LOOP]", "Show a loop as watch does, and ask at Ctrl-C what becomes of it", ""
 	return cmd
 }
 
@@ -89,7 +96,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		w.loopID = history.LoopOf(w.path)
 	}
 	w.story = journal.StoryOf(w.loopID, w.path)
-	outline, err := w.story.Outline(contextOf(cmd))
+	outline, err := w.story.Outline(cmd.Context())
 	if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
 		return nil
 	}
@@ -127,7 +134,7 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	}
 	screen.Answer = terminal.AnswerIn(w.dir)
 	w.Viewer, w.thinking = terminal.NewViewer(how.style.Value, screen), how.verbose
-	ctx, leave := context.WithCancel(contextOf(cmd))
+	ctx, leave := context.WithCancel(cmd.Context())
 	defer leave()
 	result := make(chan error, 1)
 	go func() { result <- w.follow(ctx) }()
@@ -246,4 +253,29 @@ func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
 		return nil
 	}
 	return err
+}
+
+// errLeaves says that the watching ends.
+var errLeaves = errors.New("left")
+
+// askToLeave asks what becomes of a loop whose watcher has pressed Ctrl-C, and does it.
+func askToLeave(cmd *cobra.Command, dir string) error {
+	status, _, owned, err := loop.FolderStatus(dir)
+	if err != nil || !owned {
+		return errLeaves // there is nothing to ask about
+	}
+	detach := "  d  let it go on alone, without its window\n"
+	if status.Detached {
+		detach = ""
+	}
+	switch answer, asked := prompt(cmd, "\n  e  end the loop, so that it can be resumed\n"+detach+"  q  leave it as it is\n  Enter  go on watching\n> "); {
+	case !asked, answer == "q", answer == leaves:
+		return errLeaves
+	case answer == "e":
+		return loop.Other{Folder: dir, LoopID: status.LoopID}.Interrupt() // its end is shown
+	case answer == "d":
+		_, err = loop.Other{Folder: dir, LoopID: status.LoopID}.Detach()
+		return cmp.Or(err, errLeaves)
+	}
+	return nil
 }

@@ -21,8 +21,9 @@ import (
 // defaultAge is how old something has to be that is removed without a word on its age.
 const defaultAge = "30d"
 
-// New is the command. sessionsOf says where the history of a folder's loops is.
-func New(folderOf func(*cobra.Command) func() (string, error), sessionsOf func(cmd *cobra.Command, folder string) (history.Options, error)) *cobra.Command {
+// New is the command. inFolder runs it with the folder that it is about, and sessionsOf says where
+// the history of a folder's loops is.
+func New(inFolder func(*cobra.Command, func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command, sessionsOf func(cmd *cobra.Command, folder string) (history.Options, error)) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what is kept of past loops",
@@ -39,15 +40,10 @@ docs/KEEPS.md says what is kept where.`,
 	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed, and how much that is")
 	cmd.Flags().BoolVar(&all, "all", false, "of all folders, and what belongs to none")
 	age := cmd.Flags().String("older-than", defaultAge, "what nothing was added to for this `TIME`; 0 is all")
-	folder := folderOf(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		span, err := limits.ParseSpan(*age)
 		if err != nil {
 			return fmt.Errorf("--older-than %w", err)
-		}
-		dir, err := folder()
-		if err != nil {
-			return err
 		}
 		sessions, err := sessionsOf(cmd, dir)
 		if err != nil {
@@ -59,8 +55,7 @@ docs/KEEPS.md says what is kept where.`,
 			return err
 		}
 		return problem
-	}
-	return cmd
+	})
 }
 
 // clean removes what was found, or lists it, and says how much it is of each kind.

@@ -30,3 +30,16 @@ func newACP() *cobra.Command {
 	sidecar.AddLog(cmd.Flags())
 	return cmd
 }
+
+// serveEditor serves an editor, or shows the help to a person.
+func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
+	if _, ok := terminal.Is(cmd.InOrStdin()); ok && !s.Wanted {
+		return cmd.Help()
+	}
+	stdout := terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer) // the server looks after its errors
+	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+	if err == nil && code != terminal.ExitDone {
+		return &exitError{code: code} // the log has said why
+	}
+	return err
+}

@@ -1,22 +1,18 @@
-// Package notifytest is the command that tries how loops call their user.
-package notifytest
+package main
 
 import (
-	"context"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// New is the command. load reads the settings of a folder, and here is the terminal.
-func New(folderOf func(*cobra.Command) func() (string, error), load func(*cobra.Command, string) (config.Files, config.Settings, error), here func(stdout io.Writer, warn func(string)) notify.At) *cobra.Command {
+// newNotify is about how loops call their user.
+func newNotify() *cobra.Command {
 	cmd := &cobra.Command{Use: "notify", Short: "Try how loops call you"}
 	test := &cobra.Command{
 		Use:   "test",
@@ -25,19 +21,14 @@ func New(folderOf func(*cobra.Command) func() (string, error), load func(*cobra.
 ralph.toml, has switched on. Exits with 1 if one of them fails.`,
 		Args: cli.NoArguments,
 	}
-	folder := folderOf(test)
-	test.RunE = func(cmd *cobra.Command, _ []string) error {
-		dir, err := folder()
-		if err != nil {
-			return err
-		}
-		_, s, err := load(cmd, dir)
+	cmd.AddCommand(inFolder(test, func(cmd *cobra.Command, dir string, _ []string) error {
+		_, s, err := loadSettings(cmd, dir)
 		if err != nil {
 			return err
 		}
 		note := notify.Note{Event: "test", Folder: dir, Title: notify.TitleOf(dir), Text: "this is how a loop calls you", Class: wire.ClassInfo}
 		failed := 0
-		for _, r := range notify.Test(context.Background(), s.Notify, here(cmd.OutOrStdout(), nil), note) {
+		for _, r := range notify.Test(cmd.Context(), s.Notify, here(cmd.OutOrStdout(), nil), note) {
 			said := "✓ " + r.Way + ": you are told"
 			switch {
 			case r.Off != "":
@@ -52,7 +43,6 @@ ralph.toml, has switched on. Exits with 1 if one of them fails.`,
 			return fmt.Errorf("%s failed, marked ✗ above", tell.Counted(failed, "way"))
 		}
 		return nil
-	}
-	cmd.AddCommand(test)
+	}))
 	return cmd
 }
