@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -73,7 +74,7 @@ func (a *afar) fetch(ctx context.Context, p wire.LoopParams) (any, error) {
 	if loopID := a.find(p); loopID != "" {
 		return a.place.Fetch(ctx, loopID)
 	}
-	return nil, failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
+	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
 }
 
 // run looks after the loops until the editor leaves.

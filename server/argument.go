@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -28,11 +28,6 @@ func with[A any](run func(context.Context, A) (any, error)) command {
 		}
 		return task{func(ctx context.Context) (any, error) { return run(ctx, a) }, a, target}, nil
 	}
-}
-
-// invalidKey is the error for a key of a command's argument.
-func invalidKey(key, format string, args ...any) error {
-	return &rpc.Error{Code: rpc.CodeInvalidParams, Message: fmt.Sprintf(format, args...), Data: map[string]any{"key": key}}
 }
 
 // lenient has an argument read as encoding/json reads it, but for keys that aren't known in the
@@ -54,7 +49,7 @@ func decodeArgument(data []byte, into any) error {
 	}
 	key := strings.Join(slices.Collect(wrong.JSONPointer.Tokens()), ".")
 	if errors.Is(err, json.ErrUnknownName) {
-		return invalidKey(key, "unknown key %s", key)
+		return refusal.Invalid(key, "unknown key %s", key)
 	}
-	return invalidKey(key, "wrong type: %s is a %s", key, cmp.Or(kinds[wrong.JSONKind], wrong.JSONKind.String()))
+	return refusal.Invalid(key, "wrong type: %s is a %s", key, cmp.Or(kinds[wrong.JSONKind], wrong.JSONKind.String()))
 }

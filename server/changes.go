@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -58,13 +59,13 @@ func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes
 func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, error) {
 	switch {
 	case p.From < 0:
-		return nil, invalidKey("from", "from is %d: 0 is before the loop", p.From)
+		return nil, refusal.Invalid("from", "from is %d: 0 is before the loop", p.From)
 	case p.To != nil && *p.To < p.From:
-		return nil, invalidKey("to", "to is %d, before from (%d)", *p.To, p.From)
+		return nil, refusal.Invalid("to", "to is %d, before from (%d)", *p.To, p.From)
 	}
 	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
-		return nil, invalidKey("paths", "%v", err)
+		return nil, refusal.Invalid("paths", "%v", err)
 	}
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {
@@ -103,15 +104,15 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) {
 	switch {
 	case p.Iteration != nil && p.Before != nil:
-		return nil, invalidKey("before", "say iteration or before, not both")
+		return nil, refusal.Invalid("before", "say iteration or before, not both")
 	case p.Iteration != nil && *p.Iteration < 0:
-		return nil, invalidKey("iteration", "iteration is %d: 0 is before the loop", *p.Iteration)
+		return nil, refusal.Invalid("iteration", "iteration is %d: 0 is before the loop", *p.Iteration)
 	case p.Before != nil && *p.Before < 1:
-		return nil, invalidKey("before", "before is %d: iterations are counted from 1", *p.Before)
+		return nil, refusal.Invalid("before", "before is %d: iterations are counted from 1", *p.Before)
 	}
 	path, err := answers.PathFrom(p.Path)
 	if err != nil {
-		return nil, invalidKey("path", "%v", err)
+		return nil, refusal.Invalid("path", "%v", err)
 	}
 	s, _, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {
@@ -127,7 +128,7 @@ func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) 
 		content, err = s.Content(ctx, changes.Reviewed, path)
 	}
 	if outside, ok := errors.AsType[*changes.OutsideError](err); ok {
-		return nil, invalidKey("path", "%v", outside)
+		return nil, refusal.Invalid("path", "%v", outside)
 	}
 	if err != nil {
 		return nil, err
@@ -163,12 +164,12 @@ func (v *reviewer) keep(ctx context.Context, p answers.KeepParams) (any, error) 
 	n, kept := changes.Latest, p.Kept == nil || *p.Kept
 	if p.Iteration != nil {
 		if n = *p.Iteration; n < 0 {
-			return nil, invalidKey("iteration", "iteration is %d: 0 is before the loop", n)
+			return nil, refusal.Invalid("iteration", "iteration is %d: 0 is before the loop", n)
 		}
 	}
 	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
-		return nil, invalidKey("paths", "%v", err)
+		return nil, refusal.Invalid("paths", "%v", err)
 	}
 	s, _, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {
@@ -176,11 +177,11 @@ func (v *reviewer) keep(ctx context.Context, p answers.KeepParams) (any, error) 
 	}
 	if p.Text != nil {
 		if len(paths) != 1 || p.Iteration != nil || !kept {
-			return nil, invalidKey("text", "text needs one of paths, and no iteration")
+			return nil, refusal.Invalid("text", "text needs one of paths, and no iteration")
 		}
 		all, err := s.KeepText(ctx, paths[0], []byte(*p.Text))
 		if errors.Is(err, changes.ErrUnchanged) {
-			return nil, invalidKey("paths", "%v", err)
+			return nil, refusal.Invalid("paths", "%v", err)
 		} else if err != nil || !all {
 			return answers.KeepResult{Kept: []string{}, Text: "one change kept"}, err
 		}

@@ -15,7 +15,7 @@ func TestEveryCommandIsCarriedOut(t *testing.T) {
 	}
 	for _, name := range names.Commands {
 		if (&manager{}).table()[name] == nil {
-			t.Errorf("commands.go has no %s", name)
+			t.Errorf("the table has no %s", name)
 		}
 		if !caller.Knows(name) {
 			t.Errorf("internal/caller/rights.go doesn't say who may ask for %s", name)

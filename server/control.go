@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -44,7 +45,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "when is %q: say now, afterIteration, interrupt or left", p.When)
 	}
 	h, seen, err := c.driven(ctx, p.LoopParams)
-	if isReason(err, wire.ReasonNotRunning) {
+	if refusal.Reason(err) == wire.ReasonNotRunning {
 		return noLoop, nil
 	} else if err != nil {
 		return nil, err
@@ -107,15 +108,6 @@ func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) 
 
 // noLoop is what there is where no loop is.
 var noLoop = wire.LoopResult{State: wire.StateIdle, Text: "no loop is running here"}
-
-func isReason(err error, reason string) bool {
-	var wire *rpc.Error
-	if !errors.As(err, &wire) {
-		return false
-	}
-	data, _ := wire.Data.(map[string]any)
-	return data["reason"] == reason
-}
 
 // driven finds the loop that parameters name, for who commands it: one of ours, one that another
 // process drives, or one of another place. seen is how it stood.
@@ -202,7 +194,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
-	if c.afar.find(p.LoopParams) != "" || !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) {
+	if c.afar.find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
 		return nil, err
 	}
 	c.loops.settle(ctx)
@@ -225,7 +217,7 @@ func (c *controls) typed(ctx context.Context, p wire.LoopParams, given wire.Limi
 	}
 	said, err := start.ParseChange(text, st.Limits, st.StopReason.Ending().Limit)
 	if err != nil {
-		return patch, invalidKey("text", "%v", err)
+		return patch, refusal.Invalid("text", "%v", err)
 	}
 	if said.Promise != nil {
 		err = checkPromise(*said.Promise)
@@ -271,7 +263,7 @@ func (c *controls) update(ctx context.Context, p wire.ChangeParams) (any, error)
 func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 	said, err := loop.ParseSteering(p.Text)
 	if err != nil {
-		return nil, invalidKey("text", "text: %v", err)
+		return nil, refusal.Invalid("text", "text: %v", err)
 	}
 	said.Next, said.Once = said.Next || p.Next, said.Once || p.Once
 	var id string
@@ -342,12 +334,4 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 		here = append(here, wire.StatusOf(status, false))
 	}
 	return wire.StatusesOf(here), nil
-}
-
-func ownerOf(o loopstate.Owner) wire.Owner {
-	owner := wire.Owner{PID: o.PID, Host: o.Host}
-	if !o.StartedAt.IsZero() {
-		owner.StartedAt = o.StartedAt.UTC().Format("2006-01-02T15:04:05Z07:00")
-	}
-	return owner
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
+	"github.com/ralph-lsp/ralph-lsp/server/findings"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -39,7 +39,7 @@ func shown(dir string, line int, message string) wire.DiagnosticsResult {
 			wire.Diagnostic{URI: uri, Range: wire.Range{Start: at, End: at}, Severity: 1, Code: json.RawMessage("2304"), Source: "ts", Message: message},
 			wire.Diagnostic{URI: uri, Severity: 2, Message: "a warning"},
 			wire.Diagnostic{URI: "file:///elsewhere/x.ts", Severity: 1, Message: "another folder's"},
-			wire.Diagnostic{URI: uri, Severity: 1, Source: problemSource, Message: "our own"},
+			wire.Diagnostic{URI: uri, Severity: 1, Source: findings.Source, Message: "our own"},
 			wire.Diagnostic{URI: "untitled:1", Severity: 1, Message: "no file's"})
 	}
 	return r
@@ -114,25 +114,4 @@ func TestAQuestionForDiagnosticsIsWithdrawn(t *testing.T) {
 	if withdrawn := c.Hears("$/cancelRequest", ""); !strings.Contains(string(withdrawn.Params), string(id)) {
 		t.Errorf("withdrew %s, not %s", withdrawn.Params, id)
 	}
-}
-
-// Whatever an editor says, it is read as something.
-func FuzzDiagnosis(f *testing.F) {
-	f.Add(`{"settled":true,"diagnostics":[{"uri":"file:///w/a.go","range":{"start":{"line":-5,"character":99999999999},"end":{}},"severity":1,"code":{"value":1},"message":"\u001b[2J"}],"seen":["file:///w/a.go","file:///w","x",""]}`)
-	f.Fuzz(func(t *testing.T, text string) {
-		var r wire.DiagnosticsResult
-		if json.Unmarshal([]byte(text), &r) != nil {
-			return
-		}
-		d := diagnosisOf("/w", &r)
-		for _, e := range d.Errors {
-			if e.Line < 1 || e.EndLine < e.Line || e.Column < 1 || !filepath.IsLocal(e.Path) || strings.ContainsAny(e.Message+e.Code+e.Source, "\x1b\n") {
-				t.Errorf("%+v", e)
-			}
-		}
-		got := verify.JudgeDiagnostics(verify.Diagnosis{}, d, []verify.Edit{{Path: "a.go", IsNew: true}})
-		if strings.ContainsAny(got.Why, "\x1b\n") {
-			t.Errorf("%q", got.Why)
-		}
-	})
 }

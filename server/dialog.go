@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -99,7 +100,7 @@ func (d dialog) askWith(ctx context.Context, kind messageType, message, safe str
 	if d.mute.Load() {
 		return ""
 	}
-	turnOf(ctx).end()
+	turns.Of(ctx).End()
 	params := messageParams{Type: kind, Message: stream.Plain(message), Actions: []messageItem{{safe}}}
 	for _, title := range others {
 		params.Actions = append(params.Actions, messageItem{title})

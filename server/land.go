@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -14,11 +15,11 @@ import (
 // land brings what a loop did in its worktree to the user's branch, or discards it.
 func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err := p.Typed(); err != nil {
-		return nil, invalidKey("text", "%v", err)
+		return nil, refusal.Invalid("text", "%v", err)
 	}
 	o, err := p.Options()
 	if err != nil {
-		return nil, invalidKey("how", "%v", err)
+		return nil, refusal.Invalid("how", "%v", err)
 	}
 	tree, kept, err := v.treeOf(ctx, p.LoopParams)
 	if err != nil {
@@ -43,7 +44,7 @@ func refusedLanding(p wire.LandParams, err error) (any, error) {
 		return answers.LandRefused(p, refused), nil
 	}
 	if errors.Is(err, worktree.ErrGone) {
-		err = failed(wire.ReasonNoWorktree, err, nil)
+		err = refusal.Failed(wire.ReasonNoWorktree, err, nil)
 	}
 	return nil, err
 }
@@ -89,5 +90,5 @@ func (v *reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree
 			return tree, kept, nil
 		}
 	}
-	return tree, kept, failed(wire.ReasonNoWorktree, err, nil)
+	return tree, kept, refusal.Failed(wire.ReasonNoWorktree, err, nil)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/findings"
+	"github.com/ralph-lsp/ralph-lsp/server/turns"
 )
 
 // launcher runs loops of ours in their folders, from their start to their end.
@@ -30,7 +32,7 @@ func (l *launcher) launch(cfg setup.Config) (*managed, error) {
 		return nil, err
 	}
 	f.changed()
-	cfg.Diagnose, cfg.Attended = l.diagnoseIn(f.path), func() bool { return true } // it ends with its editor
+	cfg.Diagnose, cfg.Attended = findings.Ask(l.ed, f.path), func() bool { return true } // it ends with its editor
 	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, l.status.Changed)}
 	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
 	if l.keep != nil {
@@ -38,7 +40,7 @@ func (l *launcher) launch(cfg setup.Config) (*managed, error) {
 		cfg.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
 	}
 	if !cfg.Continue {
-		l.problems.clear(f.path)
+		l.problems.Clear(f.path)
 	}
 	if level := l.workspace.updateLevel(); level != "" {
 		r.feed.SetLevel(level)
@@ -76,7 +78,7 @@ func (l *launcher) launch(cfg setup.Config) (*managed, error) {
 
 // told passes on what a loop of ours in a folder said.
 func (l *launcher) told(f *folder, r *managed, e loop.Event) {
-	l.problems.tell(f.path, e)
+	l.problems.Tell(f.path, e)
 	l.questions.tell(f, r, e)
 	switch e.(type) {
 	case loop.Asked, loop.Answered:
@@ -92,7 +94,7 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
 	isOpen, closing := f.ended(r, left)
 	if left == nil && r.Status().CanGoOn() { // it was discarded meanwhile
-		l.problems.clear(f.path)
+		l.problems.Clear(f.path)
 	}
 	f.changed()
 	l.permissions.look(f)
@@ -144,7 +146,7 @@ func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 		return nil
 	}
 	if _, owner, owned, _ := loop.FolderStatus(path); owned && owner.PID != os.Getpid() {
-		turnOf(ctx).end() // another process may take long
+		turns.Of(ctx).End() // another process may take long
 	}
 	_, err := loop.CancelFolder(ctx, path, loopID)
 	if errors.Is(err, loop.ErrNotRunning) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -31,11 +32,11 @@ func (s *loops) find(loopID, folderURI string) (*managed, error) {
 	}
 	switch len(found) {
 	case 0:
-		return nil, failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil)
+		return nil, refusal.Failed(wire.ReasonNotRunning, loop.ErrNotRunning, nil)
 	case 1:
 		return found[0], nil
 	}
-	return nil, failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
+	return nil, refusal.Failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
 }
 
 // known returns the loop with that id, running or ended, when it is ours.

@@ -11,6 +11,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/findings"
+	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -28,7 +30,7 @@ type manager struct {
 	reader      *reader
 	reviewer    *reviewer
 	agents      *agents
-	turns       turns
+	turns       turns.Turns
 	commands    map[string]command
 }
 
@@ -43,7 +45,7 @@ type env struct {
 	status  *feed.Status
 
 	sessions journal.Sessions
-	problems *problems // of the loops' checks
+	problems *findings.Problems // of the loops' checks
 
 	ctx   context.Context // ends with the editor
 	leave context.CancelFunc
@@ -66,7 +68,7 @@ type openDocuments interface {
 
 // newManager returns a manager without folders. Its docs are set before it is used.
 func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
-	e := &env{ed: ed, version: o.Version, keep: o.Keep, log: log, user: dialog{ed, new(atomic.Bool)}, problems: newProblems(ed)}
+	e := &env{ed: ed, version: o.Version, keep: o.Keep, log: log, user: dialog{ed, new(atomic.Bool)}, problems: findings.New(ed)}
 	e.ctx, e.leave = context.WithCancel(context.Background())
 	w := &workspace{env: e, opened: make(chan struct{}, 1), folders: map[string]*folder{}, asked: map[askedOf]bool{}}
 	q := &questions{env: e, workspace: w}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -21,7 +22,7 @@ import (
 // editor to open.
 func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) {
 	if p.ToolCallID == "" {
-		return nil, invalidKey("toolCallId", "toolCallId is missing: say which call the output is of")
+		return nil, refusal.Invalid("toolCallId", "toolCallId is missing: say which call the output is of")
 	}
 	from, output, err := rd.outputOf(ctx, p)
 	if err != nil {
@@ -56,7 +57,7 @@ func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 		output, found, err = history.Output(ctx, from.path, p.Iteration, p.ToolCallID)
 	}
 	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
-		return "", "", failed(wire.ReasonNoSession, foreign, nil)
+		return "", "", refusal.Failed(wire.ReasonNoSession, foreign, nil)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err
@@ -68,7 +69,7 @@ func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 		} else if from.goes {
 			why += " yet; it gets it when the agent goes on"
 		}
-		return "", "", failed(wire.ReasonNoOutput, errors.New(why), nil)
+		return "", "", refusal.Failed(wire.ReasonNoOutput, errors.New(why), nil)
 	}
 	return from.path, output, nil
 }

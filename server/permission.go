@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -140,7 +140,7 @@ func (p *permissions) ask(w waiting) {
 		defer withdraw()
 		answer := p.put(ctx, w)
 		if ctx.Err() == nil && answer != nil {
-			if _, err := w.tell(*answer); err != nil && ctx.Err() == nil && !isAnswered(err) {
+			if _, err := w.tell(*answer); err != nil && ctx.Err() == nil && refusal.Reason(err) != wire.ReasonNoQuestion { // else somebody was faster
 				p.log.Warn("an answer didn't reach the agent", "folder", w.Folder, "error", err)
 				p.user.show(messageWarning, w.name()+": the answer didn't reach the agent: "+err.Error())
 			}
@@ -150,12 +150,6 @@ func (p *permissions) ask(w waiting) {
 		p.mu.Unlock()
 		p.look(w.asker) // for the next one
 	})
-}
-
-// isAnswered says whether an answer came to nothing as somebody was faster.
-func isAnswered(err error) bool {
-	failure := (*wire.Failure)(nil)
-	return errors.Is(err, ask.ErrNoQuestion) || errors.As(err, &failure) && failure.Reason == wire.ReasonNoQuestion
 }
 
 // put asks the client, and returns what its user answers; nil leaves the question open.
@@ -224,7 +218,7 @@ func (c *controls) answer(ctx context.Context, p wire.AnswerParams) (any, error)
 	switch p.Answer {
 	case "", ask.Deny, ask.Once, ask.ForLoop, ask.Value:
 	default:
-		return nil, invalidKey("answer", "answer is %q: say deny, once, loop or value", p.Answer)
+		return nil, refusal.Invalid("answer", "answer is %q: say deny, once, loop or value", p.Answer)
 	}
 	w, err := c.waitingFor(ctx, p)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -29,10 +30,10 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "%v", err)
 	}
 	if request.Slash != "" {
-		return nil, invalidKey("text", "%s is no prompt for a plan", request.Slash)
+		return nil, refusal.Invalid("text", "%s is no prompt for a plan", request.Slash)
 	}
 	if request.Team.IsSet() {
-		return nil, invalidKey("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", request.Team.Flags(""))
+		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", request.Team.Flags(""))
 	}
 	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
@@ -46,7 +47,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	chosen := start.Options{Agent: start.Agent{Name: p.Backend, Hat: p.Hat}}.Over(request.Options)
 	_, argv, err := start.Resolver{Start: chosen, Settings: settings, Detect: s.agents.detect}.Interactive(ctx, prompt)
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
-		return nil, invalidKey("model", "%v: say it with args", err)
+		return nil, refusal.Invalid("model", "%v: say it with args", err)
 	}
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ func continueInPi(cwd, sessionFileURI string) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "sessionFileUri: %v", err)
 	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
+		return nil, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("there is no session %s", path), nil)
 	}
 	pi, err := backends.Lookup("pi")
 	if err != nil {

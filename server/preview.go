@@ -12,8 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/server/rpc"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -52,7 +51,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 	var broken error
 	if p.Config.Backend.Name != "" {
 		var err error
-		if argv, prompt, err = CheckStart(p.Config); isInvalid(err) {
+		if argv, prompt, err = CheckStart(p.Config); refusal.IsInvalid(err) {
 			return answers.DryRunResult{}, err
 		}
 		p.Met = append(p.Met, err)
@@ -75,22 +74,22 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 		result.Details = append(result.Details, wire.WorktreeRow(*p.tree, p.asTheyAre))
 	}
 	for _, warning := range slices.Concat(p.Config.Warnings, p.Config.Doubts()) {
-		result.Warnings = append(result.Warnings, stream.Line(warning, maxWarning))
+		result.Warnings = append(result.Warnings, wire.Whole(warning))
 	}
 	if broken != nil {
-		result.Warnings = append(result.Warnings, stream.Line(p.Config.Backend.Name+" may not work here: "+broken.Error(), maxWarning))
+		result.Warnings = append(result.Warnings, wire.Whole(p.Config.Backend.Name+" may not work here: "+broken.Error()))
 	}
 	if stray, _ := setup.StrayPromises(p.Config.Prompt, p.Config.Promise); stray != "" {
 		result.Warnings = append(result.Warnings, stray)
 	}
 	met := map[string]bool{}
 	p.Met = slices.DeleteFunc(p.Met, func(err error) bool {
-		if err == nil || met[reasonOf(err)] {
+		reason := refusal.Reason(err)
+		if err == nil || met[reason] {
 			return true
 		}
-		reason := reasonOf(err)
 		met[reason] = reason != ""
-		result.Problems = append(result.Problems, answers.ProblemOf(asWireError(err), reason, instead(reason)))
+		result.Problems = append(result.Problems, answers.ProblemOf(refusal.Of(err), reason, instead(reason)))
 		return false
 	})
 	return result, nil
@@ -120,7 +119,7 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 		plan.Config.Folder = folder
 		plan.InTree(ctx, treeWanted(p, request), settings.Worktree)
 	}
-	if isInvalid(err) {
+	if refusal.IsInvalid(err) {
 		return nil, err
 	}
 	plan.Config.Folder, plan.Met = folder, append(plan.Met, err)
@@ -136,25 +135,4 @@ func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request
 		result.Offers = answers.OffersAtStart(plan.Config.Suggested, start.Permits(ctx, plan.Config), argument)
 	}
 	return result, err
-}
-
-// isInvalid says whether an error is for what no start can have, and not for how
-// things stand.
-func isInvalid(err error) bool {
-	if err == nil {
-		return false
-	}
-	known, ok := errors.AsType[*rpc.Error](asWireError(err))
-	return ok && known.Code == rpc.CodeInvalidParams
-}
-
-// reasonOf is the data.reason that an error has for a client, "" for none.
-func reasonOf(err error) string {
-	known, _ := errors.AsType[*rpc.Error](asWireError(err))
-	if known == nil {
-		return ""
-	}
-	data, _ := known.Data.(map[string]any)
-	reason, _ := data["reason"].(string)
-	return reason
 }

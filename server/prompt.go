@@ -10,12 +10,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// maxPrompt is the longest prompt that is read from a file, in bytes.
-const maxPrompt = 32 << 20
 
 // prompts reads prompts from documents and files.
 type prompts struct{ docs openDocuments }
@@ -62,11 +60,11 @@ func (r prompts) given(p wire.StartParams) (prompt string, says start.Options, e
 	}
 	path, err := wire.PathOf(p.PromptURI)
 	if err != nil {
-		return "", says, invalidKey("promptUri", "promptUri: %v", err)
+		return "", says, refusal.Invalid("promptUri", "promptUri: %v", err)
 	}
 	prompt, says, err = r.at(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", says, failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
+		return "", says, refusal.Failed(wire.ReasonEmptyPrompt, fmt.Errorf("there is no file %s: save it first", path), nil)
 	}
 	return prompt, says, err
 }
@@ -76,7 +74,7 @@ func (r prompts) given(p wire.StartParams) (prompt string, says start.Options, e
 func (r prompts) at(path string) (prompt string, says start.Options, err error) {
 	text, open := r.docs.OpenText(path)
 	if !open {
-		text, err = readText(path)
+		text, err = start.ReadText(path)
 	}
 	if err == nil {
 		text, err = start.PromptText(path, []byte(text))
@@ -98,18 +96,5 @@ func (r prompts) at(path string) (prompt string, says start.Options, err error) 
 
 // badPrompt is the error for a file that is there and can't be a prompt.
 func badPrompt(path string, err error) error {
-	return failed(wire.ReasonBadPrompt, err, map[string]any{"fileUri": wire.FileURI(path)})
-}
-
-// readText reads a file that a person wrote. The error is fs.ErrNotExist for a
-// file that isn't there.
-func readText(path string) (string, error) {
-	data, err := paths.ReadRegular(path, maxPrompt+1)
-	if err != nil {
-		return "", fmt.Errorf("reading the prompt: %w", err)
-	}
-	if len(data) > maxPrompt {
-		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
-	}
-	return string(data), nil
+	return refusal.Failed(wire.ReasonBadPrompt, err, map[string]any{"fileUri": wire.FileURI(path)})
 }

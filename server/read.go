@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -89,9 +90,9 @@ func unread(from loopLog, err error) error {
 	case isUnreadable && from.goes && errors.Is(err, fs.ErrNotExist):
 		return errUnwritten
 	case isForeign:
-		return failed(wire.ReasonNoSession, foreign, nil)
+		return refusal.Failed(wire.ReasonNoSession, foreign, nil)
 	case isUnreadable:
-		return failed(wire.ReasonNoSession, unreadable, nil)
+		return refusal.Failed(wire.ReasonNoSession, unreadable, nil)
 	}
 	return err
 }
@@ -128,7 +129,7 @@ func (rd *reader) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error)
 	switch {
 	case p.SessionFileURI != "":
 		if named.path, err = wire.PathOf(p.SessionFileURI); err != nil {
-			return named, failed(wire.ReasonNoSession, err, nil)
+			return named, refusal.Failed(wire.ReasonNoSession, err, nil)
 		}
 	case p.LoopID != "":
 		named.id = p.LoopID
@@ -155,7 +156,7 @@ func (rd *reader) logOf(ctx context.Context, p wire.ReadParams) (loopLog, error)
 // readable fails for a log of which nothing is kept.
 func (l loopLog) readable() (loopLog, error) {
 	if l.live == nil && l.path == "" {
-		return l, failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.id), nil)
+		return l, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.id), nil)
 	}
 	return l, nil
 }
@@ -166,7 +167,7 @@ func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) 
 	if id == "" {
 		last, err := history.List(rd.keptIn(folder), folder, 1, true)
 		if err == nil && len(last) == 0 {
-			err = failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
+			err = refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
 		}
 		if err != nil {
 			return loopLog{}, err
@@ -182,5 +183,5 @@ func (rd *reader) pastLog(folders []string, folder, id string) (loopLog, error) 
 			return loopLog{id: past.Loop.LoopID, path: past.Path}, nil
 		}
 	}
-	return loopLog{}, failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)
+	return loopLog{}, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -18,7 +19,7 @@ import (
 // replace. It also returns the first run's command line and prompt.
 func CheckStart(cfg setup.Config) (argv []string, prompt string, err error) {
 	if slices.ContainsFunc(cfg.Args, func(arg string) bool { return strings.ContainsRune(arg, 0) }) {
-		return nil, "", invalidKey("args", "an argument has a NUL byte, which no program can be given")
+		return nil, "", refusal.Invalid("args", "an argument has a NUL byte, which no program can be given")
 	}
 	if argv, prompt, err = cfg.DryRun(); err != nil {
 		return nil, "", err
@@ -38,7 +39,7 @@ func CheckStart(cfg setup.Config) (argv []string, prompt string, err error) {
 // checkStateFile refuses a folder with something else where the state file goes.
 func checkStateFile(folder string) error {
 	if err := loopstate.CheckPlace(folder); err != nil {
-		return failed(wire.ReasonBadStateFile, err, nil)
+		return refusal.Failed(wire.ReasonBadStateFile, err, nil)
 	}
 	return nil
 }

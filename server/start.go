@@ -13,8 +13,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -34,7 +35,7 @@ type starter struct {
 func patchOf(p wire.LimitParams) (loop.Patch, error) {
 	patch, err := p.Patch()
 	if bad := (*limits.Error)(nil); errors.As(err, &bad) {
-		return patch, invalidKey(bad.Limit.Wire, "%s %v", bad.Limit.Wire, bad.Err)
+		return patch, refusal.Invalid(bad.Limit.Wire, "%s %v", bad.Limit.Wire, bad.Err)
 	}
 	if patch.Promise != nil {
 		err = checkPromise(*patch.Promise)
@@ -44,7 +45,7 @@ func patchOf(p wire.LimitParams) (loop.Patch, error) {
 
 func checkPromise(promise string) error {
 	if why := promises.CheckPromise(promise); why != "" {
-		return invalidKey("completionPromise", "the completion promise %s", why)
+		return refusal.Invalid("completionPromise", "the completion promise %s", why)
 	}
 	return nil
 }
@@ -58,7 +59,7 @@ func optionsOf(c wire.Choices) (start.Options, error) {
 // invalid is the error for a setting, by its name on the wire.
 func invalid(err error) error {
 	if bad := (*settings.Error)(nil); errors.As(err, &bad) {
-		return invalidKey(bad.Setting.Wire, "%v", err)
+		return refusal.Invalid(bad.Setting.Wire, "%v", err)
 	}
 	return err
 }
@@ -76,7 +77,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	}
 	typed, err := start.ParseChange(p.LimitsText, limits.Default(), "")
 	if err != nil {
-		return nil, invalidKey("limitsText", "%v", err)
+		return nil, refusal.Invalid("limitsText", "%v", err)
 	}
 	request.Options = start.Options{Limits: typed}.Over(request.Options)
 	switch {
@@ -108,7 +109,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 		return nil, err
 	}
 	files = s.files(cfg.Folder)
-	turnOf(ctx).end()
+	turns.Of(ctx).End()
 	start.Remember(files, cfg, r.Status().LoopID)
 	r.feed.AwaitBegin(ctx)
 	st := r.Status()
@@ -133,15 +134,12 @@ func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted 
 	return r, err
 }
 
-// maxWarning is how long a warning of a start is at most, in runes.
-const maxWarning = 1000
-
 // warn returns what the user should know about a start. A client without a
 // plugin shows no answers, so it is told in messages as well.
 func (s *starter) warn(cfg setup.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
-		warnings[i] = stream.Line(warning, maxWarning)
+		warnings[i] = wire.Whole(warning)
 		s.user.inform(messageWarning, "Ralph: "+warnings[i])
 	}
 	return warnings
@@ -154,7 +152,7 @@ func (s *starter) startFolder(uri string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(path); err != nil || !info.IsDir() {
-		return "", failed(wire.ReasonNoFolder, fmt.Errorf("there is no folder %s", path), nil)
+		return "", refusal.Failed(wire.ReasonNoFolder, fmt.Errorf("there is no folder %s", path), nil)
 	}
 	return path, nil
 }
@@ -204,17 +202,17 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	resolver.Prompt = prompt
 	cfg, sources, err := resolver.Resolve(ctx)
 	if errors.As(err, new(*start.TemplateError)) {
-		return setup.Config{}, nil, failed(wire.ReasonBadPrompt, err, nil)
+		return setup.Config{}, nil, refusal.Failed(wire.ReasonBadPrompt, err, nil)
 	}
 	cfg.Folder, cfg.Version, cfg.Warnings = folder, s.version, append(cfg.Warnings, warnings...)
 	if sources != nil {
 		sources["prompt"] = promptFrom
 	}
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
-		return setup.Config{}, nil, invalidKey("model", "%v: say it with args", err)
+		return setup.Config{}, nil, refusal.Invalid("model", "%v: say it with args", err)
 	}
 	if badArgument := (*start.ArgumentError)(nil); errors.As(err, &badArgument) {
-		return setup.Config{}, nil, invalidKey("args", "%v", err)
+		return setup.Config{}, nil, refusal.Invalid("args", "%v", err)
 	}
 	if err := checkPromise(cfg.Promise); err != nil {
 		return setup.Config{}, nil, err

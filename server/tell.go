@@ -3,12 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"slices"
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -70,7 +69,7 @@ func (q *questions) tell(f *folder, r *managed, e loop.Event) {
 	if !said.Notify {
 		return
 	}
-	kind, message := messageTypes[said.Class], q.workspace.nameOf(r.Status())+": "+stream.Line(said.Text, maxWarning)
+	kind, message := messageTypes[said.Class], q.workspace.nameOf(r.Status())+": "+wire.Whole(said.Text)
 	switch {
 	case len(said.Offers) == 0:
 		q.user.show(kind, message)
@@ -98,7 +97,7 @@ func (q *questions) offer(ctx context.Context, kind messageType, message, questi
 		return
 	}
 	result, err := q.do(q.ctx, offers[chosen])
-	if err == nil || !errors.Is(err, loop.ErrNotRunning) && !isReason(err, wire.ReasonNotRunning) { // else somebody else was faster
+	if refusal.Reason(err) != wire.ReasonNotRunning { // else somebody else was faster
 		q.user.answer(result, err)
 	}
 }

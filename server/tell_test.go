@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/doctor"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -132,7 +133,7 @@ func TestAnOfferIsWithdrawnWhenThePromiseChanges(t *testing.T) {
 
 func TestTheDoctorKnowsThePromptsPromise(t *testing.T) {
 	find := func(dir, id string) (found []answers.Check) {
-		for _, c := range Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
+		for _, c := range doctor.Examine(t.Context(), "v", config.FilesOf(dir, nil)) {
 			if c.ID == id {
 				found = append(found, c)
 			}

@@ -8,6 +8,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -22,7 +24,7 @@ func treeWanted(p wire.StartParams, request start.Request) start.Tree {
 // launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
 // none afterwards.
 func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree, settings config.Worktree) (*managed, error) {
-	turnOf(ctx).end() // to set it up may take long
+	turns.Of(ctx).End() // to set it up may take long
 	done, err := s.workspace.hold()
 	if err != nil {
 		return nil, err
@@ -49,7 +51,7 @@ func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted st
 // noTree gives the errors of a start's worktree their reason.
 func noTree(err error) error {
 	if errors.As(err, new(*worktree.Error)) || errors.As(err, new(*start.SetupError)) {
-		return failed(wire.ReasonNoWorktree, err, nil)
+		return refusal.Failed(wire.ReasonNoWorktree, err, nil)
 	}
 	return err
 }
@@ -94,7 +96,7 @@ func (w *workspace) hold() (done func(), err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
 	}
 	w.wg.Add(1)
 	return w.wg.Done, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -64,5 +65,5 @@ func loadSettings(files config.Files) (config.Settings, error) {
 		name = filepath.Join(files.UserDir, config.UserName)
 	}
 	problem := answers.ConfigProblem{FileURI: wire.FileURI(name), Line: 1, Column: 1, Message: err.Error()}
-	return settings, failed(wire.ReasonBadConfig, err, map[string]any{"problems": []answers.ConfigProblem{problem}})
+	return settings, refusal.Failed(wire.ReasonBadConfig, err, map[string]any{"problems": []answers.ConfigProblem{problem}})
 }

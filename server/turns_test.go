@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
@@ -60,36 +59,5 @@ func TestStartsThatReplaceComeInOrder(t *testing.T) {
 	}
 	if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, struct{}{})); got.State != "ended" || got.LoopID != last.LoopID {
 		t.Errorf("cancelled %+v, the last start was %+v", got, last)
-	}
-}
-
-func TestTurns(t *testing.T) {
-	free := func(turn *turn) bool {
-		ended, end := context.WithCancel(context.Background())
-		end()
-		return turn.await(ended) == nil
-	}
-	var order turns
-	first := order.take("/a", true)
-	cancel := order.take("/a", false)
-	second, elsewhere := order.take("/a", true), order.take("/b", true)
-	anywhere := order.take("", true)
-	if !free(first) || free(cancel) || free(second) || !free(elsewhere) || free(anywhere) {
-		t.Error("only those without another before them are free")
-	}
-	first.end()
-	first.end()
-	if !free(cancel) || !free(second) || free(anywhere) {
-		t.Error("the first is done")
-	}
-	second.end()
-	elsewhere.end()
-	if !free(anywhere) || len(order.open) != 1 {
-		t.Error("all before the last are done")
-	}
-	var none *turn
-	none.end()
-	if !free(none) {
-		t.Error("who has no turn waits for nobody")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -14,12 +15,12 @@ import (
 func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) {
 	switch {
 	case p.Iteration < 0 || p.Iteration == 0 && p.Since == 0:
-		return nil, invalidKey("iteration", "say which iteration, or since which; they are counted from 1")
+		return nil, refusal.Invalid("iteration", "say which iteration, or since which; they are counted from 1")
 	case p.Since < 0 || p.Since > 0 && p.Iteration > 0:
-		return nil, invalidKey("since", "say an iteration from 1 on, or since which, not both")
+		return nil, refusal.Invalid("since", "say an iteration from 1 on, or since which, not both")
 	}
 	if _, err := answers.PathsFrom(p.Paths); err != nil {
-		return nil, invalidKey("paths", "%v", err)
+		return nil, refusal.Invalid("paths", "%v", err)
 	}
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {

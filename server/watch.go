@@ -66,7 +66,7 @@ func (o *lookout) look(f *folder) {
 	f.changed()
 	o.permissions.look(f)
 	if before != nil && now == nil { // it was discarded
-		o.problems.clear(f.path)
+		o.problems.Clear(f.path)
 	}
 	if refresh {
 		o.workspace.refresh(f)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -128,7 +129,7 @@ func (w *workspace) forget(f *folder) {
 	if f.removed && !f.hasOurs() {
 		f.unwatch()
 		f.withdraw()
-		w.problems.clear(f.path)
+		w.problems.Clear(f.path)
 		delete(w.folders, f.path)
 	}
 }
@@ -149,18 +150,18 @@ func (w *workspace) folderPath(uri string) (string, error) {
 	if uri != "" {
 		path, err := wire.PathOf(uri)
 		if err != nil {
-			return "", failed(wire.ReasonNoFolder, err, nil)
+			return "", refusal.Failed(wire.ReasonNoFolder, err, nil)
 		}
 		return w.FolderAt(path), nil
 	}
 	open := w.open()
 	switch len(open) {
 	case 0:
-		return "", failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
+		return "", refusal.Failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
 	case 1:
 		return open[0], nil
 	}
-	return "", failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(open)})
+	return "", refusal.Failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(open)})
 }
 
 // open lists the folders that the editor has open.
@@ -243,7 +244,7 @@ func (w *workspace) begin(path string) (*folder, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
-		return nil, failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
 	}
 	f := w.folder(path, real)
 	f.starting++

@@ -17,6 +17,9 @@ import (
 // sentence is a text that was written by the loop, in one line.
 func Sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
 
+// Whole is a text in one line of which half would be of no use: a problem, or a command line.
+func Whole(text string) string { return stream.Line(text, 1000) }
+
 // These write what the editors and the terminal say in the same words.
 
 // JoinFacts puts the facts that aren't empty between dots.

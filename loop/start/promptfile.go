@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -131,4 +132,20 @@ func PromptOfFile(file string, data []byte) (string, error) {
 		err = CheckFile(file, prompt)
 	}
 	return prompt, err
+}
+
+// maxPrompt is the longest prompt that is read from a file, in bytes.
+const maxPrompt = 32 << 20
+
+// ReadText reads a file that a person wrote. The error is fs.ErrNotExist for a
+// file that isn't there.
+func ReadText(path string) (string, error) {
+	data, err := paths.ReadRegular(path, maxPrompt+1)
+	if err != nil {
+		return "", fmt.Errorf("reading the prompt: %w", err)
+	}
+	if len(data) > maxPrompt {
+		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
+	}
+	return string(data), nil
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -41,14 +40,11 @@ func LandedOf(p wire.LandParams, done worktree.Landed) LandResult {
 	case done.Gone:
 		r.Text += "; the worktree is removed"
 	case done.Stays != "":
-		r.Text += "; the worktree stays: " + whole(done.Stays)
+		r.Text += "; the worktree stays: " + wire.Whole(done.Stays)
 		r.Class = wire.ClassWarning
 	}
 	return r
 }
-
-// whole is a text in one line that ends with a command line: half of one is of no use.
-func whole(s string) string { return stream.Line(s, maxProblem) }
 
 func filesNotCommitted(n int) string { return tell.Counted(n, "uncommitted file") }
 
@@ -63,7 +59,7 @@ func LandRefused(p wire.LandParams, e *worktree.Refused) LandResult {
 		r.Refused = append(r.Refused, RefusedFile{Path: path, Reason: f.Why, Text: wire.OneLine(path) + ": " + f.Why})
 	}
 	for _, next := range e.Fix {
-		r.Next = append(r.Next, whole(next))
+		r.Next = append(r.Next, wire.Whole(next))
 	}
 	again := func(title string, change func(*wire.LandParams)) {
 		with := p
@@ -112,10 +108,10 @@ func lostText(d worktree.Discarded) string {
 func DiscardedOf(d worktree.Discarded) LandResult {
 	r := LandResult{Text: "discarded " + wire.OneLine(d.Branch), Class: wire.ClassOK}
 	if d.Ref != "" {
-		r.Text += "; back with: git branch " + tell.ShellWord(whole(d.Branch)) + " " + tell.ShellWord(whole(d.Ref))
+		r.Text += "; back with: git branch " + tell.ShellWord(wire.Whole(d.Branch)) + " " + tell.ShellWord(wire.Whole(d.Ref))
 	}
 	if d.Stays != "" {
-		r.Text, r.Class = "the worktree of "+wire.OneLine(d.Branch)+" stays: "+whole(d.Stays), wire.ClassWarning
+		r.Text, r.Class = "the worktree of "+wire.OneLine(d.Branch)+" stays: "+wire.Whole(d.Stays), wire.ClassWarning
 	}
 	return r
 }

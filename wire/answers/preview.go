@@ -48,15 +48,12 @@ type StartProblem struct {
 
 // ProblemOf says why a start with an argument would be refused.
 func ProblemOf(err error, reason string, offers []wire.Command) StartProblem {
-	p := StartProblem{Text: stream.Line(wire.Sentence(err.Error()), maxProblem), Class: wire.ClassError, Reason: reason, Offers: offers}
+	p := StartProblem{Text: wire.Whole(wire.Sentence(err.Error())), Class: wire.ClassError, Reason: reason, Offers: offers}
 	if slices.Contains([]string{wire.ReasonAlreadyRunning, wire.ReasonInterrupted, wire.ReasonUntrusted}, reason) {
 		p.Class = wire.ClassWarning // the user's word is enough
 	}
 	return p
 }
-
-// maxProblem is how long a problem is at most, in runes.
-const maxProblem = 1000
 
 // PreviewOf tells what a start with a configuration would do. argv and prompt are
 // what its agent would get, version is that of its agent; all three are empty if nobody

@@ -71,11 +71,15 @@ var picture = Rules{
 		"server/client":            {"wire"},
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
 		"server/documents":         {"agents", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
+		"server/turns":             {},
+		"server/refusal":           {"agents", "backends", "changes", "config", "internal/caller", "loop", "loop/ask", "loop/start", "loopstate", "sandbox", "server/rpc", "wire", "wire/answers"},
+		"server/doctor":            {"backends", "config", "internal/tell", "loop", "loop/engine/setup", "loop/start", "loopstate", "sandbox", "server/refusal", "verify", "wire", "wire/answers"},
+		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
 		"server/elsewhere":         {"loop", "changes", "journal", "wire", "wire/answers"},
 		"server/stdio":             {"server", "server/elsewhere"},
-		"server":                   {"loop/engine/setup", "loop/engine", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "agents", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
+		"server":                   {"server/doctor", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/engine", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "stream/decode", "stream/promises"},
 		"acp":                      {"wire"},
-		"cmd/ralph-lsp":            {"loop/engine/setup", "acp", "cmd/internal/acplist", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "cmd/internal/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
+		"cmd/ralph-lsp":            {"loop/engine/setup", "acp", "cmd/internal/acplist", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "cmd/internal/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/request":            {"internal/limits", "loop", "loop/ask", "loopstate", "wire"},
 		"fleet":                    {"fleet/request", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/desk":               {"loop/ask", "fleet", "changes", "journal", "loop", "server/elsewhere", "stream", "wire", "wire/answers", "internal/git", "internal/tell"},
@@ -90,7 +94,7 @@ var picture = Rules{
 		"internal/...":             {"internal/..."},
 	},
 	Fenced: map[string][]string{
-		"go.lsp.dev/":                  {"server", "server/rpc", "server/documents"},
+		"go.lsp.dev/":                  {"server", "server/rpc", "server/documents", "server/findings"},
 		"github.com/creack/pty":        {"backends"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
@@ -112,7 +116,7 @@ const (
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"loop/engine": 6500,
-	"server":      6100,
+	"server":      5300,
 }}
 
 const root = "../../.."

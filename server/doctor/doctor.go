@@ -1,4 +1,5 @@
-package server
+// Package doctor checks whether loops can run on a machine and in a folder, and says what is missing.
+package doctor
 
 import (
 	"cmp"
@@ -13,13 +14,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -60,12 +59,12 @@ func promiseChecks(dir string, settings config.Settings) []answers.Check {
 	if err != nil {
 		return nil // a start says why
 	}
-	prompt, err := readText(path)
+	prompt, err := start.ReadText(path)
 	if err != nil {
 		return nil
 	}
 	if why, _ := setup.StrayPromises(prompt, start.PromiseOf(prompt)); why != "" {
-		return []answers.Check{{ID: "prompt", Optional: true, Message: stream.Line(path+": "+why, maxWarning), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
+		return []answers.Check{{ID: "prompt", Optional: true, Message: wire.Whole(path + ": " + why), Fix: "say which one counts: [completion] promise in " + config.Name + ", or --completion-promise"}}
 	}
 	promise := start.PromiseOf(prompt)
 	if promise == "" {
@@ -137,12 +136,12 @@ func checkChoice(ctx context.Context, settings config.Settings) answers.Check {
 	c := answers.Check{ID: "backend"}
 	cfg, sources, err := start.Resolver{Settings: settings, Detect: start.Installed}.Resolve(ctx)
 	if err != nil {
-		c.Message = stream.Line(err.Error(), maxWarning)
+		c.Message = wire.Whole(err.Error())
 		return c
 	}
 	program, err := cfg.Backend.Find()
 	if err != nil {
-		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), cfg.Backend.HowToInstall()
+		c.Message, c.Fix = wire.Whole(err.Error()), cfg.Backend.HowToInstall()
 		return c
 	}
 	c.OK, c.Message = true, fmt.Sprintf("%s is used: %s (%s)", cfg.Backend.Name, program, wire.SourceText[sources["backend"]])
@@ -154,7 +153,7 @@ func checkFolder(dir string) answers.Check {
 	c := answers.Check{ID: "folder", OK: true, Message: "the folder " + dir + " is writable"}
 	probe, err := os.CreateTemp(dir, ".ralph-lsp-doctor-*")
 	if err != nil {
-		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+stream.Line(err.Error(), maxWarning)
+		c.OK, c.Message = false, "the folder "+dir+" is not writable: "+wire.Whole(err.Error())
 		c.Fix = "change its permissions, or use another folder"
 		return c
 	}
@@ -168,12 +167,12 @@ func checkState(dir string) answers.Check {
 	c := answers.Check{ID: "state"}
 	file, err := loopstate.Open(dir)
 	if err != nil {
-		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "move it away"
+		c.Message, c.Fix = wire.Whole(err.Error()), "move it away"
 		return c
 	}
 	owner, owned, err := file.Owner()
 	if err != nil {
-		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "see the lock file beside the state file"
+		c.Message, c.Fix = wire.Whole(err.Error()), "see the lock file beside the state file"
 		return c
 	}
 	state, err := file.Load()
@@ -182,7 +181,7 @@ func checkState(dir string) answers.Check {
 	case errors.Is(err, fs.ErrNotExist):
 		c.OK, c.Message = true, "no loop in the folder"
 	case err != nil:
-		c.Message, c.Fix = stream.Line(err.Error(), maxWarning), "mend that line, or delete the file"
+		c.Message, c.Fix = wire.Whole(err.Error()), "mend that line, or delete the file"
 	case owned:
 		c.OK = true
 		c.Message = fmt.Sprintf("a loop at iteration %s, driven by process %s", at, owner.Words())
@@ -203,13 +202,13 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 	case errors.As(err, &invalid):
 		var checks []answers.Check
 		for _, p := range invalid.Problems {
-			checks = append(checks, answers.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, stream.Line(p.Message, maxWarning)), Fix: "mend it: no loop starts until then"})
+			checks = append(checks, answers.Check{ID: "config", Message: fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, wire.Whole(p.Message)), Fix: "mend it: no loop starts until then"})
 		}
 		return checks
 	case errors.As(err, &untrusted):
 		return []answers.Check{{ID: "config", Optional: true, Message: wire.OneLine(untrusted.Error()), Fix: "if you trust that, say so with ralph-lsp trust"}}
 	case err != nil:
-		return []answers.Check{{ID: "config", Message: stream.Line(err.Error(), maxWarning)}}
+		return []answers.Check{{ID: "config", Message: wire.Whole(err.Error())}}
 	}
 	var checks []answers.Check
 	for _, h := range settings.Held {
@@ -221,49 +220,10 @@ func configChecks(settings config.Settings, err error) []answers.Check {
 		if h.Users {
 			fix = "write it into your own " + config.UserName
 		}
-		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: stream.Line(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts), maxWarning), Fix: fix})
+		checks = append(checks, answers.Check{ID: "config", Optional: true, Message: wire.Whole(fmt.Sprintf("%s in the folder's %s is not taken%s", h.Line, config.Name, counts)), Fix: fix})
 	}
 	for _, v := range settings.Values() {
 		checks = append(checks, answers.Check{ID: "setting." + v.Key, OK: true, Message: fmt.Sprintf("%s = %s (%s)", v.Key, wire.OneLine(v.Text), wire.SourceText[v.Source])})
 	}
 	return checks
 }
-
-// doctor checks the folder that is named, or the workspace's only one.
-func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) {
-	path, err := m.workspace.folderPath(p.Folder)
-	if err != nil && p.Folder != "" {
-		return nil, err
-	}
-	checks := Examine(ctx, m.version, m.files(path))
-	if m.afar.place != nil {
-		checks = append(checks, m.afar.place.Check(ctx))
-	}
-	return answers.DoctorResult{Checks: checks}, nil
-}
-
-func (m *manager) help(context.Context, struct{}) (any, error) {
-	return wire.HelpResult{Markdown: helpText + start.FlagList()}, nil
-}
-
-// helpText is what an editor shows of help.
-var helpText = `# Ralph loops
-
-An agent (pi, claude, or a program of yours) gets the same prompt again and again, each time with a fresh
-context, until it promises that it is done or a limit is reached.
-
-- **Start** with a prompt. The loop is done when the agent's last message has ` + "`<promise>DONE</promise>`" + ` (the text is yours) on
-  a line of its own, or ends with the line ` + "`LOOP_COMPLETE`" + `. A prompt with one such tag sets the promise; each run is told it.
-- **Limits**: ` + strings.Join(limits.Default().Texts(), ", ") + `,
-  unless you say otherwise; a budget in dollars if you give one. All of them can be changed while the loop runs.
-- **Pause** finishes the running iteration; **resume** goes on, or ends a wait. **Steer** tells the agent something: at once where it listens (pi, claude), else with its next run.
-- **Cancel** ends the agent and everything it started, and answers when all of it is gone.
-- The loop's state is in ` + "`.pi/ralph-loop.local.md`" + `: edit the prompt or the limits there, or delete the file to end the loop.
-- Defaults for a folder (backend, limits, roles) are in its ` + "`ralph.toml`" + `, yours in ralph-lsp/config.toml in your
-  configuration folder; the doctor says where each value comes from.
-- If the editor goes away, the loop is interrupted and can be continued at the same iteration; with ` + "`--on-close keep`" + ` it goes on alone.
-
-The text of a start may have flags: ` + "`/ralph-loop \"Build X\" --completion-promise \"DONE\" --max-iterations=20`" + `.
-Flags next to such a text win over those in it. ` + "`/cancel-ralph`" + ` and ` + "`/ralph-help`" + ` are understood too. A start takes:
-
-`

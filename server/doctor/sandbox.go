@@ -1,13 +1,12 @@
-package server
+package doctor
 
 import (
 	"context"
 	"errors"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
-	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -25,7 +24,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 	from := " (" + wire.SourceText[settings.Source("sandbox.mode")] + ")"
 	switch {
 	case err != nil:
-		check.OK, check.Message = false, stream.Line(err.Error(), maxWarning)
+		check.OK, check.Message = false, wire.Whole(err.Error())
 	case spec.IsOn():
 		check.Message = "sandbox: " + wire.WallsText(spec) + from
 	default:
@@ -38,7 +37,7 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 // loops. If walls can't be made here, it writes nothing and says why.
 func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.SandboxResult, error) {
 	if mode != sandbox.Workspace && mode != sandbox.Off {
-		return wire.SandboxResult{}, invalidKey("mode", "mode is %q: say workspace or off", mode)
+		return wire.SandboxResult{}, refusal.Invalid("mode", "mode is %q: say workspace or off", mode)
 	}
 	settings, err := config.Files{UserDir: files.UserDir, Builtin: files.Builtin}.Load()
 	if err == nil && mode == sandbox.Workspace {
@@ -49,8 +48,4 @@ func SetSandbox(ctx context.Context, files config.Files, mode string) (wire.Sand
 	}
 	file, err := files.SetOwn("sandbox", "mode", mode)
 	return wire.SandboxResultOf(mode, file), err
-}
-
-func (s *starter) sandbox(ctx context.Context, p wire.SandboxParams) (any, error) {
-	return SetSandbox(ctx, config.FilesOf("", backends.Names()), p.Mode)
 }

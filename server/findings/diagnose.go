@@ -1,4 +1,4 @@
-package server
+package findings
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -20,10 +21,10 @@ const (
 	maxLineNumber = 1 << 30
 )
 
-// diagnoseIn returns what asks the editor for what it knows of a folder's files; nil
+// Ask returns what asks the editor for what it knows of a folder's files; nil
 // where it doesn't tell.
-func (l *launcher) diagnoseIn(folder string) func(context.Context, []string) (verify.Diagnosis, error) {
-	if !l.ed.Client().Diagnostics {
+func Ask(ed client.Editor, folder string) func(context.Context, []string) (verify.Diagnosis, error) {
+	if !ed.Client().Diagnostics {
 		return nil
 	}
 	return func(ctx context.Context, names []string) (verify.Diagnosis, error) {
@@ -37,7 +38,7 @@ func (l *launcher) diagnoseIn(folder string) func(context.Context, []string) (ve
 			return verify.Diagnosis{Settled: true}, nil
 		}
 		var answer json.RawMessage
-		if err := l.ed.Request(ctx, wire.MethodDiagnostics, params, &answer); err != nil {
+		if err := ed.Request(ctx, wire.MethodDiagnostics, params, &answer); err != nil {
 			return verify.Diagnosis{}, err
 		}
 		var result *wire.DiagnosticsResult
@@ -55,7 +56,7 @@ func diagnosisOf(folder string, r *wire.DiagnosticsResult) verify.Diagnosis {
 	d := verify.Diagnosis{Settled: r.Settled, Seen: in.all(r.Seen), Busy: in.all(r.Busy), Unsaved: in.all(r.Unsaved)}
 	for _, e := range r.Diagnostics {
 		path := in.path(e.URI)
-		if e.Severity != severityError || path == "" || e.Source == problemSource {
+		if e.Severity != severityError || path == "" || e.Source == Source {
 			continue
 		}
 		if len(d.Errors) == verify.MaxErrors {

@@ -1,4 +1,6 @@
-package server
+// Package findings shows an editor what a loop's checks found in its files, and asks it what its
+// own language servers know of them.
+package findings
 
 import (
 	"os"
@@ -17,12 +19,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// problemSource is who says so, as editors show it.
-const problemSource = "ralph verify"
+// Source is who says so, as editors show it.
+const Source = "ralph verify"
 
-// problems are the places where the last check of a folder's loop failed, as
+// Problems are the places where the last check of a folder's loop failed, as
 // diagnostics of the editor's.
-type problems struct {
+type Problems struct {
 	ed client.Editor
 
 	mu    sync.Mutex
@@ -32,34 +34,35 @@ type problems struct {
 // found are diagnostics by file.
 type found map[uri.URI][]protocol.Diagnostic
 
-func newProblems(ed client.Editor) *problems {
-	return &problems{ed: ed, shown: map[string]found{}}
+// New returns Problems without any.
+func New(ed client.Editor) *Problems {
+	return &Problems{ed: ed, shown: map[string]found{}}
 }
 
-// tell shows what a loop's check found, until another one begins or there is
+// Tell shows what a loop's check found, until another one begins or there is
 // nothing to go on with.
-func (p *problems) tell(folder string, e loop.Event) {
+func (p *Problems) Tell(folder string, e loop.Event) {
 	switch e := e.(type) {
 	case loop.Verify:
 		switch {
 		case e.Gate == verify.DiagnosticsGate: // the editor shows them
-			p.clear(folder)
+			p.Clear(folder)
 		case e.State != verify.Running || e.Output == "":
 			p.show(folder, foundIn(folder, e.Problems))
 		}
 	case loop.End:
 		if len(e.Reason.Ending().Remedies) == 0 {
-			p.clear(folder)
+			p.Clear(folder)
 		}
 	}
 }
 
-// clear takes back what a folder's check found.
-func (p *problems) clear(folder string) { p.show(folder, nil) }
+// Clear takes back what a folder's check found.
+func (p *Problems) Clear(folder string) { p.show(folder, nil) }
 
 // show tells the editor of each file that has or had diagnostics of a folder's.
 // One folder may be inside of another: then a file has those of both.
-func (p *problems) show(folder string, now found) {
+func (p *Problems) show(folder string, now found) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var changed []uri.URI
@@ -98,7 +101,7 @@ func foundIn(folder string, problems []verify.Problem) found {
 		}
 		files[u] = append(files[u], protocol.Diagnostic{
 			Range: rangeOf(p), Severity: protocol.DiagnosticSeverityError,
-			Source: protocol.NewOptional(problemSource), Message: protocol.String(stream.Plain(p.Message)),
+			Source: protocol.NewOptional(Source), Message: protocol.String(stream.Plain(p.Message)),
 		})
 	}
 	return files
