@@ -18,6 +18,10 @@ const maxUpdates = 100
 // File is the state file of one folder. Its methods may be called from several
 // goroutines, and other processes may do the same with their own File.
 type File struct {
+	// IsLeft says that the file is as a program has left it that went on with the loop until now, and that no user
+	// is at work on it: its prompt is whole. It is set before anything else is done.
+	IsLeft bool
+
 	folder string // absolute, as the user names it
 	root   string // the same without links
 	dir    string // of records; "" is the user's

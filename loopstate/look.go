@@ -170,7 +170,10 @@ func (f *File) rest(l look, purpose purpose, err error) (rest, most time.Duratio
 // behind it. Any other may be a half of one: there are editors that open the
 // file anew for each part. The caller holds updating.
 func (f *File) continues(prompt string) bool {
-	return f.prompt != nil && strings.HasPrefix(prompt, *f.prompt)
+	if f.prompt == nil {
+		return f.IsLeft
+	}
+	return strings.HasPrefix(prompt, *f.prompt)
 }
 
 // read reads a file, but nothing that could block who does so or fill the memory.

@@ -210,6 +210,30 @@ func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 	}
 }
 
+// A prompt that may be half of one is waited for, and what a program has left isn't.
+func TestAPromptThatWasLeftIsBelievedAtOnce(t *testing.T) {
+	for isLeft, want := range map[bool]time.Duration{true: 0, false: runTime} {
+		synctest.Test(t, func(t *testing.T) {
+			f := open(t, t.TempDir())
+			write(t, f, savedText(0))
+			f.IsLeft = isLeft
+			for _, want := range []time.Duration{want, runTime} {
+				now := time.Now()
+				if err := os.Chtimes(f.Path(), now, now); err != nil { // the file's own clock goes on
+					t.Fatal(err)
+				}
+				if _, err := f.Claim(func(*State) error { return nil }); err != nil {
+					t.Fatal(err)
+				}
+				if took := time.Since(now); took < want || took > want+2*settlePoll {
+					t.Errorf("left %t: it took %s, not %s", isLeft, took, want)
+				}
+				write(t, f, savedText(1))
+			}
+		})
+	}
+}
+
 // shows says whether the file's prompt is that of save i.
 func (s saveStyle) shows(t *testing.T, f *File, i int) bool {
 	t.Helper()
