@@ -266,15 +266,7 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
 		return "", err
 	}
-	if err := private.StageKnown(ctx); err != nil {
-		return "", err
-	}
-	others, err := private.Run(ctx, nil, "ls-files", "--others", "--exclude-standard", "-z")
-	if err != nil {
-		return "", err
-	}
-	paths := slices.DeleteFunc(git.Fields(others), func(name string) bool { return strings.HasSuffix(name, "/") }) // repositories within
-	if _, err := private.Run(ctx, []byte(strings.Join(paths, "\x00")), "update-index", "-z", "--add", "--stdin"); err != nil {
+	if _, err := private.StageAll(ctx); err != nil {
 		return "", err
 	}
 	made, err := private.Text(ctx, nil, "write-tree")

@@ -1,14 +1,12 @@
 package worktree
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -49,7 +47,7 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, 
 	if out, err := g.Run(ctx, nil, "ls-files", "-z", "--unmerged"); err != nil || len(out) > 0 {
 		return fail(errors.Join(err, errors.New("a merge has conflicts")))
 	}
-	others := []string{"ls-files", "-z", "--others", "--exclude-standard", "--", ":/"}
+	others := []string{"--", ":/"}
 	if len(hidden) > 0 {
 		known, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--"}, hidden...)...)
 		if err == nil {
@@ -62,23 +60,12 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, 
 			others = append(others, ":(exclude,literal)"+path)
 		}
 	}
-	if err = g.StageKnown(ctx); err != nil {
-		return fail(err)
-	}
-	out, err := g.Run(ctx, nil, others...)
+	within, err := g.StageAll(ctx, others...)
 	if err != nil {
 		return fail(err)
 	}
-	var added bytes.Buffer
-	for _, name := range git.Fields(out) {
-		if strings.HasSuffix(name, "/") {
-			notes = append(notes, name+" is a repository of its own, and isn't in the worktree")
-			continue
-		}
-		fmt.Fprintf(&added, "%s\x00", name)
-	}
-	if _, err = g.Run(ctx, added.Bytes(), "update-index", "-z", "--add", "--stdin"); err != nil {
-		return fail(err)
+	for _, name := range within {
+		notes = append(notes, name+" is a repository of its own, and isn't in the worktree")
 	}
 	tree, err := g.Text(ctx, nil, "write-tree")
 	if err != nil {

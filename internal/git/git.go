@@ -227,19 +227,40 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// StageKnown takes the files that the index knows into it as they are, in the folder of the work tree's top. What
-// git add --update does runs git in submodules, whose configuration may be anybody's.
-func (g Git) StageKnown(ctx context.Context) error {
-	for _, take := range [][2]string{{"--diff-filter=D", "--force-remove"}, {"--diff-filter=d", "--add"}} { // a file that only a link leads to by now is gone
-		changed, err := g.Run(ctx, nil, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=dirty", take[0])
-		if err == nil && len(changed) > 0 {
-			_, err = g.Run(ctx, changed, "update-index", "-z", take[1], "--stdin")
-		}
-		if err != nil {
-			return err
+// StageAll takes the files of the work tree into the index as they are, in the folder of its top: those that the index
+// knows, and others as git ls-files lists them, which may be told more. It returns the repositories within, which it
+// doesn't take. What git add does runs git in submodules, whose configuration may be anybody's.
+func (g Git) StageAll(ctx context.Context, more ...string) (within []string, err error) {
+	changed, err := g.Run(ctx, nil, "diff-files", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules=dirty")
+	if err != nil {
+		return nil, err
+	}
+	others, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
+	if err != nil {
+		return nil, err
+	}
+	var gone, there bytes.Buffer
+	for f := Fields(changed); len(f) > 1; f = f[2:] {
+		if f[0] == "D" { // or only a link leads to it by now
+			gone.WriteString(f[1] + "\x00")
+		} else {
+			there.WriteString(f[1] + "\x00")
 		}
 	}
-	return nil
+	for _, name := range Fields(others) {
+		if strings.HasSuffix(name, "/") {
+			within = append(within, name)
+		} else {
+			there.WriteString(name + "\x00")
+		}
+	}
+	if gone.Len() > 0 {
+		_, err = g.Run(ctx, gone.Bytes(), "update-index", "-z", "--force-remove", "--stdin")
+	}
+	if err == nil && there.Len() > 0 {
+		_, err = g.Run(ctx, there.Bytes(), "update-index", "-z", "--add", "--stdin")
+	}
+	return within, err
 }
 
 // What is said, and helps, where git doesn't know whose commit it would make.

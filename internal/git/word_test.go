@@ -258,7 +258,8 @@ func TestNothingRunsInSubmodules(t *testing.T) {
 	}
 	d.write("repo/file", "2")
 	os.Remove(d.ran)
-	d.must(d.git.StageKnown(t.Context()))
+	_, err := d.git.StageAll(t.Context())
+	d.must(err)
 	if got := d.run("show", ":file"); got != "2" {
 		t.Errorf("staged %q", got)
 	}
