@@ -137,3 +137,50 @@ func memory(cmd *exec.Cmd) float64 {
 	}
 	return 0
 }
+
+// BenchmarkProcessor compares the processor time of iterations whose agents do nothing: what the bus and a
+// worker use of it, with all that they start, and what the same loops use without a fleet, in a clone each.
+func BenchmarkProcessor(b *testing.B) {
+	const loops = 24
+	for _, runs := range []int{1, 3} {
+		b.Run(fmt.Sprintf("runs=%d", runs), func(b *testing.B) {
+			for b.Loop() {
+				w := newWorld(b)
+				prompt := fmt.Sprintf("name={task.name} runs=%d", runs)
+				worker := w.worker("one", 2, w.addr, long)
+				w.must("submit", "--repo", w.repo, "--each", w.tasks(loops), "--backend", os.Args[0], "--completion-promise", "DONE", prompt)
+				w.until("the end of all", func() bool {
+					time.Sleep(time.Second) // or the status is what is measured
+					return strings.Count(w.must("status", "--json"), `"phase":"ended"`) == loops
+				})
+				var fleet, bare time.Duration
+				for _, part := range []*exec.Cmd{worker, w.bus} {
+					part.Process.Signal(os.Interrupt)
+					part.Wait()
+					fleet += used(part)
+				}
+				for i := range loops {
+					dir := filepath.Join(w.dir, fmt.Sprintf("bare-%d", i))
+					clone := exec.Command("git", "clone", "-q", w.repo, dir)
+					run := exec.Command(filepath.Join(programs, "ralph-lsp"), "run", "--backend", os.Args[0], "--completion-promise", "DONE", "--output", "json", strings.ReplaceAll(prompt, "{task.name}", "bare"))
+					run.Dir, run.Env = dir, append(os.Environ(), w.mark, roleEnv+"=agent", logEnv+"="+w.log)
+					for _, cmd := range []*exec.Cmd{clone, run} {
+						if out, err := cmd.CombinedOutput(); err != nil {
+							b.Fatalf("a bare loop: %v\n%s", err, out)
+						}
+						bare += used(cmd)
+					}
+				}
+				b.ReportMetric(fleet.Seconds()*1000/float64(loops*runs), "ms-fleet")
+				b.ReportMetric(bare.Seconds()*1000/float64(loops*runs), "ms-bare")
+				b.ReportMetric(fleet.Seconds()/bare.Seconds(), "ratio")
+				b.ReportMetric(0, "ns/op")
+			}
+		})
+	}
+}
+
+// used is the processor time of a process that has ended, with all that it has waited for.
+func used(cmd *exec.Cmd) time.Duration {
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+}
