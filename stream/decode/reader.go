@@ -3,7 +3,6 @@ package decode
 import (
 	"fmt"
 	"io"
-	"log/slog"
 	"strings"
 	"time"
 
@@ -19,7 +18,6 @@ type Reader struct {
 	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
 	Join    bool            // deltas of a message that one Read has brought are handed on as one
 	Rest    func()          // called before each Read: all that came before is handed on; may be nil
-	Log     *slog.Logger    // gets malformed lines, shortened, at debug level; may be nil
 }
 
 // Run reads r to its end. The error says that it couldn't; the Result then holds
@@ -52,14 +50,8 @@ func (run *readerRun) read(r io.Reader) (err error) {
 	if run.decoder, err = NewDecoder(run.Format); err != nil {
 		return err
 	}
-	emit := run.emit                 // made once, not for each line
-	if run.Join || run.Rest != nil { // what is in memory need not be copied
-		r = beforeRead{r, run.rest}
-	}
-	run.skipped, err = lines.Each(r, lines.Max, func(line []byte, cut bool) error {
-		run.line(line, cut, emit)
-		return nil
-	})
+	emit := run.emit // made once, not for each line
+	run.skipped, err = lines.Each(beforeRead{r, run.rest}, lines.Max, func(line []byte, cut bool) { run.line(line, cut, emit) })
 	run.done = run.decoder.Done()
 	run.decoder.Close(emit)
 	if err != nil {
@@ -78,22 +70,10 @@ func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
 	run.broken = run.cutOff && err != nil && strings.HasPrefix(strings.TrimSpace(string(line)), "{")
 	if err != nil {
 		run.malformed++
-		if run.Log != nil {
-			run.Log.Debug("skipped a line of the agent's output", "error", err, "line", shortened(line))
-		}
 	}
 	if run.OnLine != nil {
 		run.OnLine(run.decoder.Done())
 	}
-}
-
-// shortened returns the beginning of a line for the log.
-func shortened(line []byte) string {
-	const max = 200
-	if len(line) > max {
-		return stream.Plain(string(line[:max])) + "…"
-	}
-	return stream.Plain(string(line))
 }
 
 // emit takes the decoder's next event.
@@ -130,10 +110,9 @@ func (run *readerRun) handOn() {
 // pass hands an event on.
 func (run *readerRun) pass(e stream.Event) {
 	run.summary.Add(e)
-	if run.Handler == nil {
-		return
+	if run.Handler != nil {
+		run.Handler.Handle(e)
 	}
-	run.Handler.Handle(e)
 }
 
 // result adds to the summary how the stream ended. readErr is why it couldn't

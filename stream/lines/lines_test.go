@@ -13,13 +13,12 @@ import (
 
 // readLines returns the lines of r, the last one marked with "|" if it was cut.
 func readLines(r io.Reader, limit int) (lines []string, skipped int, err error) {
-	skipped, err = Each(r, limit, func(line []byte, cut bool) error {
+	skipped, err = Each(r, limit, func(line []byte, cut bool) {
 		s := string(line)
 		if cut {
 			s += "|"
 		}
 		lines = append(lines, s)
-		return nil
 	})
 	return lines, skipped, err
 }
@@ -85,23 +84,6 @@ func TestLinesAfterAReadError(t *testing.T) {
 	lines, _, err := readLines(io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), 10)
 	if !errors.Is(err, broken) || !slices.Equal(lines, []string{"a", "b|"}) {
 		t.Errorf("got %q and error %v, want the lines before the error and the error", lines, err)
-	}
-}
-
-func TestLinesStopWhenYieldFails(t *testing.T) {
-	enough := errors.New("enough")
-	for way, reader := range waysToRead {
-		n := 0
-		_, err := Each(reader([]byte("a\nb\nc")), 10, func([]byte, bool) error {
-			n++
-			if n == 2 {
-				return enough
-			}
-			return nil
-		})
-		if !errors.Is(err, enough) || n != 2 {
-			t.Errorf("%s: %d lines and error %v, want 2 and the error of yield", way, n, err)
-		}
 	}
 }
 
