@@ -2,7 +2,6 @@ package backends
 
 import (
 	"cmp"
-	"os"
 	"slices"
 	"sync"
 
@@ -47,9 +46,9 @@ func speaksACP(b Backend, a acp.Agent) Backend {
 	}
 	return Backend{
 		Name: b.Name, Command: b.Command, Args: b.Args, InteractiveArgs: b.InteractiveArgs, May: b.May,
-		Prompt: PromptLive, Output: decode.FormatACP, NoCost: !a.Cost, Transport: TransportPipes, SlashCommands: true,
+		Prompt: PromptLive, Output: decode.FormatACP, NoCost: !a.Cost, SlashCommands: true,
 		Hooks: Hooks{Off: b.Hooks.Off}, Brings: b.Brings, Inside: b.Inside, Env: b.Env, Kept: b.Kept,
-		Stop: []os.Signal{terminate}, Install: b.Install, Needs: b.Needs,
+		Install: b.Install, Needs: b.Needs,
 		Live: &Live{silent: b.Args, ACP: &a, AskMay: askMay},
 	}
 }

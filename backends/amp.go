@@ -1,13 +1,9 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(50, amp) }
 
 // amp is Sourcegraph's Amp. Its models are chosen by --mode; what it may do
 // without asking is in its own settings. Outside an editor's terminal it needs
@@ -17,10 +13,8 @@ var amp = Backend{
 	Command:   "amp",
 	Args:      []string{"--execute", "--stream-json", "--stream-json-thinking", "--no-ide", "--no-notifications"},
 	May:       "may do what its own settings allow",
-	Prompt:    PromptStdin,
 	ArgPrompt: "--execute",
 	Output:    decode.FormatAmp,
-	Transport: TransportPipes,
 	Inside: sandbox.Agent{
 		Own: []sandbox.Own{
 			{Path: "$XDG_CONFIG_HOME/amp", Read: []string{"*.json", "*.jsonc", "*.md", "toolboxes", "plugins", "skills", "commands"}},
@@ -29,7 +23,6 @@ var amp = Backend{
 		},
 		Env: []string{"AMP_*"},
 	},
-	Stop:        []os.Signal{os.Interrupt, terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @sourcegraph/amp",
+	Interrupt: true,
+	Install:   "npm install -g @sourcegraph/amp",
 }

@@ -3,7 +3,6 @@ package backends
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -51,7 +50,7 @@ type Backend struct {
 	// FLAG=PROMPT, or "" where the agent knows neither.
 	ArgPrompt string
 	Output    decode.Format
-	Transport Transport
+	PTY       bool  // its output is a pseudo-terminal, see openPTY
 	NoCost    bool  // it doesn't tell what a run costs, where others do with this output
 	Live      *Live // how it can be talked to while it works; nil: it can't
 
@@ -83,14 +82,12 @@ type Backend struct {
 	// SlashCommands: a prompt whose first byte is "/" would be run as a command
 	// of the agent's own; a line break in front of it prevents that.
 	SlashCommands bool
-	// Stop are the signals that end the agent well, in order, before SIGKILL.
-	Stop []os.Signal
+	// Interrupt: SIGINT ends it well, and comes before SIGTERM.
+	Interrupt bool
 
 	VersionArgs []string // print the version and exit
 	Install     string   // the command line that installs it; of a program of the user's own, what to do when it is missing
 	Needs       string   // what that needs: "node 22.19 or newer"
-
-	place int // in automatic detection
 }
 
 // Positional is the InteractivePrompt of agents that take the prompt as an
@@ -108,30 +105,29 @@ type Replaceable struct {
 	May  map[string]string // what the agent may do by a FLAG, or by a FLAG=VALUE, of By
 }
 
-// builtin has the known agents in the order of automatic detection. The file of
-// each adds it.
-var builtin []Backend
+// builtin has the known agents in the order of automatic detection.
+var builtin = known(&claude, &kiro, &gemini, &codex, &amp, &copilot, &opencode, &pi)
 
-// known adds an agent to builtin; the one with the lowest place is looked for first.
-func known(place int, b Backend) {
-	b.place = place
-	builtin = append(builtin, b)
-	slices.SortFunc(builtin, func(a, b Backend) int { return a.place - b.place })
+// known adds to agents what holds for all of them.
+func known(agents ...*Backend) (all []Backend) {
+	for _, b := range agents {
+		b.Prompt, b.VersionArgs = PromptStdin, []string{"--version"}
+		all = append(all, *b)
+	}
+	return all
 }
 
 // Custom describes a program of the user's own. The prompt is its only
 // contract: it goes in by mode, and format says how to read what comes out.
 func Custom(command string, args []string, mode PromptMode, format decode.Format) Backend {
 	return Backend{
-		Name:      "custom",
-		May:       "may do whatever it does by itself: ralph-lsp doesn't know it",
-		Command:   command,
-		Args:      args,
-		Prompt:    mode,
-		Output:    format,
-		Transport: TransportPipes,
-		Stop:      []os.Signal{terminate},
-		Install:   "check the path of your command",
+		Name:    "custom",
+		May:     "may do whatever it does by itself: ralph-lsp doesn't know it",
+		Command: command,
+		Args:    args,
+		Prompt:  mode,
+		Output:  format,
+		Install: "check the path of your command",
 	}
 }
 

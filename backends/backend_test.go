@@ -146,12 +146,12 @@ func TestNoBackendMayDoEverythingByDefault(t *testing.T) {
 
 func TestTextBackendsAreOnATerminal(t *testing.T) {
 	for _, b := range builtin {
-		if (b.Transport == TransportPTY) != (b.Output == decode.FormatText) {
-			t.Errorf("%s: %s on %s", b.Name, b.Output, b.Transport)
+		if b.PTY != (b.Output == decode.FormatText) {
+			t.Errorf("%s: %s on a terminal: %v", b.Name, b.Output, b.PTY)
 		}
 	}
-	if b := Custom("x", nil, PromptStdin, decode.FormatText); b.Transport != TransportPipes {
-		t.Errorf("a program of the user's is on %s", b.Transport)
+	if b := Custom("x", nil, PromptStdin, decode.FormatText); b.PTY {
+		t.Error("a program of the user's is on a terminal")
 	}
 }
 
@@ -166,7 +166,7 @@ func TestArgvLeavesTheTableAlone(t *testing.T) {
 func TestLookup(t *testing.T) {
 	for _, name := range Names() {
 		b, err := Lookup(name)
-		if err != nil || b.Name != name || b.Install == "" || b.Prompt != PromptLive && !b.Prompt.Valid() || !b.Output.Valid() || !b.Transport.Valid() || len(b.Stop) == 0 {
+		if err != nil || b.Name != name || b.Install == "" || b.Prompt != PromptLive && !b.Prompt.Valid() || !b.Output.Valid() {
 			t.Errorf("%s: %+v, %v", name, b, err)
 		}
 	}

@@ -3,15 +3,12 @@ package backends
 import (
 	"cmp"
 	"encoding/json"
-	"os"
 	"regexp"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(10, claude) }
 
 // claude is Claude Code. SIGINT is its graceful end: a closing result with the
 // cost. Background tasks are off because it would wait for them without end.
@@ -30,10 +27,8 @@ var claude = Backend{
 		},
 	}},
 	InteractivePrompt: Positional,
-	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatClaude,
-	Transport:         TransportPipes,
 	Live:              &claudeLive,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
@@ -64,9 +59,8 @@ var claude = Backend{
 		}},
 		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
 	},
-	Stop:        []os.Signal{os.Interrupt, terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @anthropic-ai/claude-code",
+	Interrupt: true,
+	Install:   "npm install -g @anthropic-ai/claude-code",
 }
 
 // notAWord is what claude replaces in the name of its folder for a project.

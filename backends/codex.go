@@ -1,13 +1,9 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(40, codex) }
 
 // codex is OpenAI's Codex CLI. Without --sandbox an exec run may only read. It
 // leaves no session behind, and takes folders that are no git repositories.
@@ -27,10 +23,8 @@ var codex = Backend{
 		},
 	}},
 	InteractivePrompt: Positional,
-	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatCodex,
-	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--sandbox", "read-only"},
 	Inside: sandbox.Agent{
@@ -41,7 +35,5 @@ var codex = Backend{
 		}},
 		Env: []string{"CODEX_*", "OPENAI_*"},
 	},
-	Stop:        []os.Signal{terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @openai/codex",
+	Install: "npm install -g @openai/codex",
 }

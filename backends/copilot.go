@@ -1,13 +1,9 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(60, copilot) }
 
 // copilot is GitHub's Copilot CLI. A prompt on stdin makes it headless; what it
 // would have to ask for is denied then. SIGINT makes it close its stream.
@@ -22,10 +18,8 @@ var copilot = Backend{
 		May:  map[string]string{"--allow-all-tools": everything, "--allow-all": everything, "--yolo": everything},
 	}},
 	InteractivePrompt: "--interactive",
-	Prompt:            PromptStdin,
 	ArgPrompt:         "--prompt",
 	Output:            decode.FormatCopilot,
-	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
@@ -35,7 +29,6 @@ var copilot = Backend{
 		}},
 		Env: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN", "GH_HOST"},
 	},
-	Stop:        []os.Signal{os.Interrupt, terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @github/copilot",
+	Interrupt: true,
+	Install:   "npm install -g @github/copilot",
 }

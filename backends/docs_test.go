@@ -4,7 +4,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
@@ -35,7 +34,7 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 			contains(t, b, "program", row[1], "`"+b.Command+"` ")
 			equal(t, b, "headless", row[2], "`"+strings.Join(b.Args, " ")+"`")
 			equal(t, b, "prompt", row[3], string(b.Prompt))
-			contains(t, b, "output", row[4], map[Transport]string{TransportPTY: "text, pseudo-terminal", TransportPipes: "stream, pipes"}[b.Transport])
+			contains(t, b, "output", row[4], map[bool]string{true: "text, pseudo-terminal", false: "stream, pipes"}[b.PTY])
 			equal(t, b, "cost", row[5], map[bool]string{true: "dollars", false: "unknown"}[b.HasCost()])
 			checkPin(t, b, row[1], row[6])
 		}
@@ -47,11 +46,7 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 			contains(t, b, "command line", row[1], "`"+strings.Join(append([]string{b.Command}, b.InteractiveArgs...), " "))
 		}
 		if row := lines[end]; row != nil {
-			var signals []string
-			for _, s := range b.Stop {
-				signals = append(signals, map[os.Signal]string{os.Interrupt: "SIGINT", syscall.SIGTERM: "SIGTERM"}[s])
-			}
-			equal(t, b, "signals", row[1], strings.Join(signals, ", "))
+			equal(t, b, "signals", row[1], map[bool]string{true: "SIGINT, SIGTERM", false: "SIGTERM"}[b.Interrupt])
 		}
 	}
 }
@@ -124,13 +119,5 @@ func equal(t *testing.T, b Backend, column, cell, want string) {
 	t.Helper()
 	if cell != want {
 		t.Errorf("docs/BACKENDS.md, %s, %s: %q, want %q", b.Name, column, cell, want)
-	}
-}
-
-func TestPlacesInDetectionAreTold(t *testing.T) {
-	for i, b := range builtin[1:] {
-		if b.place == builtin[i].place {
-			t.Errorf("%s and %s have the same place %d", builtin[i].Name, b.Name, b.place)
-		}
 	}
 }

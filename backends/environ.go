@@ -51,7 +51,7 @@ func environ(parent []string, spec Spec) []string {
 	if spec.Spool != "" {
 		ours = append(ours, EnvSpool+"="+spec.Spool)
 	}
-	if spec.Backend.Transport == TransportPTY {
+	if spec.Backend.PTY {
 		ours = append(ours, "TERM="+ptyTerm)
 	}
 	have := map[string]bool{}

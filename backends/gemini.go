@@ -1,13 +1,9 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(30, gemini) }
 
 // gemini is Google's Gemini CLI. A prompt on stdin makes it headless. It runs
 // only in folders that the user trusts; whether this one is, isn't ours to say.
@@ -24,10 +20,8 @@ var gemini = Backend{
 		},
 	}},
 	InteractivePrompt: "--prompt-interactive",
-	Prompt:            PromptStdin,
 	ArgPrompt:         "--prompt",
 	Output:            decode.FormatGemini,
-	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	ReadOnly:          []string{"--approval-mode", "default"},
 	SlashCommands:     true,
@@ -39,7 +33,5 @@ var gemini = Backend{
 		}},
 		Env: []string{"GEMINI_*", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_LOCATION", "GOOGLE_GENAI_*"},
 	},
-	Stop:        []os.Signal{terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @google/gemini-cli",
+	Install: "npm install -g @google/gemini-cli",
 }

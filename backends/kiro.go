@@ -1,14 +1,11 @@
 package backends
 
 import (
-	"os"
 	"runtime"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(20, kiro) }
 
 // kiro is the Kiro CLI. It has no structured stream: what it writes is text,
 // and whatever it spent is told by nobody.
@@ -24,10 +21,9 @@ var kiro = Backend{
 	}},
 	InteractiveArgs:   []string{"chat"},
 	InteractivePrompt: Positional,
-	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatText,
-	Transport:         TransportPTY,
+	PTY:               true,
 	ModelFlag:         "--model",
 	SlashCommands:     true,
 	Inside: sandbox.Agent{
@@ -38,9 +34,8 @@ var kiro = Backend{
 		},
 		Env: []string{"KIRO_*", "Q_*"},
 	},
-	Stop:        []os.Signal{os.Interrupt, terminate},
-	VersionArgs: []string{"--version"},
-	Install:     installKiro(),
+	Interrupt: true,
+	Install:   installKiro(),
 }
 
 // installKiro names a page on Windows, which has no bash.

@@ -289,9 +289,9 @@ func startRole(t *testing.T, role string, edit ...func(*Spec)) (*Process, <-chan
 
 // onBoth runs a test with each transport.
 func onBoth(t *testing.T, test func(t *testing.T, connect func(*Spec))) {
-	for _, transport := range []Transport{TransportPipes, TransportPTY} {
-		t.Run(string(transport), func(t *testing.T) {
-			test(t, func(s *Spec) { s.Backend.Transport = transport })
+	for name, isPTY := range map[string]bool{"pipes": false, "pty": true} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(s *Spec) { s.Backend.PTY = isPTY })
 		})
 	}
 }

@@ -1,13 +1,9 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(70, opencode) }
 
 // opencode asks for what its own configuration says it must ask for; without
 // anybody to answer that is refused, and the run ends. Its stream tells costs.
@@ -17,10 +13,8 @@ var opencode = Backend{
 	Args:              []string{"run", "--format", "json", "--thinking"},
 	InteractivePrompt: "--prompt",
 	May:               "may change files and run commands in the folder, unless its own settings say otherwise",
-	Prompt:            PromptStdin,
 	ArgPrompt:         EndOfOptions,
 	Output:            decode.FormatOpencode,
-	Transport:         TransportPipes,
 	ModelFlag:         "--model",
 	Env:               []string{"OPENCODE_DISABLE_AUTOUPDATE=1"},
 	Inside: sandbox.Agent{
@@ -32,7 +26,5 @@ var opencode = Backend{
 		},
 		Env: []string{"OPENCODE_*", "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY", "GROQ_API_KEY", "MISTRAL_API_KEY", "XAI_API_KEY", "DEEPSEEK_API_KEY"},
 	},
-	Stop:        []os.Signal{terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g opencode-ai",
+	Install: "npm install -g opencode-ai",
 }

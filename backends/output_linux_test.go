@@ -10,7 +10,7 @@ import (
 // openOutput returns an output, and what an agent writes to it with.
 func openOutput(t *testing.T) (output, *os.File) {
 	t.Helper()
-	ours, theirs, err := TransportPipes.open()
+	ours, theirs, err := Backend{}.openOutput()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestOutputIsWhole(t *testing.T) {
 }
 
 func TestOutputOfATerminal(t *testing.T) {
-	ours, theirs, err := TransportPTY.open()
+	ours, theirs, err := openPTY()
 	if err != nil {
 		t.Fatal(err)
 	}

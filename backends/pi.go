@@ -1,14 +1,10 @@
 package backends
 
 import (
-	"os"
-
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
-
-func init() { known(80, pi) }
 
 // pi is the agent of npm's @earendil-works/pi-coding-agent. It asks nothing,
 // handles SIGTERM by ending its tools, and dies of SIGINT without doing so.
@@ -19,9 +15,7 @@ var pi = Backend{
 	InteractiveArgs:   []string{"--no-session"},
 	InteractivePrompt: Positional,
 	May:               everything,
-	Prompt:            PromptStdin,
 	Output:            decode.FormatPi,
-	Transport:         TransportPipes,
 	Live:              &piLive,
 	ModelFlag:         "--model",
 	SystemPromptFlag:  "--append-system-prompt",
@@ -42,10 +36,8 @@ var pi = Backend{
 		Env: []string{"PI_*", "ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_*", "AZURE_OPENAI_*", "GEMINI_API_KEY", "GROQ_API_KEY", "CEREBRAS_API_KEY", "XAI_API_KEY",
 			"OPENROUTER_API_KEY", "AI_GATEWAY_API_KEY", "ZAI_API_KEY", "MISTRAL_API_KEY", "DEEPSEEK_API_KEY", "KIMI_API_KEY", "MINIMAX_API_KEY", "OPENCODE_API_KEY", "HF_TOKEN", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK"},
 	},
-	Stop:        []os.Signal{terminate},
-	VersionArgs: []string{"--version"},
-	Install:     "npm install -g @earendil-works/pi-coding-agent",
-	Needs:       "node 22.19 or newer",
+	Install: "npm install -g @earendil-works/pi-coding-agent",
+	Needs:   "node 22.19 or newer",
 }
 
 // piLive is pi's rpc mode. Before agent_settled nothing told its end from a pause.

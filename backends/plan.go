@@ -25,7 +25,7 @@ type PlanExit struct {
 // command is the agent's process, not yet connected to a terminal.
 func (p Plan) command() *exec.Cmd {
 	backend := p.Backend
-	backend.Transport = TransportPipes // TERM is the user's
+	backend.PTY = false // TERM is the user's
 	p.Scope.keepCaches(backend.Kept)
 	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
 	cmd.Dir = p.Dir

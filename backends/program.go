@@ -1,7 +1,6 @@
 package backends
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ func Program(argv []string, dir string) Backend {
 		command = filepath.Join(dir, command)
 	}
 	return Backend{
-		Name: argv[0], Command: command, Args: argv[1:], Prompt: PromptStdin, Transport: TransportPipes,
-		Stop: []os.Signal{terminate}, Install: "install it, or check its name and PATH",
+		Name: argv[0], Command: command, Args: argv[1:], Prompt: PromptStdin,
+		Install: "install it, or check its name and PATH",
 	}
 }
 

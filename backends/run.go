@@ -181,7 +181,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 			pipe.w.Close()
 		}
 	}
-	opens := [...]func() (r, w *os.File, err error){os.Pipe, p.spec.Backend.Transport.open, os.Pipe}
+	opens := [...]func() (r, w *os.File, err error){os.Pipe, p.spec.Backend.openOutput, os.Pipe}
 	for i, open := range opens {
 		if pipes[i].r, pipes[i].w, err = open(); err != nil {
 			closeAll()
@@ -198,7 +198,7 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 		cmd.Stderr = out.w // in the order in which it comes
 	}
 	p.started = time.Now()
-	if p.child, err = p.spec.Scope.start(cmd, p.spec.behindWalls(), p.spec.Backend.Transport == TransportPTY); err != nil {
+	if p.child, err = p.spec.Scope.start(cmd, p.spec.behindWalls(), p.spec.Backend.PTY); err != nil {
 		p.stdout.Close()
 		closeAll()
 		return err
@@ -356,9 +356,9 @@ func (p *Process) drain() {
 // the grace, then force. A later, shorter grace replaces the first.
 func (p *Process) end(grace time.Duration) {
 	deadline := time.Now().Add(grace)
-	signals := p.spec.Backend.Stop
-	if grace <= QuickGrace && len(signals) > 1 {
-		signals = signals[len(signals)-1:] // no time for a closing word
+	signals := []os.Signal{terminate}
+	if p.spec.Backend.Interrupt && grace > QuickGrace { // else there is no time for a closing word
+		signals = []os.Signal{os.Interrupt, terminate}
 	}
 	for i := 0; ; i++ {
 		wait := time.Until(deadline)

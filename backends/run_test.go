@@ -210,12 +210,12 @@ func TestStop(t *testing.T) {
 	const soon = 400 * time.Millisecond
 	for _, tt := range []struct {
 		role, text string
-		stop       []os.Signal
+		interrupt  bool
 		grace      time.Duration
 		wantText   string
 		atLeast    time.Duration // how long the end takes
 	}{
-		{role: "polite", grace: Grace, stop: []os.Signal{os.Interrupt, terminate}, wantText: "asked to end"},
+		{role: "polite", grace: Grace, interrupt: true, wantText: "asked to end"},
 		{role: "deaf", grace: soon, wantText: "deaf", atLeast: soon},
 		{role: "deaf", grace: 0, wantText: "deaf"},
 		{role: "works with a deaf tool", grace: Grace, wantText: "tool runs"},
@@ -224,9 +224,7 @@ func TestStop(t *testing.T) {
 		t.Run(tt.role+" "+tt.grace.String(), func(t *testing.T) {
 			onBoth(t, func(t *testing.T, connect func(*Spec)) {
 				p, texts := startRole(t, tt.role, connect, func(s *Spec) {
-					if tt.stop != nil {
-						s.Backend.Stop = tt.stop
-					}
+					s.Backend.Interrupt = tt.interrupt
 				})
 				await(t, texts)
 				begin := time.Now()

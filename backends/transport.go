@@ -9,34 +9,18 @@ import (
 	"github.com/creack/pty"
 )
 
-// Transport is what an agent's standard output is connected to. Its standard
-// input is a pipe in any case: the prompt is never echoed, and no line of it is
-// cut at the 4096 bytes that a terminal takes. Its standard error is one too:
-// the end of the answer decides whether a loop is done.
-type Transport string
-
-// The transports.
-const (
-	TransportPipes Transport = "pipes" // for structured streams; the default
-	// TransportPTY is a pseudo-terminal: for programs that otherwise keep their
-	// output back until they end. Nobody sits at it: it isn't the agent's
-	// controlling terminal, so that nothing can wait there for an answer. Where
-	// the system has none, pipes serve instead.
-	TransportPTY Transport = "pty"
-)
-
-// Valid says whether t is one of the transports.
-func (t Transport) Valid() bool { return t == TransportPipes || t == TransportPTY }
-
 // ptySize is the window that the agents see: no line of theirs needs wrapping.
 var ptySize = pty.Winsize{Rows: 50, Cols: 32000}
 
 // ptyTerm is what TERM says of it: no colours, no moving about.
 const ptyTerm = "dumb"
 
-// open returns our end of an agent's standard output, and the agent's.
-func (t Transport) open() (ours, theirs *os.File, err error) {
-	if t == TransportPTY {
+// openOutput returns our end of an agent's standard output, and the agent's. Its standard
+// input is a pipe in any case: the prompt is never echoed, and no line of it is
+// cut at the 4096 bytes that a terminal takes. Its standard error is one too:
+// the end of the answer decides whether a loop is done.
+func (b Backend) openOutput() (ours, theirs *os.File, err error) {
+	if b.PTY {
 		ours, theirs, err = openPTY()
 		if !errors.Is(err, pty.ErrUnsupported) {
 			return ours, theirs, err
@@ -48,6 +32,10 @@ func (t Transport) open() (ours, theirs *os.File, err error) {
 	return ours, theirs, err
 }
 
+// openPTY opens a pseudo-terminal: for programs that otherwise keep their
+// output back until they end. Nobody sits at it: it isn't the agent's
+// controlling terminal, so that nothing can wait there for an answer. Where
+// the system has none, pipes serve instead.
 func openPTY() (ours, theirs *os.File, err error) {
 	ours, theirs, err = pty.Open()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // textOnPTY makes the agent one of those that print text on a terminal.
 func textOnPTY(s *Spec) {
 	s.Backend = Custom(s.Backend.Command, nil, PromptStdin, decode.FormatText)
-	s.Backend.Transport = TransportPTY
+	s.Backend.PTY = true
 }
 
 func TestTheTerminalOfATextAgent(t *testing.T) {
@@ -65,7 +65,7 @@ func TestErrorOutputIsActivityToo(t *testing.T) {
 
 // A writer that nobody can find or end must not hold the run.
 func TestReadingATerminalCanBeGivenUp(t *testing.T) {
-	ours, theirs, err := TransportPTY.open()
+	ours, theirs, err := openPTY()
 	if err != nil {
 		t.Fatal(err)
 	}

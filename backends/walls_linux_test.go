@@ -2,7 +2,6 @@ package backends
 
 import (
 	"context"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -99,7 +98,7 @@ func behindWalls(t *testing.T, edit ...func(*Spec)) func(*Spec) {
 
 // An agent that is asked to end has its say: the end of the walls would take its word.
 func TestAnAgentBehindWallsIsAskedToEnd(t *testing.T) {
-	p, texts := startRole(t, "polite", behindWalls(t, func(s *Spec) { s.Backend.Stop = []os.Signal{os.Interrupt, terminate} }))
+	p, texts := startRole(t, "polite", behindWalls(t, func(s *Spec) { s.Backend.Interrupt = true }))
 	await(t, texts)
 	p.Stop(hangs)
 	if got := await(t, texts); got != "asked to end" {
