@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -45,40 +48,23 @@ func (o *once) hold(in io.Reader, interrupt func(), over <-chan struct{}) {
 	if !o.wanted {
 		return
 	}
-	signs, gone := make(chan struct{}, 1), make(chan struct{})
+	end := sync.OnceFunc(func() {
+		select {
+		case <-over:
+		default:
+			interrupt()
+		}
+	})
+	wait := cmp.Or(o.lease, math.MaxInt64)
+	lease := time.AfterFunc(wait, end)
 	go func() {
-		defer close(gone)
-		buf := make([]byte, 256)
-		for {
+		defer end()
+		for buf := make([]byte, 256); ; lease.Reset(wait) {
 			if _, err := in.Read(buf); err != nil {
 				return
 			}
-			select {
-			case signs <- struct{}{}:
-			default:
-			}
 		}
 	}()
-	go o.watch(signs, gone, over, interrupt)
-}
-
-func (o *once) watch(signs, gone, over <-chan struct{}, interrupt func()) {
-	var expired <-chan time.Time
-	for {
-		if o.lease > 0 {
-			expired = time.After(o.lease)
-		}
-		select {
-		case <-signs:
-			continue
-		case <-over:
-			return
-		case <-gone:
-		case <-expired:
-		}
-		interrupt()
-		return
-	}
 }
 
 // newSetup is the command by which a fleet's worker prepares a checkout: like an iteration

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -35,3 +36,8 @@ func Masked(args []string) []string {
 	}
 	return masked
 }
+
+var userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)[^/\s"'` + "`" + `]+@`)
+
+// WithoutUserinfo replaces names, passwords and tokens in the URLs of a text.
+func WithoutUserinfo(text string) string { return userinfo.ReplaceAllString(text, "${1}***@") }

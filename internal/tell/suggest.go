@@ -1,3 +1,4 @@
+// Package tell has what is said to people in the same way in every room.
 package tell
 
 import (
@@ -6,9 +7,25 @@ import (
 	"github.com/agnivade/levenshtein"
 )
 
+// Nearest returns the candidate that name is probably a misspelling of: equal
+// but for case, or at most one letter and a third of them away; "" when there is none.
+func Nearest(name string, candidates []string) string {
+	if len(name) > longestName {
+		return ""
+	}
+	nearest, best := "", 2+len(name)/3
+	for _, candidate := range candidates {
+		if d := levenshtein.ComputeDistance(strings.ToLower(name), candidate); d < best {
+			nearest, best = candidate, d
+		}
+	}
+	return nearest
+}
+
 const (
-	minBeginning = 3 // letters that tell which name is meant
-	maxSuggested = 6 // names; more help nobody
+	longestName  = 100 // bytes; what is longer is no typo of anything
+	minBeginning = 3   // letters that tell which name is meant
+	maxSuggested = 6   // names; more help nobody
 )
 
 // DidYouMean asks for those of names that word may stand for, as in "did you

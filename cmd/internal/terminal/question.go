@@ -1,13 +1,106 @@
 package terminal
 
 import (
+	"bufio"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
+
+// lookAgain is how often it is looked whether something is asked, or typed.
+const lookAgain = 100 * time.Millisecond
+
+// TooSoon is for how long after a question appears nothing that is typed answers it: it was
+// meant for another one.
+const TooSoon = 500 * time.Millisecond
+
+// AnswerHere takes answers from the terminal that the loop runs in, until over is closed. It
+// reads only while something is asked and the terminal is this job's.
+func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(string)) {
+	in := bufio.NewReader(tty)
+	var last string // the question that is answered now
+	var since time.Time
+	back, unwatch := goesOn()
+	defer unwatch()
+	var isBack bool // what is asked may have left the screen
+	var shown time.Time
+	for {
+		open := l.Status().Questions
+		select {
+		case <-back:
+			isBack = time.Since(shown) > TooSoon // of a job behind the shell, bg and fg both tell so
+		default:
+		}
+		if isBack && len(open) > 0 && (job{tty}).foreground() {
+			for _, line := range (Config{Answer: AnswerCommand, Answers: true}).ask(open[0]) {
+				note(line)
+			}
+			isBack, shown = false, time.Now()
+		}
+		if len(open) > 0 && open[0].ID != last {
+			last, since = open[0].ID, time.Now()
+		}
+		select {
+		case <-over:
+			return
+		default:
+		}
+		if len(open) == 0 || in.Buffered() == 0 && !(job{tty}).hasTyped(lookAgain) {
+			select {
+			case <-over:
+				return
+			case <-time.After(lookAgain):
+			}
+			continue
+		}
+		line, err := in.ReadString('\n')
+		if err != nil { // Ctrl-D, or the terminal is gone
+			time.Sleep(lookAgain)
+			continue
+		}
+		if said := answerLine(l, last, line, time.Since(since) < TooSoon); said != "" {
+			note(said)
+		}
+	}
+}
+
+// answerLine answers the oldest question with a line. It returns what the user is to be told: an
+// empty line is no answer.
+func answerLine(l *engine.Loop, id, line string, isEarly bool) string {
+	open := l.Status().Questions
+	words := strings.Fields(line)
+	switch {
+	case len(open) == 0:
+		return ""
+	case len(words) == 0:
+		return answers.AnswersTo(open[0]) + "?"
+	case isEarly, open[0].ID != id:
+		return "that came before the question was there to be read: " + answers.AnswersTo(open[0]) + "?"
+	}
+	q, a, err := answers.ReadAnswer(open[:1], words, "ralph-lsp answer", ByTerminal)
+	if err == nil {
+		err = l.Answer(q.ID, a)
+	}
+	if err != nil && !errors.Is(err, ask.ErrNoQuestion) || errors.As(err, new(*ask.AnswerError)) {
+		return err.Error()
+	}
+	return ""
+}
+
+// hasTyped waits until this job's user has typed a line, for so long at most. What is typed
+// once the job is behind the shell, even if only since the wait began, is the shell's: to read
+// it would stop this process, and what fg finds then is a read that waits.
+func (j job) hasTyped(wait time.Duration) bool {
+	return j.foreground() && isTyped(j.tty, wait) && j.foreground()
+}
 
 // ByTerminal is who answers here.
 const ByTerminal = "terminal"

@@ -1,12 +1,16 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -65,4 +69,77 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 		help = help[min(2, len(help)):] // which say the same
 	}
 	printCommands(out, p, help)
+}
+
+// PrintReceipt prints how a loop ended, and the command lines that help.
+func PrintReceipt(out io.Writer, p Palette, r wire.Receipt) {
+	for _, row := range r.Rows {
+		PrintFact(out, p, 9, row.Label, row.Text)
+	}
+	printCommands(out, p, r.Commands)
+}
+
+// ReceiptOf is how a loop ended that is shown in this terminal.
+func ReceiptOf(e loop.End) wire.Receipt { return wire.ReceiptOf(e, InFolderOf(e.Status.Folder)) }
+
+// printCommands prints the command lines that help after an end.
+func printCommands(out io.Writer, p Palette, lines []wire.CommandLine) {
+	for _, c := range lines {
+		fmt.Fprintln(out, Wrapped("  "+Line(c.Line)+p.Dim("  "+c.Text), LineWidth(out), 4))
+	}
+}
+
+// PrintFact prints a row of a table whose names have a width; one without a value is none.
+func PrintFact(out io.Writer, p Palette, width int, name, value string) {
+	if value != "" {
+		line := fmt.Sprintf("  %s %s", p.Dim(fmt.Sprintf("%-*s", width, strings.ToLower(name))), Line(value))
+		fmt.Fprintln(out, Wrapped(line, LineWidth(out), 2+width+1))
+	}
+}
+
+// Seen is a loop that another process drives, or nobody.
+type Seen struct {
+	Status loop.Status
+	Owner  loopstate.Owner
+	Owned  bool
+}
+
+// SeenIn is the loop in a folder; an idle one is none, with how the last one ended.
+func SeenIn(dir string) (s Seen, err error) {
+	s.Status, s.Owner, s.Owned, err = loop.FolderStatus(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		s.Status, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
+		if end, ok := loop.LastIn(dir); ok {
+			s.Status.Last = &end
+		}
+	}
+	return s, err
+}
+
+// SeenOf is how the loop stands that the registry knows: by its folder, if it is there still.
+func SeenOf(e registry.Entry) Seen {
+	if s, err := SeenIn(e.Folder); err == nil && s.Status.LoopID == e.LoopID {
+		return s
+	}
+	s := Seen{Status: loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}}
+	if end, ok := loop.EndOf(e); ok {
+		s.Status.Last = &end
+	}
+	return s
+}
+
+// shownFor is how long a loop is listed that is over for good.
+const shownFor = 7 * 24 * time.Hour
+
+// AllSeen are the loops of all folders that run, can go on or ended lately, those that changed
+// last first.
+func AllSeen() (loops []Seen) {
+	for _, e := range registry.All() {
+		s := SeenOf(e)
+		isOver := s.Status.State == wire.StateIdle
+		if !isOver || s.Status.Last != nil && time.Since(e.EndedAt) < shownFor {
+			loops = append(loops, s)
+		}
+	}
+	return loops
 }

@@ -1,6 +1,7 @@
 package tell
 
 import (
+	"fmt"
 	"strings"
 	"unicode/utf8"
 )
@@ -77,4 +78,46 @@ func Lines(text string) int {
 		n++
 	}
 	return n
+}
+
+// ShellWord is a text as a shell takes it for one word.
+func ShellWord(word string) string {
+	if plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"); plain == "" && word != "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// HelpWidth is how wide the help of a command is at most, in cells: what a terminal wraps
+// can't be read.
+const HelpWidth = 90
+
+// BadByte is the first byte of a text that isn't UTF-8, with its place. Line and Column begin
+// with 1; a column is a character.
+type BadByte struct {
+	Line, Column, Offset int
+	Byte                 byte
+}
+
+// FindBadByte looks for it.
+func FindBadByte(text string) (BadByte, bool) {
+	if utf8.ValidString(text) {
+		return BadByte{}, false
+	}
+	bad := BadByte{Line: 1, Column: 1}
+	for i, r := range text {
+		if _, size := utf8.DecodeRuneInString(text[i:]); r == utf8.RuneError && size == 1 {
+			bad.Offset, bad.Byte = i, text[i]
+			break
+		}
+		if bad.Column++; r == '\n' {
+			bad.Line, bad.Column = bad.Line+1, 1
+		}
+	}
+	return bad, true
+}
+
+// String completes "FILE:LINE: ...".
+func (b BadByte) String() string {
+	return fmt.Sprintf("column %d has the byte 0x%02X, which isn't UTF-8 (byte %d of the text); save it as UTF-8", b.Column, b.Byte, b.Offset+1)
 }

@@ -7,6 +7,17 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// job has no meaning where shells have no job control.
+type job struct{ tty *os.File }
+
+func (job) foreground() bool { return true }
+
+func (job) watch(hide, show func()) (stop func()) { return func() {} }
+
+func goesOn() (told <-chan os.Signal, stop func()) { return nil, func() {} }
+
+func suspend(hide, show func()) {}
+
 // A console of Windows obeys our sequences only when it is told to.
 func init() {
 	for _, f := range []*os.File{os.Stdout, os.Stderr} {
