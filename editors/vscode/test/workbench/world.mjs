@@ -142,8 +142,9 @@ export class Workbench {
   async answer(question, text) {
     const widget = this.page.locator('.quick-input-widget:visible');
     await widget.filter({ hasText: question }).waitFor();
-    if (text !== undefined) await widget.locator('input[type=text]').first().fill(text);
-    await this.page.keyboard.press('Enter');
+    const input = widget.locator('input[type=text]').first();
+    if (text !== undefined) await input.fill(text);
+    await input.press('Enter'); // not where the focus is: a page may take it meanwhile
   }
 
   // The status bar.
