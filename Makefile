@@ -185,7 +185,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -p 1 -parallel 2 -timeout 30m ./e2e/... | $(RESULTS)
+	@go test -tags e2e -count=1 -p 2 -parallel 3 -timeout 30m ./e2e/... | $(RESULTS)
 endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make test fetches none.
