@@ -128,9 +128,14 @@ func CheckPlace(folder string) error {
 	return nil
 }
 
-func notAFolder(path string) error { return fmt.Errorf("%s is not a folder; move it away", path) }
+// PlaceError says that something else is where the state file goes.
+type PlaceError struct{ Path, Wanted string }
 
-func notRegular(path string) error { return fmt.Errorf("%s is not a regular file; move it away", path) }
+func (e *PlaceError) Error() string { return e.Path + " is not a " + e.Wanted + "; move it away" }
+
+func notAFolder(path string) error { return &PlaceError{path, "folder"} }
+
+func notRegular(path string) error { return &PlaceError{path, "regular file"} }
 
 // dropDir removes .pi when it was made here and nothing is in it any more.
 func (f *File) dropDir() {

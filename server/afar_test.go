@@ -10,6 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/afar"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -222,7 +225,7 @@ func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
 	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandHistory, wire.CommandPrompts}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
-	for name, read := range (&manager{afar: &afar{}}).table() {
+	for name, read := range (&manager{afar: &afar.Loops{}}).table() {
 		tt, isKnown := knows[name]
 		about := `{"loopId":"m1"` + tt[0] + "}"
 		if _, err := read([]byte(about)); err != nil { // it names a folder alone
@@ -327,7 +330,7 @@ func TestAPlainClientIsAskedFromElsewhere(t *testing.T) {
 		if !strings.Contains(string(params), `Ralph \"crater\" asks: Bash dig`) {
 			t.Errorf("asked %s", params)
 		}
-		return messageItem{"Allow Once"}
+		return session.MessageItem{Title: "Allow Once"}
 	})
 	m.ask("q1")
 	if a := take(t, m.answered); a.Answer != ask.Once {

@@ -55,11 +55,11 @@ func (a *agents) detect(ctx context.Context) (backends.Backend, error) {
 // listAgents lists the agents that a start in a folder can name. Of the files' own only
 // the programs are looked for.
 func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, error) {
-	path, err := s.workspace.folderPath(p.Folder)
+	path, err := s.workspace.FolderPath(p.Folder)
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	settings, _ := s.files(path).Load() // an untrusted file names no agents, one with mistakes is told elsewhere
+	settings, _ := s.Files(path).Load() // an untrusted file names no agents, one with mistakes is told elsewhere
 	probes := backends.Look(backends.ForLoop(ctx, settings.Sandbox, path))
 	names := slices.Collect(maps.Keys(settings.Backends))
 	if strings.HasPrefix(settings.Backend, backends.ACPPrefix) { // which is looked for only where it is named
@@ -97,11 +97,11 @@ func (s *starter) listAgents(ctx context.Context, p wire.FolderParams) (any, err
 
 // listHats lists the hats of a folder that a start can name; those of a file that isn't trusted are none.
 func (s *starter) listHats(_ context.Context, p wire.FolderParams) (any, error) {
-	path, err := s.workspace.folderPath(p.Folder)
+	path, err := s.workspace.FolderPath(p.Folder)
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	settings, _ := s.files(path).Load()
+	settings, _ := s.Files(path).Load()
 	return answers.HatsOf(settings), nil
 }
 

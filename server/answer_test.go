@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -74,7 +76,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 
 	// What a loop changed.
 	c, _, _ = reviewed(t, plain)
-	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{actionUndo} })
+	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return session.MessageItem{Title: session.ActionUndo} })
 	try(c, wire.CommandHistory, none{}, "Build X: ")
 	try(c, wire.CommandChanges, none{}, `3 files, +4 -0\n · 1.txt +1`)
 	try(c, wire.CommandKeep, none{}, "3 files kept")
@@ -109,7 +111,7 @@ func TestNobodyIsToldTwice(t *testing.T) {
 	plainClient := dial(t, plain, t.TempDir())
 	start := map[string]any{"prompt": "Build X", "backend": agent}
 	plainClient.Must(plainClient.Command(wire.CommandStart, start))
-	plainClient.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{actionKeep} })
+	plainClient.Answer("window/showMessageRequest", func(json.RawMessage) any { return session.MessageItem{Title: session.ActionKeep} })
 	if m := plainClient.Command(wire.CommandStart, start); reason(t, m) != wire.ReasonAlreadyRunning {
 		t.Errorf("refused as %+v", m.Error)
 	}

@@ -5,6 +5,9 @@ import (
 	"errors"
 	"path/filepath"
 
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -13,66 +16,37 @@ import (
 
 // questions are those to the user of a client without a plugin, about loops.
 type questions struct {
-	*env
-	workspace *workspace
+	*session.Session
+	workspace *folders.Workspace
 	launcher  *launcher
 	starter   *starter
-	controls  *controls
 	commands  map[string]command
 }
 
-// question is one about the loop in a folder that waits for its answer.
-type question struct {
-	situation string             // of the folder, see seenLoop; in another one the question is moot
-	cancel    context.CancelFunc // withdraws it
-}
-
-// withdraw takes back what the user is asked about the folder's loop. The
-// caller holds the workspace's mu.
-func (f *folder) withdraw() {
-	f.withdrawUndo()
-	if f.question != nil {
-		f.question.cancel()
-		f.question = nil
-	}
-}
-
-// questionAbout returns the context of a question about the folder's loop,
-// which is over when the question is moot. The caller holds the workspace's mu.
-func (f *folder) questionAbout(situation string) context.Context {
-	f.withdraw()
-	ctx, cancel := context.WithCancel(f.workspace.ctx)
-	f.question = &question{situation, cancel}
-	return ctx
-}
-
-// askedOf is a loop of which the user was asked what to do with it.
-type askedOf struct{ folder, loopID string }
-
 // decisionFor returns what asks the user about a start that met another loop,
 // nil when there is nothing to ask.
-func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Context) (*managed, error) {
+func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Context) (*folders.Managed, error) {
 	var running *loop.AlreadyRunningError
 	var interrupted *loop.InterruptedError
-	if err == nil || q.user.asksItself() {
+	if err == nil || q.User.AsksItself() {
 		return nil
 	}
 	if errors.As(err, &running) {
-		return func(ctx context.Context) (*managed, error) {
-			chosen, err := q.user.permit(ctx, wire.QuestionAbout(err), aboutReplacing, err)
-			if chosen != actionCancelAndStart {
+		return func(ctx context.Context) (*folders.Managed, error) {
+			chosen, err := q.User.Permit(ctx, wire.QuestionAbout(err), session.AboutReplacing, err)
+			if chosen != session.ActionCancelAndStart {
 				return nil, err
 			}
 			return q.launcher.launchInstead(cfg, func() error { return q.launcher.clear(ctx, cfg.Folder, running.Owner.LoopID) })
 		}
 	}
 	if errors.As(err, &interrupted) {
-		return func(ctx context.Context) (*managed, error) {
-			chosen, err := q.user.permit(ctx, wire.QuestionAbout(err), aboutLeftBehind, err)
+		return func(ctx context.Context) (*folders.Managed, error) {
+			chosen, err := q.User.Permit(ctx, wire.QuestionAbout(err), session.AboutLeftBehind, err)
 			switch chosen {
-			case actionContinue:
+			case session.ActionContinue:
 				return q.starter.goOn(ctx, cfg.Folder, start.Options{}, "", false)
-			case actionDiscardAndStart:
+			case session.ActionDiscardAndStart:
 				return q.launcher.launchInstead(cfg, func() error { return loop.DiscardFolder(cfg.Folder, interrupted.State.LoopID) })
 			}
 			return nil, err
@@ -82,28 +56,28 @@ func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Contex
 }
 
 // offerToContinue asks once what to do with a loop that nobody drives.
-func (q *questions) offerToContinue(f *folder, found *seenLoop) {
-	if q.ed.Client().OptedIn {
+func (q *questions) offerToContinue(f *folders.Folder, found *folders.Seen) {
+	if q.Editor.Client().OptedIn {
 		return
 	}
-	ctx, st := f.askOnce(found), found.status
+	ctx, st := f.AskOnce(found), found.Status
 	if ctx == nil {
 		return
 	}
-	q.wg.Go(func() {
-		kind, left := messageInfo, wire.LeftSentence("in "+filepath.Base(f.path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)+wire.LeftRunningText(" Beware: ", st.LeftRunning)
+	q.Work.Go(func() {
+		kind, left := session.MessageInfo, wire.LeftSentence("in "+filepath.Base(f.Path), st.StopReason, st.Iteration, st.Limits.MaxIterations, st.Error)+wire.LeftRunningText(" Beware: ", st.LeftRunning)
 		if st.State == loop.StateEnded {
-			kind, left = messageTypes[st.StopReason.Ending().Class], q.workspace.nameOf(st)+" "+wire.EndText(*st.Last)+"."
+			kind, left = session.MessageTypes[st.StopReason.Ending().Class], q.workspace.NameOf(st)+" "+wire.EndText(*st.Last)+"."
 		}
-		q.offer(ctx, kind, left, " Go on with it?", actionLater, wire.OffersAfter(st))
+		q.offer(ctx, kind, left, " Go on with it?", session.ActionLater, wire.OffersAfter(st))
 	})
 }
 
 // announce tells a client without a plugin how a loop ended. Where it can go on and its
 // folder is open, a question does: what to do with it.
-func (q *questions) announce(f *folder, r *managed, end loop.End, isOpen bool) {
-	if q.ed.Client().OptedIn || isOpen && r.Status().CanGoOn() {
+func (q *questions) announce(f *folders.Folder, r *folders.Managed, end loop.End, isOpen bool) {
+	if q.Editor.Client().OptedIn || isOpen && r.Status().CanGoOn() {
 		return
 	}
-	q.user.show(messageTypes[end.Reason.Ending().Class], q.workspace.nameOf(r.Status())+" "+wire.EndText(end))
+	q.User.Show(session.MessageTypes[end.Reason.Ending().Class], q.workspace.NameOf(r.Status())+" "+wire.EndText(end))
 }

@@ -38,18 +38,18 @@ func (m *manager) table() map[string]command {
 		wire.CommandAnswer:  with(c.answer),
 		wire.CommandOpen:    with(c.open),
 		wire.CommandStatus:  with(c.list),
-		wire.CommandRead:    with(r.read),
-		wire.CommandOutline: with(r.outline),
-		wire.CommandOutput:  with(r.output),
-		wire.CommandHistory: with(r.history),
-		wire.CommandPrompts: with(r.prompts),
-		wire.CommandChanges: with(v.changes),
-		wire.CommandFile:    with(v.file),
-		wire.CommandUndo:    with(v.undo),
-		wire.CommandRedo:    with(v.redo),
-		wire.CommandKeep:    with(v.keep),
-		wire.CommandLand:    with(v.land),
-		wire.CommandFetch:   with(m.afar.fetch),
+		wire.CommandRead:    with(r.Read),
+		wire.CommandOutline: with(r.Outline),
+		wire.CommandOutput:  with(r.Output),
+		wire.CommandHistory: with(r.History),
+		wire.CommandPrompts: with(r.Prompts),
+		wire.CommandChanges: with(v.Changes),
+		wire.CommandFile:    with(v.File),
+		wire.CommandUndo:    with(v.Undo),
+		wire.CommandRedo:    with(v.Redo),
+		wire.CommandKeep:    with(v.Keep),
+		wire.CommandLand:    with(v.Land),
+		wire.CommandFetch:   with(m.afar.Fetch),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
@@ -76,11 +76,11 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	}
 	task, err := read(arguments[0])
 	if err != nil {
-		m.user.answer(nil, err)
+		m.User.Answer(nil, err)
 		return nil, err
 	}
 	if err := m.mayAsk(id, task); err != nil {
-		m.user.answer(nil, err)
+		m.User.Answer(nil, err)
 		return nil, refusal.Of(err)
 	}
 	own := m.takeTurn(id, task)
@@ -90,7 +90,7 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 			return nil, err
 		}
 		result, err := task.run(turns.With(ctx, own))
-		m.user.answer(result, err)
+		m.User.Answer(result, err)
 		if err != nil {
 			return nil, refusal.WithOffers(refusal.Of(err), id, arguments[0])
 		}
@@ -100,9 +100,9 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 
 // mayAsk refuses what only a user may ask for, where who speaks to us is below a loop, and what can't be done with one elsewhere.
 func (m *manager) mayAsk(id string, t task) error {
-	if loopID := m.afar.find(t.target); loopID != "" {
-		return m.afar.can(id, loopID, t.argument)
+	if loopID := m.afar.Find(t.target); loopID != "" {
+		return m.afar.Can(id, loopID, t.argument)
 	}
-	folder, _ := m.workspace.folderPath(t.target.Folder) // what can't be told is none of the agent's own
+	folder, _ := m.workspace.FolderPath(t.target.Folder) // what can't be told is none of the agent's own
 	return caller.Check(id, folder)
 }

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -10,12 +12,12 @@ import (
 )
 
 // goOn continues the loop that is left in a folder, with what the options change; its next run is told what say says. trust is the user's word for what the files would run.
-func (s *starter) goOn(ctx context.Context, folder string, options start.Options, say string, trust bool) (*managed, error) {
+func (s *starter) goOn(ctx context.Context, folder string, options start.Options, say string, trust bool) (*folders.Managed, error) {
 	found, err := start.FoundIn(folder)
 	if err != nil {
 		return nil, err
 	}
-	files := s.files(folder)
+	files := s.Files(folder)
 	var cfg setup.Config
 	err = s.withTrust(ctx, trust, func() error {
 		settings, err := loadSettings(files)
@@ -39,8 +41,8 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 }
 
 // takeUp continues a loop that nobody drives.
-func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Patch) (*managed, error) {
-	path, _, err := s.loops.elsewhere(ctx, p.LoopParams)
+func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Patch) (*folders.Managed, error) {
+	path, _, err := s.workspace.Elsewhere(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}

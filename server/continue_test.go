@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -45,9 +47,9 @@ func TestALoopOfAnotherToolGoesOn(t *testing.T) {
 		c := dial(t, plain, dir)
 		c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 			if strings.Contains(string(params), "is not trusted yet") {
-				return messageItem{actionTrust}
+				return session.MessageItem{Title: session.ActionTrust}
 			}
-			return messageItem{"Resume"}
+			return session.MessageItem{Title: "Resume"}
 		})
 		c.Hears("window/workDoneProgress/create", "ralph")
 	})

@@ -4,9 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/server/afar"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -20,13 +24,11 @@ import (
 
 // controls are the commands about a loop that is there.
 type controls struct {
-	*env
-	workspace   *workspace
-	loops       *loops
-	lookout     *lookout
+	*session.Session
+	workspace   *folders.Workspace
 	starter     *starter
-	permissions *permissions
-	afar        *afar
+	permissions *permission.Desk
+	afar        *afar.Loops
 }
 
 func resultOf(st loop.Status) wire.LoopResult {
@@ -54,7 +56,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	case elsewhere.Loop:
 		err := l.Cancel()
 		return l.Result(), err
-	case *managed:
+	case *folders.Managed:
 		if p.When == wire.WhenAfterIteration {
 			l.CancelAfterIteration()
 			result := resultOf(l.Status())
@@ -85,7 +87,7 @@ func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error
 		if other, ok := h.(loop.Other); ok {
 			return other.Interrupt()
 		}
-		go h.(*managed).Interrupt() // it waits for the agent's end
+		go h.(*folders.Managed).Interrupt() // it waits for the agent's end
 		return nil
 	})
 }
@@ -93,7 +95,7 @@ func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error
 // discard removes a loop that nobody drives. One that somebody goes on with by
 // now stays.
 func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) {
-	path, _, err := c.loops.elsewhere(ctx, p)
+	path, _, err := c.workspace.Elsewhere(ctx, p)
 	if err == nil && path != "" {
 		err = loop.DiscardFolder(path, p.LoopID)
 	}
@@ -112,15 +114,15 @@ var noLoop = wire.LoopResult{State: wire.StateIdle, Text: "no loop is running he
 // driven finds the loop that parameters name, for who commands it: one of ours, one that another
 // process drives, or one of another place. seen is how it stood.
 func (c *controls) driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error) {
-	if id := c.afar.find(p); id != "" {
-		h, err = c.afar.place.Loop(ctx, id)
+	if id := c.afar.Find(p); id != "" {
+		h, err = c.afar.Place.Loop(ctx, id)
 		return h, seen, err
 	}
-	r, notOurs := c.loops.find(p.LoopID, p.Folder)
+	r, notOurs := c.workspace.Find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		return r, seen, nil
 	}
-	path, seen, err := c.loops.elsewhere(ctx, p)
+	path, seen, err := c.workspace.Elsewhere(ctx, p)
 	if err == nil && path == "" {
 		err = notOurs
 	}
@@ -137,8 +139,8 @@ func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.H
 	switch h := h.(type) {
 	case elsewhere.Loop:
 		return h.Result(), err
-	case *managed:
-		c.status.Changed(true) // that it will pause is no event
+	case *folders.Managed:
+		c.Status.Changed(true) // that it will pause is no event
 		seen = h.Status()
 	}
 	return resultOf(seen), err
@@ -194,10 +196,10 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
-	if c.afar.find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
+	if c.afar.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
 		return nil, err
 	}
-	c.loops.settle(ctx)
+	c.workspace.Settle(ctx)
 	r, err := c.starter.takeUp(ctx, p, patch)
 	if err != nil {
 		return nil, err
@@ -279,56 +281,37 @@ func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 // open shows a loop's state file in the editor.
 func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 	folder := p.Folder
-	if r := c.loops.known(p.LoopID); folder == "" && r != nil {
-		folder = wire.FileURI(r.cfg.Folder)
+	if r := c.workspace.Ours(p.LoopID); folder == "" && r != nil {
+		folder = wire.FileURI(r.Config.Folder)
 	}
-	path, err := c.workspace.folderPath(folder)
+	path, err := c.workspace.FolderPath(folder)
 	if err != nil {
 		return nil, err
 	}
 	file := filepath.Join(path, filepath.FromSlash(loopstate.Name))
-	return struct{}{}, c.showFile(ctx, file)
-}
-
-// showFile has the editor show a file.
-func (e *env) showFile(ctx context.Context, file string) error {
-	var shown struct{ Success bool }
-	err := e.ed.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
-	if err == nil && !shown.Success {
-		err = errors.New("it says that it can't")
-	}
-	if err != nil {
-		return fmt.Errorf("the editor doesn't open %s: %w", file, err)
-	}
-	return nil
-}
-
-// showDocument are the parameters of window/showDocument.
-type showDocument struct {
-	URI       string `json:"uri"`
-	TakeFocus bool   `json:"takeFocus"`
+	return struct{}{}, c.ShowFile(ctx, file)
 }
 
 // list is the pull twin of ralph/status.
 func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
-	c.workspace.awaitLooks(ctx)
-	others, text := c.afar.list()
+	c.workspace.AwaitLooks(ctx)
+	others, text := c.afar.List()
 	if p.Folder == "" {
-		result := wire.StatusesOf(wire.SortByNeed(append(c.loops.snapshot(), others...)))
+		result := wire.StatusesOf(wire.SortByNeed(append(c.workspace.Statuses(), others...)))
 		feed.WithTalks(result.Loops)
 		result.Text = cmp.Or(text, result.Text)
 		return result, nil
 	}
-	if id := c.afar.find(wire.LoopParams{Folder: p.Folder}); id != "" {
-		return wire.StatusesOf([]wire.LoopStatus{(askerAfar{c.afar, id}).status()}), nil
+	if id := c.afar.Find(wire.LoopParams{Folder: p.Folder}); id != "" {
+		return wire.StatusesOf([]wire.LoopStatus{c.afar.Loop(id).Status()}), nil
 	}
-	path, err := c.workspace.folderPath(p.Folder)
+	path, err := c.workspace.FolderPath(p.Folder)
 	if err != nil {
 		return nil, err
 	}
-	c.lookout.lookAt(path)
+	c.workspace.LookAt(path)
 	here := []wire.LoopStatus{}
-	if status, ok := c.loops.LoopIn(path); ok {
+	if status, ok := c.workspace.LoopIn(path); ok {
 		here = append(here, status)
 	} else if status, _, _, err := loop.FolderStatus(path); err == nil {
 		here = append(here, wire.StatusOf(status, false))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -80,13 +82,13 @@ func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
 	c, other := dial(t, plain, dir), dial(t, optedIn, dir)
 	asked, answered := make(chan struct{}), make(chan struct{})
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
-		var question messageParams
-		if json.Unmarshal(params, &question) != nil || len(question.Actions) != 3 || question.Actions[2].Title != actionDiscardAndStart {
+		var question session.MessageParams
+		if json.Unmarshal(params, &question) != nil || len(question.Actions) != 3 || question.Actions[2].Title != session.ActionDiscardAndStart {
 			return nil
 		}
 		close(asked)
 		<-answered
-		return messageItem{actionDiscardAndStart}
+		return session.MessageItem{Title: session.ActionDiscardAndStart}
 	})
 	refused := c.BeginCommand(wire.CommandStart, wire.StartParams{Prompt: "two", Choices: wire.Choices{Backend: agent}})
 	<-asked

@@ -154,7 +154,7 @@ func TestAnEndIsFollowedThatIsWrittenWhenNobodyDrivesTheLoopAnyMore(t *testing.T
 	c.read()
 	go l.Cancel()
 	awaitNobody(t, dir)
-	time.Sleep(2 * followPoll) // it has looked, and seen no end
+	time.Sleep(time.Second / 2) // it has looked, and seen no end
 	close(end)
 	c.until(`"_ralph/end"`)
 }

@@ -15,13 +15,13 @@ import (
 
 // doctor checks the folder that is named, or the workspace's only one.
 func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) {
-	path, err := m.workspace.folderPath(p.Folder)
+	path, err := m.workspace.FolderPath(p.Folder)
 	if err != nil && p.Folder != "" {
 		return nil, err
 	}
-	checks := doctor.Examine(ctx, m.version, m.files(path))
-	if m.afar.place != nil {
-		checks = append(checks, m.afar.place.Check(ctx))
+	checks := doctor.Examine(ctx, m.version, m.Files(path))
+	if m.afar.Place != nil {
+		checks = append(checks, m.afar.Place.Check(ctx))
 	}
 	return answers.DoctorResult{Checks: checks}, nil
 }

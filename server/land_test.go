@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -144,7 +146,7 @@ func TestADiscardIsAQuestionFirst(t *testing.T) {
 func TestAPlainClientLandsAndIsAskedBeforeADiscard(t *testing.T) {
 	c, repo, tree, _ := inTree(t, plain)
 	path, _ := wire.PathOf(tree.Path)
-	c.answers(actionLeave)
+	c.answers(session.ActionLeave)
 	left := result[answers.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{Discard: true}))
 	c.Hears("window/showMessageRequest", "Discard ralph/build-x? It has 2 uncommitted files")
 	if _, err := os.Stat(path); err != nil || left.Text != "nothing was discarded" {

@@ -6,6 +6,10 @@ import (
 	"os"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -18,96 +22,96 @@ import (
 
 // launcher runs loops of ours in their folders, from their start to their end.
 type launcher struct {
-	*env
-	workspace   *workspace
-	lookout     *lookout
+	*session.Session
+	keep        Keep
+	workspace   *folders.Workspace
 	questions   *questions
-	permissions *permissions
+	permissions *permission.Desk
 }
 
 // launch starts a loop in its folder and follows it to its end.
-func (l *launcher) launch(cfg setup.Config) (*managed, error) {
-	f, err := l.workspace.begin(cfg.Folder)
+func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
+	f, err := l.workspace.Begin(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
-	f.changed()
-	cfg.Diagnose, cfg.Attended = findings.Ask(l.ed, f.path), func() bool { return true } // it ends with its editor
-	r := &managed{cfg: cfg, retired: make(chan struct{}), feed: feed.New(l.ed, l.status.Changed)}
+	f.Changed()
+	cfg.Diagnose, cfg.Attended = findings.Ask(l.Editor, f.Path), func() bool { return true } // it ends with its editor
+	r := &folders.Managed{Config: cfg, Retired: make(chan struct{}), Feed: feed.New(l.Editor, l.Status.Changed)}
 	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
 	if l.keep != nil {
-		trusted := l.ed.Client().Trusted
+		trusted := l.Editor.Client().Trusted
 		cfg.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
 	}
 	if !cfg.Continue {
-		l.problems.Clear(f.path)
+		l.Problems.Clear(f.Path)
 	}
-	if level := l.workspace.updateLevel(); level != "" {
-		r.feed.SetLevel(level)
+	if level := l.workspace.UpdateLevel(); level != "" {
+		r.Feed.SetLevel(level)
 	}
 	var log *journal.Log
 	var told *notify.Teller
-	at := notify.At{Warn: func(text string) { l.user.show(messageWarning, text) }} // what else there is to see is the editor's business
-	known := make(chan struct{})                                                   // closed once r has its loop, which may speak before that
+	at := notify.At{Warn: func(text string) { l.User.Show(session.MessageWarning, text) }} // what else there is to see is the editor's business
+	known := make(chan struct{})                                                           // closed once r has its loop, which may speak before that
 	tell := func(e loop.Event) {
 		<-known
 		l.told(f, r, e)
 	}
-	r.Loop, log, told, err = notify.Start(cfg, &follower{r.feed, func() { l.docs.Republish(cfg.Folder) }, func() { l.workspace.refreshAt(cfg.Folder) }, tell}, at)
+	r.Loop, log, told, err = notify.Start(cfg, &follower{r.Feed, func() { l.Docs.Republish(cfg.Folder) }, func() { l.workspace.RefreshAt(cfg.Folder) }, tell}, at)
 	if close(known); err != nil {
-		r.feed.Close()
-		f.gaveUp()
-		l.lookout.look(f) // for what the watch has left alone meanwhile
-		l.wg.Done()
+		r.Feed.Close()
+		f.GaveUp()
+		l.workspace.Look(f) // for what the watch has left alone meanwhile
+		l.Work.Done()
 		return nil, err
 	}
-	r.feed.Start(r.ID(), log, r.Status)
-	wanted := f.runs(r)
-	l.permissions.look(f)
-	l.status.Changed(true) // what the loop said until now came too early to be seen
+	r.Feed.Start(r.ID(), log, r.Status)
+	wanted := f.Runs(r)
+	l.permissions.Look(f)
+	l.Status.Changed(true) // what the loop said until now came too early to be seen
 	if !wanted {
 		go r.Close()
 	}
 	go func() {
 		defer told.Close() // which nobody waits for
-		defer l.wg.Done()
+		defer l.Work.Done()
 		l.retire(f, r, r.Wait())
 	}()
 	return r, nil
 }
 
 // told passes on what a loop of ours in a folder said.
-func (l *launcher) told(f *folder, r *managed, e loop.Event) {
-	l.problems.Tell(f.path, e)
+func (l *launcher) told(f *folders.Folder, r *folders.Managed, e loop.Event) {
+	l.Problems.Tell(f.Path, e)
 	l.questions.tell(f, r, e)
 	switch e.(type) {
 	case loop.Asked, loop.Answered:
-		l.permissions.look(f)
+		l.permissions.Look(f)
 	}
 }
 
 // retire takes a loop that ended out of its folder and tells the editor.
-func (l *launcher) retire(f *folder, r *managed, end loop.End) {
-	defer close(r.retired)
-	r.offered.moot()
-	r.feed.Close()
-	left := seenIn(f.path) // now, so that nobody sees the loop without what it left
-	isOpen, closing := f.ended(r, left)
+func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
+	defer close(r.Retired)
+	r.Offered.Moot()
+	r.Feed.Close()
+	left := folders.SeenIn(f.Path) // now, so that nobody sees the loop without what it left
+	isOpen, closing := f.Ended(r, left)
 	if left == nil && r.Status().CanGoOn() { // it was discarded meanwhile
-		l.problems.Clear(f.path)
+		l.Problems.Clear(f.Path)
 	}
-	f.changed()
-	l.permissions.look(f)
-	l.changed(f.path)
+	f.Changed()
+	l.permissions.Look(f)
+	l.Changed(f.Path)
 	if closing {
 		return
 	}
 	if end.Reason == loop.StopDetached && end.Error != "" { // its end was told before that was known
-		l.user.show(messageWarning, l.workspace.nameOf(r.Status())+" "+end.Error)
+		l.User.Show(session.MessageWarning, l.workspace.NameOf(r.Status())+" "+end.Error)
 	}
 	l.questions.announce(f, r, end, isOpen)
 	if isOpen {
-		l.lookout.look(f)
+		l.workspace.Look(f)
 	}
 }
 
@@ -115,18 +119,18 @@ func (l *launcher) retire(f *folder, r *managed, end loop.End) {
 // when nothing of them is left.
 func (l *launcher) close() {
 	var wg sync.WaitGroup
-	for _, r := range l.workspace.close() {
+	for _, r := range l.workspace.Close() {
 		wg.Go(r.Close)
 	}
 	wg.Wait()
-	l.leave()
-	l.wg.Wait()
-	l.status.Close()
+	l.Leave()
+	l.Work.Wait()
+	l.Status.Close()
 }
 
 // launchInstead ends the loop that the user was asked about, and starts another. What
 // is there by now instead of that one is left alone, so the start may be refused.
-func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*managed, error) {
+func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.Managed, error) {
 	if _, _, err := CheckStart(cfg); err != nil { // the answer may have taken long
 		return nil, err
 	}
@@ -139,7 +143,7 @@ func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*managed, 
 // clear ends the loop with an id in a folder, "" for any, whoever drives it, and
 // discards one that nobody does.
 func (l *launcher) clear(ctx context.Context, path, loopID string) error {
-	if running := l.workspace.runningAt(path); running != nil {
+	if running := l.workspace.RunningAt(path); running != nil {
 		if loopID == "" || running.ID() == loopID {
 			running.Cancel()
 		}

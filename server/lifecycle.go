@@ -78,7 +78,7 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 
 // begin starts what had to wait until initialize was answered.
 func (s *Server) begin(struct{}) {
-	s.manager.workspace.changeFolders(s.folders, nil)
+	s.manager.workspace.ChangeFolders(s.folders, nil)
 	s.manager.begin()
 }
 

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -75,12 +77,12 @@ func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
 	if dropped > 0 {
 		fmt.Fprintf(&text, " (%d messages before this one were too many)", dropped)
 	}
-	kind := messageInfo
+	kind := session.MessageInfo
 	switch {
 	case r.Level >= slog.LevelError:
-		kind = messageError
+		kind = session.MessageError
 	case r.Level >= slog.LevelWarn:
-		kind = messageWarning
+		kind = session.MessageWarning
 	}
 	l.server.Notify("window/logMessage", map[string]any{"type": kind, "message": stream.Plain(text.String())})
 	return nil

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -151,7 +153,7 @@ func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
 }
 
 func TestAPlainClientIsAsked(t *testing.T) {
-	for choice, replaced := range map[string]bool{actionCancelAndStart: true, actionKeep: false, "": false} {
+	for choice, replaced := range map[string]bool{session.ActionCancelAndStart: true, session.ActionKeep: false, "": false} {
 		t.Run(choice, func(t *testing.T) {
 			dir := t.TempDir()
 			c := dial(t, plain, dir)
@@ -159,7 +161,7 @@ func TestAPlainClientIsAsked(t *testing.T) {
 				if choice == "" {
 					return nil
 				}
-				return messageItem{choice}
+				return session.MessageItem{Title: choice}
 			})
 			agent := agentThat(t, "never")
 			c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
@@ -207,9 +209,9 @@ func TestALimitCanBeRaised(t *testing.T) {
 	asked := 0
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 		if asked++; asked > 1 {
-			return messageItem{actionLater}
+			return session.MessageItem{Title: session.ActionLater}
 		}
-		return messageItem{"Raise to 4 iterations and Go On"}
+		return session.MessageItem{Title: "Raise to 4 iterations and Go On"}
 	})
 	agent := agentThat(t, "echoes")
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --max-iterations 2", Choices: wire.Choices{Backend: agent}}))

@@ -62,7 +62,7 @@ type changeFoldersParams struct {
 
 func (s *Server) changeFolders(p changeFoldersParams) {
 	added, removed := client.Paths(p.Event.Added), client.Paths(p.Event.Removed)
-	s.manager.inTurn(func() { s.manager.workspace.changeFolders(added, removed) })
+	s.manager.inTurn(func() { s.manager.workspace.ChangeFolders(added, removed) })
 }
 
 type cancelProgressParams struct {
@@ -76,9 +76,9 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 		return
 	}
 	id, ok := strings.CutPrefix(token, feed.ProgressToken(""))
-	if r := s.manager.loops.known(id); ok && r != nil {
+	if r := s.manager.workspace.Ours(id); ok && r != nil {
 		go r.Cancel() // it waits for the agent's end
 	}
 }
 
-func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.workspace.setLevel(p.Level) }
+func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.workspace.SetLevel(p.Level) }

@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
-	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // What is asked in the moments in which a loop begins and ends gets an answer that is
@@ -18,18 +17,15 @@ import (
 func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
-	m.workspace.awaitLooks(t.Context())
-	f := m.workspace.folders[dir]
+	m.workspace.AwaitLooks(t.Context())
+	f := m.workspace.Known(dir)
 	shown := func() []wire.LoopStatus {
-		m.lookout.look(f)
-		return m.loops.snapshot()
+		m.workspace.Look(f)
+		return m.workspace.Statuses()
 	}
-	begins := func(more int) {
-		m.workspace.mu.Lock()
-		f.starting += more
-		m.workspace.mu.Unlock()
+	if _, err := m.workspace.Begin(dir); err != nil {
+		t.Fatal(err)
 	}
-	begins(1)
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		t.Fatal(err)
@@ -45,38 +41,15 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 	if got := shown(); len(got) != 0 {
 		t.Errorf("it is shown as %+v", got)
 	}
-	m.workspace.changeFolders(nil, []string{dir})
-	m.workspace.changeFolders([]string{dir}, nil)
+	m.workspace.ChangeFolders(nil, []string{dir})
+	m.workspace.ChangeFolders([]string{dir}, nil)
 	if got := shown(); len(got) != 0 {
 		t.Errorf("in a folder that was closed and opened it is shown as %+v", got)
 	}
-	begins(-1) // it could not be started: another process was faster
+	f.GaveUp()
+	m.Work.Done() // it could not be started: another process was faster
 	if got := shown(); len(got) != 1 || got[0].Owned {
 		t.Errorf("another's is shown as %+v", got)
-	}
-}
-
-// An editor hears of a loop's end before the loop is out of its folder.
-func TestALoopThatHasEndedIsPastAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	m, _ := askedManager(t, dir)
-	if _, err := m.starter.start(t.Context(), wire.StartParams{Text: "x --completion-promise DONE", Choices: wire.Choices{Backend: agentThat(t, "insists")}}); err != nil {
-		t.Fatal(err)
-	}
-	m.workspace.mu.Lock()
-	f := m.workspace.folders[dir]
-	r := f.running
-	if r == nil {
-		r = f.last
-	}
-	m.workspace.mu.Unlock()
-	<-r.retired
-	m.workspace.mu.Lock()
-	f.running, f.last = r, nil // as a moment before
-	m.workspace.mu.Unlock()
-	past, err := m.reader.history(t.Context(), answers.HistoryParams{})
-	if err != nil || len(past.(answers.HistoryResult).Loops) != 1 {
-		t.Errorf("past are %+v, %v", past, err)
 	}
 }
 
@@ -85,7 +58,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 	agent := agentThat(t, "never")
 	one, other := leftBehind(t, loopstate.State{Backend: agent}), t.TempDir()
 	m, _ := askedManager(t, one)
-	m.workspace.changeFolders([]string{other}, nil)
+	m.workspace.ChangeFolders([]string{other}, nil)
 	started, err := m.starter.start(t.Context(), wire.StartParams{Folder: wire.FileURI(other), Prompt: "x", Choices: wire.Choices{Backend: agent}})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +90,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 		})
 	}
 	loops := map[string]string{}
-	for _, l := range m.loops.snapshot() {
+	for _, l := range m.workspace.Statuses() {
 		loops[l.Folder] = l.State
 	}
 	if loops[wire.FileURI(one)] != "interrupted" || loop.State(loops[wire.FileURI(other)]).Over() {
@@ -133,7 +106,7 @@ func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
 	if _, err := m.starter.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {
 		t.Fatal(err)
 	}
-	r := m.workspace.folders[dir].running
+	r := m.workspace.RunningAt(dir)
 	for r.Status().LastLine != "working" { // by now it ignores signals
 		time.Sleep(time.Millisecond)
 	}

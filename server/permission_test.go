@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -256,15 +258,15 @@ func TestAPlainClientIsAskedOneQuestionAfterTheOther(t *testing.T) {
 	long := wantsTo("q1", "make")
 	long.Detail = "make \\\n  everything"
 	file := asksIn(t, dir, long, wantsTo("q2", "rm -rf build"))
-	var p messageParams
-	if err := json.Unmarshal(c.Hears("window/showMessageRequest", "asks").Params, &p); err != nil || p.Message != "Ralph asks: Bash make\nmake \\\n  everything" || p.Type != messageWarning || !slices.Equal(p.Actions, []messageItem{{"Deny"}, {"Allow Once"}, {"Allow Bash(make:*) in This Loop"}}) {
+	var p session.MessageParams
+	if err := json.Unmarshal(c.Hears("window/showMessageRequest", "asks").Params, &p); err != nil || p.Message != "Ralph asks: Bash make\nmake \\\n  everything" || p.Type != session.MessageWarning || !slices.Equal(p.Actions, []session.MessageItem{{Title: "Deny"}, {Title: "Allow Once"}, {Title: "Allow Bash(make:*) in This Loop"}}) {
 		t.Errorf("asked %+v, %v", p, err)
 	}
 	c.Must(c.Command(wire.CommandStatus, struct{}{})) // whatever else was asked at once is here by now
 	if n := heardOf(c, "window/showMessageRequest", "rm -rf build"); n != 0 {
 		t.Error("the second is asked before the first is answered")
 	}
-	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{"Deny"} })
+	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return session.MessageItem{Title: "Deny"} })
 	open(t, file, wantsTo("q2", "rm -rf build"))
 	c.Hears("$/cancelRequest", "")
 	c.Hears("window/showMessageRequest", "rm -rf build")

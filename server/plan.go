@@ -18,7 +18,7 @@ import (
 
 // plan tells how to talk with an agent before a loop is started.
 func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
-	cwd, err := s.workspace.folderPath(p.Folder)
+	cwd, err := s.workspace.FolderPath(p.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() error {
-		settings, err = loadSettings(s.files(cwd))
+		settings, err = loadSettings(s.Files(cwd))
 		return err
 	})
 	if err != nil {

@@ -111,7 +111,7 @@ func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
 // dryRun tells what a start would do; asked is its argument as it came.
 func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request start.Request, folder string) (any, error) {
 	plan := Plan{Replace: p.Replace}
-	files := s.files(folder)
+	files := s.Files(folder)
 	files.Trusted = files.Trusted || p.Trust
 	settings, err := plan.SettingsFor(files)
 	if err == nil {

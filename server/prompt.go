@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -16,7 +18,7 @@ import (
 )
 
 // prompts reads prompts from documents and files.
-type prompts struct{ docs openDocuments }
+type prompts struct{ docs session.OpenDocuments }
 
 // configured returns what is in the configured prompt file, "" when
 // there is none.

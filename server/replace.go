@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // CheckStart returns why a loop could not be started as its configuration says, as far as that can
@@ -28,18 +27,10 @@ func CheckStart(cfg setup.Config) (argv []string, prompt string, err error) {
 		return nil, "", rpc.Errorf(rpc.CodeInvalidParams, "the prompt has %d bytes with the loop's rules, and %s takes it as an argument of at most %d",
 			len(prompt), cfg.Backend.Name, backends.MaxArg)
 	}
-	if err := checkStateFile(cfg.Folder); err != nil {
+	if err := loopstate.CheckPlace(cfg.Folder); err != nil {
 		return argv, prompt, err
 	}
 	walls, err := sandbox.Raise(context.Background(), cfg.Sandbox, cfg.Folder)
 	walls.Close()
 	return argv, prompt, err
-}
-
-// checkStateFile refuses a folder with something else where the state file goes.
-func checkStateFile(folder string) error {
-	if err := loopstate.CheckPlace(folder); err != nil {
-		return refusal.Failed(wire.ReasonBadStateFile, err, nil)
-	}
-	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -69,10 +71,10 @@ func (e *askedEditor) Request(ctx context.Context, method string, params, result
 	if method != "window/showMessageRequest" {
 		return nil
 	}
-	e.asked <- params.(messageParams).Message
+	e.asked <- params.(session.MessageParams).Message
 	select {
 	case answer := <-e.answers:
-		return json.Unmarshal(lsptest.JSON(messageItem{answer}), result)
+		return json.Unmarshal(lsptest.JSON(session.MessageItem{Title: answer}), result)
 	case <-ctx.Done():
 		e.over <- struct{}{}
 		return ctx.Err()
@@ -84,9 +86,9 @@ func askedManager(t *testing.T, dir string) (*manager, *askedEditor) {
 	t.Helper()
 	ed := &askedEditor{asked: make(chan string, 8), answers: make(chan string), over: make(chan struct{}, 8)}
 	m := newManager(ed, Options{Version: "test"}, slog.New(slog.DiscardHandler))
-	m.docs = documents.New(ed, m.view())
+	m.Docs = documents.New(ed, m.view())
 	t.Cleanup(m.launcher.close)
-	m.workspace.changeFolders([]string{dir}, nil)
+	m.workspace.ChangeFolders([]string{dir}, nil)
 	return m, ed
 }
 
@@ -137,7 +139,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 				t.Fatal(err)
 			}
 		},
-		"closed": func(_ *testing.T, m *manager, dir string) { m.workspace.changeFolders(nil, []string{dir}) },
+		"closed": func(_ *testing.T, m *manager, dir string) { m.workspace.ChangeFolders(nil, []string{dir}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{Backend: agent})
@@ -162,9 +164,9 @@ func TestTheUserIsAskedOncePerLoop(t *testing.T) {
 	dir := leftBehind(t, loopstate.State{Backend: "pi"})
 	m, ed := askedManager(t, dir)
 	take(t, ed.asked)
-	ed.answers <- actionLater
-	m.workspace.changeFolders(nil, []string{dir})
-	m.workspace.changeFolders([]string{dir}, nil)
+	ed.answers <- session.ActionLater
+	m.workspace.ChangeFolders(nil, []string{dir})
+	m.workspace.ChangeFolders([]string{dir}, nil)
 	m.launcher.close() // waits for the look at the folder
 	if n := len(ed.asked); n > 0 {
 		t.Errorf("%d questions more: %q", n, <-ed.asked)

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -39,7 +41,10 @@ func TestAnyClientReviewsAndUndoes(t *testing.T) {
 	c.open(uri, "Build X")
 	var patch string
 	c.Answer("window/showDocument", func(params json.RawMessage) any {
-		var p showDocument
+		var p struct {
+			URI       string
+			TakeFocus bool
+		}
 		if err := json.Unmarshal(params, &p); err != nil {
 			t.Error(err)
 		}
@@ -79,7 +84,7 @@ func TestAnyClientReviewsAndUndoes(t *testing.T) {
 			}
 		}
 	}
-	c.answers(actionUndo)
+	c.answers(session.ActionUndo)
 	undo := action("Undo iteration 2")
 	c.Must(c.Command(undo.Command, undo.Arguments[0]))
 	if got := readFile(t, log); got != "begun\nline 1\n" {

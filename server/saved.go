@@ -16,13 +16,13 @@ func (s saver) StateSaved(folder, text string) {
 	if err != nil { // the loop complains of it
 		return
 	}
-	s.wg.Go(func() {
+	s.Work.Go(func() {
 		var h loop.Handle = loop.Other{Folder: folder}
-		if r := s.workspace.runningAt(folder); r != nil {
+		if r := s.workspace.RunningAt(folder); r != nil {
 			h = r
 		}
 		if err := h.Saved(doc.State()); err != nil && !errors.Is(err, loop.ErrNotRunning) {
-			s.log.Warn("what was saved as a state file doesn't count", "folder", folder, "error", err)
+			s.Log.Warn("what was saved as a state file doesn't count", "folder", folder, "error", err)
 		}
 	})
 }

@@ -75,7 +75,7 @@ func newServer(ctx context.Context, in io.Reader, opts Options) *Server {
 	s.log = newLogger(opts.Log, s)
 	s.manager = newManager(s, opts, s.log)
 	s.docs = documents.New(s, s.manager.view())
-	s.manager.docs = s.docs
+	s.manager.Docs = s.docs
 	s.stopLoops = sync.OnceFunc(s.manager.launcher.close)
 	s.Conn = rpc.New(s.ctx, in, rpc.Options{Methods: s.methods(), Admit: s.admit, Listens: s.listens, Ended: s.leave, Log: s.log})
 	return s

@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -22,9 +25,9 @@ import (
 
 // starter makes loops of what a user and the files choose.
 type starter struct {
-	*env
-	workspace *workspace
-	loops     *loops
+	*session.Session
+	version   string
+	workspace *folders.Workspace
 	launcher  *launcher
 	agents    *agents
 	questions *questions
@@ -86,7 +89,7 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	case p.DryRun:
 		return s.dryRun(ctx, asked, p, request, folder)
 	}
-	files := s.files(folder)
+	files := s.Files(folder)
 	var cfg setup.Config
 	var settings config.Settings
 	err = s.withTrust(ctx, p.Trust, func() (err error) {
@@ -108,17 +111,17 @@ func (s *starter) start(ctx context.Context, p wire.StartParams) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	files = s.files(cfg.Folder)
+	files = s.Files(cfg.Folder)
 	turns.Of(ctx).End()
 	start.Remember(files, cfg, r.Status().LoopID)
-	r.feed.AwaitBegin(ctx)
+	r.Feed.AwaitBegin(ctx)
 	st := r.Status()
 	return wire.StartResult{LoopID: st.LoopID, State: string(st.State), StateFileURI: wire.FileURI(st.StateFile), SessionFileURI: wire.SessionURI(st), Worktree: wire.StatusOf(st, true).Worktree, Warnings: s.warn(cfg)}, nil
 }
 
 // launchAsWanted starts a loop where the start wants it. What is in the way may be
 // replaced, or the user is asked.
-func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool, settings config.Settings) (*managed, error) {
+func (s *starter) launchAsWanted(ctx context.Context, cfg *setup.Config, wanted start.Tree, replace bool, settings config.Settings) (*folders.Managed, error) {
 	if wanted != (start.Tree{}) {
 		return s.launchInTree(ctx, cfg, wanted, settings.Worktree)
 	}
@@ -140,14 +143,14 @@ func (s *starter) warn(cfg setup.Config) []string {
 	warnings := make([]string, len(cfg.Warnings))
 	for i, warning := range cfg.Warnings {
 		warnings[i] = wire.Whole(warning)
-		s.user.inform(messageWarning, "Ralph: "+warnings[i])
+		s.User.Inform(session.MessageWarning, "Ralph: "+warnings[i])
 	}
 	return warnings
 }
 
 // startFolder returns the folder that a start names; it must be there.
 func (s *starter) startFolder(uri string) (string, error) {
-	path, err := s.workspace.folderPath(uri)
+	path, err := s.workspace.FolderPath(uri)
 	if err != nil {
 		return "", err
 	}
@@ -180,7 +183,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 			resolver.Host = start.Agent{Name: host.Backend, Model: host.Model}
 		}
 	}
-	reader := prompts{s.docs}
+	reader := prompts{s.Docs}
 	prompt, says, err := reader.given(p)
 	if err != nil {
 		return setup.Config{}, nil, err
@@ -192,7 +195,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	resolver.Start = resolver.Start.Over(request.Options)
 	prompt = withSelection(prompt, p.Selection)
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
-	warnings := resolver.Adopt(says, s.files(folder).KnowsLoop(state.LoopID))
+	warnings := resolver.Adopt(says, s.Files(folder).KnowsLoop(state.LoopID))
 	if prompt == "" && p.PromptURI == "" {
 		if prompt, err = reader.configured(folder, settings); err != nil {
 			return setup.Config{}, nil, err

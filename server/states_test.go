@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -95,7 +97,7 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 		}
 		take(t, changes)
 	}
-	if shown, _ := clienttest.Received[messageParams](&ed.Editor, "window/showMessage"); len(shown) > 1 || len(shown) == 1 && !strings.Contains(shown[0].Message, "is discarded") {
+	if shown, _ := clienttest.Received[session.MessageParams](&ed.Editor, "window/showMessage"); len(shown) > 1 || len(shown) == 1 && !strings.Contains(shown[0].Message, "is discarded") {
 		t.Errorf("and it was told %+v", shown)
 	}
 }

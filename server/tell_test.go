@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/doctor"
@@ -66,9 +68,9 @@ func TestAPromptWithSeveralPromises(t *testing.T) {
 	other := dial(t, plain, t.TempDir())
 	other.dryRun(start)
 	other.Hears("window/showMessage", "has several promises")
-	asked := make(chan messageParams, 1)
+	asked := make(chan session.MessageParams, 1)
 	other.Answer("window/showMessageRequest", func(params json.RawMessage) any {
-		var p messageParams
+		var p session.MessageParams
 		if err := json.Unmarshal(params, &p); err != nil {
 			t.Error(err)
 		}
@@ -78,13 +80,13 @@ func TestAPromptWithSeveralPromises(t *testing.T) {
 	delete(start, "dryRun")
 	other.Must(other.Command(wire.CommandStart, start))
 	p := <-asked
-	if actions := []messageItem{{actionLeave}, {`Make "A" the Promise`}, {`Make "B" the Promise`}}; p.Message != "Ralph: "+want || p.Type != messageWarning || !slices.Equal(p.Actions, actions) {
+	if actions := []session.MessageItem{{Title: session.ActionLeave}, {Title: `Make "A" the Promise`}, {Title: `Make "B" the Promise`}}; p.Message != "Ralph: "+want || p.Type != session.MessageWarning || !slices.Equal(p.Actions, actions) {
 		t.Errorf("asked %+v", p)
 	}
 }
 
 func TestAPlainClientIsOfferedAPromise(t *testing.T) {
-	for answer, reason := range map[string]loop.StopReason{`Make "DONE" the Promise`: loop.StopPromise, actionLeave: loop.StopMaxIterations} {
+	for answer, reason := range map[string]loop.StopReason{`Make "DONE" the Promise`: loop.StopPromise, session.ActionLeave: loop.StopMaxIterations} {
 		t.Run(answer, func(t *testing.T) {
 			dir := t.TempDir()
 			c := dial(t, plain, dir)
@@ -92,7 +94,7 @@ func TestAPlainClientIsOfferedAPromise(t *testing.T) {
 				if !strings.Contains(string(params), "not done yet") {
 					return nil // the limit
 				}
-				return messageItem{answer}
+				return session.MessageItem{Title: answer}
 			})
 			limit := "0"
 			if reason == loop.StopMaxIterations {

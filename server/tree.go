@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -23,9 +26,9 @@ func treeWanted(p wire.StartParams, request start.Request) start.Tree {
 
 // launchInTree starts a loop in a worktree that is made for it. Without a loop, there is
 // none afterwards.
-func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree, settings config.Worktree) (*managed, error) {
+func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted start.Tree, settings config.Worktree) (*folders.Managed, error) {
 	turns.Of(ctx).End() // to set it up may take long
-	done, err := s.workspace.hold()
+	done, err := s.workspace.Hold()
 	if err != nil {
 		return nil, err
 	}
@@ -33,8 +36,8 @@ func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted st
 	origin := cfg.Folder
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	defer context.AfterFunc(s.ctx, cancel)()
-	out := &setupLog{env: s.env, ctx: ctx}
+	defer context.AfterFunc(s.Ctx, cancel)()
+	out := &setupLog{Session: s.Session, ctx: ctx}
 	made, err := wanted.Make(ctx, cfg, settings, out)
 	out.flush()
 	if err != nil {
@@ -44,7 +47,7 @@ func (s *starter) launchInTree(ctx context.Context, cfg *setup.Config, wanted st
 	if err != nil {
 		return nil, errors.Join(err, made.Drop())
 	}
-	s.workspace.madeIn(cfg.Folder, origin)
+	s.workspace.MadeIn(cfg.Folder, origin)
 	return r, nil
 }
 
@@ -58,7 +61,7 @@ func noTree(err error) error {
 
 // setupLog shows the editor what the commands print that prepare a worktree, line by line.
 type setupLog struct {
-	*env
+	*session.Session
 	ctx  context.Context
 	line []byte
 }
@@ -88,16 +91,5 @@ func (w *setupLog) flush() {
 }
 
 func (w *setupLog) show(line []byte) {
-	_ = w.ed.Send(w.ctx, "window/logMessage", messageParams{Type: messageLog, Message: stream.Line(string(line), maxSetupLine)})
-}
-
-// hold lets the server not end before done is called. It fails while it ends.
-func (w *workspace) hold() (done func(), err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
-		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
-	}
-	w.wg.Add(1)
-	return w.wg.Done, nil
+	_ = w.Editor.Send(w.ctx, "window/logMessage", session.MessageParams{Type: session.MessageLog, Message: stream.Line(string(line), maxSetupLine)})
 }

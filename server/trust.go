@@ -6,25 +6,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
-
-// The actions of the question whether a file in the folder is trusted.
-const (
-	actionTrust = "Trust and go on"
-	actionDont  = "Don't"
-)
-
-// files says where the settings of a loop in a folder are.
-func (e *env) files(folder string) config.Files {
-	files := config.FilesOf(folder, backends.Names())
-	files.Trusted = e.ed.Client().Trusted
-	return files
-}
 
 // withTrust does what untrusted files in the folder may keep from being done:
 // it is done again for each that the user trusts. A client that asks its user
@@ -37,10 +25,10 @@ func (s *starter) withTrust(ctx context.Context, trust bool, do func() error) er
 			return err
 		}
 		if !trust || untrusted.Agents && trusted != "" { // nobody has seen those yet
-			if s.user.asksItself() {
+			if s.User.AsksItself() {
 				return err
 			}
-			if chosen, err := s.user.permit(ctx, untrusted.Error(), aboutTrust, err); chosen != actionTrust {
+			if chosen, err := s.User.Permit(ctx, untrusted.Error(), session.AboutTrust, err); chosen != session.ActionTrust {
 				return err
 			}
 		}

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -125,7 +127,7 @@ func TestAClientMayTrustItsFolders(t *testing.T) {
 }
 
 func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
-	for answer, runs := range map[string]bool{actionTrust: true, actionDont: false, "": false} {
+	for answer, runs := range map[string]bool{session.ActionTrust: true, session.ActionDont: false, "": false} {
 		t.Run(answer, func(t *testing.T) {
 			dir := configured(t, own(agentThat(t, "never")))
 			c := dial(t, plain, dir)
@@ -133,7 +135,7 @@ func TestAPlainClientIsAskedWhetherTheFolderIsTrusted(t *testing.T) {
 				if answer == "" {
 					return nil
 				}
-				return messageItem{answer}
+				return session.MessageItem{Title: answer}
 			})
 			m := c.Command(wire.CommandStart, map[string]any{"prompt": "x"})
 			c.Hears("window/showMessageRequest", "is not trusted yet")
@@ -187,7 +189,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 // Both the configuration and the state file want to run something: each is
 // asked about, and one no is enough.
 func TestAPlainClientIsAskedForEachFile(t *testing.T) {
-	for answer, questions := range map[string]int{actionTrust: 2, actionDont: 1} {
+	for answer, questions := range map[string]int{session.ActionTrust: 2, session.ActionDont: 1} {
 		t.Run(answer, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
 			if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own("my-agent")), 0o600); err != nil {
@@ -197,14 +199,14 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 			asked := 0 // by the one goroutine that reads
 			c.Answer("window/showMessageRequest", func(params json.RawMessage) any {
 				if !strings.Contains(string(params), "is not trusted yet") {
-					return messageItem{actionLater}
+					return session.MessageItem{Title: session.ActionLater}
 				}
 				asked++
-				return messageItem{answer}
+				return session.MessageItem{Title: answer}
 			})
 			c.Hears("window/showMessageRequest", "was interrupted")
 			m := c.Command(wire.CommandResume, struct{}{})
-			if (m.Error == nil) != (answer == actionTrust) || asked != questions {
+			if (m.Error == nil) != (answer == session.ActionTrust) || asked != questions {
 				t.Errorf("%d questions, %+v", asked, m)
 			}
 		})

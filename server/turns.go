@@ -30,9 +30,9 @@ func (m *manager) inTurn(do func()) {
 		t.End()
 		return
 	}
-	m.wg.Go(func() {
+	m.Work.Go(func() {
 		defer t.End()
-		if t.Await(m.ctx) == nil {
+		if t.Await(m.Ctx) == nil {
 			do()
 		}
 	})
@@ -45,8 +45,8 @@ func (m *manager) takeTurn(id string, t task) *turns.Turn {
 	if !ok {
 		return nil
 	}
-	if loopID := m.afar.find(t.target); loopID != "" {
+	if loopID := m.afar.Find(t.target); loopID != "" {
 		return m.turns.Take("elsewhere "+loopID, order.holds)
 	}
-	return m.turns.Take(order.lane+m.loops.aim(t.target), order.holds)
+	return m.turns.Take(order.lane+m.workspace.Aim(t.target), order.holds)
 }

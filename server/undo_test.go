@@ -7,13 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
 // answers lets a client's user answer each question, and tells what was asked.
 func (c *dialled) answers(choice string) {
-	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return messageItem{choice} })
+	c.Answer("window/showMessageRequest", func(json.RawMessage) any { return session.MessageItem{Title: choice} })
 }
 
 // A client without a plugin is asked before an undo, and says what it came to.
@@ -21,13 +23,13 @@ func TestAPlainClientIsAskedBeforeAnUndo(t *testing.T) {
 	c, dir, _ := reviewed(t, plain)
 	log := filepath.Join(dir, "log.txt")
 	const whole = "begun\nline 1\nline 2\n"
-	c.answers(actionLeave)
+	c.answers(session.ActionLeave)
 	left := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Since: 1}))
 	c.Hears("window/showMessageRequest", "Undo all since iteration 1? It takes back 1.txt, 2.txt, log.txt.")
 	if left.Text != "nothing was undone" || readFile(t, log) != whole {
 		t.Errorf("got %+v, log.txt is %q", left, readFile(t, log))
 	}
-	c.answers(actionUndo)
+	c.answers(session.ActionUndo)
 	done := result[answers.UndoResult](c, c.Command(wire.CommandUndo, answers.UndoParams{Iteration: 2}))
 	c.Hears("window/showMessageRequest", "Undo iteration 2? It takes back 2.txt, log.txt.")
 	c.Hears("window/showMessage", "Ralph: 2 files undone")
@@ -90,7 +92,7 @@ func TestAnUndoIsNotAskedForWhenAnIterationBegins(t *testing.T) {
 // An agent at work is in the way of an undo: its loop is paused first.
 func TestAPlainClientIsAskedToPauseBeforeAnUndo(t *testing.T) {
 	c, dir := atWork(t)
-	c.answers(actionLeave)
+	c.answers(session.ActionLeave)
 	if m := c.Command(wire.CommandUndo, answers.UndoParams{Since: 1}); reason(t, m) != wire.ReasonAtWork {
 		t.Errorf("got %s", m.Error.Data)
 	}

@@ -105,6 +105,7 @@ var rules = []rule{
 	failed(wire.ReasonBackendNotFound, func(e *exec.Error) data { return data{"checked": []string{e.Name}} }), // a folder, or nothing that can be executed
 	failed[*loopstate.SyntaxError](wire.ReasonBadStateFile, nil),
 	failed[*loopstate.OutsideError](wire.ReasonBadStateFile, nil),
+	failed[*loopstate.PlaceError](wire.ReasonBadStateFile, nil),
 	failed(wire.ReasonBadConfig, func(e *config.InvalidError) data { return data{"problems": answers.ProblemsOf(e)} }),
 	failed(wire.ReasonUntrusted, func(e *config.UntrustedError) data { return data{"fileUri": wire.FileURI(e.File), "wants": e.Lines()} }),
 	told(func(e *start.UnknownHatError) error { return unknownName("hat", e, e.Known) }),

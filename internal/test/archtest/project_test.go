@@ -75,9 +75,15 @@ var picture = Rules{
 		"server/refusal":           {"agents", "backends", "changes", "config", "internal/caller", "loop", "loop/ask", "loop/start", "loopstate", "sandbox", "server/rpc", "wire", "wire/answers"},
 		"server/doctor":            {"backends", "config", "internal/tell", "loop", "loop/engine/setup", "loop/start", "loopstate", "sandbox", "server/refusal", "verify", "wire", "wire/answers"},
 		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
+		"server/session":           {"backends", "config", "history", "server/client", "server/feed", "server/findings", "server/rpc", "server/turns", "stream", "wire", "wire/answers"},
+		"server/permission":        {"loop", "loop/ask", "server/refusal", "server/rpc", "server/session", "wire"},
+		"server/folders":           {"changes", "internal/paths", "journal", "loop", "loop/engine", "loop/engine/setup", "loopstate", "server/feed", "server/permission", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},
+		"server/afar":              {"internal/caller", "journal", "loop", "server/elsewhere", "server/feed", "server/folders", "server/permission", "server/refusal", "server/session", "wire"},
+		"server/reviews":           {"changes", "history", "loop", "server/afar", "server/folders", "server/refusal", "server/session", "wire", "wire/answers", "worktree"},
+		"server/reading":           {"history", "internal/paths", "journal", "loop", "server/afar", "server/elsewhere", "server/feed", "server/folders", "server/refusal", "server/session", "stream", "wire", "wire/answers"},
 		"server/elsewhere":         {"loop", "changes", "journal", "wire", "wire/answers"},
 		"server/stdio":             {"server", "server/elsewhere"},
-		"server":                   {"server/doctor", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "loop/engine", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "stream/decode", "stream/promises"},
+		"server":                   {"server/afar", "server/folders", "server/permission", "server/reading", "server/reviews", "server/session", "server/doctor", "server/findings", "server/refusal", "server/turns", "loop/engine/setup", "notify", "loop/ask", "internal/caller", "server/elsewhere", "worktree", "sandbox", "journal", "verify", "server/rpc", "server/client", "server/documents", "server/feed", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "changes", "loopstate", "history", "config", "internal/limits", "internal/settings", "internal/paths", "stream/decode", "stream/promises"},
 		"acp":                      {"wire"},
 		"cmd/ralph-lsp":            {"loop/engine/setup", "acp", "cmd/internal/acplist", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "cmd/internal/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/request":            {"internal/limits", "loop", "loop/ask", "loopstate", "wire"},
@@ -116,7 +122,6 @@ const (
 // number; lines are rounded up to hundreds.
 var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
 	"loop/engine": 6500,
-	"server":      5300,
 }}
 
 const root = "../../.."

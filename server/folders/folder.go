@@ -1,4 +1,4 @@
-package server
+package folders
 
 import (
 	"context"
@@ -6,16 +6,19 @@ import (
 	"reflect"
 	"slices"
 
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
-// folder is one folder that loops run in: of the workspace, or named by a start.
-type folder struct {
-	workspace *workspace
-	path      string             // the first of the names that it was given
+// Folder is one folder that loops run in: of the workspace, or named by a start.
+type Folder struct {
+	workspace *Workspace
+	Path      string             // the first of the names that it was given
 	real      string             // the path without links: two names may mean one folder
 	names     []string           // the paths under which the editor has it open
 	removed   bool               // the editor had it open, and has no more
@@ -27,9 +30,9 @@ type folder struct {
 	news      chan struct{}      // holds one signal: its loop may have changed
 
 	starting int       // how many of ours begin just now
-	running  *managed  // ours, until it ended
-	last     *managed  // ours, the last one that ended
-	seen     *seenLoop // one that we don't drive
+	running  *Managed  // ours, until it ended
+	last     *Managed  // ours, the last one that ended
+	seen     *Seen     // one that we don't drive
 	question *question // what the user is asked about its loop; nil: nothing
 
 	review  review             // of its last loop's changes
@@ -38,17 +41,17 @@ type folder struct {
 
 // hasOurs says whether a loop of ours runs in the folder, or begins: it has a state file
 // and an owner before anybody knows that they are ours. The caller holds the workspace's mu.
-func (f *folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
+func (f *Folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
 
 // isOurs is hasOurs for who doesn't hold the lock.
-func (f *folder) isOurs() bool {
+func (f *Folder) isOurs() bool {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	return f.hasOurs()
 }
 
 // seesLoop says whether the folder has a loop that we don't drive.
-func (f *folder) seesLoop() bool {
+func (f *Folder) seesLoop() bool {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	return f.seen != nil
@@ -57,7 +60,7 @@ func (f *folder) seesLoop() bool {
 // see takes note of what was seen in the folder, unless a loop of ours runs there by
 // now. It returns what was there before and what is, and whether the changes there are
 // to be looked at.
-func (f *folder) see(found *seenLoop) (before, now *seenLoop, refresh bool) {
+func (f *Folder) see(found *Seen) (before, now *Seen, refresh bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	before = f.seen
@@ -66,41 +69,41 @@ func (f *folder) see(found *seenLoop) (before, now *seenLoop, refresh bool) {
 	}
 	now = f.seen
 	moved := !samePlace(before, now)
-	if moved && now != nil && now.status.State == loop.StateRunning {
+	if moved && now != nil && now.Status.State == loop.StateRunning {
 		f.withdrawUndo()
 	}
 	if f.question != nil && f.question.situation != now.situation() {
 		f.withdraw()
 	}
-	if now != nil && !now.status.State.Over() {
-		delete(f.workspace.asked, askedOf{f.path, now.status.LoopID}) // when it stops again, that is news
+	if now != nil && !now.Status.State.Over() {
+		delete(f.workspace.asked, askedOf{f.Path, now.Status.LoopID}) // when it stops again, that is news
 	}
 	return before, now, moved || !f.review.begun
 }
 
-// gaveUp says that a loop of ours that began could not be started.
-func (f *folder) gaveUp() {
+// GaveUp says that a loop of ours that began could not be started.
+func (f *Folder) GaveUp() {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
 	f.workspace.forget(f)
 }
 
-// runs says that a loop of ours that began runs in the folder. It isn't wanted any
+// Runs says that a loop of ours that began runs in the folder. It isn't wanted any
 // more when the server shuts down, or the folder was taken out meanwhile.
-func (f *folder) runs(r *managed) (wanted bool) {
+func (f *Folder) Runs(r *Managed) (wanted bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
 	f.running, f.seen = r, nil
 	f.withdraw()
-	delete(f.workspace.asked, askedOf{f.path, r.ID()})
+	delete(f.workspace.asked, askedOf{f.Path, r.ID()})
 	return !f.workspace.closed && !f.removed
 }
 
-// ended says that a loop of ours ended in the folder, and what it left there. It
+// Ended says that a loop of ours ended in the folder, and what it left there. It
 // returns whether the folder is open, and whether the server shuts down.
-func (f *folder) ended(r *managed, left *seenLoop) (isOpen, closing bool) {
+func (f *Folder) Ended(r *Managed, left *Seen) (isOpen, closing bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	if f.running == r { // else another was started as soon as the editor heard of the end
@@ -113,26 +116,26 @@ func (f *folder) ended(r *managed, left *seenLoop) (isOpen, closing bool) {
 
 // followed is the loop of the folder as far as a follower has to know: whether it is
 // ours, else what to follow, from where, and whether somebody drives it.
-func (f *folder) followed() (now tail, ours, driven bool) {
+func (f *Folder) followed() (now tail, ours, driven bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	if f.seen != nil {
-		s := f.seen.status
+		s := f.seen.Status
 		now.loopID, driven = s.LoopID, !s.State.Over()
 	}
-	if r := f.last; r != nil && r.feed.Log().Kept() && r.ID() == now.loopID {
-		now.cursor = r.feed.Log().End()
+	if r := f.last; r != nil && r.Feed.Log().Kept() && r.ID() == now.loopID {
+		now.cursor = r.Feed.Log().End()
 	}
 	return now, f.hasOurs(), driven
 }
 
-// askOnce returns the context of a question about a loop that was left in the folder,
+// AskOnce returns the context of a question about a loop that was left in the folder,
 // nil when it was asked already, the loop is another one by now, or the editor leaves.
-func (f *folder) askOnce(found *seenLoop) context.Context {
+func (f *Folder) AskOnce(found *Seen) context.Context {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
-	loopOf := askedOf{f.path, found.status.LoopID}
-	if f.workspace.closed || f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.path] != f {
+	loopOf := askedOf{f.Path, found.Status.LoopID}
+	if f.workspace.closed || f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.Path] != f {
 		return nil
 	}
 	f.workspace.asked[loopOf] = true
@@ -140,19 +143,19 @@ func (f *folder) askOnce(found *seenLoop) context.Context {
 }
 
 // isPast says whether our loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
-func (f *folder) isPast() bool {
-	_, err := os.Stat(f.path) // of a worktree that has landed nothing is seen
+func (f *Folder) isPast() bool {
+	_, err := os.Stat(f.Path) // of a worktree that has landed nothing is seen
 	why := f.last.Status().StopReason
 	return why == loop.StopDetached || err == nil && why.Ending().Kept
 }
 
 // now is the folder's loop as it stands.
-func (f *folder) now() (now loop.Status, isThere bool) {
+func (f *Folder) now() (now loop.Status, isThere bool) {
 	switch {
 	case f.running != nil:
 		now = f.running.Status()
 	case f.seen != nil:
-		now = f.seen.status
+		now = f.seen.Status
 	case f.last != nil && !f.isPast():
 		now = f.last.Status()
 		if now.State.Left() { // the same, or its file is gone
@@ -165,15 +168,15 @@ func (f *folder) now() (now loop.Status, isThere bool) {
 }
 
 // driven is the folder's loop for who commands it.
-func (f *folder) driven() loop.Handle {
+func (f *Folder) driven() loop.Handle {
 	if f.running != nil {
 		return f.running
 	}
-	return loop.Other{Folder: f.path}
+	return loop.Other{Folder: f.Path}
 }
 
 // status is the folder's loop: ours, the one we see, or ours that ended last.
-func (f *folder) status() (wire.LoopStatus, bool) {
+func (f *Folder) status() (wire.LoopStatus, bool) {
 	now, isThere := f.now()
 	if !isThere {
 		return wire.LoopStatus{}, false
@@ -192,32 +195,32 @@ func (f *folder) status() (wire.LoopStatus, bool) {
 }
 
 // logs are those of a folder: of its loop, and of ours that ended last.
-func (f *folder) logs() (logs []loopLog) {
+func (f *Folder) logs() (logs []LoopLog) {
 	if r := f.running; r != nil {
-		logs = append(logs, loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), true})
+		logs = append(logs, LoopLog{r.ID(), r.Status().SessionFile, r.Feed.Log(), true})
 	}
 	if f.seen != nil {
-		s := f.seen.status
-		logs = append(logs, loopLog{s.LoopID, s.SessionFile, nil, !s.State.Over()})
+		s := f.seen.Status
+		logs = append(logs, LoopLog{s.LoopID, s.SessionFile, nil, !s.State.Over()})
 	}
 	if r := f.last; r != nil {
-		last := loopLog{r.ID(), r.Status().SessionFile, r.feed.Log(), false}
-		if r.feed.Log().Kept() { // it may have gone on elsewhere
-			last.live = nil
+		last := LoopLog{r.ID(), r.Status().SessionFile, r.Feed.Log(), false}
+		if r.Feed.Log().Kept() { // it may have gone on elsewhere
+			last.Live = nil
 		}
 		logs = append(logs, last)
 	}
 	return logs
 }
 
-// seenLoop is a loop that another process drives, or nobody.
-type seenLoop struct {
-	status loop.Status
+// Seen is a loop that another process drives, or nobody.
+type Seen struct {
+	Status loop.Status
 	owner  loopstate.Owner
 }
 
-// changed lets who follows the folder's loop look at it.
-func (f *folder) changed() {
+// Changed lets who follows the folder's loop look at it.
+func (f *Folder) Changed() {
 	select {
 	case f.news <- struct{}{}:
 	default: // it looks soon
@@ -225,41 +228,119 @@ func (f *folder) changed() {
 }
 
 // situation names what is in a folder as far as a question depends on it.
-func (s *seenLoop) situation() string {
+func (s *Seen) situation() string {
 	if s == nil {
 		return ""
 	}
-	if state := s.status.State; state.Over() {
-		return string(state) + " " + s.status.LoopID
+	if state := s.Status.State; state.Over() {
+		return string(state) + " " + s.Status.LoopID
 	}
-	return "driven " + s.status.LoopID
+	return "driven " + s.Status.LoopID
 }
 
-// seenIn is the loop in a folder that we don't drive; nil for none, and for one
+// SeenIn is the loop in a folder that we don't drive; nil for none, and for one
 // that can't be read: its diagnostics say so.
-func seenIn(path string) *seenLoop {
+func SeenIn(path string) *Seen {
 	status, owner, _, err := loop.FolderStatus(path)
 	if err != nil {
 		return nil
 	}
-	return &seenLoop{status: status, owner: owner}
+	return &Seen{Status: status, owner: owner}
 }
 
 // samePlace says whether two looks saw the same loop in the same iteration: its
 // snapshots are the same.
-func samePlace(a, b *seenLoop) bool {
+func samePlace(a, b *Seen) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	x, y := a.status, b.status
+	x, y := a.Status, b.Status
 	return x.LoopID == y.LoopID && x.State == y.State && x.Iteration == y.Iteration
 }
 
 // sameLoop says whether two looks saw the same.
-func sameLoop(a, b *seenLoop) bool {
+func sameLoop(a, b *Seen) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	x, y := a.status, b.status
+	x, y := a.Status, b.Status
 	return samePlace(a, b) && x.Cost == y.Cost && x.Pausing == y.Pausing && reflect.DeepEqual(x.Tool, y.Tool) && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
+}
+
+// question is one about the loop in a folder that waits for its answer.
+type question struct {
+	situation string             // of the folder, see seenLoop; in another one the question is moot
+	cancel    context.CancelFunc // withdraws it
+}
+
+// withdraw takes back what the user is asked about the folder's loop. The
+// caller holds the workspace's mu.
+func (f *Folder) withdraw() {
+	f.withdrawUndo()
+	if f.question != nil {
+		f.question.cancel()
+		f.question = nil
+	}
+}
+
+// questionAbout returns the context of a question about the folder's loop,
+// which is over when the question is moot. The caller holds the workspace's mu.
+func (f *Folder) questionAbout(situation string) context.Context {
+	f.withdraw()
+	ctx, cancel := context.WithCancel(f.workspace.Ctx)
+	f.question = &question{situation, cancel}
+	return ctx
+}
+
+// askedOf is a loop of which the user was asked what to do with it.
+type askedOf struct{ folder, loopID string }
+
+// withdrawUndo takes back what the user is asked about an undo. The caller holds
+// the workspace's mu.
+func (f *Folder) withdrawUndo() {
+	if f.undoing != nil {
+		f.undoing()
+		f.undoing = nil
+	}
+}
+
+func (f *Folder) Within() context.Context { return f.ctx }
+func (f *Folder) Name() string {
+	f.workspace.mu.Lock()
+	now, _ := f.now()
+	f.workspace.mu.Unlock()
+	return f.workspace.NameOf(now)
+}
+
+// waiting lists the open questions of the folder's loop, oldest first; none while the server
+// shuts down, or of a folder that is open no more.
+func (f *Folder) Waiting() (all []permission.Waiting) {
+	f.workspace.mu.Lock()
+	defer f.workspace.mu.Unlock()
+	if f.workspace.closed || f.workspace.folders[f.Path] != f {
+		return nil
+	}
+	now, isThere := f.now()
+	if !isThere || now.State.Over() {
+		return nil
+	}
+	driven := f.driven()
+	for _, q := range now.Questions {
+		all = append(all, permission.Waiting{Question: wire.QuestionOf(q, now.LoopID, f.Path), Asker: f, Driven: func() (loop.Handle, error) { return driven, nil }})
+	}
+	return all
+}
+
+// LoopLog is where a loop can be read.
+type LoopLog struct {
+	ID   string
+	Path string // of its session file, "" if there is none
+	Live Story  // of a loop that runs here or in another place; nil: all that there is is in files
+	Goes bool   // somebody drives it
+}
+
+// Story is what a loop's log is read from.
+type Story interface {
+	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
+	Outline(ctx context.Context) (journal.Outline, error)
 }

@@ -1,4 +1,4 @@
-package server
+package folders
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 // of a folder while nothing changes there.
 const treePoll = 2 * time.Second
 
-// watchTrees lets the workspace have the folders of loops in the worktrees of open
+// WatchTrees lets the workspace have the folders of loops in the worktrees of open
 // folders, until ctx ends.
-func (w *workspace) watchTrees(ctx context.Context) {
+func (w *Workspace) WatchTrees(ctx context.Context) {
 	known := map[string]treesOf{}
 	for {
 		known = w.lookForTrees(known)
@@ -37,9 +37,9 @@ type treesOf struct {
 }
 
 // lookForTrees lists the trees of each open folder whose repository has changed.
-func (w *workspace) lookForTrees(known map[string]treesOf) map[string]treesOf {
+func (w *Workspace) lookForTrees(known map[string]treesOf) map[string]treesOf {
 	now := map[string]treesOf{}
-	for _, path := range w.open() {
+	for _, path := range w.Open() {
 		mark, settled := markOf(worktree.CommonDir(path))
 		if was, ok := known[path]; ok && settled && was.mark == mark {
 			now[path] = was
@@ -56,7 +56,7 @@ func (w *workspace) lookForTrees(known map[string]treesOf) map[string]treesOf {
 		all = append(all, now[path].folders...)
 	}
 	if w.haveTrees(all) {
-		w.changed("")
+		w.Changed("")
 	}
 	return now
 }
@@ -79,7 +79,7 @@ func markOf(common string) (mark [2]time.Time, settled bool) {
 
 // haveTrees takes the folders of trees into the workspace, and those out of it that are
 // no trees of open folders any more: it says whether there were such. Where a loop of ours is, it stays.
-func (w *workspace) haveTrees(all []string) (gone bool) {
+func (w *Workspace) haveTrees(all []string) (gone bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.closed {
@@ -95,13 +95,4 @@ func (w *workspace) haveTrees(all []string) (gone bool) {
 		}
 	}
 	return gone
-}
-
-// madeIn says in which folder the worktree of our loop was made.
-func (w *workspace) madeIn(tree, origin string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if f := w.at(tree, tree); f != nil {
-		f.isTree, f.origin = true, origin
-	}
 }

@@ -1,8 +1,10 @@
-package server
+package reviews
 
 import (
 	"context"
 	"errors"
+
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -11,8 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// undo takes back what iterations changed, unless an agent is at work.
-func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) {
+// Undo takes back what iterations changed, unless an agent is at work.
+func (v *Reviewer) Undo(ctx context.Context, p answers.UndoParams) (any, error) {
 	switch {
 	case p.Iteration < 0 || p.Iteration == 0 && p.Since == 0:
 		return nil, refusal.Invalid("iteration", "say which iteration, or since which; they are counted from 1")
@@ -27,7 +29,7 @@ func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) 
 		return nil, err
 	}
 	p.LoopParams = wire.LoopParams{LoopID: s.LoopID(), Folder: wire.FileURI(folder)} // what is offered is about no other one
-	if p.DryRun || v.ed.Client().OptedIn {
+	if p.DryRun || v.Editor.Client().OptedIn {
 		return v.takeBack(ctx, s, folder, p)
 	}
 	return v.undoWithQuestion(ctx, s, folder, p)
@@ -35,13 +37,13 @@ func (v *reviewer) undo(ctx context.Context, p answers.UndoParams) (any, error) 
 
 // takeBack takes back, or says what would be. Nobody changes files that an agent
 // has under its hands, and what it has done until now is nobody else's.
-func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (answers.UndoResult, error) {
+func (v *Reviewer) takeBack(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (answers.UndoResult, error) {
 	paths, err := answers.PathsFrom(p.Paths)
 	if err != nil {
 		return answers.UndoResult{}, err
 	}
 	u := changes.Undo{Iteration: p.Iteration, Since: p.Since, Paths: paths, DryRun: p.DryRun, Merge: p.Merge}
-	defer v.workspace.refreshAt(folder)
+	defer v.workspace.RefreshAt(folder)
 	done, err := s.Undo(context.WithoutCancel(ctx), u) // half of one is worse than a late one
 	if err != nil {
 		return answers.UndoResult{}, err
@@ -50,7 +52,7 @@ func (v *reviewer) takeBack(ctx context.Context, s *changes.Store, folder string
 }
 
 // undoWithQuestion asks a user without a plugin, with what a dry run says.
-func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (any, error) {
+func (v *Reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folder string, p answers.UndoParams) (any, error) {
 	trial := p
 	trial.DryRun = true
 	would, err := v.takeBack(ctx, s, folder, trial)
@@ -65,8 +67,8 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 	}
 	asking, done := v.asking(ctx, folder)
 	defer done()
-	chosen := v.user.ask(asking, answers.QuestionBefore(p, would), aboutUndoing)
-	agreed := chosen == actionUndo || v.user.asksItself() // who can't be asked can redo
+	chosen := v.User.Ask(asking, answers.QuestionBefore(p, would), session.AboutUndoing)
+	agreed := chosen == session.ActionUndo || v.User.AsksItself() // who can't be asked can redo
 	if !agreed || asking.Err() != nil {
 		return answers.NothingUndone(), nil
 	}
@@ -74,17 +76,17 @@ func (v *reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 }
 
 // pauseFirst asks whether to pause the loop that is in the way of an undo.
-func (v *reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.AtWorkError) (any, error) {
+func (v *Reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.AtWorkError) (any, error) {
 	asking, done := v.asking(ctx, folder)
 	defer done()
 	offer := wire.OffersAtWork(folder)[0]
-	switch chosen := v.user.askWith(asking, messageInfo, wire.QuestionAtWork(atWork), actionLeave, offer.Title); {
-	case chosen == actionLeave, asking.Err() != nil:
-		return nil, &declinedError{atWork}
+	switch chosen := v.User.AskWith(asking, session.MessageInfo, wire.QuestionAtWork(atWork), session.ActionLeave, offer.Title); {
+	case chosen == session.ActionLeave, asking.Err() != nil:
+		return nil, session.Declined(atWork)
 	case chosen != offer.Title:
 		return nil, atWork
 	}
-	paused, err := v.questions.controls.pause(ctx, offer.Arguments[0].(wire.LoopParams))
+	paused, err := v.pause(ctx, offer.Arguments[0].(wire.LoopParams))
 	if err != nil {
 		return nil, err
 	}
@@ -95,22 +97,8 @@ func (v *reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.A
 
 // asking is the context of a question about an undo in a folder: it is moot when
 // an iteration begins there, or another such question comes up.
-func (v *reviewer) asking(ctx context.Context, path string) (asking context.Context, done func()) {
+func (v *Reviewer) asking(ctx context.Context, path string) (asking context.Context, done func()) {
 	asking, cancel := context.WithCancel(ctx)
-	v.workspace.mu.Lock()
-	defer v.workspace.mu.Unlock()
-	if f := v.workspace.folders[path]; f != nil {
-		f.withdrawUndo()
-		f.undoing = cancel
-	}
+	v.workspace.AsksUndo(path, cancel)
 	return asking, cancel
-}
-
-// withdrawUndo takes back what the user is asked about an undo. The caller holds
-// the workspace's mu.
-func (f *folder) withdrawUndo() {
-	if f.undoing != nil {
-		f.undoing()
-		f.undoing = nil
-	}
 }

@@ -1,4 +1,5 @@
-package server
+// Package afar shows an editor the loops of other places.
+package afar
 
 import (
 	"cmp"
@@ -6,6 +7,10 @@ import (
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -16,16 +21,21 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// afar are the loops of other places, as the editor sees them. Without a place there are none.
-type afar struct {
-	*env
-	place       elsewhere.Place // nil: none
-	workspace   *workspace
-	permissions *permissions
+// Loops are the loops of other places, as the editor sees them. Without a place there are none.
+type Loops struct {
+	*session.Session
+	Place       elsewhere.Place // nil: none
+	workspace   *folders.Workspace
+	permissions *permission.Desk
 
 	mu    sync.Mutex
 	loops []wire.LoopStatus
 	text  string
+}
+
+// New shows an editor the loops of a place; nil is none.
+func New(e *session.Session, place elsewhere.Place, w *folders.Workspace, a *permission.Desk) *Loops {
+	return &Loops{Session: e, Place: place, workspace: w, permissions: a}
 }
 
 // notThere says of commands that they can't be done with a loop of another place, and what to do instead.
@@ -53,103 +63,106 @@ func beyond(argument any) string {
 	return ""
 }
 
-// find returns the loop elsewhere that parameters name; "" for none.
-func (a *afar) find(p wire.LoopParams) string {
-	if a.place == nil || p == (wire.LoopParams{}) {
+// Find returns the loop elsewhere that parameters name; "" for none.
+func (a *Loops) Find(p wire.LoopParams) string {
+	if a.Place == nil || p == (wire.LoopParams{}) {
 		return ""
 	}
-	return a.place.Find(p)
+	return a.Place.Find(p)
 }
 
-// can says why a command can't be done with a loop elsewhere.
-func (a *afar) can(id, loopID string, argument any) error {
+// Can says why a command can't be done with a loop elsewhere.
+func (a *Loops) Can(id, loopID string, argument any) error {
 	if why := cmp.Or(notThere[id], beyond(argument)); why != "" {
 		return wire.Unable(loopID, why)
 	}
 	return caller.CheckAfar(id)
 }
 
-// fetch brings what a loop elsewhere did here.
-func (a *afar) fetch(ctx context.Context, p wire.LoopParams) (any, error) {
-	if loopID := a.find(p); loopID != "" {
-		return a.place.Fetch(ctx, loopID)
+// Fetch brings what a loop elsewhere did here.
+func (a *Loops) Fetch(ctx context.Context, p wire.LoopParams) (any, error) {
+	if loopID := a.Find(p); loopID != "" {
+		return a.Place.Fetch(ctx, loopID)
 	}
 	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
 }
 
-// run looks after the loops until the editor leaves.
-func (a *afar) run() {
-	if a.place != nil {
-		a.wg.Go(func() { a.place.Run(a.ctx, a) })
+// Run looks after the loops until the editor leaves.
+func (a *Loops) Run() {
+	if a.Place != nil {
+		a.Work.Go(func() { a.Place.Run(a.Ctx, a) })
 	}
 }
 
-// list returns how they stood when the place said last that it has news.
-func (a *afar) list() ([]wire.LoopStatus, string) {
+// List returns how they stood when the place said last that it has news.
+func (a *Loops) List() ([]wire.LoopStatus, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.loops, a.text
 }
 
 // Folders implements elsewhere.Watcher.
-func (a *afar) Folders() []string { return a.workspace.open() }
+func (a *Loops) Folders() []string { return a.workspace.Open() }
 
 // Wants implements elsewhere.Watcher.
-func (a *afar) Wants() bool { return a.withheld() != feed.WithholdAll }
+func (a *Loops) Wants() bool { return a.withheld() != feed.WithholdAll }
 
-func (a *afar) withheld() int32 {
-	if a.ed.Client().Version < 2 {
+func (a *Loops) withheld() int32 {
+	if a.Editor.Client().Version < 2 {
 		return feed.WithholdAll // it knows updates of our loops only
 	}
-	return feed.WithheldBy(a.ed.Client(), a.workspace.updateLevel())
+	return feed.WithheldBy(a.Editor.Client(), a.workspace.UpdateLevel())
 }
 
 // Changed implements elsewhere.Watcher.
-func (a *afar) Changed() {
-	loops, text := a.place.Loops()
+func (a *Loops) Changed() {
+	loops, text := a.Place.Loops()
 	a.mu.Lock()
 	a.loops, a.text = loops, text
 	a.mu.Unlock()
-	a.status.Changed(false)
+	a.Status.Changed(false)
 	for _, l := range loops {
 		if len(l.Questions) > 0 {
-			a.permissions.look(askerAfar{a, l.LoopID})
+			a.permissions.Look(a.Loop(l.LoopID))
 		}
 	}
-	a.permissions.lookAgain(func(from asker) bool { _, isAfar := from.(askerAfar); return isAfar })
+	a.permissions.LookAgain(func(from permission.Asker) bool { _, isAfar := from.(Loop); return isAfar })
 }
 
 // Tell implements elsewhere.Watcher.
-func (a *afar) Tell(ctx context.Context, loopID, after string, page journal.Page) error {
+func (a *Loops) Tell(ctx context.Context, loopID, after string, page journal.Page) error {
 	withheld := a.withheld()
 	if withheld == feed.WithholdAll || len(page.Items) == 0 {
 		return nil
 	}
-	return a.ed.Send(ctx, wire.MethodUpdate, wire.UpdateParams{
+	return a.Editor.Send(ctx, wire.MethodUpdate, wire.UpdateParams{
 		LoopID: loopID, Iteration: page.Items[0].Iteration, Updates: page.Updates(withheld == feed.WithholdText), After: after, Cursor: page.Cursor,
 	})
 }
 
-// askerAfar is a loop elsewhere that may have questions.
-type askerAfar struct {
-	*afar
+// Loop is a loop elsewhere that may have questions.
+type Loop struct {
+	*Loops
 	loopID string
 }
 
-func (l askerAfar) within() context.Context { return l.ctx }
-func (l askerAfar) name() string            { return wire.NameOf(l.status(), true) }
+// Loop is one of the loops.
+func (a *Loops) Loop(id string) Loop { return Loop{a, id} }
 
-func (l askerAfar) status() wire.LoopStatus {
-	loops, _ := l.list()
+func (l Loop) Within() context.Context { return l.Ctx }
+func (l Loop) Name() string            { return wire.NameOf(l.Status(), true) }
+
+func (l Loop) Status() wire.LoopStatus {
+	loops, _ := l.List()
 	if i := slices.IndexFunc(loops, func(s wire.LoopStatus) bool { return s.LoopID == l.loopID }); i >= 0 {
 		return loops[i]
 	}
 	return wire.LoopStatus{}
 }
 
-func (l askerAfar) waiting() (all []waiting) {
-	for _, q := range l.status().Questions {
-		all = append(all, waiting{q, l, func() (loop.Handle, error) { return l.place.Loop(l.ctx, l.loopID) }})
+func (l Loop) Waiting() (all []permission.Waiting) {
+	for _, q := range l.Status().Questions {
+		all = append(all, permission.Waiting{Question: q, Asker: l, Driven: func() (loop.Handle, error) { return l.Place.Loop(l.Ctx, l.loopID) }})
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package server
+package reading
 
 import (
 	"context"
@@ -10,23 +10,23 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// history lists the loops that have a session file and don't run: of a folder, and of its
+// History lists the loops that have a session file and don't run: of a folder, and of its
 // worktrees that are gone. Those that are there are folders of their own.
-func (rd *reader) history(_ context.Context, p answers.HistoryParams) (any, error) {
-	path, err := rd.workspace.folderPath(p.Folder)
+func (rd *Reader) History(_ context.Context, p answers.HistoryParams) (any, error) {
+	path, err := rd.workspace.FolderPath(p.Folder)
 	if err != nil {
 		return nil, err
 	}
-	rd.lookout.lookAt(path)
+	rd.workspace.LookAt(path)
 	limit := p.Limit
 	if limit > 0 {
 		limit++ // one may run
 	}
-	sessions, err := loop.PastOf(path, rd.keptIn(path), limit, true, rd.workspace.list()...)
+	sessions, err := loop.PastOf(path, rd.KeptIn(path), limit, true, rd.workspace.List()...)
 	if err != nil {
 		return nil, err
 	}
-	running := rd.loops.runningSession(path)
+	running := rd.workspace.RunningSession(path)
 	past := []answers.PastLoop{}
 	for _, s := range sessions {
 		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
@@ -41,11 +41,11 @@ func (rd *reader) history(_ context.Context, p answers.HistoryParams) (any, erro
 // maxPrompts is how many prompts a client is told at most.
 const maxPrompts = 20
 
-// prompts lists what loops were started with in a folder, or in all that are open.
-func (rd *reader) prompts(_ context.Context, p answers.PromptsParams) (any, error) {
-	folders := rd.workspace.open()
+// Prompts lists what loops were started with in a folder, or in all that are open.
+func (rd *Reader) Prompts(_ context.Context, p answers.PromptsParams) (any, error) {
+	folders := rd.workspace.Open()
 	if p.Folder != "" {
-		path, err := rd.workspace.folderPath(p.Folder)
+		path, err := rd.workspace.FolderPath(p.Folder)
 		if err != nil {
 			return nil, err
 		}
@@ -57,21 +57,11 @@ func (rd *reader) prompts(_ context.Context, p answers.PromptsParams) (any, erro
 	}
 	var found []history.Prompt
 	for _, path := range folders {
-		own, err := history.Prompts(rd.keptIn(path), path)
+		own, err := history.Prompts(rd.KeptIn(path), path)
 		if err != nil {
 			return nil, err
 		}
 		found = append(found, own...)
 	}
 	return answers.PromptsOf(history.Newest(found, limit)), nil
-}
-
-// keptIn says where the loops of a folder are kept. Settings that can't be
-// read count for nothing: what is past can be shown all the same.
-func (e *env) keptIn(path string) history.Options {
-	settings, err := e.files(path).Load()
-	if err != nil {
-		return history.Options{}
-	}
-	return history.Options{Folder: settings.History.Folder}
 }

@@ -1,4 +1,4 @@
-package server
+package folders
 
 import (
 	"cmp"
@@ -21,7 +21,7 @@ type review struct {
 
 // refresh asks git what the folder's last loop changed, aside, and tells the editor
 // if that is news.
-func (w *workspace) refresh(f *folder) {
+func (w *Workspace) refresh(f *Folder) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f.review.begun = true
@@ -30,34 +30,34 @@ func (w *workspace) refresh(f *folder) {
 		return
 	}
 	f.review.busy = true
-	w.wg.Go(func() {
+	w.Work.Go(func() {
 		for again := true; again; {
 			w.mu.Lock()
 			f.review.again = false
 			w.mu.Unlock()
-			now := w.reviewOf(f.path)
+			now := w.reviewOf(f.Path)
 			w.mu.Lock()
 			news := !reflect.DeepEqual(now, f.review.known)
-			again = f.review.again && w.ctx.Err() == nil
+			again = f.review.again && w.Ctx.Err() == nil
 			f.review.known, f.review.busy = now, again
 			w.mu.Unlock()
 			if news {
-				w.changed(f.path)
+				w.Changed(f.Path)
 			}
 		}
 	})
 }
 
 // reviewOf is what git knows; nothing where it knows nothing.
-func (w *workspace) reviewOf(path string) answers.Review {
+func (w *Workspace) reviewOf(path string) answers.Review {
 	s, err := loop.SnapshotsIn(path, "")
 	if err != nil {
 		return answers.Review{}
 	}
 	all := changes.Range{To: changes.Latest}
-	files, err := s.Files(w.ctx, all, nil)
-	iterations, iterationsErr := s.Iterations(w.ctx, all, nil)
-	canRedo, redoErr := s.CanRedo(w.ctx)
+	files, err := s.Files(w.Ctx, all, nil)
+	iterations, iterationsErr := s.Iterations(w.Ctx, all, nil)
+	canRedo, redoErr := s.CanRedo(w.Ctx)
 	if cmp.Or(err, iterationsErr, redoErr) != nil {
 		return answers.Review{}
 	}
@@ -65,7 +65,7 @@ func (w *workspace) reviewOf(path string) answers.Review {
 }
 
 // ReviewIn returns what is known of the changes of a folder's last loop.
-func (w *workspace) ReviewIn(path string) answers.Review {
+func (w *Workspace) ReviewIn(path string) answers.Review {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.folders[path]; f != nil {
@@ -74,8 +74,8 @@ func (w *workspace) ReviewIn(path string) answers.Review {
 	return answers.Review{}
 }
 
-// refreshAt is refresh of a folder that may be known.
-func (w *workspace) refreshAt(path string) {
+// RefreshAt is refresh of a folder that may be known.
+func (w *Workspace) RefreshAt(path string) {
 	w.mu.Lock()
 	f := w.at(path, path)
 	w.mu.Unlock()

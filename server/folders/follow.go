@@ -1,8 +1,10 @@
-package server
+package folders
 
 import (
 	"context"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -19,11 +21,11 @@ const endPatience = 30 * time.Second
 
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
-func (o *lookout) follow(ctx context.Context, f *folder) {
-	if o.ed.Client().Version < 2 {
+func (o *lookout) follow(ctx context.Context, f *Folder) {
+	if o.Editor.Client().Version < 2 {
 		return // it knows updates of our loops only
 	}
-	t := tail{env: o.env}
+	t := tail{Session: o.Session}
 	for {
 		var next <-chan time.Time
 		if o.lookInto(ctx, f, &t) {
@@ -40,7 +42,7 @@ func (o *lookout) follow(ctx context.Context, f *folder) {
 
 // lookInto tells what is new of a folder's loop. It returns whether there may
 // be more.
-func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
+func (o *lookout) lookInto(ctx context.Context, f *Folder, t *tail) bool {
 	now, ours, driven := f.followed()
 	switch {
 	case ours: // its feed tells
@@ -49,7 +51,7 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
 	case driven && now.loopID != t.loopID:
 		t = t.begin(now)
 	}
-	switch _, _, owned, err := loop.FolderStatus(f.path); {
+	switch _, _, owned, err := loop.FolderStatus(f.Path); {
 	case owned: // also when its state file is gone
 		driven = true
 	case err == nil && now.loopID == "": // that is written by now
@@ -59,19 +61,19 @@ func (o *lookout) lookInto(ctx context.Context, f *folder, t *tail) bool {
 		t.driven = time.Now()
 	}
 	driven = time.Since(t.driven) < endPatience
-	withheld := feed.WithheldBy(o.ed.Client(), o.workspace.updateLevel())
+	withheld := feed.WithheldBy(o.Editor.Client(), o.workspace.UpdateLevel())
 	if t.loopID == "" || withheld == feed.WithholdAll {
 		return driven
 	}
 	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
-		o.log.Debug("the loop can't be followed", "loop", t.loopID, "error", err)
+		o.Log.Debug("the loop can't be followed", "loop", t.loopID, "error", err)
 	}
 	return driven
 }
 
 // tail is how far the editor was told of a journal.
 type tail struct {
-	*env
+	*session.Session
 	loopID string
 	log    *journal.Reader // nil: it isn't there yet
 	cursor string
@@ -82,7 +84,7 @@ type tail struct {
 // begin begins where the editor was told of our own loop up to, or else at the
 // journal's end: what is before is there to be read.
 func (t *tail) begin(at tail) *tail {
-	*t = tail{env: t.env, loopID: at.loopID, cursor: at.cursor}
+	*t = tail{Session: t.Session, loopID: at.loopID, cursor: at.cursor}
 	if t.log, _ = journal.Open(t.loopID); t.log != nil && t.cursor == "" {
 		t.cursor, _ = t.log.End()
 	}
@@ -102,7 +104,7 @@ func (t *tail) tell(ctx context.Context, withheld int32) (err error) {
 	}
 	for more := true; more; {
 		page, err := t.log.Read(ctx, t.cursor, journal.Options{
-			Bytes: feed.MaxUpdates, Thinking: t.ed.Client().Thinking, OneIteration: true,
+			Bytes: feed.MaxUpdates, Thinking: t.Editor.Client().Thinking, OneIteration: true,
 		})
 		if err != nil {
 			return err
@@ -113,7 +115,7 @@ func (t *tail) tell(ctx context.Context, withheld int32) (err error) {
 		}
 		if len(page.Items) > 0 {
 			params.Iteration = page.Items[0].Iteration
-			if err := t.ed.Send(ctx, wire.MethodUpdate, params); err != nil {
+			if err := t.Editor.Send(ctx, wire.MethodUpdate, params); err != nil {
 				return err
 			}
 		}

@@ -1,8 +1,11 @@
-package server
+package folders
 
 import (
 	"context"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -13,23 +16,23 @@ const ownerPoll = 2 * time.Second
 
 // lookout sees what happens in the folders without us.
 type lookout struct {
-	*env
-	workspace   *workspace
-	questions   *questions
-	permissions *permissions
+	*session.Session
+	workspace   *Workspace
+	permissions *permission.Desk
+	Left        func(*Folder, *Seen) // is told of a loop that nobody drives
 }
 
 // watch looks at a folder's state file whenever it changes, until ctx ends.
-func (o *lookout) watch(ctx context.Context, f *folder) {
+func (o *lookout) watch(ctx context.Context, f *Folder) {
 	o.look(f)
 	close(f.looked)
-	file, err := loopstate.Open(f.path)
+	file, err := loopstate.Open(f.Path)
 	if err != nil {
 		return
 	}
 	changes, err := file.Watch(ctx)
 	if err != nil {
-		o.log.Warn("the state file can't be watched", "folder", f.path, "error", err)
+		o.Log.Warn("the state file can't be watched", "folder", f.Path, "error", err)
 		return
 	}
 	o.look(f) // again: what came before the watching began is not told
@@ -49,32 +52,35 @@ func (o *lookout) watch(ctx context.Context, f *folder) {
 	}
 }
 
-// lookAt looks at a folder again, if it is known: that another process took up its loop,
+// Look looks at a folder again.
+func (w *Workspace) Look(f *Folder) { w.Lookout.look(f) }
+
+// LookAt looks at a folder again, if it is known: that another process took up its loop,
 // or has died, changes no file.
-func (o *lookout) lookAt(path string) {
-	if f := o.workspace.known(path); f != nil {
-		o.look(f)
+func (w *Workspace) LookAt(path string) {
+	if f := w.Known(path); f != nil {
+		w.Look(f)
 	}
 }
 
 // look asks the folder's state file whether there is a loop that we don't drive.
-func (o *lookout) look(f *folder) {
+func (o *lookout) look(f *Folder) {
 	if f.isOurs() {
 		return
 	}
-	before, now, refresh := f.see(seenIn(f.path))
-	f.changed()
-	o.permissions.look(f)
+	before, now, refresh := f.see(SeenIn(f.Path))
+	f.Changed()
+	o.permissions.Look(f)
 	if before != nil && now == nil { // it was discarded
-		o.problems.Clear(f.path)
+		o.Problems.Clear(f.Path)
 	}
 	if refresh {
 		o.workspace.refresh(f)
 	}
 	if !sameLoop(before, now) {
-		o.changed(f.path)
+		o.Changed(f.Path)
 	}
-	if now != nil && now.status.State.Over() {
-		o.questions.offerToContinue(f, now)
+	if now != nil && now.Status.State.Over() {
+		o.Left(f, now)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package reading
 
 import (
 	"context"
@@ -18,9 +18,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// output writes all that a session keeps of what a tool gave into a file, for an
+// Output writes all that a session keeps of what a tool gave into a file, for an
 // editor to open.
-func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) {
+func (rd *Reader) Output(ctx context.Context, p wire.OutputParams) (any, error) {
 	if p.ToolCallID == "" {
 		return nil, refusal.Invalid("toolCallId", "toolCallId is missing: say which call the output is of")
 	}
@@ -35,7 +35,7 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 		return nil, err
 	}
 	if p.Show {
-		if err := rd.showFile(ctx, path); err != nil {
+		if err := rd.ShowFile(ctx, path); err != nil {
 			return nil, err
 		}
 	}
@@ -43,18 +43,18 @@ func (rd *reader) output(ctx context.Context, p wire.OutputParams) (any, error) 
 }
 
 // outputOf finds what a tool gave, and says what it is from.
-func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, output string, err error) {
+func (rd *Reader) outputOf(ctx context.Context, p wire.OutputParams) (name, output string, err error) {
 	from, err := rd.logOf(ctx, wire.ReadParams{LoopParams: p.LoopParams, SessionFileURI: p.SessionFileURI})
 	if err != nil {
 		return "", "", err
 	}
-	if afar, ok := from.live.(elsewhere.Story); ok {
+	if afar, ok := from.Live.(elsewhere.Story); ok {
 		output, err = afar.Output(ctx, p.Iteration, p.ToolCallID)
-		return from.id, output, err
+		return from.ID, output, err
 	}
 	var found bool
-	if from.path != "" {
-		output, found, err = history.Output(ctx, from.path, p.Iteration, p.ToolCallID)
+	if from.Path != "" {
+		output, found, err = history.Output(ctx, from.Path, p.Iteration, p.ToolCallID)
 	}
 	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
 		return "", "", refusal.Failed(wire.ReasonNoSession, foreign, nil)
@@ -64,14 +64,14 @@ func (rd *reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 	}
 	if !found {
 		why := fmt.Sprintf("the session has no output of the tool call %s in iteration %d", stream.Line(p.ToolCallID, wire.MaxTitle), p.Iteration)
-		if from.path == "" {
+		if from.Path == "" {
 			why = "this loop keeps no history, so the whole output is gone"
-		} else if from.goes {
+		} else if from.Goes {
 			why += " yet; it gets it when the agent goes on"
 		}
 		return "", "", refusal.Failed(wire.ReasonNoOutput, errors.New(why), nil)
 	}
-	return from.path, output, nil
+	return from.Path, output, nil
 }
 
 const (

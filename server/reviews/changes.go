@@ -1,9 +1,14 @@
-package server
+// Package reviews shows what loops changed, keeps it, takes it back and lands it.
+package reviews
 
 import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/server/afar"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -12,28 +17,31 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// reviewer shows what loops changed, keeps it and takes it back. git runs aside
+// Reviewer shows what loops changed, keeps it and takes it back. git runs aside
 // of the read loop, and without the workspace's lock.
-type reviewer struct {
-	*env
-	workspace *workspace
-	questions *questions
-	afar      *afar
+type Reviewer struct {
+	*session.Session
+	workspace *folders.Workspace
+	afar      *afar.Loops
+	pause     func(context.Context, wire.LoopParams) (any, error) // the loop that is in the way
+}
+
+// New reviews what loops of a workspace have done, and those afar.
+func New(e *session.Session, w *folders.Workspace, a *afar.Loops, pause func(context.Context, wire.LoopParams) (any, error)) *Reviewer {
+	return &Reviewer{e, w, a, pause}
 }
 
 // snapshots finds those of a loop that runs here or elsewhere, or is over.
-func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
-	if id := v.afar.find(p); id != "" {
-		return v.afar.place.Snapshots(ctx, id)
+func (v *Reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
+	if id := v.afar.Find(p); id != "" {
+		return v.afar.Place.Snapshots(ctx, id)
 	}
-	v.workspace.awaitLooks(ctx)
+	v.workspace.AwaitLooks(ctx)
 	var folders []string
 	if p.LoopID != "" && p.Folder == "" {
-		v.workspace.mu.Lock()
-		folders = v.workspace.paths()
-		v.workspace.mu.Unlock()
+		folders = v.workspace.List()
 	} else {
-		folder, err := v.workspace.folderPath(p.Folder)
+		folder, err := v.workspace.FolderPath(p.Folder)
 		if err != nil {
 			return nil, "", err
 		}
@@ -48,15 +56,15 @@ func (v *reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes
 	}
 	if len(folders) == 1 {
 		folder = folders[0]
-		if settings, bad := v.files(folder).Load(); bad == nil && settings.Changes.Keep == 0 {
+		if settings, bad := v.Files(folder).Load(); bad == nil && settings.Changes.Keep == 0 {
 			err = fmt.Errorf(`%w: changes.keep is "0"`, err)
 		}
 	}
 	return nil, folder, err
 }
 
-// changes tells what changed in a loop's folder.
-func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, error) {
+// Changes tells what changed in a loop's folder.
+func (v *Reviewer) Changes(ctx context.Context, p wire.ChangesParams) (any, error) {
 	switch {
 	case p.From < 0:
 		return nil, refusal.Invalid("from", "from is %d: 0 is before the loop", p.From)
@@ -93,15 +101,15 @@ func (v *reviewer) changes(ctx context.Context, p wire.ChangesParams) (any, erro
 		if err != nil {
 			return nil, err
 		}
-		if err := v.showFile(ctx, patch); err != nil {
+		if err := v.ShowFile(ctx, patch); err != nil {
 			return nil, err
 		}
 	}
 	return result, nil
 }
 
-// file reads a file as a snapshot has it.
-func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) {
+// File reads a file as a snapshot has it.
+func (v *Reviewer) File(ctx context.Context, p answers.FileParams) (any, error) {
 	switch {
 	case p.Iteration != nil && p.Before != nil:
 		return nil, refusal.Invalid("before", "say iteration or before, not both")
@@ -136,13 +144,13 @@ func (v *reviewer) file(ctx context.Context, p answers.FileParams) (any, error) 
 	return answers.FileOf(content), nil
 }
 
-// redo takes the last undo back.
-func (v *reviewer) redo(ctx context.Context, p answers.RedoParams) (any, error) {
+// Redo takes the last undo back.
+func (v *Reviewer) Redo(ctx context.Context, p answers.RedoParams) (any, error) {
 	s, folder, err := v.snapshots(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
-	defer v.workspace.refreshAt(folder)
+	defer v.workspace.RefreshAt(folder)
 	done, err := s.Redo(context.WithoutCancel(ctx), p.DryRun)
 	if errors.Is(err, changes.ErrNothingToRedo) {
 		result := answers.UndoneOf(done, "redone")
@@ -159,8 +167,8 @@ func (v *reviewer) redo(ctx context.Context, p answers.RedoParams) (any, error) 
 	return answers.UndoneOf(done, verb), nil
 }
 
-// keep marks files as reviewed, or takes their marks away.
-func (v *reviewer) keep(ctx context.Context, p answers.KeepParams) (any, error) {
+// Keep marks files as reviewed, or takes their marks away.
+func (v *Reviewer) Keep(ctx context.Context, p answers.KeepParams) (any, error) {
 	n, kept := changes.Latest, p.Kept == nil || *p.Kept
 	if p.Iteration != nil {
 		if n = *p.Iteration; n < 0 {

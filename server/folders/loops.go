@@ -1,4 +1,4 @@
-package server
+package folders
 
 import (
 	"context"
@@ -6,27 +6,28 @@ import (
 	"io/fs"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // loops finds the loops in the folders of the workspace: ours, and those that
 // another process drives, or nobody.
-type loops struct{ workspace *workspace }
+type loops struct{ workspace *Workspace }
 
-// find returns the running loop that an argument names by its id, by its
+// Find returns the running loop that an argument names by its id, by its
 // folder, or, when it names none, the only one there is.
-func (s *loops) find(loopID, folderURI string) (*managed, error) {
-	path, err := s.workspace.folderPath(folderURI)
+func (s *loops) Find(loopID, folderURI string) (*Managed, error) {
+	path, err := s.workspace.FolderPath(folderURI)
 	if folderURI != "" && err != nil {
 		return nil, err
 	}
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
-	var found []*managed
+	var found []*Managed
 	for _, f := range s.workspace.folders {
 		r := f.running
-		if r != nil && (loopID == "" || r.ID() == loopID) && (folderURI == "" || f.path == path) {
+		if r != nil && (loopID == "" || r.ID() == loopID) && (folderURI == "" || f.Path == path) {
 			found = append(found, r)
 		}
 	}
@@ -39,12 +40,12 @@ func (s *loops) find(loopID, folderURI string) (*managed, error) {
 	return nil, refusal.Failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
 }
 
-// known returns the loop with that id, running or ended, when it is ours.
-func (s *loops) known(loopID string) *managed {
+// Ours returns the loop with that id, running or ended, when it is ours.
+func (s *loops) Ours(loopID string) *Managed {
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
 	for _, f := range s.workspace.folders {
-		for _, r := range []*managed{f.running, f.last} {
+		for _, r := range []*Managed{f.running, f.last} {
 			if r != nil && r.ID() == loopID {
 				return r
 			}
@@ -53,12 +54,12 @@ func (s *loops) known(loopID string) *managed {
 	return nil
 }
 
-// aim returns the folder that a command is about, "" when that isn't clear
+// Aim returns the folder that a command is about, "" when that isn't clear
 // yet. It looks at no disk.
-func (s *loops) aim(p wire.LoopParams) string {
+func (s *loops) Aim(p wire.LoopParams) string {
 	if p.Folder == "" && p.LoopID != "" {
-		if r := s.known(p.LoopID); r != nil {
-			p.Folder = wire.FileURI(r.cfg.Folder)
+		if r := s.Ours(p.LoopID); r != nil {
+			p.Folder = wire.FileURI(r.Config.Folder)
 		}
 	}
 	if p.Folder == "" {
@@ -68,21 +69,21 @@ func (s *loops) aim(p wire.LoopParams) string {
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
 	if f := s.workspace.at(path, path); f != nil {
-		return f.path
+		return f.Path
 	}
 	return "" // a new one, or another name of a known one
 }
 
-// elsewhere returns the folder of a loop that parameters name and that we
+// Elsewhere returns the folder of a loop that parameters name and that we
 // don't drive; "" when there is none.
-func (s *loops) elsewhere(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
+func (s *loops) Elsewhere(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
 	if p.Folder != "" || p.LoopID == "" {
-		if path, err = s.workspace.folderPath(p.Folder); err != nil && p.Folder == "" {
+		if path, err = s.workspace.FolderPath(p.Folder); err != nil && p.Folder == "" {
 			return "", seen, nil // nothing is named, and nothing is clear
 		} else if err != nil {
 			return "", seen, err
 		}
-		if err = checkStateFile(path); err != nil {
+		if err = loopstate.CheckPlace(path); err != nil {
 			return "", seen, err
 		}
 		seen, _, _, err = loop.FolderStatus(path)
@@ -91,21 +92,21 @@ func (s *loops) elsewhere(ctx context.Context, p wire.LoopParams) (path string, 
 		}
 		return path, seen, err
 	}
-	s.workspace.awaitLooks(ctx)
+	s.workspace.AwaitLooks(ctx)
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
 	for _, f := range s.workspace.folders {
-		if f.seen != nil && f.seen.status.LoopID == p.LoopID {
-			return f.path, f.seen.status, nil
+		if f.seen != nil && f.seen.Status.LoopID == p.LoopID {
+			return f.Path, f.seen.Status, nil
 		}
 	}
 	return "", seen, nil
 }
 
-// settle waits until loops that are over are out of their folders: an editor
+// Settle waits until loops that are over are out of their folders: an editor
 // hears of the end a moment before.
-func (s *loops) settle(ctx context.Context) {
-	var leaving []*managed
+func (s *loops) Settle(ctx context.Context) {
+	var leaving []*Managed
 	s.workspace.mu.Lock()
 	for _, f := range s.workspace.folders {
 		if r := f.running; r != nil && r.Status().State.Over() {
@@ -115,15 +116,15 @@ func (s *loops) settle(ctx context.Context) {
 	s.workspace.mu.Unlock()
 	for _, r := range leaving {
 		select {
-		case <-r.retired:
+		case <-r.Retired:
 		case <-ctx.Done():
 		}
 	}
 }
 
-// runningSession is the session file of the loop that runs in a folder, ours or
+// RunningSession is the session file of the loop that runs in a folder, ours or
 // somebody else's; "" if there is none.
-func (s *loops) runningSession(path string) string {
+func (s *loops) RunningSession(path string) string {
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
 	if f := s.workspace.folders[path]; f != nil {
@@ -132,11 +133,6 @@ func (s *loops) runningSession(path string) string {
 		}
 	}
 	return ""
-}
-
-// snapshot is what ralph/status says.
-func (s *loops) snapshot() []wire.LoopStatus {
-	return s.workspace.statuses()
 }
 
 // LoopIn returns the loop of a folder as ralph/status shows it.

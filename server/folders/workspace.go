@@ -1,4 +1,6 @@
-package server
+// Package folders has the folders that loops run in, and sees what happens there: loops of ours, those
+// that other processes drive, and those that nobody does; their worktrees and what changed.
+package folders
 
 import (
 	"context"
@@ -8,27 +10,38 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
+
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// workspace has the folders that loops run in, by each of their names.
-type workspace struct {
-	*env
-	lookout *lookout      // looks at each folder
+// Workspace has the folders that loops run in, by each of their names.
+type Workspace struct {
+	*session.Session
+	*loops
+	Lookout *lookout      // looks at each folder
 	opened  chan struct{} // holds one signal: the worktrees are others
 
 	mu      sync.Mutex
 	closed  bool
-	folders map[string]*folder // by their paths
+	folders map[string]*Folder // by their paths
 	asked   map[askedOf]bool   // loops of which the user was asked already
 	level   string             // of updates, for the loops to come; "" is the client's
 }
 
+// New returns a workspace without folders; permissions ask what its loops wait to be told.
+func New(e *session.Session, a *permission.Desk) *Workspace {
+	w := &Workspace{Session: e, opened: make(chan struct{}, 1), folders: map[string]*Folder{}, asked: map[askedOf]bool{}}
+	w.loops, w.Lookout = &loops{w}, &lookout{Session: e, workspace: w, permissions: a}
+	return w
+}
+
 // paths lists the folders. The caller holds mu.
-func (w *workspace) paths() []string {
+func (w *Workspace) paths() []string {
 	paths := make([]string, 0, len(w.folders))
 	for path := range w.folders {
 		paths = append(paths, path)
@@ -39,13 +52,13 @@ func (w *workspace) paths() []string {
 
 // realNow is the path without links. A known folder that it would be taken for
 // is looked at again: the link that it was named by may lead elsewhere by now.
-func (w *workspace) realNow(path string) string {
+func (w *Workspace) realNow(path string) string {
 	real := paths.Real(path)
 	w.mu.Lock()
 	f := w.at(path, real)
 	w.mu.Unlock()
-	if f != nil && f.path != path {
-		now := paths.Real(f.path)
+	if f != nil && f.Path != path {
+		now := paths.Real(f.Path)
 		w.mu.Lock()
 		f.real = now
 		w.mu.Unlock()
@@ -53,15 +66,15 @@ func (w *workspace) realNow(path string) string {
 	return real
 }
 
-// changeFolders follows the editor's workspace. A loop in a folder that was
+// ChangeFolders follows the editor's workspace. A loop in a folder that was
 // taken out is interrupted: its state file says where it can be taken up.
-func (w *workspace) changeFolders(added, removed []string) {
+func (w *Workspace) ChangeFolders(added, removed []string) {
 	for _, path := range removed {
 		w.mu.Lock()
 		over := w.closeFolder(path)
 		w.mu.Unlock()
 		for _, running := range over {
-			w.wg.Go(running.Interrupt)
+			w.Work.Go(running.Interrupt)
 		}
 	}
 	for _, path := range added {
@@ -76,12 +89,12 @@ func (w *workspace) changeFolders(added, removed []string) {
 		}
 		w.mu.Unlock()
 	}
-	w.changed("")
-	w.lookSoon()
+	w.Changed("")
+	w.LookSoon()
 }
 
-// lookSoon has the worktrees looked for now: some may be new, or gone.
-func (w *workspace) lookSoon() {
+// LookSoon has the worktrees looked for now: some may be new, or gone.
+func (w *Workspace) LookSoon() {
 	select {
 	case w.opened <- struct{}{}:
 	default: // it does
@@ -90,7 +103,7 @@ func (w *workspace) lookSoon() {
 
 // closeFolder takes a name from a folder. It returns the loops that have to end
 // before a folder that has no other name is forgotten, with those in its worktrees. The caller holds mu.
-func (w *workspace) closeFolder(path string) (running []*managed) {
+func (w *Workspace) closeFolder(path string) (running []*Managed) {
 	f := w.at(path, path)
 	if f == nil || !slices.Contains(f.names, path) {
 		return nil
@@ -100,7 +113,7 @@ func (w *workspace) closeFolder(path string) (running []*managed) {
 		return nil
 	}
 	for _, other := range w.folders {
-		if other == f || other.origin == f.path && len(other.names) == 0 {
+		if other == f || other.origin == f.Path && len(other.names) == 0 {
 			if other.removed = true; other.running != nil {
 				running = append(running, other.running)
 			}
@@ -111,42 +124,42 @@ func (w *workspace) closeFolder(path string) (running []*managed) {
 }
 
 // folder returns the folder at path, which is watched from now on. The caller holds mu.
-func (w *workspace) folder(path, real string) *folder {
+func (w *Workspace) folder(path, real string) *Folder {
 	f := w.at(path, real)
 	if f == nil {
-		ctx, unwatch := context.WithCancel(w.ctx)
-		f = &folder{workspace: w, path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
+		ctx, unwatch := context.WithCancel(w.Ctx)
+		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
 		w.folders[path] = f
-		w.wg.Go(func() { w.lookout.watch(ctx, f) })
-		w.wg.Go(func() { w.lookout.follow(ctx, f) })
+		w.Work.Go(func() { w.Lookout.watch(ctx, f) })
+		w.Work.Go(func() { w.Lookout.follow(ctx, f) })
 	}
 	return f
 }
 
 // forget forgets a folder that the editor has no more, once no loop of ours is there.
 // The caller holds mu.
-func (w *workspace) forget(f *folder) {
+func (w *Workspace) forget(f *Folder) {
 	if f.removed && !f.hasOurs() {
 		f.unwatch()
 		f.withdraw()
-		w.problems.Clear(f.path)
-		delete(w.folders, f.path)
+		w.Problems.Clear(f.Path)
+		delete(w.folders, f.Path)
 	}
 }
 
 // FolderAt returns the one path that stands for all names of a folder.
-func (w *workspace) FolderAt(path string) string {
+func (w *Workspace) FolderAt(path string) string {
 	real := w.realNow(path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.at(path, real); f != nil {
-		return f.path
+		return f.Path
 	}
 	return path
 }
 
-// folderPath returns the folder that a URI names, or the workspace's only one.
-func (w *workspace) folderPath(uri string) (string, error) {
+// FolderPath returns the folder that a URI names, or the workspace's only one.
+func (w *Workspace) FolderPath(uri string) (string, error) {
 	if uri != "" {
 		path, err := wire.PathOf(uri)
 		if err != nil {
@@ -154,7 +167,7 @@ func (w *workspace) folderPath(uri string) (string, error) {
 		}
 		return w.FolderAt(path), nil
 	}
-	open := w.open()
+	open := w.Open()
 	switch len(open) {
 	case 0:
 		return "", refusal.Failed(wire.ReasonNoFolder, errors.New("no folder is open: name one"), nil)
@@ -164,8 +177,8 @@ func (w *workspace) folderPath(uri string) (string, error) {
 	return "", refusal.Failed(wire.ReasonNoFolder, errors.New("several folders are open: name one"), map[string]any{"folders": uris(open)})
 }
 
-// open lists the folders that the editor has open.
-func (w *workspace) open() []string {
+// Open lists the folders that the editor has open.
+func (w *Workspace) Open() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(w.paths(), func(path string) bool { return len(w.folders[path].names) == 0 })
@@ -181,7 +194,7 @@ func uris(paths []string) []string {
 
 // FolderOf returns the workspace folder that a document belongs to, else the
 // folder it is in (the state file's is the one above .pi).
-func (w *workspace) FolderOf(uri string) string {
+func (w *Workspace) FolderOf(uri string) string {
 	path, err := wire.PathOf(uri)
 	if err != nil {
 		return ""
@@ -191,7 +204,7 @@ func (w *workspace) FolderOf(uri string) string {
 	for _, f := range w.folders {
 		for _, name := range f.names {
 			if len(name) > length && strings.HasPrefix(path, name+string(filepath.Separator)) {
-				best, length = f.path, len(name)
+				best, length = f.Path, len(name)
 			}
 		}
 	}
@@ -208,7 +221,7 @@ func (w *workspace) FolderOf(uri string) string {
 
 // at returns the folder that a path names, nil for one that isn't known. real
 // is the path without links. The caller holds mu.
-func (w *workspace) at(path, real string) *folder {
+func (w *Workspace) at(path, real string) *Folder {
 	if f := w.folders[path]; f != nil {
 		return f
 	}
@@ -220,9 +233,9 @@ func (w *workspace) at(path, real string) *folder {
 	return nil
 }
 
-// awaitLooks waits until each folder was looked at once: who asks right behind
+// AwaitLooks waits until each folder was looked at once: who asks right behind
 // initialized is told of the loops that are there.
-func (w *workspace) awaitLooks(ctx context.Context) {
+func (w *Workspace) AwaitLooks(ctx context.Context) {
 	w.mu.Lock()
 	var looks []chan struct{}
 	for _, f := range w.folders {
@@ -237,9 +250,9 @@ func (w *workspace) awaitLooks(ctx context.Context) {
 	}
 }
 
-// begin says that a loop of ours begins in a folder; f.runs or f.gaveUp follows.
+// Begin says that a loop of ours begins in a folder; f.runs or f.gaveUp follows.
 // It fails while the server shuts down.
-func (w *workspace) begin(path string) (*folder, error) {
+func (w *Workspace) Begin(path string) (*Folder, error) {
 	real := w.realNow(path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -248,12 +261,12 @@ func (w *workspace) begin(path string) (*folder, error) {
 	}
 	f := w.folder(path, real)
 	f.starting++
-	w.wg.Add(1)
+	w.Work.Add(1)
 	return f, nil
 }
 
-// close lets no other loop begin. It returns those of ours that run.
-func (w *workspace) close() (running []*managed) {
+// Close lets no other loop begin. It returns those of ours that run.
+func (w *Workspace) Close() (running []*Managed) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.closed = true
@@ -265,15 +278,15 @@ func (w *workspace) close() (running []*managed) {
 	return running
 }
 
-// known returns the folder at one of the paths that folders were first given; nil for another.
-func (w *workspace) known(path string) *folder {
+// Known returns the folder at one of the paths that folders were first given; nil for another.
+func (w *Workspace) Known(path string) *Folder {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.folders[path]
 }
 
-// runningAt returns our loop that runs in a folder, by any of its names; nil for none.
-func (w *workspace) runningAt(path string) *managed {
+// RunningAt returns our loop that runs in a folder, by any of its names; nil for none.
+func (w *Workspace) RunningAt(path string) *Managed {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.at(path, path); f != nil {
@@ -282,8 +295,8 @@ func (w *workspace) runningAt(path string) *managed {
 	return nil
 }
 
-// withdrawUndo takes back what the user is asked about an undo in a folder.
-func (w *workspace) withdrawUndo(path string) {
+// WithdrawUndo takes back what the user is asked about an undo in a folder.
+func (w *Workspace) WithdrawUndo(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if f := w.at(path, path); f != nil {
@@ -291,33 +304,44 @@ func (w *workspace) withdrawUndo(path string) {
 	}
 }
 
-// setLevel says which updates the editor wants, of all loops.
-func (w *workspace) setLevel(level string) {
+// AsksUndo says how to withdraw what the user is asked about an undo in a folder, in the place of
+// an earlier such question.
+func (w *Workspace) AsksUndo(path string, withdraw func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.folders[path]; f != nil {
+		f.withdrawUndo()
+		f.undoing = withdraw
+	}
+}
+
+// SetLevel says which updates the editor wants, of all loops.
+func (w *Workspace) SetLevel(level string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.level = level
 	for _, f := range w.folders {
 		if f.running != nil {
-			f.running.feed.SetLevel(level)
+			f.running.Feed.SetLevel(level)
 		}
 	}
 }
 
-func (w *workspace) updateLevel() string {
+func (w *Workspace) UpdateLevel() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.level
 }
 
-// list lists the folders.
-func (w *workspace) list() []string {
+// List lists the folders.
+func (w *Workspace) List() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.paths()
 }
 
-// statuses are those of the loops in all folders, as ralph/status has them.
-func (w *workspace) statuses() []wire.LoopStatus {
+// Statuses are those of the loops in all folders, as ralph/status has them.
+func (w *Workspace) Statuses() []wire.LoopStatus {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	loops := []wire.LoopStatus{}
@@ -330,23 +354,43 @@ func (w *workspace) statuses() []wire.LoopStatus {
 	return loops
 }
 
-// nameOf begins what a user is told of a loop, which may be listed no more.
-func (w *workspace) nameOf(st loop.Status) string {
-	loops := w.statuses()
+// NameOf begins what a user is told of a loop, which may be listed no more.
+func (w *Workspace) NameOf(st loop.Status) string {
+	loops := w.Statuses()
 	i := slices.IndexFunc(loops, func(l wire.LoopStatus) bool { return l.LoopID == st.LoopID })
 	if i < 0 {
 		i, loops = 0, []wire.LoopStatus{wire.StatusOf(st, true)}
 	}
-	return wire.NameOf(loops[i], len(w.list()) > 1)
+	return wire.NameOf(loops[i], len(w.List()) > 1)
 }
 
-// logs are those of the loops in all folders, by the folders' paths.
-func (w *workspace) logs() map[string][]loopLog {
+// Logs are those of the loops in all folders, by the folders' paths.
+func (w *Workspace) Logs() map[string][]LoopLog {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	logs := make(map[string][]loopLog, len(w.folders))
+	logs := make(map[string][]LoopLog, len(w.folders))
 	for path, f := range w.folders {
 		logs[path] = f.logs()
 	}
 	return logs
+}
+
+// Hold lets the server not end before done is called. It fails while it ends.
+func (w *Workspace) Hold() (done func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return nil, refusal.Failed(wire.ReasonNotRunning, errors.New("the server is shutting down"), nil)
+	}
+	w.Work.Add(1)
+	return w.Work.Done, nil
+}
+
+// MadeIn says in which folder the worktree of our loop was made.
+func (w *Workspace) MadeIn(tree, origin string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if f := w.at(tree, tree); f != nil {
+		f.isTree, f.origin = true, origin
+	}
 }

@@ -1,8 +1,10 @@
-package server
+package reviews
 
 import (
 	"context"
 	"errors"
+
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -12,8 +14,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
-// land brings what a loop did in its worktree to the user's branch, or discards it.
-func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
+// Land brings what a loop did in its worktree to the user's branch, or discards it.
+func (v *Reviewer) Land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err := p.Typed(); err != nil {
 		return nil, refusal.Invalid("text", "%v", err)
 	}
@@ -26,8 +28,8 @@ func (v *reviewer) land(ctx context.Context, p wire.LandParams) (any, error) {
 		return nil, err
 	}
 	p.LoopParams = wire.LoopParams{LoopID: p.LoopID, Folder: wire.FileURI(tree.Folder)} // what is offered is about no other one
-	defer v.workspace.lookSoon()
-	defer v.changed(tree.Folder)
+	defer v.workspace.LookSoon()
+	defer v.Changed(tree.Folder)
 	if p.Discard {
 		return v.discard(ctx, tree, p)
 	}
@@ -50,17 +52,17 @@ func refusedLanding(p wire.LandParams, err error) (any, error) {
 }
 
 // discard removes a worktree. Before, the user is told what is lost.
-func (v *reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandParams) (any, error) {
+func (v *Reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandParams) (any, error) {
 	if !p.Confirmed || p.DryRun {
 		would, err := loop.Discard(ctx, tree, true)
 		if err != nil {
 			return refusedLanding(p, err)
 		}
 		question := answers.DiscardQuestion(p, would)
-		if p.DryRun || v.ed.Client().OptedIn {
+		if p.DryRun || v.Editor.Client().OptedIn {
 			return question, nil
 		}
-		if v.user.ask(ctx, question.Text, aboutDiscarding) != wire.TitleDiscardTree || ctx.Err() != nil {
+		if v.User.Ask(ctx, question.Text, session.AboutDiscarding) != wire.TitleDiscardTree || ctx.Err() != nil {
 			return answers.NothingDiscarded(), nil
 		}
 	}
@@ -73,19 +75,17 @@ func (v *reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandP
 
 // treeOf finds the worktree of a loop in the folders that are open, and where its
 // loops are kept.
-func (v *reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree.Tree, kept history.Options, err error) {
-	v.workspace.awaitLooks(ctx)
+func (v *Reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree.Tree, kept history.Options, err error) {
+	v.workspace.AwaitLooks(ctx)
 	var folders []string
 	if p.Folder == "" {
-		v.workspace.mu.Lock()
-		folders = v.workspace.paths()
-		v.workspace.mu.Unlock()
+		folders = v.workspace.List()
 	} else if path, err := wire.PathOf(p.Folder); err == nil {
 		folders = []string{path}
 	}
 	err = &loop.NoTreeError{Name: p.LoopID}
 	for _, folder := range folders {
-		kept = v.keptIn(folder)
+		kept = v.KeptIn(folder)
 		if tree, err = loop.FindTree(folder, p.LoopID, kept); err == nil {
 			return tree, kept, nil
 		}

@@ -1,0 +1,91 @@
+// Package session is one editor that is served, as all rooms have it: what it can do, its user, and how
+// long it is there.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/findings"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// Session is what all rooms have of the editor that is served.
+type Session struct {
+	Editor   client.Editor
+	Log      *slog.Logger
+	User     Dialog
+	Docs     OpenDocuments
+	Status   *feed.Status
+	Problems *findings.Problems // of the loops' checks
+
+	Ctx   context.Context // ends with the editor
+	Leave context.CancelFunc
+	Work  sync.WaitGroup // everything that runs for a folder or a loop
+}
+
+// New is the session of an editor. Its docs and its status are set before it is used.
+func New(ed client.Editor, log *slog.Logger) *Session {
+	e := &Session{Editor: ed, Log: log, User: Dialog{ed, new(atomic.Bool)}, Problems: findings.New(ed)}
+	e.Ctx, e.Leave = context.WithCancel(context.Background())
+	return e
+}
+
+// Changed tells the editor that a loop's state changed; folder "" only that the status did.
+func (e *Session) Changed(folder string) {
+	e.Status.Changed(true)
+	if folder != "" {
+		e.Docs.Republish(folder)
+	}
+}
+
+// OpenDocuments are the documents that the editor has open.
+type OpenDocuments interface {
+	Republish(folder string)                     // its loop changed
+	OpenText(path string) (text string, ok bool) // as the editor has it, saved or not
+}
+
+// Files says where the settings of a loop in a folder are.
+func (e *Session) Files(folder string) config.Files {
+	files := config.FilesOf(folder, backends.Names())
+	files.Trusted = e.Editor.Client().Trusted
+	return files
+}
+
+// KeptIn says where the loops of a folder are kept. Settings that can't be
+// read count for nothing: what is past can be shown all the same.
+func (e *Session) KeptIn(path string) history.Options {
+	settings, err := e.Files(path).Load()
+	if err != nil {
+		return history.Options{}
+	}
+	return history.Options{Folder: settings.History.Folder}
+}
+
+// ShowFile has the editor show a file.
+func (e *Session) ShowFile(ctx context.Context, file string) error {
+	var shown struct{ Success bool }
+	err := e.Editor.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
+	if err == nil && !shown.Success {
+		err = errors.New("it says that it can't")
+	}
+	if err != nil {
+		return fmt.Errorf("the editor doesn't open %s: %w", file, err)
+	}
+	return nil
+}
+
+// showDocument are the parameters of window/showDocument.
+type showDocument struct {
+	URI       string `json:"uri"`
+	TakeFocus bool   `json:"takeFocus"`
+}
