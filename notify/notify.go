@@ -41,14 +41,6 @@ type At struct {
 	Warn     func(string)
 }
 
-// Here is where loops are driven that show themselves on stdout.
-func Here(stdout *os.File, isTerminal, utf8 bool, warn func(string)) At {
-	if !isTerminal {
-		stdout = nil
-	}
-	return At{Terminal: stdout, BellOnly: !utf8, Desktop: true, Warn: warn}
-}
-
 // Teller is the observer. Close it when the loop is over.
 type Teller struct {
 	next  loop.Observer

@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
@@ -29,12 +27,6 @@ func newCalls(at notify.At) (*notify.Afar, error) {
 		return nil, err
 	}
 	return notify.NewAfar(settings.Notify, at, dir), nil
-}
-
-// here is where loops are watched that show themselves on stdout.
-func here(stdout io.Writer, warn func(string)) notify.At {
-	f, ok := terminal.Is(stdout)
-	return notify.Here(f, ok, terminal.UTF8Locale(), warn)
 }
 
 // calling is a place whose loops call their user, for as long as it is looked after.

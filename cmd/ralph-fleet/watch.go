@@ -71,7 +71,7 @@ func (v *view) call() (end func()) {
 		fmt.Fprintf(v.notes, "(%s)\n", text)
 	}
 	var err error
-	if v.calls, err = newCalls(here(v.out, warn)); err != nil {
+	if v.calls, err = newCalls(terminal.NotifyAt(v.out, warn)); err != nil {
 		warn(err.Error())
 		return func() {}
 	}

@@ -47,7 +47,7 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *
 		screen.Now = clock
 		return terminal.New(how.style.Value, screen)
 	})
-	l, _, told, err := notify.Start(cfg, q, here(stdout, q.Note))
+	l, _, told, err := notify.Start(cfg, q, terminal.NotifyAt(stdout, q.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
@@ -81,12 +81,6 @@ func outcome(end loop.End) error {
 	default:
 		return &exitError{code: code} // the style has said it
 	}
-}
-
-// here is where loops of this terminal are driven.
-func here(stdout io.Writer, warn func(string)) notify.At {
-	f, ok := terminal.Is(stdout)
-	return notify.Here(f, ok, terminal.UTF8Locale(), warn)
 }
 
 // detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.

@@ -57,12 +57,9 @@ func newHistoryList() *cobra.Command {
 			fmt.Fprintf(out, "no loops were kept of %s\n", terminal.Line(dir))
 		}
 		for _, s := range sessions {
-			if *asJSON {
-				err = terminal.WriteJSON(out, answers.PastIn(s))
-			} else {
-				err = terminal.PrintPast(out, terminal.PaletteFor(out), s)
-			}
-			if err != nil {
+			if !*asJSON {
+				terminal.PrintPast(out, terminal.PaletteFor(out), s)
+			} else if err := terminal.WriteJSON(out, answers.PastIn(s)); err != nil {
 				return err
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -28,7 +29,7 @@ ralph.toml, has switched on. Exits with 1 if one of them fails.`,
 		}
 		note := notify.Note{Event: "test", Folder: dir, Title: notify.TitleOf(dir), Text: "this is how a loop calls you", Class: wire.ClassInfo}
 		failed := 0
-		for _, r := range notify.Test(cmd.Context(), s.Notify, here(cmd.OutOrStdout(), nil), note) {
+		for _, r := range notify.Test(cmd.Context(), s.Notify, terminal.NotifyAt(cmd.OutOrStdout(), nil), note) {
 			said := "✓ " + r.Way + ": you are told"
 			switch {
 			case r.Off != "":

@@ -148,20 +148,19 @@ func All() []Setting { return slices.Clone(table) }
 
 // ByKey returns the setting that ralph.toml knows by a key.
 func ByKey(key string) (Setting, bool) {
-	i := slices.IndexFunc(table, func(s Setting) bool { return s.Key == key })
-	if i < 0 {
-		return Setting{}, false
-	}
-	return table[i], true
+	return find(func(s Setting) bool { return s.Key == key })
 }
 
 // ByKept returns the setting that the state file knows by a key.
 func ByKept(key string) (Setting, bool) {
-	i := slices.IndexFunc(table, func(s Setting) bool { return s.Kept.Key == key && key != "" })
-	if i < 0 {
-		return Setting{}, false
+	return find(func(s Setting) bool { return s.Kept.Key == key && key != "" })
+}
+
+func find(is func(Setting) bool) (Setting, bool) {
+	if i := slices.IndexFunc(table, is); i >= 0 {
+		return table[i], true
 	}
-	return table[i], true
+	return Setting{}, false
 }
 
 // Set reads a value as a flag has it. Errors complete "NAME ..." and are a *ValueError, or a

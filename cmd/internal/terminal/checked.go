@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -71,4 +72,13 @@ func Unwrapped(from any) any {
 func Is(stream any) (*os.File, bool) {
 	f, ok := Unwrapped(stream).(*os.File)
 	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// NotifyAt is where loops are that show themselves on stdout, for who calls their user.
+func NotifyAt(stdout io.Writer, warn func(string)) notify.At {
+	at := notify.At{BellOnly: !UTF8Locale(), Desktop: true, Warn: warn}
+	if f, ok := Is(stdout); ok {
+		at.Terminal = f
+	}
+	return at
 }

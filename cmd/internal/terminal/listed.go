@@ -59,7 +59,7 @@ func PrintChanges(out io.Writer, files []changes.File, asJSON bool) error {
 }
 
 // PrintPast prints two lines of a session: what came of it, and where it is.
-func PrintPast(out io.Writer, p Palette, s loop.Past) error {
+func PrintPast(out io.Writer, p Palette, s loop.Past) {
 	title, outcome, fate := "a session of pi's", "", ""
 	if s.Loop != nil {
 		title = Line(s.Loop.Title)
@@ -71,8 +71,7 @@ func PrintPast(out io.Writer, p Palette, s loop.Past) error {
 	if s.Tree != nil {
 		fate = answers.FateText(*s.Tree)
 	}
-	_, err := fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(Line(s.Path)))
-	return err
+	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(Line(s.Path)))
 }
 
 // PrintChecks shows what a doctor has found, and counts the problems.

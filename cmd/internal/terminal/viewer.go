@@ -122,7 +122,15 @@ func EventOf(update []byte) loop.Event {
 	}
 	switch {
 	case u.SessionUpdate == wire.KindEnd:
-		return endOf(update)
+		var end struct { // its keys are those of the record, but for one
+			history.LoopEnd
+			UnknownCosts int
+		}
+		if json.Unmarshal(update, &end) != nil {
+			return nil
+		}
+		end.LoopEnd.UnknownCosts = end.UnknownCosts
+		return loop.EndOfRecord(end.LoopEnd)
 	case u.SessionUpdate != wire.KindIteration:
 		return nil
 	case u.Phase == wire.PhaseBegin:
@@ -132,21 +140,6 @@ func EventOf(update []byte) loop.Event {
 		Iteration: u.Iteration, Hat: u.Hat, Outcome: loop.Outcome(u.Outcome), Error: u.Error, Cost: history.CostOf(u.CostUSD), Turns: known(u.Turns), ToolCalls: known(u.ToolCalls),
 		Duration: history.DurationOf(known(u.DurationMs)), Tokens: known(u.Tokens), Skipped: known(u.SkippedLines), Changes: (*changes.Summary)(u.Changes),
 	}
-}
-
-func endOf(update []byte) loop.Event {
-	var u wire.End
-	if json.Unmarshal(update, &u) != nil {
-		return nil
-	}
-	r := history.LoopEnd{
-		StopReason: u.StopReason, Promise: u.Promise, Iterations: u.Iterations, Limit: u.Limit, CostUSD: u.CostUSD, UnknownCosts: u.UnknownCosts,
-		Tokens: known(u.Tokens), DurationMs: u.DurationMs, Error: u.Error, Changes: u.Changes, Verified: u.Verified, Guards: u.Guards, Hats: u.Hats,
-	}
-	for _, d := range u.Denials {
-		r.Denials = append(r.Denials, stream.Denial{Tool: d.Tool, Detail: d.Detail})
-	}
-	return loop.EndOfRecord(r)
 }
 
 // known is a value, the zero one where it isn't known.

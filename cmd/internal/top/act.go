@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
@@ -198,6 +197,3 @@ func (m *model) seek(terminal.Seen) []effect {
 	}}
 	return nil
 }
-
-// quick says that a choice was made before its question can have been read.
-func (c *choice) quick(now time.Time) bool { return now.Sub(c.since) < terminal.TooSoon }

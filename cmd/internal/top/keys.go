@@ -12,38 +12,10 @@ type key struct{ name, text string }
 
 const esc = 0x1b
 
-// named are the keys that terminals send as a sequence, by what is behind ESC [ or ESC O.
-func named(final byte, parameter string) string {
-	switch final {
-	case 'A':
-		return "up"
-	case 'B':
-		return "down"
-	case 'C':
-		return "right"
-	case 'D':
-		return "left"
-	case 'H':
-		return "home"
-	case 'F':
-		return "end"
-	case 'Z':
-		return "shift+tab"
-	case '~':
-		switch number, _, _ := strings.Cut(parameter, ";"); number {
-		case "1", "7":
-			return "home"
-		case "4", "8":
-			return "end"
-		case "5":
-			return "pgup"
-		case "6":
-			return "pgdown"
-		case "200":
-			return pasteBegins
-		}
-	}
-	return ""
+// named are the keys that terminals send as a sequence, by its end, with the number in front of a ~.
+var named = map[string]string{
+	"A": "up", "B": "down", "C": "right", "D": "left", "H": "home", "F": "end", "Z": "shift+tab",
+	"1~": "home", "7~": "home", "4~": "end", "8~": "end", "5~": "pgup", "6~": "pgdown", "200~": pasteBegins,
 }
 
 const (
@@ -105,7 +77,12 @@ func sequenceAt(in []byte, isAll bool) (key, int) {
 		_, n := utf8.DecodeRune(in[1:])
 		return key{}, 1 + n
 	}
-	name := named(in[end], string(in[2:end]))
+	which := string(in[end])
+	if which == "~" {
+		number, _, _ := strings.Cut(string(in[2:end]), ";")
+		which = number + which
+	}
+	name := named[which]
 	if name != pasteBegins {
 		return key{name: name}, end + 1
 	}

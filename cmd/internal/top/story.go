@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -160,7 +161,7 @@ func (s source) find(ctx context.Context, text string) message {
 	found := foundMsg{gen: s.gen, text: text}
 	s.pages(ctx, s.story(), "", func(piece told) bool {
 		n := len(found.iterations)
-		if isNew := n == 0 || found.iterations[n-1] != piece.iteration; isNew && has(piece.lines, text) {
+		if isNew := n == 0 || found.iterations[n-1] != piece.iteration; isNew && slices.ContainsFunc(piece.lines, func(line string) bool { return isIn(line, text) }) {
 			found.iterations = append(found.iterations, piece.iteration)
 		}
 		return true
@@ -182,15 +183,6 @@ func (s source) pages(ctx context.Context, story journal.Story, cursor string, t
 		}
 		cursor, more = page.Cursor, page.More
 	}
-}
-
-func has(lines []string, text string) bool {
-	for _, line := range lines {
-		if isIn(line, text) {
-			return true
-		}
-	}
-	return false
 }
 
 // isIn looks for a text in a line as it is read.

@@ -100,7 +100,7 @@ func (m *model) chooses(c *choice, k key) []effect {
 	case "down", "j", "tab":
 		c.at = min(c.at+1, len(c.rows)-1)
 	case "enter":
-		if c.at > 0 && c.quick(m.now()) {
+		if c.at > 0 && m.now().Sub(c.since) < terminal.TooSoon { // before its question can have been read
 			m.fail("that came before the question was there to be read")
 			return nil
 		}

@@ -21,7 +21,7 @@ var picture = Rules{
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "history", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/acplist":      {"backends", "backends/acp", "cmd/internal/terminal"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
-		"cmd/internal/terminal":     {"loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate", "registry"},
+		"cmd/internal/terminal":     {"notify", "loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate", "registry"},
 		"cmd/internal/top":          {"cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises", "internal/tell"},
