@@ -92,7 +92,7 @@ func newReplay(t *testing.T, limit int) *replay {
 // take lets a process take the loop up.
 func (r *replay) take(counts loopstate.InARow, limit int) {
 	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
-	r.snapshots.circles.takeUp(r.trees)
+	r.snapshots.Circles.TakeUp(r.trees)
 	r.change(func(p *progress) { p.counts.InARow, p.status.Limits.MaxUnchanged = counts, limit })
 }
 
@@ -147,13 +147,13 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		before = changes.State{}
 	}
 	r.isLost = run.tree == ""
-	r.snapshots.circles.find(before, n-1)
-	r.snapshots.found = r.snapshots.circles.now
+	r.snapshots.Circles.Find(before, n-1)
+	r.snapshots.Found = r.snapshots.Circles.Now
 	if before.Tree == "" {
-		r.snapshots.found = changes.State{}
+		r.snapshots.Found = changes.State{}
 	}
 	limits := r.Status().Limits
-	r.look(func(p *progress) { told = r.snapshots.circles.rule(p.counts.NoProgress, limits.MaxUnchanged) })
+	r.look(func(p *progress) { told = r.snapshots.Circles.Rule(p.counts.NoProgress, limits.MaxUnchanged) })
 	r.change(func(p *progress) { p.deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
@@ -163,10 +163,10 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.trees = append(r.trees, changes.Past{Tree: run.tree, Iteration: n})
 	}
 	r.aside = 0
-	r.snapshots.circles.now = after
+	r.snapshots.Circles.Now = after
 	r.noteProgress(setup.Run{Iteration: n, Turn: turn, Prompt: r.prompt, Guidance: r.guidance}, rep)
-	if r.snapshots.circles.now.Aside != 0 {
-		r.snapshots.circles.now.Aside = 7
+	if r.snapshots.Circles.Now.Aside != 0 {
+		r.snapshots.Circles.Now.Aside = 7
 	}
 	r.guidance = nil
 	var now progress
@@ -176,7 +176,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 
 // withSnapshots lets the loop know what git ignores.
 func (r *replay) withSnapshots() {
-	if r.snapshots.store != nil {
+	if r.snapshots.Store != nil {
 		return
 	}
 	put(r.t, filepath.Join(r.cfg.Folder, ".gitignore"), "local/\n")
@@ -184,7 +184,7 @@ func (r *replay) withSnapshots() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.snapshots.store, r.snapshots.going = store, r.t.Context()
+	r.snapshots.Store, r.snapshots.Going = store, r.t.Context()
 }
 
 // act lets the run's tools work.
@@ -355,8 +355,8 @@ func TestALongRunOfATextAgentMayWait(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
 		r := newReplay(t, 5)
 		r.cfg.Backend.Output = decode.FormatText
-		r.snapshots.circles.find(changes.State{Tree: "A"}, 0)
-		r.snapshots.found = r.snapshots.circles.now
+		r.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
+		r.snapshots.Found = r.snapshots.Circles.Now
 		r.noteProgress(setup.Run{Iteration: 1}, report{outcome: loop.OutcomeOK, exit: backends.Exit{Duration: took}})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)
@@ -373,7 +373,7 @@ func TestWhatTheUserChangesIsNoCircle(t *testing.T) {
 	r.obs = hooked{r.log, func(e loop.Event) {
 		if e, ok := e.(loop.IterationEnd); ok && e.Iteration%2 == 0 {
 			put(t, a, strconv.Itoa(e.Iteration%4))
-			r.snapshots.last = time.Time{} // the user took their time
+			r.snapshots.Last = time.Time{} // the user took their time
 		}
 	}}
 	if err := r.begin(); err != nil {

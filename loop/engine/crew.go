@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -120,12 +121,12 @@ func (c *crew) work() {
 			break
 		}
 		if onlyReads(step) && !isLooked {
-			l.snapshots.afterStep(c.plan.Iteration)
+			l.snapshots.AfterStep(c.plan.Iteration)
 		}
 		places := l.cfg.Places(n)
 		c.runStep(step, places, previous)
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
-			l.snapshots.tellOfReaders(places, c.plan.Iteration)
+			l.snapshots.TellOfReaders(places, c.plan.Iteration)
 		}
 		var texts []string
 		for _, m := range c.last {
@@ -325,4 +326,24 @@ func (c *crew) used(sum stream.Usage) stream.Usage {
 		sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
 	}
 	return sum
+}
+
+// joinSteps is what the agents of a step came to, for whoever comes behind them.
+func joinSteps(places []setup.Place, texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	var b strings.Builder
+	for k, text := range texts {
+		if k > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("## " + places[k].Name + "\n\n" + strings.TrimSpace(text))
+	}
+	return b.String()
+}
+
+// onlyReads says whether nobody of a step may change a file.
+func onlyReads(step []setup.Role) bool {
+	return !slices.ContainsFunc(step, func(w setup.Role) bool { return !w.ReadOnly })
 }

@@ -178,8 +178,8 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 // What the user says in mid-run is as good as what a run begins with.
 func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r := newReplay(t, 5)
-	r.snapshots.circles.find(changes.State{Tree: "A"}, 0)
-	r.snapshots.found = r.snapshots.circles.now
+	r.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
+	r.snapshots.Found = r.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
 			r.change(func(p *progress) { p.told = []told{{Guidance: loop.Guidance{ID: "g1", Text: "try the other way"}}} })

@@ -8,8 +8,8 @@
 // the run went and whether the loop ends, wait.go waits. ledger.go keeps in the loop's record what
 // is spent, while it is spent and beside the loop's own work. terms.go puts back what loosens a
 // loop in its file while a run is at work, and asks. till.go counts what loops spend that agents
-// start. circles.go says whether iterations bring anything new, from the snapshots and from what
-// their tools did (loop/engine/deeds).
+// start. loop/engine/snapshots says what iterations changed, and whether
+// that is anything new, also by what their tools did (loop/engine/deeds).
 //
 // A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
 // the loop stands, talks are between user and agents, books are what is kept, runs start agents and
@@ -17,7 +17,7 @@
 // decides. A floor knows what is below it. Only the engine knows all.
 //
 // A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
-// guard.go, reviewer.go); verify.go says what follows. What a loop is set up with, and what its runs
+// reviewer.go); verify.go says what follows. What a loop is set up with, and what its runs
 // are told, is loop/engine/setup's. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
 // own, shown below a call with its name (below.go). hats.go tells agents their roles and takes down

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -45,7 +46,7 @@ func (l *Loop) run() {
 	l.warnAtStart()
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
-	end.Changes = l.snapshots.close()
+	end.Changes = l.snapshots.Close()
 	l.look(func(p *progress) { end.AccountFor(p.known.Prompt, p.met) })
 	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
 	cancel()
@@ -235,7 +236,7 @@ func (l *Loop) claim() (setup.Run, error) {
 		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
 		plan.Missed = p.promises.next
 		plan.Limits = p.status.Limits
-		plan.Circles = l.snapshots.circles.rule(p.counts.NoProgress, plan.Limits.MaxUnchanged)
+		plan.Circles = l.snapshots.Circles.Rule(p.counts.NoProgress, plan.Limits.MaxUnchanged)
 		plan.Budget, plan.IsUsers = p.left(), p.purse.limits.IsSet() && p.leftOfBudget() <= p.left()
 	})
 	return plan, nil
@@ -272,7 +273,7 @@ func (l *Loop) runAgent(plan setup.Run) (report, error) {
 	prompt, args := cfg.Brief(plan)
 	l.self = &partner{fulfils: fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
 	l.snapshotBefore()
-	if err := l.snapshots.mayOnlyRead(plan.Turn.Hat); err != nil {
+	if err := l.snapshots.MayOnlyRead(plan.Turn.Hat); err != nil {
 		return report{}, err
 	}
 	var cause loop.StopReason
@@ -306,7 +307,7 @@ func (l *Loop) runAgent(plan setup.Run) (report, error) {
 func (l *Loop) openIteration(plan setup.Run) {
 	now := time.Now()
 	l.activity.touch()
-	l.snapshots.commits = worktree.Commits(l.cfg.Folder)
+	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.change(func(p *progress) {
 		st := &p.status
@@ -428,17 +429,24 @@ func (l *Loop) closeIteration(plan setup.Run, r report) {
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
-	changed := l.snapshots.after(plan.Iteration)
-	undone := l.undoReading(plan, changed)
-	l.snapshots.commit(plan.Iteration, l.Status().Title, res.Text)
+	changed := l.snapshots.After(plan.Iteration)
+	undone := l.snapshots.UndoReading(l.reading(plan), changed)
+	l.snapshots.CommitIteration(plan.Iteration, l.Status().Title, res.Text)
 	l.emit(loop.IterationEnd{
 		Iteration: plan.Iteration, Hat: plan.Turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
-		Changes: changed, Denials: res.Denials, Commits: l.snapshots.commits(),
+		Changes: changed, Denials: res.Denials, Commits: l.snapshots.Commits(),
 	})
 	l.warn(append(undone, l.refused.Take()...))
 	l.tellNearMiss(r)
+}
+
+// reading is a run, as far as that matters where it was to read only.
+func (l *runs) reading(plan setup.Run) snapshots.Reading {
+	r := snapshots.Reading{Iteration: plan.Iteration, Hat: plan.Turn.Hat, Agent: l.cfg.Worn(plan.Turn.Hat.Name).Backend}
+	l.look(func(p *progress) { r.Begun, r.Work = p.status.IterationStartedAt, slices.Clone(p.deeds.Work) })
+	return r
 }
 
 // causeOf is why the loop is to end, or why the run was ended.

@@ -447,6 +447,6 @@ func bare(with func(*Loop)) *Loop {
 	with(l)
 	l.desk = &ask.Desk{}
 	l.held.desk = l.desk
-	l.snapshots.folder = l.cfg.Folder
+	l.snapshots.Folder = l.cfg.Folder
 	return l
 }

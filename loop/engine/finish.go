@@ -34,7 +34,7 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 		}
 		_, err := l.saveBy(leave, func(s *loopstate.State) {
 			if ending.HandsOn {
-				s.Stuck = l.snapshots.circles.stuck
+				s.Stuck = l.snapshots.Circles.Stuck
 			} else {
 				s.ResumeAt = time.Time{}
 			}
@@ -102,7 +102,7 @@ func (l *Loop) finish(end loop.End) {
 func (l *Loop) endOf(why loop.StopReason, r report) (end loop.End) {
 	l.change(func(p *progress) {
 		if end = p.endOf(why, r); why == loop.StopNoProgress && r.outcome != "" {
-			end.Error = l.snapshots.circles.words(p.counts.NoProgress)
+			end.Error = l.snapshots.Circles.Words(p.counts.NoProgress)
 		}
 		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
 			p.counts = tally{begun: p.counts.begun}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -84,7 +85,7 @@ type ground struct {
 
 	guarded
 	activity  activity
-	snapshots snapshots
+	snapshots snapshots.Taker
 	departure departure
 
 	wake  chan struct{} // something above changed; 1-buffered

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -49,7 +50,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	l.fileMu.Lock()
 	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
 	l.fileMu.Unlock()
-	l.snapshots.await()
+	l.snapshots.Await()
 	if g.name != verify.ProtectGate { // which takes no time
 		l.emit(l.verification(g.name, verify.Running))
 	}
@@ -88,3 +89,15 @@ func (l *runs) verification(g verify.Gate, state verify.State) loop.Verify {
 func unchecked(why string) verify.Result {
 	return verify.Result{State: verify.Unchecked, Why: why, Code: -1}
 }
+
+// protectGate holds a promise back when the loop changed what is protected.
+var protectGate = gate{verify.ProtectGate, false, func(l *checks, done *checkedRun) verify.Result {
+	found, err := l.snapshots.ChangedGuards(l.cfg.Verify, l.cfg.CheckFile)
+	switch {
+	case err != nil:
+		return unchecked("can't be told from others: " + err.Error())
+	case len(found.Protected) > 0:
+		return unchecked("were changed by the loop: " + snapshots.Bounded(found.Protected))
+	}
+	return verify.Result{State: verify.Verified, Why: "are as they were", Code: -1}
+}}

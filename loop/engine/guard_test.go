@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -194,14 +193,4 @@ func TestWithoutSnapshotsNothingIsProtected(t *testing.T) {
 		r := guarding(t, t.TempDir(), func(c *setup.Config) { c.Changes.Keep = 0 }, doing(nil))
 		r.over(loop.StopPromise, 1)
 	})
-}
-
-func TestASentenceNamesFewFiles(t *testing.T) {
-	names := slices.Repeat([]string{strings.Repeat("x", 30)}, 100)
-	if got := bounded(names); len(got) > loop.LineLimit || !strings.HasSuffix(got, " and 95 more") {
-		t.Errorf("got %q", got)
-	}
-	if !(verify.Check{Protect: []string{"a"}}).IsSet() {
-		t.Error("what protects is a check")
-	}
 }

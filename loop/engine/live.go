@@ -242,7 +242,7 @@ func (l *runs) endConversation() {
 			}
 		}
 		heard = len(p.heard)
-		l.snapshots.circles.byUser = l.snapshots.circles.byUser || p.listened
+		l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || p.listened
 		p.conversation = conversation{heard: p.heard}
 	})
 	for _, g := range late {

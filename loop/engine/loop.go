@@ -23,6 +23,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -224,8 +225,8 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
 	l.takeUpTold(found)
-	l.snapshots.circles.stuck = found.Stuck
-	l.snapshots.circles.cutOff = found.Begun && found.StopReason == ""
+	l.snapshots.Circles.Stuck = found.Stuck
+	l.snapshots.Circles.CutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	session := l.openSession(found.SessionFile)
 	if found.LoopID != "" && found.Iteration > 1 && found.CostUSD == nil && found.Elapsed == 0 {
@@ -233,7 +234,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	}
 	return l.store.Leave(func(s *loopstate.State) error {
 		s.CostUSD = found.CostUSD
-		if l.snapshots.circles.cutOff {
+		if l.snapshots.Circles.CutOff {
 			s.Account.Failures.Add(loop.CutOff)
 		}
 		if l.cfg.Stranger {
@@ -267,17 +268,14 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
-	l.snapshots.folder = l.cfg.Folder
-	l.snapshots.warn = func(message string) { l.emit(loop.Warning{Message: message}) }
-	l.snapshots.going, l.snapshots.stopGoing = context.WithCancel(context.Background())
-	l.snapshots.alive, l.snapshots.stopAlive = context.WithCancel(context.Background())
+	l.snapshots.Open(l.cfg.Folder, func(message string) { l.emit(loop.Warning{Message: message}) })
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.openDesk()
 	l.desk.Allow(s.Allowed)
-	l.snapshots.circles.refuted = deeds.Lasting(s.Refutation)
+	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
@@ -366,7 +364,7 @@ func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
 		running = p.running
 	})
 	l.setOwner()
-	l.snapshots.hurry(why, grace)
+	l.snapshots.Hurry(why, grace)
 	if running != nil {
 		running.Stop(grace)
 	}
@@ -391,9 +389,6 @@ func (l *ground) emit(events ...loop.Event) {
 	}
 }
 
-// recordName is how the file of a run's raw output begins.
-func recordName(loopID, run string) string { return loopID + "-" + run }
-
 // recordFile opens the file for the raw output of one run, a new one each time.
 func (l *ground) recordFile(run string) (*os.File, error) {
 	if l.cfg.RecordDir == "" {
@@ -403,7 +398,7 @@ func (l *ground) recordFile(run string) (*os.File, error) {
 		return nil, err
 	}
 	for try := 1; ; try++ {
-		name := recordName(l.id, run)
+		name := snapshots.RecordName(l.id, run)
 		if try > 1 { // the iteration was run again after a rate limit or an interruption
 			name += fmt.Sprintf("-%d", try)
 		}

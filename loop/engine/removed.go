@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -25,7 +26,7 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	if !ok {
 		return s, false
 	}
-	when := changedAt(l.store.Path(), begun)
+	when := snapshots.ChangedAt(l.store.Path(), begun)
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
 	l.change(func(p *progress) {

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -21,11 +20,8 @@ import (
 // approval is what a reviewer promises that has nothing against the work.
 const approval = "APPROVED"
 
-// What a reviewer is shown and may say is bounded, in bytes.
-const (
-	maxDiff   = 60 << 10
-	maxReview = verify.MaxExcerpt
-)
+// maxReview is how much a reviewer may say, in bytes.
+const maxReview = verify.MaxExcerpt
 
 // reviewerGate has a hat look at the work. It can refute, and never approve what a
 // gate before it has refuted.
@@ -46,7 +42,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
 		return unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
-	l.snapshots.take()
+	l.snapshots.Take()
 	cfg := l.cfg.As(reviewer)
 	cfg.Model, run.Prompt = "", l.reviewPrompt(done) // its own arguments may name one
 	prompt, args := cfg.Hand(run, nil)
@@ -83,7 +79,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 		p.book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 		p.status.Retry = nil
 	})
-	l.snapshots.tellOfReviewer(l.cfg.Verify.Reviewer)
+	l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer)
 	return end(judgeReview(exit, why, l.approvalOf(prompt), time.Now()))
 }
 
@@ -125,28 +121,6 @@ func judgeReview(exit backends.Exit, late string, wanted promises.Completion, no
 	return verify.Result{State: verify.Refuted, Why: "objects: " + loop.OneLine(text), Output: text, Code: -1}
 }
 
-// take has what was changed since the last snapshot be nobody's iteration's.
-func (s *snapshots) take() (taken changes.Taken, err error) {
-	if s.begun == nil {
-		return taken, errNoSnapshots
-	}
-	if <-s.begun; s.store == nil {
-		return taken, s.lost
-	}
-	taken, err = s.store.Start(s.going)
-	s.last = time.Now()
-	s.tell(taken, err)
-	return taken, err
-}
-
-// tellOfReviewer says that a reviewer didn't only read.
-func (s *snapshots) tellOfReviewer(name string) {
-	if taken, err := s.take(); err == nil && taken.Files > 0 {
-		s.warn(fmt.Sprintf("the reviewer %s changed %s (+%d -%d), although it is to read only; that doesn't count as the loop's work",
-			name, tell.Counted(taken.Files, "file"), taken.Added, taken.Removed))
-	}
-}
-
 // reviewPrompt is what a reviewer is asked.
 func (l *checks) reviewPrompt(done *checkedRun) string {
 	var asked string
@@ -161,45 +135,15 @@ func (l *checks) reviewPrompt(done *checkedRun) string {
 	if more := strings.TrimSpace(l.cfg.Reviewer.Instructions); more != "" {
 		b.WriteString("How to review, as the user says:\n\n" + more + "\n\n")
 	}
-	fmt.Fprintf(&b, "What was asked for:\n<asked>\n%s\n</asked>\n\n", quoted("asked", strings.TrimSpace(asked)))
+	fmt.Fprintf(&b, "What was asked for:\n<asked>\n%s\n</asked>\n\n", snapshots.Quoted("asked", strings.TrimSpace(asked)))
 	for _, verdict := range done.verdicts {
 		fmt.Fprintf(&b, "Checked: %s.\n", verdict)
 	}
-	b.WriteString(l.snapshots.diffSection())
+	b.WriteString(l.snapshots.DiffSection())
 	fmt.Fprintf(&b, "\nIs all of it done, and right? When it is, and you have looked at it, end your last message with %s, on a line of its own. "+
 		"When it isn't, don't write that; say in your last message what is wrong and where, as briefly as you can: the next agent is given your words, and knows nothing else of you.", tag)
 	return b.String()
 }
-
-// diffSection shows what the loop changed.
-func (s *snapshots) diffSection() string {
-	if s.begun == nil || s.store == nil {
-		return "Nobody knows what was changed: look at the files.\n"
-	}
-	diff, all, err := s.store.Diff(s.going, changes.Range{To: changes.Latest}, maxDiff)
-	if err != nil {
-		return "Nobody knows what was changed: look at the files.\n"
-	}
-	text := fmt.Sprintf("What was changed since the loop began:\n<diff>\n%s\n</diff>\n", quoted("diff", strings.ToValidUTF8(string(diff), "?")))
-	if all {
-		return text
-	}
-	text += fmt.Sprintf("The diff is cut: it has more than %d KiB. ", maxDiff>>10)
-	if files, err := s.store.Files(s.going, changes.Range{To: changes.Latest}, nil); err == nil {
-		text += fmt.Sprintf("Look at the rest in the files; %s changed", tell.Counted(len(files), "file"))
-		for i, f := range files {
-			if i == 100 {
-				text += ", ..."
-				break
-			}
-			text += cmp.Or(map[bool]string{true: ": "}[i == 0], ", ") + stream.Plain(f.Path)
-		}
-	}
-	return text + ".\n"
-}
-
-// quoted is a text that can't end the tag around it.
-func quoted(tag, text string) string { return strings.ReplaceAll(text, "</"+tag, `<\/`+tag) }
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -291,7 +292,7 @@ func TestALongDiffIsCut(t *testing.T) {
 		put(t, filepath.Join(dir, "a"), strings.Repeat("line\n", 1<<16), filepath.Join(dir, "b"), "new\n")
 	}), approves)
 	r.over(loop.StopPromise, 2)
-	if got := r.agents.specs[1].Prompt; len(got) > maxDiff+4096 || !strings.Contains(got, "The diff is cut: it has more than 60 KiB. Look at the rest in the files; 2 files changed: a, b.") {
+	if got := r.agents.specs[1].Prompt; len(got) > snapshots.MaxDiff+4096 || !strings.Contains(got, "The diff is cut: it has more than 60 KiB. Look at the rest in the files; 2 files changed: a, b.") {
 		t.Errorf("%d bytes, ending %s", len(got), got[max(0, len(got)-900):])
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -124,7 +125,7 @@ func (l *checks) prove(r *report, iteration int) {
 		}
 	}
 	if r.passed = hasPromised || isUntil; r.passed {
-		r.guards, r.verified = l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.verdicts, ", "))
+		r.guards, r.verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.verdicts, ", "))
 	}
 	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
 }
@@ -145,7 +146,7 @@ func (l *checks) refute(r *report, g gate, result verify.Result) {
 
 // accept lets a run's promise count that nobody could verify.
 func (l *checks) accept(r *report) {
-	r.passed, r.guards, r.verified = true, l.snapshots.guardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
+	r.passed, r.guards, r.verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
 	l.change(func(p *progress) { p.proof = proof{} })
 	l.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
@@ -161,10 +162,10 @@ func (g gate) refutation(subject string, hasPromised bool, r verify.Result) stri
 	}
 	text := begin + loop.OneLine(subject+" "+r.Why) + "."
 	if g.name == verify.ReviewerGate && r.Output != "" {
-		return begin + loop.OneLine(subject) + " objects. It says:\n<review>\n" + quoted("review", r.Output) + "\n</review>"
+		return begin + loop.OneLine(subject) + " objects. It says:\n<review>\n" + snapshots.Quoted("review", r.Output) + "\n</review>"
 	}
 	if r.Output != "" {
-		text += " From its output:\n<output>\n" + quoted("output", r.Output) + "\n</output>"
+		text += " From its output:\n<output>\n" + snapshots.Quoted("output", r.Output) + "\n</output>"
 	}
 	return text
 }

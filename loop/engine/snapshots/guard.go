@@ -1,4 +1,4 @@
-package engine
+package snapshots
 
 import (
 	"context"
@@ -14,41 +14,30 @@ import (
 
 // guards are the files that the loop changed and that its work is verified by.
 type guards struct {
-	protected []string // for which a promise waits, where anything is protected
+	Protected []string // for which a promise waits, where anything is protected
 	others    []string // which the command reads without naming them, or names and the loop made
 }
 
-// protectGate holds a promise back when the loop changed what is protected.
-var protectGate = gate{verify.ProtectGate, false, func(l *checks, done *checkedRun) verify.Result {
-	found, err := l.snapshots.changedGuards(l.cfg.Verify, l.cfg.CheckFile)
-	switch {
-	case err != nil:
-		return unchecked("can't be told from others: " + err.Error())
-	case len(found.protected) > 0:
-		return unchecked("were changed by the loop: " + bounded(found.protected))
-	}
-	return verify.Result{State: verify.Verified, Why: "are as they were", Code: -1}
-}}
+// ErrNone is why nobody knows what changed where the user wants no snapshots.
+var ErrNone = errors.New("there are no snapshots (changes.keep is 0)")
 
-var errNoSnapshots = errors.New("there are no snapshots (changes.keep is 0)")
-
-// changedGuards finds the files that the loop changed and that its work is verified
+// ChangedGuards finds the files that the loop changed and that its work is verified
 // by. What its user changed meanwhile isn't the loop's.
-func (s *snapshots) changedGuards(check verify.Check, file setup.CheckFile) (found guards, err error) {
-	if _, err := s.take(); err != nil { // the user may have mended it
+func (s *Taker) ChangedGuards(check verify.Check, file setup.CheckFile) (found guards, err error) {
+	if _, err := s.Take(); err != nil { // the user may have mended it
 		return found, err
 	}
-	touched, err := s.store.Touched(s.going)
+	touched, err := s.Store.Touched(s.Going)
 	if err != nil {
 		return found, err
 	}
 	for _, t := range touched {
-		isNamed := check.Names(s.folder, t.Path)
+		isNamed := check.Names(s.Folder, t.Path)
 		switch {
 		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // what wasn't there guarded nothing
-			found.protected = append(found.protected, describe(t))
+			found.Protected = append(found.Protected, describe(t))
 		case t.Path == file.Name && !s.isSame(file, t):
-			found.protected = append(found.protected, t.Path+" ([verify])")
+			found.Protected = append(found.Protected, t.Path+" ([verify])")
 		case isNamed, check.Reads(t.Path):
 			found.others = append(found.others, describe(t))
 		}
@@ -58,8 +47,8 @@ func (s *snapshots) changedGuards(check verify.Check, file setup.CheckFile) (fou
 
 // isSame says whether a file that was changed says the same of how promises are
 // verified as before.
-func (s *snapshots) isSame(file setup.CheckFile, t changes.Touched) bool {
-	before, now, err := s.store.Found(context.WithoutCancel(s.going), t)
+func (s *Taker) isSame(file setup.CheckFile, t changes.Touched) bool {
+	before, now, err := s.Store.Found(context.WithoutCancel(s.Going), t)
 	return err == nil && file.Same != nil && file.Same(before, now)
 }
 
@@ -77,19 +66,19 @@ func describe(t changes.Touched) string {
 // maxNames bounds how many files a sentence names.
 const maxNames = 5
 
-// bounded names some files in a sentence.
-func bounded(names []string) string {
+// Bounded names some files in a sentence.
+func Bounded(names []string) string {
 	if more := len(names) - maxNames; more > 0 {
 		return loop.OneLine(fmt.Sprintf("%s and %d more", strings.Join(names[:maxNames], ", "), more))
 	}
 	return loop.OneLine(strings.Join(names, ", "))
 }
 
-// guardsText names what the work was verified by and the loop changed, "" for nothing.
-func (s *snapshots) guardsText(check verify.Check, file setup.CheckFile) string {
-	found, err := s.changedGuards(check, file)
+// GuardsText names what the work was verified by and the loop changed, "" for nothing.
+func (s *Taker) GuardsText(check verify.Check, file setup.CheckFile) string {
+	found, err := s.ChangedGuards(check, file)
 	if err != nil { // where that matters, the gate has told
 		return ""
 	}
-	return bounded(append(found.protected, found.others...))
+	return Bounded(append(found.Protected, found.others...))
 }

@@ -1,4 +1,4 @@
-package engine
+package snapshots
 
 import (
 	"cmp"
@@ -9,17 +9,17 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
-// commit commits what an iteration left uncommitted, where its worktree is to
+// CommitIteration commits what an iteration left uncommitted, where its worktree is to
 // have that. What goes wrong is told once and ends nothing: landing commits it.
-func (s *snapshots) commit(iteration int, title, words string) {
-	tree, ok := worktree.Find(s.folder)
+func (s *Taker) CommitIteration(iteration int, title, words string) {
+	tree, ok := worktree.Find(s.Folder)
 	if !ok || !tree.Commits {
 		return
 	}
 	message := cmp.Or(loop.CommitMessage(words), loop.CommitMessage(fmt.Sprintf("Iteration %d: %s", iteration, title)))
 	var snapshot string
-	if s.store != nil && s.store.IsWhole() {
-		snapshot = s.now.Tree
+	if s.Store != nil && s.Store.IsWhole() {
+		snapshot = s.Now.Tree
 	}
 	_, err := tree.Commit(s.alive, message, snapshot, loop.OwnFilesIn(tree))
 	if err == nil || s.alive.Err() != nil {

@@ -1,0 +1,257 @@
+package snapshots
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// RecordName is how the file of a run's raw output begins.
+func RecordName(loopID, run string) string { return loopID + "-" + run }
+
+// Taker is how a loop knows what changed. What can't be known is no
+// reason to stop: the user is warned once for each reason, and the loop goes on.
+// Only the engine's goroutine uses it, but for Hurry.
+type Taker struct {
+	Folder string
+	warn   func(message string)
+	Circles
+	Store *changes.Store // nil: none are made
+	bare  *changes.Bare  // looks at the folder instead; nil: that can't be done either
+	begun chan struct{}  // closed when the first is made, or can't be
+	first changes.Taken
+	past  []changes.Past // of a loop that goes on
+	err   error          // of the first, until it is told
+	lost  error          // why there is no store
+	Last  time.Time      // when one was made
+	Found changes.State  // of the folder, by the run that is under way or was the last
+	told  []string       // what the user was warned of
+
+	Commits func() []string // since it was called last
+
+	between bool // the run that is under way has some already of what it changed
+
+	Going, alive         context.Context // until the loop is to end; until it has to be gone
+	stopGoing, stopAlive context.CancelFunc
+	pruned               chan struct{} // closed when old ones are removed
+}
+
+const (
+	// idleTime is how old a snapshot may be when an iteration begins: what came
+	// after it is the user's.
+	idleTime = 2 * time.Second
+	// lastLook is how much longer than its agent an interrupted loop may take for
+	// its last snapshot.
+	lastLook = 250 * time.Millisecond
+)
+
+// Open has it know its folder.
+func (s *Taker) Open(folder string, warn func(message string)) {
+	s.Folder, s.warn = folder, warn
+	s.Going, s.stopGoing = context.WithCancel(context.Background())
+	s.alive, s.stopAlive = context.WithCancel(context.Background())
+}
+
+// Begin is done when begun is closed. then is called behind the first snapshot, and prune when
+// nobody waits any more.
+func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()) {
+	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(s.pruned)
+		if s.lost = ErrNone; options.Keep > 0 {
+			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options)
+		}
+		if s.err == nil && s.Store != nil {
+			s.past, _ = s.Store.Trees(s.Going) // without, it may turn a little longer
+			s.first, s.err = s.Store.Start(s.Going)
+			then()
+		}
+		if s.err != nil {
+			s.Store, s.lost = nil, s.err // it won't be better later, and might take as long
+		}
+		if s.Store == nil {
+			s.bare, _ = changes.Look(s.Folder, options) // what it can't, Doubts has told
+		}
+		s.Last = time.Now()
+		close(s.begun)
+		if options.Keep > 0 {
+			_ = changes.Prune(s.Going, options) // the next loop tries again
+		}
+		prune()
+	}()
+}
+
+// OwnFiles are what the loop itself writes in its folder, as the beginnings of paths.
+func OwnFiles(folder, session, recordDir, loopID string) []string {
+	own := loopstate.OwnFiles()
+	if dir := within(folder, filepath.Dir(session)); session != "" && dir != "." && dir != "" {
+		own = append(own, dir+"/")
+	}
+	if dir := within(folder, recordDir); recordDir != "" && dir != "" {
+		own = append(own, strings.TrimPrefix(dir+"/", "./")+RecordName(loopID, ""))
+	}
+	return own
+}
+
+// within is a path from a folder on, "" for one that isn't in it.
+func within(folder, path string) string {
+	there, rest := path, "" // what is there of it may be a link
+	for _, err := os.Lstat(there); err != nil && there != filepath.Dir(there); _, err = os.Lstat(there) {
+		there, rest = filepath.Dir(there), filepath.Join(filepath.Base(there), rest)
+	}
+	rel, err := filepath.Rel(paths.Real(folder), filepath.Join(paths.Real(there), rest))
+	if err != nil || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// lookBare looks at the folder where there are no snapshots of it. The zero value says
+// nothing.
+func (s *Taker) lookBare() (now changes.State) {
+	if s.bare != nil {
+		now, _ = s.bare.State() // what can't be looked at says nothing
+	}
+	return now
+}
+
+// Before makes sure of that. reader is the hat of the run before, where that was to read only.
+func (s *Taker) Before(iterations int, reader string) {
+	if s.begun == nil {
+		return
+	}
+	<-s.begun
+	taken, err := s.first, s.err
+	s.first, s.err = changes.Taken{}, nil
+	if err == nil && s.Store != nil && time.Since(s.Last) > idleTime {
+		taken, err = s.Store.Start(s.Going)
+		s.Last = time.Now()
+	} else {
+		s.Await()
+	}
+	if s.Store != nil {
+		_ = s.Store.Begin() // what is wrong, the next snapshot says
+	}
+	s.tell(taken, err)
+	if reader != "" && s.CutOff && taken.Files > 0 { // nobody can tell what it changed from what the user did since
+		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, tell.Counted(taken.Files, "file"))))
+	}
+	s.TakeUp(s.past)
+	s.past = nil
+	if s.Store == nil {
+		taken.State = s.lookBare()
+	} else if err != nil {
+		s.Now = changes.State{}
+	}
+	s.Circles.Find(taken.State, iterations)
+	s.Found = s.Now
+}
+
+// Await waits for an undo that began before the state file said that the
+// folder is in use. Later ones see that, and are refused.
+func (s *Taker) Await() {
+	if s.begun == nil {
+		return
+	}
+	<-s.begun
+	if s.Store != nil {
+		_ = s.Store.Await(s.Going) // what is wrong, the next snapshot says
+	}
+}
+
+// After says how much an iteration changed; nil when that isn't known.
+func (s *Taker) After(iteration int) *changes.Summary {
+	if s.begun == nil {
+		return nil
+	}
+	<-s.begun
+	if s.Store == nil {
+		s.Now = s.lookBare()
+		return nil
+	}
+	taken, err := s.Store.After(s.alive, iteration)
+	s.Last = time.Now()
+	s.tell(taken, err)
+	if s.Now = taken.State; err != nil {
+		s.Now = changes.State{}
+		return nil
+	}
+	if s.between {
+		s.between = false
+		files, err := s.Store.Files(s.alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+		if err != nil {
+			return nil
+		}
+		taken.Summary = changes.Sum(files)
+	}
+	return &taken.Summary
+}
+
+// tell warns of what isn't in a snapshot.
+func (s *Taker) tell(taken changes.Taken, err error) {
+	isNew := func(what string) bool {
+		if slices.Contains(s.told, what) {
+			return false
+		}
+		s.told = append(s.told, what)
+		return true
+	}
+	switch {
+	case err != nil && s.Going.Err() != nil: // the loop ends
+	case err != nil:
+		if isNew(err.Error()) {
+			s.warn("what the loop changes can't be shown or undone: " + err.Error())
+		}
+	}
+	const most = 5
+	fresh := slices.DeleteFunc(taken.Notes, func(note string) bool { return !isNew(note) })
+	if len(fresh) == 0 {
+		return
+	}
+	names := strings.Join(fresh[:min(len(fresh), most)], ", ")
+	if len(fresh) > most {
+		names += ", ..."
+	}
+	s.warn("what becomes of these can't be shown or undone: " + names)
+}
+
+// Hurry lets no snapshot keep the loop from its end.
+func (s *Taker) Hurry(why loop.StopReason, grace time.Duration) {
+	if s.stopGoing == nil {
+		return
+	}
+	s.stopGoing()
+	if why.Ending().State == loop.StateInterrupted || grace == 0 {
+		time.AfterFunc(backends.QuickGrace+lastLook, s.stopAlive)
+	}
+}
+
+// Close says how much the loop changed since it began; nil when that isn't known.
+func (s *Taker) Close() *changes.Summary {
+	if s.begun == nil {
+		return nil
+	}
+	s.stopGoing()
+	<-s.pruned
+	if s.Store == nil {
+		return nil
+	}
+	defer s.stopAlive()
+	files, err := s.Store.Files(s.alive, changes.Range{To: changes.Latest}, nil)
+	if err != nil {
+		return nil
+	}
+	sum := changes.Sum(files)
+	return &sum
+}

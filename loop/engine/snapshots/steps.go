@@ -1,0 +1,41 @@
+package snapshots
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+)
+
+// AfterStep says how much the last step changed. That is the iteration's all the same.
+func (s *Taker) AfterStep(iteration int) (files int) {
+	if s.begun == nil || s.Store == nil {
+		return 0
+	}
+	taken, err := s.Store.After(s.Going, iteration)
+	s.tell(taken, err)
+	_ = s.Store.Begin() // what is wrong, the next snapshot says
+	if err != nil {
+		return 0
+	}
+	s.between = s.between || taken.Files > 0
+	return taken.Files
+}
+
+// TellOfReaders says that agents of a step changed files, although they were to read only.
+func (s *Taker) TellOfReaders(places []setup.Place, iteration int) {
+	if n := s.AfterStep(iteration); n > 0 {
+		var names []string
+		for _, at := range places {
+			names = append(names, at.Name)
+		}
+		who := places[0]
+		who.Name = strings.Join(names, ", ")
+		verb := "is"
+		if len(places) > 1 {
+			verb = "are"
+		}
+		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb))
+	}
+}
