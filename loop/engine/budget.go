@@ -8,11 +8,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
-
-// stopSpent is why a run was ended when the user's budget was used. No loop ends so: it pauses.
-const stopSpent loop.StopReason = "budget"
 
 // pursed is the user's budget as the loop saw it last.
 type pursed struct {
@@ -46,7 +44,7 @@ func (p *progress) outOf() loop.StopReason {
 	case limit > 0 && p.status.Cost.USD >= limit:
 		return loop.StopMaxCost
 	case p.leftOfBudget() <= 0:
-		return stopSpent
+		return judge.StopSpent
 	}
 	return ""
 }
@@ -65,7 +63,7 @@ func (l *books) countBudget() (budget.Spent, error) {
 		if err == nil {
 			p.purse.left, p.purse.counted = limits.Left(spent), cost
 		}
-		isOver = p.goesOn && p.outOf() == stopSpent
+		isOver = p.goesOn && p.outOf() == judge.StopSpent
 	})
 	if isOver {
 		l.poke()

@@ -6,32 +6,33 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // noteProgress counts a run that brought nothing new, and warns in time.
-func (l *Loop) noteProgress(plan setup.Run, r report) {
+func (l *Loop) noteProgress(plan setup.Run, r judge.Report) {
 	c := &l.snapshots.Circles
 	p := snapshots.Passage{
 		Iteration: plan.Iteration, Before: l.snapshots.Found, After: c.Now,
-		Outcome: r.outcome, Hindered: r.refused() || len(r.exit.Result.Denials) > 0, Promised: r.verdict.Matched,
+		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched,
 		ByUser: c.ByUser || len(plan.Guidance) > 0 || c.Prompt != "" && c.Prompt != plan.Prompt,
 	}
 	c.ByUser, c.Prompt = false, plan.Prompt
 	var now progress
 	l.look(func(p *progress) { now = *p })
-	if p.Promised && r.checked && !r.passed {
+	if p.Promised && r.Checked && !r.Passed {
 		p.Refutation = now.proof.refutation
 	}
 	p.Waited, c.Stuck = now.deeds.Waited, now.deeds.StuckText()
 	if l.cfg.Worn(plan.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
-		p.Waited = r.exit.Duration >= deeds.LongWork
+		p.Waited = r.Exit.Duration >= deeds.LongWork
 	}
-	p.Waited = p.Waited || r.handed > 0 && c.IsFirst(plan.Turn.Hat.Name) // who hands over waits for others
+	p.Waited = p.Waited || r.Handed > 0 && c.IsFirst(plan.Turn.Hat.Name) // who hands over waits for others
 	p.Beyond = func() bool { return l.snapshots.WroteBeyond(now.deeds.Wrote) }
-	if r.checked {
+	if r.Checked {
 		l.snapshots.Last = time.Time{} // what the check wrote is no run's work
 	}
 	was, limit := now.counts.NoProgress, now.status.Limits.MaxUnchanged

@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -100,7 +101,7 @@ var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
 
 // run makes a run, and says why the loop ends behind it.
 func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) {
-	rep, after := report{outcome: loop.OutcomeOK}, changes.State{Tree: run.tree}
+	rep, after := judge.Report{Outcome: loop.OutcomeOK}, changes.State{Tree: run.tree}
 	var calls []string
 	var turn hats.Turn
 	for _, fact := range run.facts {
@@ -113,21 +114,21 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		case word == "edit", word == "bash":
 			calls = append(calls, fact)
 		case word == "promises", word == "refuted", word == "checked":
-			rep.verdict.Matched, rep.checked = word != "checked", word != "promises"
+			rep.Verdict.Matched, rep.Checked = word != "checked", word != "promises"
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
 			r.change(func(p *progress) { p.proof.refutation = rest })
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
-			rep.outcome, rep.limited, rep.overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
+			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":
-			rep.outcome = loop.OutcomeTimeout
+			rep.Outcome = loop.OutcomeTimeout
 		case fact == "cancelled":
-			rep.outcome = loop.OutcomeCancelled
+			rep.Outcome = loop.OutcomeCancelled
 		case fact == "denied":
-			rep.exit.Result.Denials = []stream.Denial{{Tool: "Bash"}}
+			rep.Exit.Result.Denials = []stream.Denial{{Tool: "Bash"}}
 		case word == "hands":
-			rep.handed, turn.Hat.Name = 1, rest
+			rep.Handed, turn.Hat.Name = 1, rest
 		case word == "user":
 			r.files = rest
 		case fact == "steered":
@@ -171,7 +172,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	r.guidance = nil
 	var now progress
 	r.look(func(p *progress) { now = *p })
-	return told, decide(rep, "", now.counts, now.base, verify.Check{}, limits)
+	return told, judge.Decide(rep, "", now.counts, now.base, verify.Check{}, limits)
 }
 
 // withSnapshots lets the loop know what git ignores.
@@ -357,7 +358,7 @@ func TestALongRunOfATextAgentMayWait(t *testing.T) {
 		r.cfg.Backend.Output = decode.FormatText
 		r.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
 		r.snapshots.Found = r.snapshots.Circles.Now
-		r.noteProgress(setup.Run{Iteration: 1}, report{outcome: loop.OutcomeOK, exit: backends.Exit{Duration: took}})
+		r.noteProgress(setup.Run{Iteration: 1}, judge.Report{Outcome: loop.OutcomeOK, Exit: backends.Exit{Duration: took}})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)
 		}

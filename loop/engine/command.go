@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -60,7 +61,7 @@ func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backen
 	began, n := time.Now(), 1
 	exit = l.watch(agent, watching{
 		until: func() (at time.Time) {
-			if late == "" && l.causeOf(report{}) == "" {
+			if late == "" && l.causeOf(judge.Report{}) == "" {
 				idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
 				at = earlier(idle, earlier(slow, overtime))
 			}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -48,7 +49,7 @@ type crew struct {
 
 // runSteps runs the agents of one iteration to their end. An error means that the
 // first could not be started.
-func (l *runs) runSteps(plan setup.Run) (report, error) {
+func (l *runs) runSteps(plan setup.Run) (judge.Report, error) {
 	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
 	if l.crewed == plan.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
 		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)
@@ -60,7 +61,7 @@ func (l *runs) runSteps(plan setup.Run) (report, error) {
 	exit, cause := l.attend(c)
 	l.endConversation()
 	if f := c.failed; f != nil && f.err != nil && f.place.Step == 1 && f.place.Alone {
-		return report{}, errors.New(f.problem)
+		return judge.Report{}, errors.New(f.Problem)
 	}
 	if cause == "" && c.failed == nil && !c.whole {
 		cause = c.broke
@@ -69,22 +70,22 @@ func (l *runs) runSteps(plan setup.Run) (report, error) {
 	if c.whole {
 		completion = c.last[0].completion()
 	}
-	r := assess(exit, cause, completion, time.Now())
-	r.promise = completion.Promise
+	r := judge.Assess(exit, cause, completion, time.Now())
+	r.Promise = completion.Promise
 	if cause == loop.StopStalled && c.silent != nil {
-		r.problem = fmt.Sprintf("%s: %s", c.silent.place, r.problem)
+		r.Problem = fmt.Sprintf("%s: %s", c.silent.place, r.Problem)
 	}
 	switch {
 	case !c.whole:
-		r.verdict = promises.Verdict{}
+		r.Verdict = promises.Verdict{}
 	case len(c.last) > 1:
-		r.verdict = c.agreed(r.outcome)
+		r.Verdict = c.agreed(r.Outcome)
 	default:
 		said, misses := completion.Topics(exit.Result)
-		r.topics, r.topicMisses = topicsOf(said), misses
+		r.Topics, r.TopicMisses = topicsOf(said), misses
 	}
-	if f := c.failed; cause == "" && f != nil && f.nobody { // whoever worked before it
-		r.nobody, r.neverBegan = true, true
+	if f := c.failed; cause == "" && f != nil && f.Nobody { // whoever worked before it
+		r.Nobody, r.NeverBegan = true, true
 	}
 	return r, nil
 }
@@ -94,7 +95,7 @@ func (c *crew) agreed(outcome loop.Outcome) promises.Verdict {
 	var yes, no []string
 	var verdict promises.Verdict
 	for _, m := range c.last {
-		v := m.completion().Judge(m.exit.Result)
+		v := m.completion().Judge(m.Exit.Result)
 		if v.Matched {
 			verdict, yes = v, append(yes, m.place.Name)
 		} else {
@@ -130,7 +131,7 @@ func (c *crew) work() {
 		}
 		var texts []string
 		for _, m := range c.last {
-			texts = append(texts, m.exit.Result.Text)
+			texts = append(texts, m.Exit.Result.Text)
 		}
 		previous = joinSteps(places, texts)
 	}
@@ -286,16 +287,16 @@ func (c *crew) StartMark() string { return "" }
 // sum is what all that ended came to, and text what the last step did.
 func (c *crew) sum(text string) (all backends.Exit) {
 	if n := len(c.last); n > 0 {
-		all = c.last[n-1].exit
+		all = c.last[n-1].Exit
 		all.Result.Text = text
 	}
 	if f := c.failed; f != nil {
-		all = f.exit
+		all = f.Exit
 		failure := stream.Error{}
 		if known := all.Result.Failure; known != nil {
 			failure = *known
 		}
-		failure.Message = f.problem
+		failure.Message = f.Problem
 		all.Result.Failure, all.Result.Terminal = &failure, true
 	}
 	res := &all.Result
@@ -303,14 +304,14 @@ func (c *crew) sum(text string) (all backends.Exit) {
 	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
 	var isIncomplete bool
 	for _, m := range c.ended {
-		its := m.exit.Result
+		its := m.Exit.Result
 		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
 		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
 		if !m.role.ReadOnly { // it was to be refused
 			res.Denials = append(res.Denials, its.Denials...)
 		}
 		isIncomplete = isIncomplete || its.Lines > 0 && !its.Usage.Cost.Known
-		all.Strays, all.Survivor = all.Strays+m.exit.Strays, errors.Join(all.Survivor, m.exit.Survivor)
+		all.Strays, all.Survivor = all.Strays+m.Exit.Strays, errors.Join(all.Survivor, m.Exit.Survivor)
 	}
 	c.loop.change(func(p *progress) {
 		p.partUnknown = p.partUnknown || isIncomplete

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -186,7 +187,7 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 			r.hasRead(stream.Heard{ID: "g1"})
 		}
 		r.endConversation()
-		r.noteProgress(setup.Run{Iteration: run + 1}, report{outcome: loop.OutcomeOK})
+		r.noteProgress(setup.Run{Iteration: run + 1}, judge.Report{Outcome: loop.OutcomeOK})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("after run %d: %d, want %d", run+1, n, want)
 		}

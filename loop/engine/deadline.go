@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 )
 
 // activity is when an agent last gave a sign of life; the reader of
@@ -101,7 +102,7 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 			idle = idle.Add(limit)
 		}
 		if limit := p.status.Limits.MaxDuration; limit > 0 {
-			overtime = p.overtime(limit - p.base.elapsed)
+			overtime = p.overtime(limit - p.base.Elapsed)
 		}
 		if p.longest > 0 {
 			overtime = earlier(overtime, p.overtime(p.longest))
@@ -155,7 +156,7 @@ func (p *progress) overtime(limit time.Duration) time.Time {
 // overdue says which limit the run under way has worked for too long for.
 func (l *runs) overdue(now time.Time) (why loop.StopReason) {
 	l.look(func(p *progress) {
-		if why = stopSlow; p.longest == 0 || now.Before(p.overtime(p.longest)) {
+		if why = judge.StopSlow; p.longest == 0 || now.Before(p.overtime(p.longest)) {
 			why = loop.StopMaxTime
 		}
 	})

@@ -4,8 +4,8 @@
 // editors, terminals or JSON-RPC.
 //
 // Start takes the folder and begins a goroutine: nextRun reads the state file and claims the coming
-// iteration, runOnce runs an agent and watches its limits, judge.go (no clocks, no files) says how
-// the run went and whether the loop ends, wait.go waits. ledger.go keeps in the loop's record what
+// iteration, runOnce runs an agent and watches its limits, loop/engine/judge (no clocks, no
+// files) says how the run went and whether the loop ends, wait.go waits. ledger.go keeps in the loop's record what
 // is spent, while it is spent and beside the loop's own work. terms.go puts back what loosens a
 // loop in its file while a run is at work, and asks. till.go counts what loops spend that agents
 // start. loop/engine/snapshots says what iterations changed, and whether

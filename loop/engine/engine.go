@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -75,18 +76,20 @@ func (l *Loop) iterate() loop.End {
 		}
 		plan, why, err := l.nextRun()
 		if why != "" {
-			if end, ok := l.conclude(report{problem: loop.ErrText(err)}, func() loop.StopReason { return l.still(why) }); ok {
+			if end, ok := l.conclude(judge.Report{Problem: loop.ErrText(err)}, func() loop.StopReason { return l.still(why) }); ok {
 				return end
 			}
 			continue
 		}
-		var r report
+		var r judge.Report
 		l.work(func() { r = l.runAndVerify(plan) })
 		var now progress
 		cause := l.causeOf(r)
 		l.look(func(p *progress) { now = *p })
 		// An end comes before a pause, a departure and a wait: who is told to go on must find something to do.
-		if end, ok := l.conclude(r, func() loop.StopReason { return decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits) }); ok {
+		if end, ok := l.conclude(r, func() loop.StopReason {
+			return judge.Decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits)
+		}); ok {
 			return end
 		}
 		l.minUnknownCost(plan.Iteration)
@@ -101,9 +104,9 @@ func (l *Loop) iterate() loop.End {
 }
 
 // runAndVerify is an iteration, and what is to be found out of what it did.
-func (l *Loop) runAndVerify(plan setup.Run) report {
+func (l *Loop) runAndVerify(plan setup.Run) judge.Report {
 	r := l.runOnce(plan)
-	r.handed = l.countHanded(plan.Turn, r)
+	r.Handed = l.countHanded(plan.Turn, r)
 	l.change(func(p *progress) { p.account(r) })
 	l.handOver(plan.Turn, &r)
 	l.verifyRun(&r, plan.Iteration)
@@ -113,7 +116,7 @@ func (l *Loop) runAndVerify(plan setup.Run) report {
 
 // conclude ends the loop if there is a reason. A change by the user comes before that
 // and counts, or is refused (see edit): none is taken and then lost.
-func (l *Loop) conclude(r report, reason func() loop.StopReason) (loop.End, bool) {
+func (l *Loop) conclude(r judge.Report, reason func() loop.StopReason) (loop.End, bool) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	why := reason()
@@ -141,14 +144,14 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 		if why != loop.StopBadStateFile || loopstate.Shortage(err) == "" {
 			return plan, why, err
 		}
-		if err = advised(err); attempt > shortageTries {
+		if err = advised(err); attempt > judge.ShortageTries {
 			return plan, loop.StopFailures, err
 		}
 		if attempt == 1 {
 			l.emit(loop.Warning{Message: err.Error() + "; the loop tries again"})
 		}
 		now := time.Now()
-		l.waitAtCost(loop.WaitResources, attempt, now.Add(shortagePause.after(attempt)), now)
+		l.waitAtCost(loop.WaitResources, attempt, now.Add(judge.ShortagePause.After(attempt)), now)
 		if why, _ := l.mustStop(); why != "" {
 			return plan, why, nil
 		}
@@ -165,7 +168,7 @@ func (l *ground) mustStop() (why loop.StopReason, paused bool) {
 		case p.lastRun:
 			why = loop.StopCancelled
 		default: // a limit before a pause, or a paused loop would show one that can't go on as one that waits for its user
-			if why, paused = reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
+			if why, paused = judge.Reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
 				why = loop.StopDetached
 			}
 		}
@@ -243,7 +246,7 @@ func (l *Loop) claim() (setup.Run, error) {
 }
 
 // runOnce runs one agent to its end.
-func (l *Loop) runOnce(plan setup.Run) report {
+func (l *Loop) runOnce(plan setup.Run) judge.Report {
 	l.openIteration(plan)
 	run := l.runAgent
 	if len(l.cfg.Steps) > 0 {
@@ -252,19 +255,19 @@ func (l *Loop) runOnce(plan setup.Run) report {
 	l.shift.Ran = -1
 	r, err := run(plan)
 	if err != nil {
-		r = report{outcome: loop.OutcomeError, problem: err.Error(), neverBegan: true, unstartable: true}
+		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
 	}
-	if r.unfit = l.shift.Ran > 0 && r.neverBegan && !r.refused(); r.unfit {
-		r.nobody, r.unstartable = false, false // which end a loop: its own agent is there
+	if r.Unfit = l.shift.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
+		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
-	r.blameSleep(time.Since(time.Unix(0, l.activity.woke.Load())))
+	r.BlameSleep(time.Since(time.Unix(0, l.activity.woke.Load())))
 	l.closeIteration(plan, r)
 	return r
 }
 
 // runAgent starts an agent and waits for its end. An error means that none
 // could be started.
-func (l *Loop) runAgent(plan setup.Run) (report, error) {
+func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 	cfg := l.relieved(l.cfg.Worn(plan.Turn.Hat.Name))
 	spool := cfg.Ring().OpenSpool(l.scope.TempDir, plan.Turn.Hat)
 	if spool != "" {
@@ -274,7 +277,7 @@ func (l *Loop) runAgent(plan setup.Run) (report, error) {
 	l.self = &partner{fulfils: fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
 	l.snapshotBefore()
 	if err := l.snapshots.MayOnlyRead(plan.Turn.Hat); err != nil {
-		return report{}, err
+		return judge.Report{}, err
 	}
 	var cause loop.StopReason
 	exit, err := l.play(roleRun{
@@ -290,16 +293,16 @@ func (l *Loop) runAgent(plan setup.Run) (report, error) {
 		},
 	})
 	if err != nil {
-		return report{}, err
+		return judge.Report{}, err
 	}
-	if cause == "" && plan.IsUsers && overBudget(exit.Result) { // the agent knows one budget
-		cause = stopSpent
+	if cause == "" && plan.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
+		cause = judge.StopSpent
 	}
 	completion := cfg.Completion(l.Status().Promise, prompt, plan)
-	r := assess(exit, cause, completion, time.Now())
-	r.promise = completion.Promise
+	r := judge.Assess(exit, cause, completion, time.Now())
+	r.Promise = completion.Promise
 	said, misses := completion.Topics(exit.Result)
-	r.topics, r.topicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
+	r.Topics, r.TopicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
 	return r, nil
 }
 
@@ -324,7 +327,7 @@ func (l *Loop) openIteration(plan setup.Run) {
 		st.IterationCost, st.Tool = stream.Cost{}, nil
 		p.line.buf = p.line.buf[:0]
 		p.deeds = deeds.Deeds{}
-		spent = p.base.cost
+		spent = p.base.Cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: plan.Iteration, MaxIterations: plan.Limits.MaxIterations, Spent: spent,
@@ -401,7 +404,7 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 				stop(spent)
 			}
 			if skip {
-				end(skipped, endRun)
+				end(judge.Skipped, endRun)
 			}
 		},
 	})
@@ -414,18 +417,18 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 }
 
 // closeIteration tells everybody how an iteration went.
-func (l *Loop) closeIteration(plan setup.Run, r report) {
-	res := r.exit.Result
+func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
+	res := r.Exit.Result
 	l.change(func(p *progress) {
 		p.running = nil
 		p.status.Tool, p.status.Agents, p.status.Retry = nil, nil, nil
-		if r.problem != "" {
-			p.status.Error = r.problem
+		if r.Problem != "" {
+			p.status.Error = r.Problem
 		}
 	})
 	l.setOwner()
-	if r.exit.Survivor != nil {
-		l.emit(loop.Warning{Message: r.exit.Survivor.Error()})
+	if r.Exit.Survivor != nil {
+		l.emit(loop.Warning{Message: r.Exit.Survivor.Error()})
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
@@ -433,9 +436,9 @@ func (l *Loop) closeIteration(plan setup.Run, r report) {
 	undone := l.snapshots.UndoReading(l.reading(plan), changed)
 	l.snapshots.CommitIteration(plan.Iteration, l.Status().Title, res.Text)
 	l.emit(loop.IterationEnd{
-		Iteration: plan.Iteration, Hat: plan.Turn.Hat.Name, Outcome: r.outcome, Duration: r.exit.Duration,
+		Iteration: plan.Iteration, Hat: plan.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
-		Text: res.Text, Error: r.problem, Skipped: res.SkippedLines,
+		Text: res.Text, Error: r.Problem, Skipped: res.SkippedLines,
 		Changes: changed, Denials: res.Denials, Commits: l.snapshots.Commits(),
 	})
 	l.warn(append(undone, l.refused.Take()...))
@@ -450,9 +453,9 @@ func (l *runs) reading(plan setup.Run) snapshots.Reading {
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
-func (l *ground) causeOf(r report) (why loop.StopReason) {
-	l.look(func(p *progress) { why = cmp.Or(p.cause, r.cause) })
-	if why == skipped || why == stopSpent {
+func (l *ground) causeOf(r judge.Report) (why loop.StopReason) {
+	l.look(func(p *progress) { why = cmp.Or(p.cause, r.Cause) })
+	if why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}
 	return why

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -47,25 +48,25 @@ func (l *Loop) shiftText() string {
 
 // relieve returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
 // begin is no reason to end the loop: it isn't asked again before the own agent works.
-func (l *Loop) relieve(p pause, r report, now time.Time) pause {
+func (l *Loop) relieve(p judge.Pause, r judge.Report, now time.Time) judge.Pause {
 	s := &l.shift
 	switch {
 	case len(l.cfg.Fallbacks) == 0 || s.Ran < 0:
 		return p
-	case r.unfit:
+	case r.Unfit:
 		s.Limit(s.Ran, "", s.Own())
-		l.emit(loop.Warning{Message: "the fallback can't work: " + r.problem})
-	case r.limited || r.overloaded:
-		s.Limit(s.Ran, relief.KindOf(r.exit.Result, r.overloaded, p.until.Sub(now)), p.until)
+		l.emit(loop.Warning{Message: "the fallback can't work: " + r.Problem})
+	case r.Limited || r.Overloaded:
+		s.Limit(s.Ran, relief.KindOf(r.Exit.Result, r.Overloaded, p.Until.Sub(now)), p.Until)
 	default:
 		return p
 	}
 	_, at := s.Who(now)
 	if at.IsZero() {
-		return pause{}
+		return judge.Pause{}
 	}
-	if p.until = at; r.unfit {
-		p.reason, p.attempt = loop.WaitRateLimit, 1
+	if p.Until = at; r.Unfit {
+		p.Reason, p.Attempt = loop.WaitRateLimit, 1
 	}
 	return p
 }

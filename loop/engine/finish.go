@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -99,43 +100,43 @@ func (l *Loop) finish(end loop.End) {
 }
 
 // endOf makes the loop's last event.
-func (l *Loop) endOf(why loop.StopReason, r report) (end loop.End) {
+func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	l.change(func(p *progress) {
-		if end = p.endOf(why, r); why == loop.StopNoProgress && r.outcome != "" {
+		if end = p.endOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 			end.Error = l.snapshots.Circles.Words(p.counts.NoProgress)
 		}
 		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
-			p.counts = tally{begun: p.counts.begun}
+			p.counts = judge.Tally{Begun: p.counts.Begun}
 		}
 	})
 	return end
 }
 
 // endOf is how the loop stands when it ends after a run.
-func (p *progress) endOf(why loop.StopReason, r report) loop.End {
+func (p *progress) endOf(why loop.StopReason, r judge.Report) loop.End {
 	end := loop.End{
-		Reason: why, Iterations: p.status.Iteration, Cost: p.base.cost, Unknown: p.base.unknown, Hats: loop.HatsOf(p.base.hats, p.known), Tokens: p.base.tokens, Duration: p.base.elapsed,
+		Reason: why, Iterations: p.status.Iteration, Cost: p.base.Cost, Unknown: p.base.Unknown, Hats: loop.HatsOf(p.base.Hats, p.known), Tokens: p.base.Tokens, Duration: p.base.Elapsed,
 	}
 	switch why {
 	case loop.StopPromise:
-		end.Promise, end.Iterations, end.Guards = r.verdict.Promise, min(end.Iterations, p.base.iterations), r.guards
-		end.Verified = r.verified
+		end.Promise, end.Iterations, end.Guards = r.Verdict.Promise, min(end.Iterations, p.base.Iterations), r.Guards
+		end.Verified = r.Verified
 	case loop.StopPermissionDenied:
-		end.Denials = r.exit.Result.Denials
+		end.Denials = r.Exit.Result.Denials
 	case loop.StopMaxIterations:
 		end.Limit = p.status.Limits.MaxIterations
 	}
 	if why == loop.StopUnanswered {
-		end.Unanswered, r.problem = p.unanswered, p.unansweredText()
+		end.Unanswered, r.Problem = p.unanswered, p.unansweredText()
 	}
 	end.Unchecked = p.proof.unchecked
 	if why.Capped() || why == loop.StopDetached { // maybe before its first run
-		end.Iterations = p.base.iterations
+		end.Iterations = p.base.Iterations
 		if p.proof.checking && p.proof.promised != "" {
 			end.Error = "what the agent promised is still to be verified"
 		}
 	} else if why != loop.StopPromise {
-		end.Error = r.problem
+		end.Error = r.Problem
 	}
 	return end
 }

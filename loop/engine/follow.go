@@ -121,7 +121,7 @@ func (p *progress) countUsage(u stream.Usage) (warning string) {
 	st := &p.status
 	p.current = u
 	st.IterationCost = u.Cost
-	st.Cost, st.Tokens = p.base.cost.Plus(u.Cost), p.base.tokens.Plus(u.Tokens)
+	st.Cost, st.Tokens = p.base.Cost.Plus(u.Cost), p.base.Tokens.Plus(u.Tokens)
 	if u.Context > 0 {
 		st.Context = u.Context
 	}

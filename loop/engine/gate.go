@@ -40,7 +40,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 			return
 		}
 		p.beginRun(began)
-		before = p.base.cost
+		before = p.base.Cost
 		p.status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.name), StartedAt: began}
 	})
 	if isStopping {
@@ -59,8 +59,8 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	l.change(func(p *progress) {
 		took = time.Since(began) - p.idle()
 		p.running, p.status.Tool = nil, nil
-		p.base.elapsed += took
-		isStopping, after = p.cause != "", p.base.cost
+		p.base.Elapsed += took
+		isStopping, after = p.cause != "", p.base.Cost
 	})
 	l.setOwner()
 	if isStopping {

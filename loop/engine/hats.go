@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -56,24 +57,24 @@ func (l *turns) nobodysTurn() string {
 
 // countHanded says how many of a run's topics are handed over, by what the state file
 // said last.
-func (l *turns) countHanded(turn hats.Turn, r report) int {
+func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 	ring := l.cfg.Ring()
-	if ring == nil || r.outcome != loop.OutcomeOK || len(r.topics) == 0 {
+	if ring == nil || r.Outcome != loop.OutcomeOK || len(r.Topics) == 0 {
 		return 0
 	}
 	var s loopstate.State
 	l.look(func(p *progress) { s = p.known })
 	q, _ := l.queueOf(s)
-	handed, _ := ring.Done(&q, turn, r.topics)
+	handed, _ := ring.Done(&q, turn, r.Topics)
 	return len(handed)
 }
 
 // handOver takes down what a run published, and says what keeps its promise from
 // counting. In the same step it takes down what of its work is to be verified.
-func (l *turns) handOver(turn hats.Turn, r *report) {
+func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	ring := l.cfg.Ring()
-	isWell := r.outcome == loop.OutcomeOK
-	if ring == nil || !isWell && !r.verdict.Matched { // one that was ended at a limit may promise
+	isWell := r.Outcome == loop.OutcomeOK
+	if ring == nil || !isWell && !r.Verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
 	var warnings []string
@@ -81,18 +82,18 @@ func (l *turns) handOver(turn hats.Turn, r *report) {
 	var handed []hats.Topic
 	var before proof
 	l.look(func(p *progress) { before = p.proof })
-	said := r.verdict
+	said := r.Verdict
 	revoke := func(why string) {
-		r.verdict = promises.Verdict{}
+		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
 	}
 	l.fileMu.Lock()
 	err := l.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		if handed, warnings = nil, nil; isWell {
-			handed, warnings = ring.Done(&q, turn, r.topics)
+			handed, warnings = ring.Done(&q, turn, r.Topics)
 		}
-		if r.verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
+		if r.Verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
 			revoke(l.notYet(ring, turn, q))
 		}
 		l.mustVerify(r)
@@ -104,7 +105,7 @@ func (l *turns) handOver(turn hats.Turn, r *report) {
 	}
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
-		handed, warnings, r.verdict = nil, nil, said
+		handed, warnings, r.Verdict = nil, nil, said
 		l.change(func(p *progress) { p.proof = before })
 		switch why := l.notYet(ring, turn, q); {
 		case !said.Matched:
@@ -118,7 +119,7 @@ func (l *turns) handOver(turn hats.Turn, r *report) {
 		l.emit(loop.Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
 	}
 	l.warn(warnings)
-	l.tellTopicMisses(r.topicMisses)
+	l.tellTopicMisses(r.TopicMisses)
 }
 
 // notYet says why a hat's promise doesn't count; "" when it does.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -26,10 +27,10 @@ func (l *books) findCost(s *loopstate.State) {
 // enter puts into a state what the loop counts: the iteration that runs or runs
 // next, and what it has used, with the run under way.
 func (p *progress) enter(s *loopstate.State) {
-	s.Iteration, s.Begun = p.base.iterations+1, p.underWay
+	s.Iteration, s.Begun = p.base.Iterations+1, p.underWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
-	s.Tokens = loopstate.Tokens(p.base.tokens.Plus(p.current.Tokens))
-	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.unknown, p.met
+	s.Tokens = loopstate.Tokens(p.base.Tokens.Plus(p.current.Tokens))
+	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.Unknown, p.met
 	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.desk.Rules()
 	p.proof.enter(s)
 	s.OverBudget = p.purse.why
@@ -39,7 +40,7 @@ func (p *progress) enter(s *loopstate.State) {
 		s.Guided = append(s.Guided, g.Text)
 	}
 	s.CostUSD = nil
-	if cost := p.base.cost.Plus(p.current.Cost); cost.Known {
+	if cost := p.base.Cost.Plus(p.current.Cost); cost.Known {
 		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
 		s.CostUSD = &usd
 	}
@@ -130,28 +131,28 @@ func (l *books) writeSpending() {
 }
 
 // account adds a run to what the loop has used, and counts how it went.
-func (p *progress) account(r report) {
-	usage := r.exit.Result.Usage
-	r.unpriced = p.partUnknown || !usage.Cost.Known && r.exit.Result.Lines > 0 && !r.neverBegan && (r.woke || !r.refused())
-	p.counts.add(r)
+func (p *progress) account(r judge.Report) {
+	usage := r.Exit.Result.Usage
+	r.Unpriced = p.partUnknown || !usage.Cost.Known && r.Exit.Result.Lines > 0 && !r.NeverBegan && (r.Woke || !r.Refused())
+	p.counts.Add(r)
 	p.partUnknown, p.underWay = false, false
 	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
 	// is one that its user ended, unless a limit or "next" did.
-	if !r.refused() && (r.outcome != loop.OutcomeCancelled || r.cause.Capped() || r.cause == skipped || r.cause == stopSpent) {
-		p.base.iterations++
-		if !r.neverBegan { // it may be told again to the next one
+	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
+		p.base.Iterations++
+		if !r.NeverBegan { // it may be told again to the next one
 			p.guiding, p.proof.refutation = nil, ""
 		}
 	}
-	p.base.elapsed += r.exit.Duration
-	p.book(usage, r.unpriced)
+	p.base.Elapsed += r.Exit.Duration
+	p.book(usage, r.Unpriced)
 }
 
 // book adds what a run has used to what the loop has.
 func (p *progress) book(usage stream.Usage, isUnpriced bool) {
 	p.current = stream.Usage{}
-	p.base.cost, p.base.tokens = p.base.cost.Plus(usage.Cost), p.base.tokens.Plus(usage.Tokens)
-	p.base.hats, p.wears = p.base.hats.Plus(p.wears, usage.Cost, isUnpriced), ""
-	p.status.Cost, p.status.Tokens = p.base.cost, p.base.tokens
+	p.base.Cost, p.base.Tokens = p.base.Cost.Plus(usage.Cost), p.base.Tokens.Plus(usage.Tokens)
+	p.base.Hats, p.wears = p.base.Hats.Plus(p.wears, usage.Cost, isUnpriced), ""
+	p.status.Cost, p.status.Tokens = p.base.Cost, p.base.Tokens
 	p.bookUnknown(isUnpriced)
 }

@@ -23,9 +23,6 @@ type talker interface {
 // aborter is an agent that can be asked to end.
 type aborter interface{ Abort(grace time.Duration) }
 
-// skipped is why a run is ended whose iteration the user wants to be over. The loop goes on.
-const skipped loop.StopReason = "next"
-
 // conversation is what the running agents are told.
 type conversation struct {
 	partners []*partner

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -329,7 +330,7 @@ func TestWithoutARunThereIsNothingToEnd(t *testing.T) {
 func TestAPromptThatIsRefusedIsAFailedStart(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		refused := run{result: stream.Result{Failure: &stream.Error{Message: "No model is chosen", Refused: true}}, lasts: 5 * time.Second}
-		end := start(t, nil, refused).over(loop.StopBackendError, maxStartFailures)
+		end := start(t, nil, refused).over(loop.StopBackendError, judge.MaxStartFailures)
 		if end.Error != "No model is chosen" {
 			t.Errorf("the reason is %q", end.Error)
 		}

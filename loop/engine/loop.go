@@ -21,6 +21,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -171,27 +172,14 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 	if err := errors.Join(bounds.Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
 		return err
 	}
-	used := usedBy(s)
+	used := judge.UsedBy(s)
 	isVerified := s.Checking // who promised in the last allowed iteration may be done
 	isCostly := l.cfg.Verify.Has(verify.ReviewerGate)
-	if why := reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
-		sofar := loop.Limits{MaxIterations: used.iterations, MaxCostUSD: used.cost.USD, MaxDuration: used.elapsed.Truncate(time.Second)}
+	if why := judge.Reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
+		sofar := loop.Limits{MaxIterations: used.Iterations, MaxCostUSD: used.Cost.USD, MaxDuration: used.Elapsed.Truncate(time.Second)}
 		return &loop.CapError{Reason: why, Used: sofar, Limits: bounds}
 	}
 	return nil
-}
-
-// usedBy is what a state file says that its loop has used.
-func usedBy(s loopstate.State) spent {
-	used := spent{iterations: max(s.Iteration-1, 0), elapsed: s.Elapsed, tokens: stream.Tokens(s.Tokens)}
-	if s.Begun {
-		used.iterations++ // it was cut off: who drove the loop died
-	}
-	if s.CostUSD != nil {
-		used.cost = stream.USD(*s.CostUSD)
-	}
-	used.hats, used.unknown = loop.HatCostsOf(s.HatCosts), s.UnknownCosts
-	return used
 }
 
 // mayTakeUp says why a loop can't be made ours.
@@ -254,7 +242,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
-		s.Iteration, s.Begun, s.Unchecked = usedBy(*s).iterations+1, false, ""
+		s.Iteration, s.Begun, s.Unchecked = judge.UsedBy(*s).Iterations+1, false, ""
 		if !l.cfg.Alone {
 			s.ResumeAt = time.Time{}
 		}
@@ -279,13 +267,13 @@ func (l *Loop) init(s loopstate.State) {
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
-	used := usedBy(s)
+	used := judge.UsedBy(s)
 	l.change(func(p *progress) {
 		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
 		p.purse = pursed{limits: l.cfg.Budget.Limits, left: math.Inf(1)}
-		p.counts = tally{begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.counts = judge.Tally{Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
 		p.proof = takeUpProof(s)
-		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.cost.USD >= nearlySpent*limit {
+		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= nearlySpent*limit {
 			p.warned = limit
 		}
 		for _, text := range s.Guided { // the iteration that was told this is run again
@@ -298,12 +286,12 @@ func (l *Loop) init(s loopstate.State) {
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
 			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-			Cost:    used.cost, UnknownCosts: used.unknown,
-			Tokens:    used.tokens,
+			Cost:    used.Cost, UnknownCosts: used.Unknown,
+			Tokens:    used.Tokens,
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
 		if s.Checking { // the last one is to be verified
-			p.status.Iteration = max(used.iterations, 1)
+			p.status.Iteration = max(used.Iterations, 1)
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -161,10 +162,10 @@ func TestARateLimitIsWaitedFor(t *testing.T) {
 		r := start(t, func(c *setup.Config) { c.Limits.MaxIterations, c.Limits.MaxFailures = 1, 1 }, limited, says("<promise>DONE</promise>"))
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if st := r.Status(); st.State != loop.StateWaiting || !st.Retry.ResumeAt.Equal(resets.Add(rateLimitSlack)) {
+		if st := r.Status(); st.State != loop.StateWaiting || !st.Retry.ResumeAt.Equal(resets.Add(judge.RateLimitSlack)) {
 			t.Errorf("status %+v, retry %+v", st.State, st.Retry)
 		}
-		if state, _ := r.file.Load(); !state.ResumeAt.Equal(resets.Add(rateLimitSlack)) || state.Iteration != 1 {
+		if state, _ := r.file.Load(); !state.ResumeAt.Equal(resets.Add(judge.RateLimitSlack)) || state.Iteration != 1 {
 			t.Errorf("the state file doesn't tell of the wait: %+v", state)
 		}
 		r.over(loop.StopPromise, 2) // neither an iteration nor a failure

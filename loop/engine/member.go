@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -28,7 +29,7 @@ type member struct {
 	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
 	agent    Agent           // nil until it runs
 	goesOn   bool            // another turn follows; only its reader uses it
-	report
+	judge.Report
 	err error // it could not be started
 }
 
@@ -36,28 +37,28 @@ type member struct {
 func (m *member) run() {
 	c := m.crew
 	if m.err = m.play(); m.err != nil {
-		m.report = report{outcome: loop.OutcomeError, problem: loop.OneLine(m.err.Error())}
+		m.Report = judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(m.err.Error())}
 	}
 	isOurs := c.isStopping() // it was ended, and nobody knows what it would have come to
-	if m.problem != "" && !isOurs {
-		m.problem = fmt.Sprintf("%s: %s", m.place, m.problem)
+	if m.Problem != "" && !isOurs {
+		m.Problem = fmt.Sprintf("%s: %s", m.place, m.Problem)
 		c.fail(m)
 	}
 	c.mu.Lock()
 	first := c.failed
 	c.mu.Unlock()
-	wasStopped := m.exit.Stopped && !m.exit.Result.Terminal
+	wasStopped := m.Exit.Stopped && !m.Exit.Result.Terminal
 	switch {
 	case wasStopped && first != nil && first != m:
 		m.end("stopped, as "+first.place.String()+" failed", true)
-	case wasStopped || isOurs && m.outcome != loop.OutcomeOK:
+	case wasStopped || isOurs && m.Outcome != loop.OutcomeOK:
 		m.end("stopped with its iteration", true)
-	case m.outcome == loop.OutcomeOK && m.exit.Result.Text != "":
-		m.end(m.exit.Result.Text, false)
-	case m.outcome == loop.OutcomeOK:
+	case m.Outcome == loop.OutcomeOK && m.Exit.Result.Text != "":
+		m.end(m.Exit.Result.Text, false)
+	case m.Outcome == loop.OutcomeOK:
 		m.end("(it said nothing)", false)
 	default:
-		m.end(m.problem, true)
+		m.end(m.Problem, true)
 	}
 }
 
@@ -94,7 +95,7 @@ func (m *member) play() error {
 	if err != nil {
 		return err
 	}
-	m.report = assess(exit, "", m.completion(), time.Now())
+	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
 	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
 	return nil
 }

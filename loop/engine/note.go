@@ -73,3 +73,8 @@ func (l *ground) setOwner() {
 	}
 	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
 }
+
+// hatCosts are what the hats have cost, with the run under way.
+func (p *progress) hatCosts() loop.HatCosts {
+	return p.base.Hats.Plus(p.wears, p.current.Cost, false)
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -44,9 +45,9 @@ type progress struct {
 	status loop.Status // snapshot for Status; Elapsed is without the current run
 
 	// What the loop has used.
-	base     spent        // by earlier iterations
+	base     judge.Spent  // by earlier iterations
 	current  stream.Usage // by the run under way so far
-	counts   tally        // of the runs so far
+	counts   judge.Tally  // of the runs so far
 	met      account.Account
 	underWay bool   // an iteration is begun, and not counted yet
 	busy     bool   // an agent, or what it wrote, is at work, see Loop.work
@@ -98,7 +99,7 @@ type progress struct {
 // snapshot is the loop's status now.
 func (p *progress) snapshot() loop.Status {
 	s := p.status
-	s.Spent, s.Elapsed = p.base.elapsed, p.elapsed()
+	s.Spent, s.Elapsed = p.base.Elapsed, p.elapsed()
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = loop.HatsOf(p.hatCosts(), p.known)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.counts.NoProgress, p.unpriced, p.purse.why
@@ -115,9 +116,9 @@ func (p *progress) snapshot() loop.Status {
 // elapsed is the time that the loop has run.
 func (p *progress) elapsed() time.Duration {
 	if p.running == nil {
-		return p.base.elapsed
+		return p.base.Elapsed
 	}
-	return p.base.elapsed + time.Since(p.status.IterationStartedAt) - p.idle()
+	return p.base.Elapsed + time.Since(p.status.IterationStartedAt) - p.idle()
 }
 
 // idle is the time of the run under way that isn't its agent's: this process was stopped, or the

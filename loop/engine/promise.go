@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -51,7 +52,7 @@ func (l *ground) tellGoal() {
 
 // takeUpTold takes down that the process that began the loop has told its goal.
 func (l *ground) takeUpTold(found loopstate.State) {
-	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || usedBy(found).iterations == 0 || promise != nil && *promise != found.CompletionPromise {
+	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
 	l.change(func(p *progress) {
@@ -135,10 +136,10 @@ func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 // tellNearMiss says why a run didn't complete the loop, the first time for
 // each kind of reason. Who has set another promise than the run had to keep wants to hear
 // no more of that one.
-func (l *ground) tellNearMiss(r report) {
-	v := r.verdict
-	l.change(func(p *progress) { p.promises.next = retell(v, r.topicMisses) })
-	if !v.Near || r.promise != l.Status().Promise || !l.isNew(v.Kind) {
+func (l *ground) tellNearMiss(r judge.Report) {
+	v := r.Verdict
+	l.change(func(p *progress) { p.promises.next = retell(v, r.TopicMisses) })
+	if !v.Near || r.Promise != l.Status().Promise || !l.isNew(v.Kind) {
 		return
 	}
 	miss := loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -39,10 +40,10 @@ func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 		promise := "DONE"
 		r.Update(loop.Patch{Promise: &promise})
 		miss := promises.Completion{}.Judge(stream.Result{Text: "<promise>DONE</promise>"})
-		if r.tellNearMiss(report{verdict: miss}); r.log.count("near miss") != 0 {
+		if r.tellNearMiss(judge.Report{Verdict: miss}); r.log.count("near miss") != 0 {
 			t.Error("a near miss of a promise that counts by now was told")
 		}
-		if r.tellNearMiss(report{verdict: miss, promise: promise}); r.log.count("near miss") != 1 {
+		if r.tellNearMiss(judge.Report{Verdict: miss, Promise: promise}); r.log.count("near miss") != 1 {
 			t.Error("a near miss of the promise was not told")
 		}
 		r.over(loop.StopPromise, 2)

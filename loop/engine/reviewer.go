@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -36,7 +37,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	case loop.StopMaxCost:
 		l.requestStop(spent, backends.Grace)
 		return unchecked("was not asked: the loop has no money left")
-	case stopSpent:
+	case judge.StopSpent:
 		return unchecked("was not asked: your budget is used")
 	}
 	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
@@ -103,14 +104,14 @@ func (l *checks) approvalOf(prompt string) promises.Completion {
 // judgeReview says what a reviewer's end means. late is why it was ended, "" when it
 // ended by itself.
 func judgeReview(exit backends.Exit, late string, wanted promises.Completion, now time.Time) verify.Result {
-	r := assess(exit, "", wanted, now)
+	r := judge.Assess(exit, "", wanted, now)
 	text := strings.TrimSpace(stream.Plain(exit.Result.Text))
 	switch {
 	case late != "":
 		return unchecked(late)
-	case r.outcome != loop.OutcomeOK:
-		return unchecked("could not review it: " + r.problem)
-	case r.verdict.Matched:
+	case r.Outcome != loop.OutcomeOK:
+		return unchecked("could not review it: " + r.Problem)
+	case r.Verdict.Matched:
 		return verify.Result{State: verify.Verified, Why: "approves", Code: -1}
 	case text == "":
 		return unchecked("gave no answer")

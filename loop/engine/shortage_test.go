@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
@@ -42,7 +43,7 @@ func TestAMachineShortOfResourcesIsWaitedFor(t *testing.T) {
 			if !strings.Contains(end.Error, "ulimit -n") {
 				t.Errorf("error %q", end.Error)
 			}
-			if waits := r.log.count("state waiting resources"); waits != shortageTries {
+			if waits := r.log.count("state waiting resources"); waits != judge.ShortageTries {
 				t.Errorf("%d waits", waits)
 			}
 			r.file.tell(nil)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -24,17 +25,17 @@ func TestAConnectionThatASleepBroke(t *testing.T) {
 	})
 	for name, tt := range map[string]struct {
 		since time.Duration
-		is    report
+		is    judge.Report
 		want  bool
 	}{
-		"an error soon after": {wakeTime - 1, report{outcome: loop.OutcomeError}, true},
-		"an error later":      {wakeTime, report{outcome: loop.OutcomeError}, false},
-		"a good run":          {0, report{outcome: loop.OutcomeOK}, false},
-		"a rate limit":        {0, report{outcome: loop.OutcomeError, limited: true}, false},
-		"no agent":            {0, report{outcome: loop.OutcomeError, unstartable: true}, false},
-		"nobody logged in":    {0, report{outcome: loop.OutcomeError, nobody: true}, false},
+		"an error soon after": {judge.WakeTime - 1, judge.Report{Outcome: loop.OutcomeError}, true},
+		"an error later":      {judge.WakeTime, judge.Report{Outcome: loop.OutcomeError}, false},
+		"a good run":          {0, judge.Report{Outcome: loop.OutcomeOK}, false},
+		"a rate limit":        {0, judge.Report{Outcome: loop.OutcomeError, Limited: true}, false},
+		"no agent":            {0, judge.Report{Outcome: loop.OutcomeError, Unstartable: true}, false},
+		"nobody logged in":    {0, judge.Report{Outcome: loop.OutcomeError, Nobody: true}, false},
 	} {
-		if tt.is.blameSleep(tt.since); tt.is.woke != tt.want || strings.Contains(tt.is.problem, "asleep") != tt.want {
+		if tt.is.BlameSleep(tt.since); tt.is.Woke != tt.want || strings.Contains(tt.is.Problem, "asleep") != tt.want {
 			t.Errorf("%s: %+v", name, tt.is)
 		}
 	}

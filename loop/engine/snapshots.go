@@ -22,7 +22,7 @@ func (l *runs) beginSnapshots() {
 func (l *runs) snapshotBefore() {
 	var iterations int
 	var hat string
-	l.look(func(p *progress) { iterations, hat = p.base.iterations, loop.HatOf(p.known) })
+	l.look(func(p *progress) { iterations, hat = p.base.Iterations, loop.HatOf(p.known) })
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}

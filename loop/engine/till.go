@@ -76,8 +76,8 @@ func (l *books) countNested() {
 	var left budget.Purse
 	var isOver bool
 	l.change(func(p *progress) {
-		p.base.cost.USD, p.base.cost.Known = p.base.cost.USD+more, p.base.cost.Known || more > 0
-		p.status.Cost = p.base.cost.Plus(p.current.Cost)
+		p.base.Cost.USD, p.base.Cost.Known = p.base.Cost.USD+more, p.base.Cost.Known || more > 0
+		p.status.Cost = p.base.Cost.Plus(p.current.Cost)
 		isOver = p.overCap()
 		if usd := p.left(); !math.IsInf(usd, 1) {
 			left.USD = &usd

@@ -11,8 +11,8 @@ import (
 // bookUnknown adds a run whose cost may be unknown.
 func (p *progress) bookUnknown(isUnknown bool) {
 	if isUnknown {
-		p.base.unknown++
-		p.status.UnknownCosts = p.base.unknown
+		p.base.Unknown++
+		p.status.UnknownCosts = p.base.Unknown
 	}
 }
 
@@ -25,7 +25,7 @@ func (l *books) minUnknownCost(iteration int) {
 	if limits.MaxCostUSD == 0 && !now.purse.limits.IsSet() || n == 0 {
 		return
 	}
-	if now.base.unknown == 1 {
+	if now.base.Unknown == 1 {
 		against := "the cost cap"
 		if limits.MaxCostUSD == 0 {
 			against = "your budget"

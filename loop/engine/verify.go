@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -31,29 +32,29 @@ func takeUpProof(s loopstate.State) proof {
 }
 
 // mustVerify says whether what a run did is to be verified, and takes that down.
-func (l *checks) mustVerify(r *report) bool {
+func (l *checks) mustVerify(r *judge.Report) bool {
 	check := l.cfg.Verify
-	isDue := r.verdict.Matched
+	isDue := r.Verdict.Matched
 	switch check.When {
 	case verify.OnEach:
-		isDue = isDue || r.outcome == loop.OutcomeOK
+		isDue = isDue || r.Outcome == loop.OutcomeOK
 	case verify.OnUntil: // a run that failed may have done it all the same
-		isDue = isDue || r.outcome != loop.OutcomeCancelled && !r.refused() && !r.neverBegan
+		isDue = isDue || r.Outcome != loop.OutcomeCancelled && !r.Refused() && !r.NeverBegan
 	}
-	if r.checked = check.IsSet() && isDue; !r.checked {
+	if r.Checked = check.IsSet() && isDue; !r.Checked {
 		return false
 	}
 	l.change(func(p *progress) {
 		p.proof = proof{checking: true}
-		if r.verdict.Matched {
-			p.proof.promised = r.verdict.Promise
+		if r.Verdict.Matched {
+			p.proof.promised = r.Verdict.Promise
 		}
 	})
 	return true
 }
 
 // verifyRun verifies what a run did, where the user wants that.
-func (l *checks) verifyRun(r *report, iteration int) {
+func (l *checks) verifyRun(r *judge.Report, iteration int) {
 	if l.mustVerify(r) {
 		l.prove(r, iteration)
 	}
@@ -73,7 +74,7 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 	if !now.proof.checking {
 		return end, false
 	}
-	r := report{checked: true, verdict: promises.Verdict{Promise: now.proof.promised}}
+	r := judge.Report{Checked: true, Verdict: promises.Verdict{Promise: now.proof.promised}}
 	if now.proof.accepted {
 		l.accept(&r)
 	} else {
@@ -81,14 +82,14 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 	}
 	l.look(func(p *progress) { now = *p })
 	return l.conclude(r, func() loop.StopReason {
-		return decide(r, l.causeOf(r), now.counts, now.base, l.cfg.Verify, l.Status().Limits)
+		return judge.Decide(r, l.causeOf(r), now.counts, now.base, l.cfg.Verify, l.Status().Limits)
 	})
 }
 
 // prove has the work pass the gates in their order. The first that it doesn't pass
 // decides; one that can't tell is asked again when the user wants that. What is
 // stopped is still to be verified.
-func (l *checks) prove(r *report, iteration int) {
+func (l *checks) prove(r *judge.Report, iteration int) {
 	check := l.cfg.Verify
 	var hasPromised bool
 	l.look(func(p *progress) { hasPromised = p.proof.promised != "" })
@@ -124,29 +125,29 @@ func (l *checks) prove(r *report, iteration int) {
 			}
 		}
 	}
-	if r.passed = hasPromised || isUntil; r.passed {
-		r.guards, r.verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.verdicts, ", "))
+	if r.Passed = hasPromised || isUntil; r.Passed {
+		r.Guards, r.Verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.verdicts, ", "))
 	}
 	l.change(func(p *progress) { p.proof, p.counts.Refuted = proof{}, 0 })
 }
 
 // refute has the next run told what a gate has against the last one's work.
-func (l *checks) refute(r *report, g gate, result verify.Result) {
+func (l *checks) refute(r *judge.Report, g gate, result verify.Result) {
 	subject := l.cfg.Verify.Subject(g.name)
 	l.change(func(p *progress) {
 		hasPromised := p.proof.promised != ""
 		if hasPromised || g.name == verify.ReviewerGate {
 			p.counts.Refuted++
-			r.problem = loop.OneLine(subject + " " + result.Why)
-			p.status.Error = r.problem
+			r.Problem = loop.OneLine(subject + " " + result.Why)
+			p.status.Error = r.Problem
 		}
 		p.proof = proof{refutation: g.refutation(subject, hasPromised, result)}
 	})
 }
 
 // accept lets a run's promise count that nobody could verify.
-func (l *checks) accept(r *report) {
-	r.passed, r.guards, r.verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
+func (l *checks) accept(r *judge.Report) {
+	r.Passed, r.Guards, r.Verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
 	l.change(func(p *progress) { p.proof = proof{} })
 	l.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }

@@ -5,96 +5,41 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// growth is a pause that is doubled each time it is needed in a row.
-type growth struct {
-	first, last time.Duration
-	jitter      float64 // the part of it by which chance makes it longer or shorter
-}
-
-var (
-	failurePause  = growth{time.Second, time.Minute, 0.5}
-	limitPause    = growth{time.Minute, 30 * time.Minute, 0} // a rate limit whose end nobody knows
-	overloadPause = growth{10 * time.Second, 5 * time.Minute, 0.5}
-	shortRunPause = growth{time.Second, time.Minute, 0}
-	shortagePause = growth{time.Second, time.Minute, 0}
-)
-
-// shortageTries is how often the state file is tried again when this machine is
-// short of something: four minutes.
-const shortageTries = 9
-
-// after is how long the pause is when it is needed for so many times in a row.
-func (g growth) after(times int) (d time.Duration) {
-	b := &backoff.ExponentialBackOff{InitialInterval: g.first, RandomizationFactor: g.jitter, Multiplier: 2, MaxInterval: g.last}
-	for range min(max(times, 1), 20) { // by then they are all the same
-		d = b.NextBackOff()
-	}
-	return d
-}
-
-// pause is a wait that a run asks for, before the next one begins.
-type pause struct {
-	reason  string // "" is none
-	attempt int
-	until   time.Time
-}
-
-// pauseAfter says how long to wait after a run.
-func pauseAfter(r report, counts tally, now time.Time) pause {
-	switch {
-	case r.cause == skipped: // the user wants the next one now
-	case r.limited:
-		return pause{loop.WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.after(counts.RateLimits)), now)}
-	case r.overloaded:
-		return pause{loop.WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.after(counts.Overloads)), now)}
-	case r.woke:
-		return pause{loop.WaitBackoff, 1, now.Add(failurePause.after(1))}
-	case r.outcome == loop.OutcomeCancelled: // its end was the user's wish, and so is the next one
-	case r.outcome != loop.OutcomeOK:
-		return pause{loop.WaitBackoff, counts.Failures, now.Add(failurePause.after(counts.Failures))}
-	case counts.ShortRuns > 1:
-		attempt := counts.ShortRuns - 1
-		return pause{loop.WaitPacing, attempt, now.Add(shortRunPause.after(attempt))}
-	}
-	return pause{}
-}
-
 // waitAfter waits as long as a run asks for.
-func (l *Loop) waitAfter(r report, counts tally) {
+func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 	now := time.Now()
-	switch p := l.relieve(pauseAfter(r, counts, now), r, now); p.reason {
+	switch p := l.relieve(judge.PauseAfter(r, counts, now), r, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded:
-		l.waitAtCost(p.reason, p.attempt, p.until, now)
+		l.waitAtCost(p.Reason, p.Attempt, p.Until, now)
 	case loop.WaitPacing:
-		l.tellPacing(p.attempt)
-		l.wait(p.reason, p.attempt, p.until)
+		l.tellPacing(p.Attempt)
+		l.wait(p.Reason, p.Attempt, p.Until)
 	default:
-		l.wait(p.reason, p.attempt, p.until)
+		l.wait(p.Reason, p.Attempt, p.Until)
 	}
 }
 
 // handOn ends a loop that was to run once: the state file says until when to wait.
-func (l *Loop) handOn(r report, counts tally) loop.End {
+func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	now := time.Now()
-	switch p := pauseAfter(r, counts, now); p.reason {
+	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
-		l.change(func(g *progress) { g.base.elapsed += max(g.untilLimit(p.until, now).Sub(now), 0) })
-		l.enterWait(p.reason, p.attempt, p.until)
+		l.change(func(g *progress) { g.base.Elapsed += max(g.untilLimit(p.Until, now).Sub(now), 0) })
+		l.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.WaitPacing:
-		l.tellPacing(p.attempt)
-		l.enterWait(p.reason, p.attempt, p.until)
+		l.tellPacing(p.Attempt)
+		l.enterWait(p.Reason, p.Attempt, p.Until)
 	default:
-		l.enterWait(p.reason, p.attempt, p.until)
+		l.enterWait(p.Reason, p.Attempt, p.Until)
 	}
 	end, _ := l.conclude(r, func() loop.StopReason {
 		why, _ := l.mustStop()
@@ -103,26 +48,18 @@ func (l *Loop) handOn(r report, counts tally) loop.End {
 	return end
 }
 
-// resumeOr is when the provider takes requests again, or other if it didn't say.
-func (r report) resumeOr(other, now time.Time) time.Time {
-	if r.resumeAt.After(now) {
-		return r.resumeAt
-	}
-	return other
-}
-
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.look(func(p *progress) { until = p.untilLimit(until, now) })
 	l.wait(reason, attempt, until)
-	l.change(func(p *progress) { p.base.elapsed += time.Since(now) })
+	l.change(func(p *progress) { p.base.Elapsed += time.Since(now) })
 }
 
 // untilLimit is a time, or when the loop has run for as long as it may if that is earlier.
 func (p *progress) untilLimit(until, now time.Time) time.Time {
 	if limit := p.status.Limits.MaxDuration; limit > 0 {
-		return earlier(until, now.Add(limit-p.base.elapsed))
+		return earlier(until, now.Add(limit-p.base.Elapsed))
 	}
 	return until
 }
@@ -130,7 +67,7 @@ func (p *progress) untilLimit(until, now time.Time) time.Time {
 // tellPacing says once that runs are kept apart that may have done nothing.
 func (l *ground) tellPacing(attempt int) {
 	if attempt == 1 {
-		l.emit(loop.Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", shortRun, shortRunPause.last)})
+		l.emit(loop.Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", judge.ShortRun, judge.ShortRunPause.Last)})
 	}
 }
 

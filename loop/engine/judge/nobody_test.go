@@ -1,4 +1,4 @@
-package engine
+package judge
 
 import (
 	"testing"
@@ -40,16 +40,16 @@ func TestAnAgentWithoutALoginEndsTheLoop(t *testing.T) {
 		"and stays so":                       {runs: []backends.Exit{worked, structured(stream.KindAuth), structured(stream.KindAuth)}, want: loop.StopUnauthorized},
 		"and comes back":                     {runs: []backends.Exit{worked, structured(stream.KindAuth), worked, structured(stream.KindAuth)}},
 	} {
-		var counts tally
+		var counts Tally
 		limits := loop.Limits{MaxFailures: 5}
 		if tt.never {
 			limits.MaxFailures = 0
 		}
 		var got loop.StopReason
 		for _, exit := range tt.runs {
-			r := assess(exit, "", promises.Completion{}, time.Now())
-			counts.add(r)
-			got = decide(r, "", counts, spent{}, verify.Check{}, limits)
+			r := Assess(exit, "", promises.Completion{}, time.Now())
+			counts.Add(r)
+			got = Decide(r, "", counts, Spent{}, verify.Check{}, limits)
 		}
 		if got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

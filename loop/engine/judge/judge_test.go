@@ -1,4 +1,4 @@
-package engine
+package judge
 
 import (
 	"os"
@@ -28,9 +28,9 @@ func TestTheReasonIsInTheMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			exit := backends.Exit{Code: 1, Stderr: strings.TrimSpace(string(stderr)), Duration: time.Minute}
-			r := assess(exit, "", promises.Completion{}, time.Now())
-			if want := "the agent exited with code 1: " + tt.want; r.problem != want {
-				t.Errorf("got  %s\nwant %s", r.problem, want)
+			r := Assess(exit, "", promises.Completion{}, time.Now())
+			if want := "the agent exited with code 1: " + tt.want; r.Problem != want {
+				t.Errorf("got  %s\nwant %s", r.Problem, want)
 			}
 		})
 	}

@@ -1,4 +1,4 @@
-package engine
+package judge
 
 import (
 	"strings"
@@ -32,9 +32,9 @@ func TestBadOutputIsAFailedIteration(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := assess(backends.Exit{Result: result, Duration: time.Minute}, "", promises.Completion{}, time.Now())
-			if r.outcome != loop.OutcomeError || r.problem != tt.want || r.verdict.Matched || r.neverBegan {
-				t.Errorf("outcome %s, problem %q, matched %t, start failure %t", r.outcome, r.problem, r.verdict.Matched, r.neverBegan)
+			r := Assess(backends.Exit{Result: result, Duration: time.Minute}, "", promises.Completion{}, time.Now())
+			if r.Outcome != loop.OutcomeError || r.Problem != tt.want || r.Verdict.Matched || r.NeverBegan {
+				t.Errorf("outcome %s, problem %q, matched %t, start failure %t", r.Outcome, r.Problem, r.Verdict.Matched, r.NeverBegan)
 			}
 		})
 	}

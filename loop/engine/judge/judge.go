@@ -1,0 +1,297 @@
+package judge
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// StopSpent is why a run was ended when the user's budget was used. No loop ends so: it pauses.
+const StopSpent loop.StopReason = "budget"
+
+// StopSlow is why a run was ended that took longer than its hat may. No loop ends so.
+const StopSlow loop.StopReason = "slow"
+
+const (
+	// startFailureTime: a run that ends sooner, without a line of output, never started.
+	startFailureTime = 2 * time.Second
+	// MaxStartFailures end a loop whose agents have never begun: a bad argument
+	// doesn't mend itself.
+	MaxStartFailures = 3
+	// maxNobodies end a loop whose agents have worked: a login that ran out may be
+	// renewed by the next one.
+	maxNobodies = 2
+	// maxDenials and maxStalls are iterations in a row that end a loop.
+	maxDenials = 2
+	maxStalls  = 2
+	// shortRun: a run that ends well sooner, without a tool call, may have done
+	// nothing. From the second in a row on they are paced.
+	ShortRun = 2 * time.Second
+	// RateLimitSlack is added to the time at which a provider says it's ready.
+	RateLimitSlack = time.Minute
+	// maxRateLimitWait bounds one wait, whatever the provider said.
+	maxRateLimitWait = 24 * time.Hour
+)
+
+// Report is what one run came to.
+type Report struct {
+	Outcome     loop.Outcome
+	Cause       loop.StopReason // why we ended it; "" when it ended by itself
+	Exit        backends.Exit
+	Problem     string // why it didn't go well, in one line
+	Verdict     promises.Verdict
+	Promise     string       // that it was judged by
+	Topics      []hats.Topic // that it published
+	TopicMisses []stream.TopicMiss
+	Handed      int    // so many of them are handed over
+	NeverBegan  bool   // a start failure
+	Unstartable bool   // there wasn't even a process
+	Nobody      bool   // the agent isn't logged in
+	Checked     bool   // it was to be verified: its word alone doesn't count
+	Passed      bool   // and that ends the loop
+	Verified    string // by what, and how that went
+	Guards      string // what it was verified by and the loop changed
+	Limited     bool   // refused by a rate limit
+	Overloaded  bool   // refused as the provider was overloaded
+	Unpriced    bool   // what it has cost is unknown
+	resumeAt    time.Time
+	Woke        bool // it failed right after a sleep
+	Unfit       bool // a fallback that couldn't even begin
+}
+
+// isDone says whether a run completes the loop.
+func (r Report) isDone() bool { return r.Passed || r.Verdict.Matched && !r.Checked }
+
+// Refused says whether it was up to the provider, to a sleep or to a fallback that a run didn't go well: it
+// is neither an iteration nor a failure.
+func (r Report) Refused() bool { return r.Limited || r.Overloaded || r.Woke || r.Unfit }
+
+// WakeTime is for how long after a sleep of the machine's connections are found to be broken.
+const WakeTime = 2 * time.Minute
+
+// BlameSleep forgives a run that failed so long after a sleep: what it spoke to has hung up.
+func (r *Report) BlameSleep(since time.Duration) {
+	if r.Woke = r.Outcome == loop.OutcomeError && !r.Unstartable && !r.Nobody && !r.Refused() && since < WakeTime; r.Woke {
+		r.Problem = loop.OneLine("the machine, or this process, was asleep: " + r.Problem)
+	}
+}
+
+// isShort says whether a run ended well at once and may have done nothing.
+func (r Report) isShort() bool {
+	return r.Outcome == loop.OutcomeOK && r.Exit.Duration < ShortRun && r.Exit.Result.ToolCalls == 0 && r.Handed == 0
+}
+
+// Assess says how a run went. cause is why we ended it, "" when it ended by itself.
+func Assess(exit backends.Exit, cause loop.StopReason, completion promises.Completion, now time.Time) Report {
+	r := Report{Outcome: loop.OutcomeOK, Cause: cause, Exit: exit}
+	res := exit.Result
+	isRefused := res.Failure != nil && res.Failure.Refused
+	r.NeverBegan = cause == "" && (isRefused || res.Lines == 0 && exit.Duration < startFailureTime)
+	switch {
+	case cause == StopSlow: // the loop goes on
+		r.Outcome, r.Cause, r.Problem = loop.OutcomeTimeout, "", "it took longer than a run of its hat may"
+	case cause == loop.StopStalled:
+		r.Outcome, r.Problem = loop.OutcomeTimeout, "no output for longer than the idle timeout"
+	case cause != "":
+		r.Outcome = loop.OutcomeCancelled
+	default:
+		r.Problem = problemOf(exit)
+		if r.NeverBegan && r.Problem == "" {
+			r.Problem = withStderr("the agent ended at once without any output", exit.Stderr)
+		}
+		if r.Problem != "" {
+			r.Outcome = loop.OutcomeError
+		}
+	}
+	if r.Outcome == loop.OutcomeOK || cause.Capped() || cause == StopSpent || OverBudget(res) {
+		r.Verdict = completion.Judge(res)
+	} else if r.Problem != "" {
+		r.Verdict = completion.Judge(res).FailedRun(r.Problem)
+	}
+	if r.Outcome == loop.OutcomeError {
+		r.assessRefusal(now)
+		r.Nobody = isNobody(exit)
+		r.NeverBegan = r.NeverBegan || r.Nobody
+	}
+	return r
+}
+
+// isForbidden finds the status of a provider that knows who asks, and refuses this: a
+// model, a region, a gateway's rule. That may pass.
+var isForbidden = regexp.MustCompile(`\b403\b`).MatchString
+
+// isNobody says whether a run failed because the agent isn't logged in or has no key
+// that counts. An agent that can't even ask says so on stderr.
+func isNobody(exit backends.Exit) bool {
+	res := exit.Result
+	switch {
+	case res.ToolCalls > 0 || res.Usage.Tokens.Output > 0:
+		return false
+	case res.Failure != nil && isForbidden(res.Failure.Message):
+		return false
+	case res.Failure != nil && (res.Terminal || res.Failure.Kind == stream.KindAuth):
+		return res.Failure.Kind == stream.KindAuth
+	}
+	return res.Lines <= 1 && res.Text == "" && stream.ClassifyError(0, stream.ReasonIn(exit.Stderr), time.Time{}).Kind == stream.KindAuth
+}
+
+// assessRefusal says whether the provider refused the run, and until when.
+func (r *Report) assessRefusal(now time.Time) {
+	res := r.Exit.Result
+	kind := stream.KindOther
+	if f := res.Failure; f != nil {
+		kind, r.resumeAt = f.Kind, f.ResetsAt
+	}
+	if res.Rejected != nil {
+		kind = stream.KindRateLimit
+		if r.resumeAt.IsZero() {
+			r.resumeAt = res.Rejected.ResetsAt
+		}
+	}
+	r.Limited, r.Overloaded = kind == stream.KindRateLimit, kind == stream.KindOverloaded
+	if r.Limited && r.resumeAt.After(now) {
+		r.resumeAt = r.resumeAt.Add(RateLimitSlack)
+	}
+	if latest := now.Add(maxRateLimitWait); r.resumeAt.After(latest) {
+		r.resumeAt = latest
+	}
+}
+
+// OverBudget says whether the agent stopped itself at its budget.
+func OverBudget(res stream.Result) bool {
+	return res.Failure != nil && res.Failure.Kind == stream.KindBudget
+}
+
+// problemOf says in one line why a run that ended by itself failed, or "".
+// The stream is asked first: pi's exit code is 0 after every model error.
+func problemOf(exit backends.Exit) string {
+	switch f := exit.Result.Failure; {
+	case f != nil && exit.Result.Terminal:
+		return loop.OneLine(f.Message)
+	case exit.Lingered:
+		return "" // it had said that it was done; we ended it
+	case exit.Signal != "":
+		return withStderr("the agent was ended by a signal: "+exit.Signal, exit.Stderr)
+	case exit.Code != 0:
+		return withStderr(fmt.Sprintf("the agent exited with code %d", exit.Code), exit.Stderr)
+	case f != nil:
+		return withStderr(loop.OneLine(f.Message), exit.Stderr)
+	case exit.ReadErr != nil:
+		return loop.OneLine("reading the agent's output: " + exit.ReadErr.Error())
+	}
+	return ""
+}
+
+// withStderr adds the reason that an agent gave on stderr.
+func withStderr(problem, stderr string) string {
+	if reason := stream.ReasonIn(stderr); reason != "" {
+		return problem + ": " + reason
+	}
+	return problem
+}
+
+// Tally counts what came in a row.
+type Tally struct {
+	Begun bool // an agent has begun to work, at any time
+	loopstate.InARow
+}
+
+// Add counts a run.
+func (t *Tally) Add(r Report) {
+	bump := func(n *int, hit bool) {
+		if *n++; !hit {
+			*n = 0
+		}
+	}
+	t.Begun = t.Begun || !r.NeverBegan
+	bump(&t.RateLimits, r.Limited)
+	bump(&t.Overloads, r.Overloaded)
+	if r.Refused() || r.Outcome == loop.OutcomeCancelled { // it says nothing about the agent
+		return
+	}
+	bump(&t.Failures, r.Outcome == loop.OutcomeError || r.Outcome == loop.OutcomeTimeout)
+	bump(&t.StartFailures, r.NeverBegan)
+	bump(&t.Stalls, r.Outcome == loop.OutcomeTimeout && r.Cause == loop.StopStalled)
+	bump(&t.Denials, len(r.Exit.Result.Denials) > 0)
+	bump(&t.ShortRuns, r.isShort())
+	bump(&t.UnknownCosts, r.Unpriced)
+}
+
+// Spent is what a loop has used of its limits.
+type Spent struct {
+	Iterations int // counted ones
+	Cost       stream.Cost
+	Unknown    int // runs whose cost isn't in that, as nobody knows it
+	Tokens     stream.Tokens
+	Elapsed    time.Duration
+	Hats       loop.HatCosts // where hats hand over
+}
+
+// Decide says whether the loop ends after a run, and why. Completion beats
+// every cap, and the user's word (cause) beats everything but completion.
+func Decide(r Report, cause loop.StopReason, t Tally, s Spent, check verify.Check, limits loop.Limits) loop.StopReason {
+	switch {
+	case r.isDone():
+		return loop.StopPromise
+	case cause != "" && cause != loop.StopStalled:
+		return cause
+	case check.MaxFailures > 0 && t.Refuted >= check.MaxFailures:
+		return loop.StopUnverified
+	case t.Denials >= maxDenials:
+		return loop.StopPermissionDenied
+	case r.Nobody && limits.MaxFailures > 0 && (!t.Begun || t.StartFailures >= maxNobodies):
+		return loop.StopUnauthorized
+	case !t.Begun && (r.Unstartable || limits.MaxFailures > 0 && t.StartFailures >= min(MaxStartFailures, limits.MaxFailures)):
+		return loop.StopBackendError
+	case t.Stalls >= maxStalls:
+		return loop.StopStalled
+	case limits.MaxFailures > 0 && t.Failures >= limits.MaxFailures:
+		return loop.StopFailures
+	case OverBudget(r.Exit.Result) && limits.MaxCostUSD > 0 && r.Cause != StopSpent:
+		return loop.StopMaxCost
+	}
+	if why := Reached(s, limits); why != "" {
+		return why
+	}
+	if limits.MaxUnchanged > 0 && t.NoProgress >= limits.MaxUnchanged {
+		return loop.StopNoProgress
+	}
+	return ""
+}
+
+// Reached says which cap the loop has come to, or "".
+func Reached(s Spent, limits loop.Limits) loop.StopReason {
+	switch {
+	case limits.MaxIterations > 0 && s.Iterations >= limits.MaxIterations:
+		return loop.StopMaxIterations
+	case limits.MaxCostUSD > 0 && s.Cost.Known && s.Cost.USD >= limits.MaxCostUSD:
+		return loop.StopMaxCost
+	case limits.MaxDuration > 0 && s.Elapsed >= limits.MaxDuration:
+		return loop.StopMaxTime
+	}
+	return ""
+}
+
+// Skipped is why a run is ended whose iteration the user wants to be over. The loop goes on.
+const Skipped loop.StopReason = "next"
+
+// UsedBy is what a state file says that its loop has used.
+func UsedBy(s loopstate.State) Spent {
+	used := Spent{Iterations: max(s.Iteration-1, 0), Elapsed: s.Elapsed, Tokens: stream.Tokens(s.Tokens)}
+	if s.Begun {
+		used.Iterations++ // it was cut off: who drove the loop died
+	}
+	if s.CostUSD != nil {
+		used.Cost = stream.USD(*s.CostUSD)
+	}
+	used.Hats, used.Unknown = loop.HatCostsOf(s.HatCosts), s.UnknownCosts
+	return used
+}
