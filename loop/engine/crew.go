@@ -182,7 +182,7 @@ func (c *crew) member(w setup.Role, at setup.Place, previous string) *member {
 	m := &member{crew: c, role: w, place: at, plan: c.plan, scope: l.scope}
 	m.plan.Prompt = w.TaskOf(at, c.plan.Prompt, previous)
 	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.Iteration, at.Step, at.K, c.again)
-	m.below = below{call: w.CallOf(at, id, c.plan.Prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.partner, text) }}
+	m.below = below{call: w.CallOf(at, id, c.plan.Prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.Partner, text) }}
 	return m
 }
 
@@ -202,7 +202,7 @@ func (c *crew) join(m *member, agent Agent) {
 	}
 	c.loop.activity.touch()
 	c.loop.setOwner()
-	c.loop.meet(&m.partner, agent, m.role.Backend)
+	c.loop.meet(&m.Partner, agent, m.role.Backend)
 }
 
 // leave is join's end.
@@ -210,7 +210,7 @@ func (c *crew) leave(m *member) {
 	c.mu.Lock()
 	m.working = false
 	c.mu.Unlock()
-	c.loop.part(&m.partner)
+	c.loop.part(&m.Partner)
 }
 
 // left are what has to be ended if this process is killed: scopes besides the loop's, and agents.

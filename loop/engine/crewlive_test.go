@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -183,7 +184,11 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r.snapshots.Found = r.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
-			r.change(func(p *progress) { p.told = []told{{Guidance: loop.Guidance{ID: "g1", Text: "try the other way"}}} })
+			r.change(func(p *progress) {
+				p.talk.Meet(&guidance.Partner{}, nil)
+				p.talk.Queue([]string{"try the other way"}, nil)
+				p.talk.Address()
+			})
 			r.hasRead(stream.Heard{ID: "g1"})
 		}
 		r.endConversation()

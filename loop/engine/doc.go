@@ -21,8 +21,8 @@
 // are told, is loop/engine/setup's. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
 // own, shown below a call with its name (below.go). hats.go tells agents their roles and takes down
-// what they publish. live.go hands the user's words to the running agent, and back to the next run
-// what came too late.
+// what they publish. loop/engine/guidance knows which of the user's words are
+// for which agent, live.go hands them over.
 //
 // obey.go is the side of the socket where other processes ask, departure.go a loop's way into a
 // process of its own. Where the loop is kept, session.go says only when what is to be there.

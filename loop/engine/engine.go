@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -214,28 +215,28 @@ func (l *Loop) claim() (setup.Run, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var plan setup.Run
-	var guidance, next, warnings []string
+	var texts, next, warnings []string
 	l.setUnderWay(true)
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
 		plan.Turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
-		guidance, s.Guidance = s.Guidance, nil
+		texts, s.Guidance = s.Guidance, nil
 		next, s.GuidanceNext = s.GuidanceNext, nil
-		s.Guided = slices.Concat(s.Guided, guidance, next)
+		s.Guided = slices.Concat(s.Guided, texts, next)
 	})
 	if err != nil {
 		l.setUnderWay(false)
 		return plan, err
 	}
-	fresh := l.takeGuidance(guidance, next)
+	fresh := l.takeGuidance(texts, next)
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
 	plan.Iteration, plan.Prompt, plan.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
-		p.guiding, p.skip = append(p.guiding, fresh...), false
-		plan.Guidance, plan.Refutation = slices.Clone(p.guiding), p.proof.refutation
+		p.skip = false
+		plan.Guidance, plan.Refutation = p.talk.Give(fresh), p.proof.refutation
 		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
 		plan.Missed = p.promises.next
 		plan.Limits = p.status.Limits
@@ -274,7 +275,7 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 		plan.Emit = cfg.EmitCommand(l.scope.TempDir)
 	}
 	prompt, args := cfg.Brief(plan)
-	l.self = &partner{fulfils: fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
+	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
 	l.snapshotBefore()
 	if err := l.snapshots.MayOnlyRead(plan.Turn.Hat); err != nil {
 		return judge.Report{}, err

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -43,9 +44,9 @@ type checks struct{ runs }
 type runs struct {
 	books
 	start   func(backends.Spec) (Agent, error)
-	refused sandbox.Refusals // by the walls
-	self    *partner         // the agent of the run under way, where it is the only one
-	crewed  int              // the last iteration that had steps; only the engine's goroutine uses it
+	refused sandbox.Refusals  // by the walls
+	self    *guidance.Partner // the agent of the run under way, where it is the only one
+	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it
 }
 
 // books are what is kept of the loop, and what its user writes: the state file, the record, and

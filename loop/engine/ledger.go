@@ -35,10 +35,7 @@ func (p *progress) enter(s *loopstate.State) {
 	p.proof.enter(s)
 	s.OverBudget = p.purse.why
 	reopen(s)
-	s.Guided = nil
-	for _, g := range p.guiding {
-		s.Guided = append(s.Guided, g.Text)
-	}
+	p.talk.Enter(s)
 	s.CostUSD = nil
 	if cost := p.base.Cost.Plus(p.current.Cost); cost.Known {
 		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
@@ -61,13 +58,13 @@ func (l *books) save(edit func(*loopstate.State)) error {
 
 // saveBy is save by one of the store's ways to update, after taking over what the user has changed.
 func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
-	var heard []loop.Guidance
+	var heard int
 	var held loosened
 	state, err := update(func(s *loopstate.State) error {
 		l.change(func(p *progress) {
 			held = p.hold(s)
 			p.enter(s)
-			heard = p.enterHeard(s)
+			heard = p.talk.EnterHeard(s)
 		})
 		edit(s)
 		return nil
@@ -75,7 +72,7 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 	if err == nil {
 		l.change(func(p *progress) {
 			p.known = state
-			p.wroteHeard(heard)
+			p.talk.Wrote(heard)
 		})
 	}
 	l.askTerms(held)
@@ -141,7 +138,8 @@ func (p *progress) account(r judge.Report) {
 	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
 		p.base.Iterations++
 		if !r.NeverBegan { // it may be told again to the next one
-			p.guiding, p.proof.refutation = nil, ""
+			p.talk.Counted()
+			p.proof.refutation = ""
 		}
 	}
 	p.base.Elapsed += r.Exit.Duration

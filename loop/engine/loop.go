@@ -276,11 +276,9 @@ func (l *Loop) init(s loopstate.State) {
 		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= nearlySpent*limit {
 			p.warned = limit
 		}
-		for _, text := range s.Guided { // the iteration that was told this is run again
-			p.guiding = append(p.guiding, p.newGuidance(text))
-		}
+		p.talk.Owe(s.Guided...) // the iteration that was told this is run again
 		if l.cfg.Say != "" {
-			p.guiding = append(p.guiding, p.newGuidance(l.cfg.Say))
+			p.talk.Owe(l.cfg.Say)
 		}
 		p.status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -22,7 +23,7 @@ type member struct {
 	plan   setup.Run
 	prompt string // what it is given, with all that it is told besides
 
-	partner
+	guidance.Partner
 	activity activity
 	working  bool            // guarded by the crew's lock
 	patience time.Time       // until then it has said that it will be silent; the same
@@ -65,12 +66,11 @@ func (m *member) run() {
 // play runs the agent to its end.
 func (m *member) play() error {
 	c, l := m.crew, m.crew.loop
-	l.look(func(p *progress) { m.plan.Budget = p.left() })
-	m.plan.Guidance = l.saidSoFar()
+	l.look(func(p *progress) { m.plan.Budget, m.plan.Guidance = p.left(), p.talk.SoFar() })
 	prompt, args := l.cfg.BriefOf(m.role, m.place, m.plan)
 	m.prompt = prompt
 	if m.place.IsLast() { // nobody else can end the loop
-		m.fulfils = fulfils(m.completion())
+		m.Fulfils = guidance.Fulfils(m.completion())
 	}
 	if m.place.K > 1 { // the end of one sweeps what is in its scope
 		scope, err := l.openScope()

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -57,19 +58,19 @@ type progress struct {
 	purse pursed
 
 	// The run under way.
-	running Agent         // nil between runs
-	ending  bool          // it was asked to end, as a limit is reached or the next iteration is asked for
-	longest time.Duration // how long it may take; 0: no limit
-	stopped time.Duration // in which this process was stopped
-	waited  time.Duration // for the user, before the run
-	conversation
+	running    Agent         // nil between runs
+	ending     bool          // it was asked to end, as a limit is reached or the next iteration is asked for
+	longest    time.Duration // how long it may take; 0: no limit
+	stopped    time.Duration // in which this process was stopped
+	waited     time.Duration // for the user, before the run
+	talk       guidance.Talk
+	skip       bool // it was asked to end, as its user wants the next one
 	desk       *ask.Desk
 	waits      bool           // the observer was told that it waits for the user
 	unanswered []ask.Question // those for which the loop ends
 	goesOn     bool           // tools were called, so another turn follows
 	deeds      deeds.Deeds
 	line       lineBuffer
-	guiding    []loop.Guidance // what it was told; told again if it doesn't count
 
 	concluded bool // nothing keeps the loop from its end any more; changes under fileMu
 
@@ -77,10 +78,8 @@ type progress struct {
 	cause    loop.StopReason
 	grace    time.Duration // of the stop that cause asks for
 	paused   bool
-	retryNow bool            // a wait is to end
-	lastRun  bool            // no other iteration after this one
-	queued   []loop.Guidance // not yet delivered, in the order of the state file
-	guided   int             // pieces of guidance so far, for their ids
+	retryNow bool // a wait is to end
+	lastRun  bool // no other iteration after this one
 
 	known     loopstate.State // as it was read or kept last
 	waitNoted bool            // until when the loop waits is known to whoever goes on

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -47,7 +48,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	cfg := l.cfg.As(reviewer)
 	cfg.Model, run.Prompt = "", l.reviewPrompt(done) // its own arguments may name one
 	prompt, args := cfg.Hand(run, nil)
-	p := &partner{fulfils: fulfils(l.approvalOf(prompt))}
+	p := &guidance.Partner{Fulfils: guidance.Fulfils(l.approvalOf(prompt))}
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
 		h.end(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
@@ -148,7 +149,7 @@ func (l *checks) reviewPrompt(done *checkedRun) string {
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *checks) newReview(done *checkedRun, p *partner) *below {
+func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *below {
 	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
 	h := &below{

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -82,8 +83,8 @@ type news struct {
 // learn takes over what the state file says, its limits and promise only when
 // they are valid.
 func (p *progress) learn(s loopstate.State, valid bool) (n news) {
-	p.guiding = slices.DeleteFunc(p.guiding, func(g loop.Guidance) bool { // what was taken back
-		return slices.Contains(p.known.Standing, g.Text) && !slices.Contains(s.Standing, g.Text)
+	p.talk.TakeBack(func(text string) bool {
+		return slices.Contains(p.known.Standing, text) && !slices.Contains(s.Standing, text)
 	})
 	p.known = s
 	st := &p.status
@@ -108,9 +109,9 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 // be told something, and acknowledges what is new.
 func (l *books) learnGuidance(texts, next []string) {
 	var fresh []loop.Guidance
-	var all []words
+	var all []guidance.Words
 	l.change(func(p *progress) {
-		fresh = p.queue(withoutHeard(texts, p.heard), next)
+		fresh = p.talk.Queue(texts, next)
 		all = p.address()
 	})
 	taken := l.hand(all)
@@ -121,36 +122,11 @@ func (l *books) learnGuidance(texts, next []string) {
 	}
 }
 
-// queue makes the queue what the state file lists: known pieces keep their ids,
-// and what the user took out is gone. It returns the new ones.
-func (p *progress) queue(texts, next []string) (fresh []loop.Guidance) {
-	known := p.queued
-	p.queued = nil
-	for i, text := range slices.Concat(texts, next) {
-		later := i >= len(texts)
-		if i := slices.IndexFunc(known, func(g loop.Guidance) bool { return g.Text == text && g.Next == later }); i >= 0 {
-			p.queued = append(p.queued, known[i])
-			known = slices.Delete(known, i, i+1)
-			continue
-		}
-		g := p.newGuidance(text)
-		g.Next = later
-		p.queued, fresh = append(p.queued, g), append(fresh, g)
-	}
-	return fresh
-}
-
-// newGuidance gives a piece of guidance its id.
-func (p *progress) newGuidance(text string) loop.Guidance {
-	p.guided++
-	return loop.Guidance{ID: fmt.Sprintf("g%d", p.guided), Text: text, State: loop.GuidanceQueued}
-}
-
 // takeGuidance gives the pieces of guidance with these texts out of the queue.
 // The caller holds fileMu.
 func (l *books) takeGuidance(texts, next []string) (taken []loop.Guidance) {
 	l.learnGuidance(texts, next)
-	l.change(func(p *progress) { taken, p.queued = p.queued, nil })
+	l.change(func(p *progress) { taken = p.talk.Take() })
 	return taken
 }
 
@@ -211,12 +187,6 @@ func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: calle
 // delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
 func (l *books) Steer(q loop.Steering) (id string, err error) {
 	err = l.own(loop.Request{Do: caller.Steer, Steering: q})
-	l.look(func(p *progress) {
-		for _, g := range slices.Concat(p.guiding, p.heard, p.queued) {
-			if g.Text == q.Text {
-				id = g.ID
-			}
-		}
-	})
+	l.look(func(p *progress) { id = p.talk.ID(q.Text) })
 	return id, err
 }
