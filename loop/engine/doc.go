@@ -7,8 +7,8 @@
 // iteration, runOnce runs an agent and watches its limits, loop/engine/judge (no clocks, no
 // files) says how the run went and whether the loop ends, wait.go waits. ledger.go keeps in the loop's record what
 // is spent, while it is spent and beside the loop's own work. terms.go puts back what loosens a
-// loop in its file while a run is at work, and asks. till.go counts what loops spend that agents
-// start. loop/engine/snapshots says what iterations changed, and whether
+// loop in its file while a run is at work, and asks. loop/engine/till counts what loops spend that
+// agents start. loop/engine/snapshots says what iterations changed, and whether
 // that is anything new, also by what their tools did (loop/engine/deeds).
 //
 // A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/till"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -56,9 +57,8 @@ type books struct {
 	store Store
 
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
-	tillMu sync.Mutex // one counts what loops of the agents spend, alone
-	tills  tills      // guarded by tillMu
-	outer  outer      // the same
+	till   till.Till  // what loops of the agents spend
+	outer  till.Outer // the loop around this one
 }
 
 // talks are what goes on between user and agents: questions, answers and guidance.

@@ -155,7 +155,7 @@ func (l *Loop) begin() error {
 	}
 	l.init(state)
 	l.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
-	l.outer.from = l.Status().Cost.USD
+	l.outer.Begin(l.Status().Cost.USD)
 	_, _ = l.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
 		l.listen()

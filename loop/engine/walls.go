@@ -20,7 +20,9 @@ func (l *runs) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
 		scope.Walls = l.walls
-		l.openTill(scope)
+		if dir := l.till.Open(scope.TempDir); dir != "" {
+			scope.Shared = append(scope.Shared, dir)
+		}
 	}
 	return scope, err
 }
