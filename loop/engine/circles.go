@@ -24,7 +24,7 @@ func (l *Loop) noteProgress(plan setup.Run, r judge.Report) {
 	var now progress
 	l.look(func(p *progress) { now = *p })
 	if p.Promised && r.Checked && !r.Passed {
-		p.Refutation = now.proof.refutation
+		p.Refutation = now.proof.Refutation
 	}
 	p.Waited, c.Stuck = now.deeds.Waited, now.deeds.StuckText()
 	if l.cfg.Worn(plan.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools

@@ -118,7 +118,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
-			r.change(func(p *progress) { p.proof.refutation = rest })
+			r.change(func(p *progress) { p.proof.Refutation = rest })
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
 			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -15,7 +16,7 @@ import (
 const checkBookBeats = 10
 
 // commandGate runs the command.
-var commandGate = gate{verify.CommandGate, true, func(l *checks, done *checkedRun) verify.Result {
+var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
 	out := &verify.Output{}
 	result := out.Judge(l.runCheck(done.iteration, out))
 	verify.Locate(l.cfg.Folder, result.Problems)

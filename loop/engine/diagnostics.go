@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -21,20 +22,20 @@ const (
 )
 
 // diagnosticsGate asks the editor that is attached for new errors.
-var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *checks, done *checkedRun) verify.Result {
+var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
 	if l.cfg.Diagnose == nil {
-		return unchecked("could not be asked for: no editor is attached that tells them")
+		return proof.Unchecked("could not be asked for: no editor is attached that tells them")
 	}
 	edits, deleted, err := l.snapshots.Edits()
 	switch {
 	case err != nil:
-		return unchecked("can't be compared with the loop's start: " + loop.OneLine(err.Error()))
+		return proof.Unchecked("can't be compared with the loop's start: " + loop.OneLine(err.Error()))
 	case len(edits) == 0 && deleted > 0:
-		return unchecked("can't be told: the loop only deleted files")
+		return proof.Unchecked("can't be told: the loop only deleted files")
 	case len(edits) == 0:
 		return verify.Result{State: verify.Verified, Why: "show no new error: the loop changed no file", Code: -1}
 	case len(edits) > maxDiagnosed:
-		return unchecked(fmt.Sprintf("can't be told: the loop changed %d files, and an editor is asked of %d at most", len(edits), maxDiagnosed))
+		return proof.Unchecked(fmt.Sprintf("can't be told: the loop changed %d files, and an editor is asked of %d at most", len(edits), maxDiagnosed))
 	}
 	paths := make([]string, len(edits))
 	for i, e := range edits {
@@ -42,9 +43,9 @@ var diagnosticsGate = gate{verify.DiagnosticsGate, true, func(l *checks, done *c
 	}
 	now, err := l.diagnose(diagnosisPatience, paths)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return unchecked("could not be asked for: the editor doesn't answer")
+		return proof.Unchecked("could not be asked for: the editor doesn't answer")
 	} else if err != nil {
-		return unchecked("could not be asked for: " + loop.OneLine(err.Error()))
+		return proof.Unchecked("could not be asked for: " + loop.OneLine(err.Error()))
 	}
 	return verify.JudgeDiagnostics(l.snapshots.DiagnosedBefore(), now, edits)
 }}

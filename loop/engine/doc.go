@@ -16,8 +16,8 @@
 // watch them, checks find out what their work is worth, turns choose a hat, and the engine on top
 // decides. A floor knows what is below it. Only the engine knows all.
 //
-// A promise passes a row of gates (gate.go), each in a file of its own (command.go, diagnostics.go,
-// reviewer.go); verify.go says what follows. What a loop is set up with, and what its runs
+// A promise passes a row of gates. loop/engine/proof decides by what they say; gate.go asks them, each in
+// a file of its own (command.go, diagnostics.go, reviewer.go), and verify.go does what follows. What a loop is set up with, and what its runs
 // are told, is loop/engine/setup's. Where an iteration has steps, a crew is its
 // agent: to whoever waits for the run or ends it, it is one, and each member of it is a run of its
 // own, shown below a call with its name (below.go). hats.go tells agents their roles and takes down

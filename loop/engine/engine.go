@@ -236,7 +236,7 @@ func (l *Loop) claim() (setup.Run, error) {
 	plan.Iteration, plan.Prompt, plan.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress) {
 		p.skip = false
-		plan.Guidance, plan.Refutation = p.talk.Give(fresh), p.proof.refutation
+		plan.Guidance, plan.Refutation = p.talk.Give(fresh), p.proof.Refutation
 		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
 		plan.Missed = p.promises.next
 		plan.Limits = p.status.Limits

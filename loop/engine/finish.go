@@ -129,10 +129,10 @@ func (p *progress) endOf(why loop.StopReason, r judge.Report) loop.End {
 	if why == loop.StopUnanswered {
 		end.Unanswered, r.Problem = p.unanswered, p.unansweredText()
 	}
-	end.Unchecked = p.proof.unchecked
+	end.Unchecked = p.proof.Unchecked
 	if why.Capped() || why == loop.StopDetached { // maybe before its first run
 		end.Iterations = p.base.Iterations
-		if p.proof.checking && p.proof.promised != "" {
+		if p.proof.Checking && p.proof.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
 		}
 	} else if why != loop.StopPromise {

@@ -4,16 +4,16 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// gate is one of what a promise has to pass. Each stands in a file of its own.
+// gate is one of what a promise has to pass, and how it is asked.
 type gate struct {
-	name verify.Gate
-	each bool // with verify.OnEach it is passed by runs that promise nothing, too
+	proof.Gate
 	// ask finds out whether the work passes, for as long as that takes. It returns
 	// early when the loop is to end; then what it says doesn't count.
 	ask func(*checks, *checkedRun) verify.Result
@@ -25,8 +25,8 @@ var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
 // checkedRun is the run whose work the gates look at, one after the other.
 type checkedRun struct {
 	iteration int
-	verdicts  []string // what the gates before it said
-	reviews   int      // so far
+	proof.Row
+	reviews int // so far
 }
 
 // pass asks a gate once. ok is false when the loop is to end before that has told
@@ -41,7 +41,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 		}
 		p.beginRun(began)
 		before = p.base.Cost
-		p.status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.name), StartedAt: began}
+		p.status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.Name), StartedAt: began}
 	})
 	if isStopping {
 		return result, false
@@ -51,8 +51,8 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
 	l.fileMu.Unlock()
 	l.snapshots.Await()
-	if g.name != verify.ProtectGate { // which takes no time
-		l.emit(l.verification(g.name, verify.Running))
+	if g.Name != verify.ProtectGate { // which takes no time
+		l.emit(l.verification(g.Name, verify.Running))
 	}
 	result = g.ask(l, done)
 	var took time.Duration
@@ -66,7 +66,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	if isStopping {
 		return result, false
 	}
-	told := l.verification(g.name, result.State)
+	told := l.verification(g.Name, result.State)
 	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
 	if after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
@@ -78,26 +78,21 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 // verification is what is told of a gate that is asked.
 func (l *runs) verification(g verify.Gate, state verify.State) loop.Verify {
 	v := loop.Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
-	l.look(func(p *progress) { v.Promised = p.proof.promised != "" })
+	l.look(func(p *progress) { v.Promised = p.proof.Promised != "" })
 	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}
 	return v
 }
 
-// unchecked is the answer of a gate that can't tell.
-func unchecked(why string) verify.Result {
-	return verify.Result{State: verify.Unchecked, Why: why, Code: -1}
-}
-
 // protectGate holds a promise back when the loop changed what is protected.
-var protectGate = gate{verify.ProtectGate, false, func(l *checks, done *checkedRun) verify.Result {
+var protectGate = gate{proof.Gate{Name: verify.ProtectGate}, func(l *checks, done *checkedRun) verify.Result {
 	found, err := l.snapshots.ChangedGuards(l.cfg.Verify, l.cfg.CheckFile)
 	switch {
 	case err != nil:
-		return unchecked("can't be told from others: " + err.Error())
+		return proof.Unchecked("can't be told from others: " + err.Error())
 	case len(found.Protected) > 0:
-		return unchecked("were changed by the loop: " + snapshots.Bounded(found.Protected))
+		return proof.Unchecked("were changed by the loop: " + snapshots.Bounded(found.Protected))
 	}
 	return verify.Result{State: verify.Verified, Why: "are as they were", Code: -1}
 }}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -16,7 +17,7 @@ import (
 func TestEachGateIsInTheRow(t *testing.T) {
 	var row []verify.Gate
 	for _, g := range gates {
-		row = append(row, g.name)
+		row = append(row, g.Name)
 	}
 	if !slices.Equal(row, verify.Gates()) {
 		t.Errorf("the row is %v, the gates are %v", row, verify.Gates())
@@ -33,9 +34,9 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 	gates = slices.Clone(real)
 	for i, g := range gates {
 		gates[i].ask = func(l *checks, q *checkedRun) verify.Result {
-			*asked = append(*asked, g.name)
-			if rest := answers[g.name]; len(rest) > 0 {
-				answers[g.name] = rest[1:]
+			*asked = append(*asked, g.Name)
+			if rest := answers[g.Name]; len(rest) > 0 {
+				answers[g.Name] = rest[1:]
 				return rest[0]
 			}
 			return verify.Result{State: verify.Verified, Why: "passed"}
@@ -83,7 +84,7 @@ func TestAPromisePassesEachGateInOrder(t *testing.T) {
 // Who tries again needn't wait again for what has passed; who accepts answers one
 // question, and no other.
 func TestTheUsersWordIsForOneGate(t *testing.T) {
-	unsure := []verify.Result{unchecked("can't tell"), unchecked("can't tell yet")}
+	unsure := []verify.Result{proof.Unchecked("can't tell"), proof.Unchecked("can't tell yet")}
 	asked := script(t, map[verify.Gate][]verify.Result{protect: unsure, reviewer: unsure})
 	bubble(t, func(t *testing.T) {
 		r := verified(t, nil, withAllGates, promise)
@@ -114,7 +115,7 @@ func TestTheUsersWordIsForOneGate(t *testing.T) {
 
 // Where no promise waits, only what costs nothing but time is asked.
 func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
-	asked := script(t, map[verify.Gate][]verify.Result{diagnostics: {unchecked("can't tell")}})
+	asked := script(t, map[verify.Gate][]verify.Result{diagnostics: {proof.Unchecked("can't tell")}})
 	bubble(t, func(t *testing.T) {
 		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -80,7 +81,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	var warnings []string
 	var q hats.Queue
 	var handed []hats.Topic
-	var before proof
+	var before proof.State
 	l.look(func(p *progress) { before = p.proof })
 	said := r.Verdict
 	revoke := func(why string) {
@@ -97,7 +98,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			revoke(l.notYet(ring, turn, q))
 		}
 		l.mustVerify(r)
-		l.look(func(p *progress) { p.proof.enter(s) })
+		l.look(func(p *progress) { p.proof.Enter(s) })
 		setup.EnterQueue(s, q)
 	})
 	if err == nil {

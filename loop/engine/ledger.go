@@ -32,7 +32,7 @@ func (p *progress) enter(s *loopstate.State) {
 	s.Tokens = loopstate.Tokens(p.base.Tokens.Plus(p.current.Tokens))
 	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.Unknown, p.met
 	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.desk.Rules()
-	p.proof.enter(s)
+	p.proof.Enter(s)
 	s.OverBudget = p.purse.why
 	reopen(s)
 	p.talk.Enter(s)
@@ -121,7 +121,7 @@ func (l *books) writeSpending() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool
-	l.look(func(p *progress) { isDue = p.underWay || p.proof.checking })
+	l.look(func(p *progress) { isDue = p.underWay || p.proof.Checking })
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
@@ -139,7 +139,7 @@ func (p *progress) account(r judge.Report) {
 		p.base.Iterations++
 		if !r.NeverBegan { // it may be told again to the next one
 			p.talk.Counted()
-			p.proof.refutation = ""
+			p.proof.Refutation = ""
 		}
 	}
 	p.base.Elapsed += r.Exit.Duration

@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -200,7 +201,7 @@ func (l *Loop) mayTakeUp(found loopstate.State) error {
 // takeUp makes the state file's loop ours.
 func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Stranger {
-		proof{}.enter(&found)
+		proof.State{}.Enter(&found)
 	}
 	l.findCost(&found)
 	if err := l.mayTakeUp(found); err != nil {
@@ -226,7 +227,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 			s.Account.Failures.Add(loop.CutOff)
 		}
 		if l.cfg.Stranger {
-			proof{}.enter(s)
+			proof.State{}.Enter(s)
 		}
 		l.cfg.Change.Apply(s)
 		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
@@ -272,7 +273,7 @@ func (l *Loop) init(s loopstate.State) {
 		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
 		p.purse = pursed{limits: l.cfg.Budget.Limits, left: math.Inf(1)}
 		p.counts = judge.Tally{Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
-		p.proof = takeUpProof(s)
+		p.proof = proof.TakeUp(s)
 		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= nearlySpent*limit {
 			p.warned = limit
 		}

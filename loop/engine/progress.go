@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -54,7 +55,7 @@ type progress struct {
 	busy     bool   // an agent, or what it wrote, is at work, see Loop.work
 	wears    string // the hat that the run under way costs, where hats hand over
 
-	proof proof
+	proof proof.State
 	purse pursed
 
 	// The run under way.
@@ -102,7 +103,7 @@ func (p *progress) snapshot() loop.Status {
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = loop.HatsOf(p.hatCosts(), p.known)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.counts.NoProgress, p.unpriced, p.purse.why
-	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.unchecked
+	s.Refuted, s.Unchecked = p.counts.Refuted, p.proof.Unchecked
 	s.LastLine = p.line.last()
 	s.Pausing = p.paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.desk.Questions(), p.desk.Rules()

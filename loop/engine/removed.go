@@ -30,7 +30,7 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
 	l.change(func(p *progress) {
-		ok = isCleaned || p.proof.checking || slices.ContainsFunc(p.deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
+		ok = isCleaned || p.proof.Checking || slices.ContainsFunc(p.deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
 		if isNews = ok && !p.broughtBack; ok {
 			p.broughtBack = true
 		}

@@ -101,7 +101,7 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 	n.wake = n.changed || retry || p.paused == s.Active
 	p.retryNow = p.retryNow || retry
 	p.paused = !s.Active
-	p.proof.accepted = p.proof.accepted || s.Accept && p.proof.unchecked != ""
+	p.proof.Accepted = p.proof.Accepted || s.Accept && p.proof.Unchecked != ""
 	return n
 }
 

@@ -52,10 +52,10 @@ func (l *talks) awaitWord(stillWaits func(*progress) bool) (stop func()) {
 // unansweredText says what nobody has answered.
 func (p *progress) unansweredText() string {
 	switch n := len(p.unanswered); {
-	case p.proof.unchecked != "" && p.proof.promised != "":
-		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.proof.promised, p.proof.unchecked))
-	case p.proof.unchecked != "":
-		return loop.OneLine("it could not be verified: " + p.proof.unchecked)
+	case p.proof.Unchecked != "" && p.proof.Promised != "":
+		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.proof.Promised, p.proof.Unchecked))
+	case p.proof.Unchecked != "":
+		return loop.OneLine("it could not be verified: " + p.proof.Unchecked)
 	case p.unpriced > 0:
 		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.unpriced, "run"))
 	case p.purse.why != "":
