@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -32,10 +33,12 @@ func (l *talks) openDesk() *ask.Desk {
 				l.poke()
 			},
 			IsOver: func(q ask.Question) (isOver bool) {
-				l.look(func(p *progress) { isOver = p.cause != "" || p.skip && q.HoldsAgent() })
+				l.look(func(p *progress.State) { isOver = p.Cause != "" || p.Skip && q.HoldsAgent() })
 				return isOver
 			},
-			Await: func(stillWaits func() bool) func() { return l.awaitWord(func(*progress) bool { return stillWaits() }) },
+			Await: func(stillWaits func() bool) func() {
+				return l.awaitWord(func(*progress.State) bool { return stillWaits() })
+			},
 		},
 	}
 }
@@ -43,13 +46,13 @@ func (l *talks) openDesk() *ask.Desk {
 // showWaiting tells the observer that the loop waits for the user, or no more.
 func (l *talks) showWaiting() {
 	var to loop.StateChanged
-	l.change(func(p *progress) {
-		waits := p.desk.HoldsAgent()
-		if waits == p.waits {
+	l.change(func(p *progress.State) {
+		waits := p.Desk.HoldsAgent()
+		if waits == p.Waits {
 			return
 		}
-		p.waits = waits
-		if p.status.State != loop.StateRunning {
+		p.Waits = waits
+		if p.Status.State != loop.StateRunning {
 			return
 		}
 		to = loop.StateChanged{State: loop.StateRunning}

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -70,7 +71,7 @@ func isOurs(e stream.Event) bool {
 func (l *ground) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
-		l.change(func(p *progress) { p.status.Agents.Follow(e, time.Now()) })
+		l.change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
 		if isOurs(e) {
 			l.setOwner()
 		}

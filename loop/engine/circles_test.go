@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -94,7 +95,7 @@ func newReplay(t *testing.T, limit int) *replay {
 func (r *replay) take(counts loopstate.InARow, limit int) {
 	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
 	r.snapshots.Circles.TakeUp(r.trees)
-	r.change(func(p *progress) { p.counts.InARow, p.status.Limits.MaxUnchanged = counts, limit })
+	r.change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
 }
 
 var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
@@ -118,7 +119,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
-			r.change(func(p *progress) { p.proof.Refutation = rest })
+			r.change(func(p *progress.State) { p.Proof.Refutation = rest })
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
 			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":
@@ -136,9 +137,9 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		case fact == "new prompt":
 			r.prompt += "!"
 		case fact == "resumed":
-			var now progress
-			r.look(func(p *progress) { now = *p })
-			r.take(now.counts.InARow, now.status.Limits.MaxUnchanged)
+			var now progress.State
+			r.look(func(p *progress.State) { now = *p })
+			r.take(now.Counts.InARow, now.Status.Limits.MaxUnchanged)
 		default:
 			r.t.Fatalf("nobody knows what %q is", fact)
 		}
@@ -154,8 +155,8 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.snapshots.Found = changes.State{}
 	}
 	limits := r.Status().Limits
-	r.look(func(p *progress) { told = r.snapshots.Circles.Rule(p.counts.NoProgress, limits.MaxUnchanged) })
-	r.change(func(p *progress) { p.deeds = deeds.Deeds{} })
+	r.look(func(p *progress.State) { told = r.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged) })
+	r.change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -170,9 +171,9 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.snapshots.Circles.Now.Aside = 7
 	}
 	r.guidance = nil
-	var now progress
-	r.look(func(p *progress) { now = *p })
-	return told, judge.Decide(rep, "", now.counts, now.base, verify.Check{}, limits)
+	var now progress.State
+	r.look(func(p *progress.State) { now = *p })
+	return told, judge.Decide(rep, "", now.Counts, now.Base, verify.Check{}, limits)
 }
 
 // withSnapshots lets the loop know what git ignores.
@@ -208,9 +209,9 @@ func (r *replay) act(calls []string) {
 				r.t.Fatal(err)
 			}
 		}
-		r.change(func(p *progress) {
-			p.deeds.Begin(call, now)
-			p.deeds.End(result, now.Add(took))
+		r.change(func(p *progress.State) {
+			p.Deeds.Begin(call, now)
+			p.Deeds.End(result, now.Add(took))
 		})
 	}
 }

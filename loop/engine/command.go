@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -58,13 +59,13 @@ func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 // attendGate waits for what a gate has started. It ends that when it takes longer
 // than a check may, or if it mayn't be silent for so long, and says why; and the loop
 // when its time is up. beat is called each second.
-func (l *runs) attendGate(agent Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
+func (l *runs) attendGate(agent progress.Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
 	began, n := time.Now(), 1
 	exit = l.watch(agent, watching{
 		until: func() (at time.Time) {
 			if late == "" && l.causeOf(judge.Report{}) == "" {
 				idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
-				at = earlier(idle, earlier(slow, overtime))
+				at = progress.Earlier(idle, progress.Earlier(slow, overtime))
 			}
 			return at
 		},
@@ -97,9 +98,9 @@ func (l *runs) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overt
 	idle, overtime = l.deadlines()
 	slow = overtime
 	if limit := l.cfg.Verify.Timeout; limit > 0 {
-		l.look(func(p *progress) {
-			if !p.desk.HoldsAgent() {
-				slow = began.Add(limit + p.idle())
+		l.look(func(p *progress.State) {
+			if !p.Desk.HoldsAgent() {
+				slow = began.Add(limit + p.Idle())
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -140,7 +141,7 @@ func (c *crew) work() {
 
 // mayGoOn says whether nothing keeps the next agent from beginning.
 func (c *crew) mayGoOn() bool {
-	c.loop.look(func(p *progress) { c.broke = cmp.Or(c.broke, p.outOf()) })
+	c.loop.look(func(p *progress.State) { c.broke = cmp.Or(c.broke, p.OutOf()) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.stopping && c.failed == nil && c.broke == ""
@@ -187,7 +188,7 @@ func (c *crew) member(w setup.Role, at setup.Place, previous string) *member {
 }
 
 // join takes a running agent in.
-func (c *crew) join(m *member, agent Agent) {
+func (c *crew) join(m *member, agent progress.Agent) {
 	c.mu.Lock()
 	m.agent, m.working = agent, true
 	m.activity.touch()
@@ -214,7 +215,7 @@ func (c *crew) leave(m *member) {
 }
 
 // left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
-func (c *crew) left() (remains []backends.Remains, agents []Agent) {
+func (c *crew) left() (remains []backends.Remains, agents []progress.Agent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members {
@@ -243,12 +244,12 @@ func (c *crew) fail(m *member) {
 	}
 	c.mu.Unlock()
 	if isFirst {
-		c.end(func(a Agent) { a.Stop(backends.Grace) })
+		c.end(func(a progress.Agent) { a.Stop(backends.Grace) })
 	}
 }
 
 // end ends the agents that run.
-func (c *crew) end(by func(Agent)) {
+func (c *crew) end(by func(progress.Agent)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members {
@@ -259,12 +260,12 @@ func (c *crew) end(by func(Agent)) {
 }
 
 // Stop ends all of them, and lets no other begin.
-func (c *crew) Stop(grace time.Duration) { c.stop(grace, func(a Agent) { a.Stop(grace) }) }
+func (c *crew) Stop(grace time.Duration) { c.stop(grace, func(a progress.Agent) { a.Stop(grace) }) }
 
 // Abort is Stop, for each as it does it best.
 func (c *crew) Abort(grace time.Duration) { c.stop(grace, endRun) }
 
-func (c *crew) stop(grace time.Duration, by func(Agent)) {
+func (c *crew) stop(grace time.Duration, by func(progress.Agent)) {
 	c.mu.Lock()
 	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
 		c.grace = grace
@@ -313,8 +314,8 @@ func (c *crew) sum(text string) (all backends.Exit) {
 		isIncomplete = isIncomplete || its.Lines > 0 && !its.Usage.Cost.Known
 		all.Strays, all.Survivor = all.Strays+m.Exit.Strays, errors.Join(all.Survivor, m.Exit.Survivor)
 	}
-	c.loop.change(func(p *progress) {
-		p.partUnknown = p.partUnknown || isIncomplete
+	c.loop.change(func(p *progress.State) {
+		p.PartUnknown = p.PartUnknown || isIncomplete
 		res.Usage = c.used(stream.Usage{})
 	})
 	return all

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -92,7 +93,7 @@ func (w *raising) Handle(e stream.Event) {
 	w.watcher.Handle(e)
 	if e == (stream.TurnEnd{}) {
 		w.rig.file.edit(func(s *loopstate.State) { s.MaxCostUSD = new(float64(100)) })
-		w.rig.change(func(p *progress) { p.status.Limits.MaxCostUSD = 100 })
+		w.rig.change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 100 })
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -184,10 +185,10 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r.snapshots.Found = r.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
-			r.change(func(p *progress) {
-				p.talk.Meet(&guidance.Partner{}, nil)
-				p.talk.Queue([]string{"try the other way"}, nil)
-				p.talk.Address()
+			r.change(func(p *progress.State) {
+				p.Talk.Meet(&guidance.Partner{}, nil)
+				p.Talk.Queue([]string{"try the other way"}, nil)
+				p.Talk.Address()
 			})
 			r.hasRead(stream.Heard{ID: "g1"})
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // activity is when an agent last gave a sign of life; the reader of
@@ -26,9 +27,9 @@ func (a *activity) excuse() {
 // sleeps and by that of the wall. The first counts for limits, the second for silence.
 func (l *runs) notePause(late, byTheWall time.Duration) {
 	if late > stoppedFor {
-		l.change(func(p *progress) {
-			if !p.desk.HoldsAgent() { // else that is part of it
-				p.stopped += late
+		l.change(func(p *progress.State) {
+			if !p.Desk.HoldsAgent() { // else that is part of it
+				p.Stopped += late
 			}
 		})
 	}
@@ -47,7 +48,7 @@ type watching struct {
 }
 
 // watch waits for whatever runs, as it is watched.
-func (l *runs) watch(agent Agent, w watching) backends.Exit {
+func (l *runs) watch(agent progress.Agent, w watching) backends.Exit {
 	exited := make(chan backends.Exit, 1)
 	go func() { exited <- agent.Wait() }()
 	beats := time.NewTicker(beatInterval)
@@ -88,24 +89,24 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
 	last := l.lastSign()
-	l.look(func(p *progress) {
-		if p.desk.HoldsAgent() { // it is the user who takes the time
+	l.look(func(p *progress.State) {
+		if p.Desk.HoldsAgent() { // it is the user who takes the time
 			return
 		}
-		if limit := p.status.Limits.IdleTimeout; limit > 0 {
+		if limit := p.Status.Limits.IdleTimeout; limit > 0 {
 			idle = last
 			// What it said that it will be silent for; the agents of a crew tell each for itself.
-			_, isCrew := p.running.(*crew)
-			if retry := p.status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
+			_, isCrew := p.Running.(*crew)
+			if retry := p.Status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
 				idle = retry.ResumeAt
 			}
 			idle = idle.Add(limit)
 		}
-		if limit := p.status.Limits.MaxDuration; limit > 0 {
-			overtime = p.overtime(limit - p.base.Elapsed)
+		if limit := p.Status.Limits.MaxDuration; limit > 0 {
+			overtime = p.Overtime(limit - p.Base.Elapsed)
 		}
-		if p.longest > 0 {
-			overtime = earlier(overtime, p.overtime(p.longest))
+		if p.Longest > 0 {
+			overtime = progress.Earlier(overtime, p.Overtime(p.Longest))
 		}
 	})
 	return idle, overtime
@@ -113,8 +114,8 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 
 // lastSign is since when the running agent is silent; of several, the one that has been for longest.
 func (l *runs) lastSign() time.Time {
-	var running Agent
-	l.look(func(p *progress) { running = p.running })
+	var running progress.Agent
+	l.look(func(p *progress.State) { running = p.Running })
 	if c, ok := running.(*crew); ok {
 		if last, ok := c.lastSign(); ok {
 			return last
@@ -148,24 +149,12 @@ func (c *crew) lastSign() (last time.Time, ok bool) {
 	return last, ok
 }
 
-// overtime is when the run under way has worked for as long as it may.
-func (p *progress) overtime(limit time.Duration) time.Time {
-	return p.status.IterationStartedAt.Add(limit + p.idle())
-}
-
 // overdue says which limit the run under way has worked for too long for.
 func (l *runs) overdue(now time.Time) (why loop.StopReason) {
-	l.look(func(p *progress) {
-		if why = judge.StopSlow; p.longest == 0 || now.Before(p.overtime(p.longest)) {
+	l.look(func(p *progress.State) {
+		if why = judge.StopSlow; p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
 			why = loop.StopMaxTime
 		}
 	})
 	return why
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
 }

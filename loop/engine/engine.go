@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -49,7 +50,7 @@ func (l *Loop) run() {
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.Close()
-	l.look(func(p *progress) { end.AccountFor(p.known.Prompt, p.met) })
+	l.look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Met) })
 	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
 	cancel()
 	<-keeping
@@ -68,7 +69,7 @@ func (l *Loop) iterate() loop.End {
 		return end
 	}
 	var left *loop.RetryStatus
-	if l.look(func(p *progress) { left = l.cfg.LeftWaiting(p.known) }); left != nil {
+	if l.look(func(p *progress.State) { left = l.cfg.LeftWaiting(p.Known) }); left != nil {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
@@ -84,12 +85,12 @@ func (l *Loop) iterate() loop.End {
 		}
 		var r judge.Report
 		l.work(func() { r = l.runAndVerify(plan) })
-		var now progress
+		var now progress.State
 		cause := l.causeOf(r)
-		l.look(func(p *progress) { now = *p })
+		l.look(func(p *progress.State) { now = *p })
 		// An end comes before a pause, a departure and a wait: who is told to go on must find something to do.
 		if end, ok := l.conclude(r, func() loop.StopReason {
-			return judge.Decide(r, cause, now.counts, now.base, l.cfg.Verify, l.Status().Limits)
+			return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
 		}); ok {
 			return end
 		}
@@ -98,9 +99,9 @@ func (l *Loop) iterate() loop.End {
 			l.awaitBudget()
 		}
 		if l.cfg.Once || l.departure.wanted.Load() {
-			return l.handOn(r, now.counts)
+			return l.handOn(r, now.Counts)
 		}
-		l.waitAfter(r, now.counts)
+		l.waitAfter(r, now.Counts)
 	}
 }
 
@@ -108,7 +109,7 @@ func (l *Loop) iterate() loop.End {
 func (l *Loop) runAndVerify(plan setup.Run) judge.Report {
 	r := l.runOnce(plan)
 	r.Handed = l.countHanded(plan.Turn, r)
-	l.change(func(p *progress) { p.account(r) })
+	l.change(func(p *progress.State) { p.Account(r) })
 	l.handOver(plan.Turn, &r)
 	l.verifyRun(&r, plan.Iteration)
 	l.noteProgress(plan, r)
@@ -124,7 +125,7 @@ func (l *Loop) conclude(r judge.Report, reason func() loop.StopReason) (loop.End
 	if why == "" {
 		return loop.End{}, false
 	}
-	l.change(func(p *progress) { p.concluded = true })
+	l.change(func(p *progress.State) { p.Concluded = true })
 	l.setOwner()
 	return l.endOf(why, r), true
 }
@@ -162,14 +163,14 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
 func (l *ground) mustStop() (why loop.StopReason, paused bool) {
-	l.look(func(p *progress) {
+	l.look(func(p *progress.State) {
 		switch {
-		case p.cause != "":
-			why = p.cause
-		case p.lastRun:
+		case p.Cause != "":
+			why = p.Cause
+		case p.LastRun:
 			why = loop.StopCancelled
 		default: // a limit before a pause, or a paused loop would show one that can't go on as one that waits for its user
-			if why, paused = judge.Reached(p.base, p.status.Limits), p.paused; why == "" && l.departure.wanted.Load() {
+			if why, paused = judge.Reached(p.Base, p.Status.Limits), p.Paused; why == "" && l.departure.wanted.Load() {
 				why = loop.StopDetached
 			}
 		}
@@ -234,14 +235,14 @@ func (l *Loop) claim() (setup.Run, error) {
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
 	plan.Iteration, plan.Prompt, plan.Promise = state.Iteration, state.Prompt, state.CompletionPromise
-	l.change(func(p *progress) {
-		p.skip = false
-		plan.Guidance, plan.Refutation = p.talk.Give(fresh), p.proof.Refutation
+	l.change(func(p *progress.State) {
+		p.Skip = false
+		plan.Guidance, plan.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
 		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
-		plan.Missed = p.promises.next
-		plan.Limits = p.status.Limits
-		plan.Circles = l.snapshots.Circles.Rule(p.counts.NoProgress, plan.Limits.MaxUnchanged)
-		plan.Budget, plan.IsUsers = p.left(), p.purse.limits.IsSet() && p.leftOfBudget() <= p.left()
+		plan.Missed = p.Promises.Next
+		plan.Limits = p.Status.Limits
+		plan.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, plan.Limits.MaxUnchanged)
+		plan.Budget, plan.IsUsers = p.Left(), p.Purse.Limits.IsSet() && p.LeftOfBudget() <= p.Left()
 	})
 	return plan, nil
 }
@@ -284,7 +285,7 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 	exit, err := l.play(roleRun{
 		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, record: fmt.Sprintf("%03d", plan.Iteration),
 		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.Iteration, Handler: l, OnOutput: l.activity.touch},
-		watch: func(agent Agent) (exit backends.Exit) {
+		watch: func(agent progress.Agent) (exit backends.Exit) {
 			l.setRunning(agent)
 			l.tellDelivered(plan.Guidance)
 			l.meet(l.self, agent, cfg.Backend)
@@ -313,22 +314,22 @@ func (l *Loop) openIteration(plan setup.Run) {
 	l.activity.touch()
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
-	l.change(func(p *progress) {
-		st := &p.status
-		p.beginRun(now)
+	l.change(func(p *progress.State) {
+		st := &p.Status
+		p.BeginRun(now)
 		st.Iteration = plan.Iteration
 		if hat := plan.Turn.Hat.Name; hat != "" {
 			st.Hat = hat
 		}
-		p.longest = plan.Turn.Hat.Timeout
+		p.Longest = plan.Turn.Hat.Timeout
 		if l.cfg.HandsOver() {
-			p.wears = plan.Turn.Hat.Name
+			p.Wears = plan.Turn.Hat.Name
 		}
-		p.ending = false
+		p.Ending = false
 		st.IterationCost, st.Tool = stream.Cost{}, nil
-		p.line.buf = p.line.buf[:0]
-		p.deeds = deeds.Deeds{}
-		spent = p.base.Cost
+		p.Line.Buf = p.Line.Buf[:0]
+		p.Deeds = deeds.Deeds{}
+		spent = p.Base.Cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: plan.Iteration, MaxIterations: plan.Limits.MaxIterations, Spent: spent,
@@ -339,12 +340,12 @@ func (l *Loop) openIteration(plan setup.Run) {
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
 // while it started.
-func (l *runs) setRunning(agent Agent) {
+func (l *runs) setRunning(agent progress.Agent) {
 	var cause loop.StopReason
 	var grace time.Duration
-	l.change(func(p *progress) {
-		p.running = agent
-		cause, grace = p.cause, p.grace
+	l.change(func(p *progress.State) {
+		p.Running = agent
+		cause, grace = p.Cause, p.Grace
 	})
 	if cause != "" {
 		agent.Stop(grace)
@@ -372,20 +373,20 @@ func (l *runs) beat(last time.Time) (now time.Time) {
 
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
-func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
+func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 	var ours loop.StopReason // a limit that we enforced
-	end := func(why loop.StopReason, by func(Agent)) {
+	end := func(why loop.StopReason, by func(progress.Agent)) {
 		if ours == "" {
 			ours = why
-			l.change(func(p *progress) { p.ending = true })
+			l.change(func(p *progress.State) { p.Ending = true })
 			by(agent)
 		}
 	}
-	stop := func(why loop.StopReason) { end(why, func(a Agent) { a.Stop(backends.Grace) }) }
+	stop := func(why loop.StopReason) { end(why, func(a progress.Agent) { a.Stop(backends.Grace) }) }
 	exit := l.watch(agent, watching{
 		until: func() (at time.Time) {
 			if ours == "" {
-				at = earlier(l.deadlines())
+				at = progress.Earlier(l.deadlines())
 			}
 			return at
 		},
@@ -400,7 +401,7 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 		woken: func() {
 			var spent loop.StopReason
 			var skip bool
-			l.look(func(p *progress) { spent, skip = p.outOf(), p.skip })
+			l.look(func(p *progress.State) { spent, skip = p.OutOf(), p.Skip })
 			if spent != "" {
 				stop(spent)
 			}
@@ -410,9 +411,9 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 		},
 	})
 	cause := ours
-	l.look(func(p *progress) {
-		cause = cmp.Or(p.cause, cause)
-		exit.Duration = max(exit.Duration-p.idle(), 0)
+	l.look(func(p *progress.State) {
+		cause = cmp.Or(p.Cause, cause)
+		exit.Duration = max(exit.Duration-p.Idle(), 0)
 	})
 	return exit, cause
 }
@@ -420,11 +421,11 @@ func (l *runs) attend(agent Agent) (backends.Exit, loop.StopReason) {
 // closeIteration tells everybody how an iteration went.
 func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
 	res := r.Exit.Result
-	l.change(func(p *progress) {
-		p.running = nil
-		p.status.Tool, p.status.Agents, p.status.Retry = nil, nil, nil
+	l.change(func(p *progress.State) {
+		p.Running = nil
+		p.Status.Tool, p.Status.Agents, p.Status.Retry = nil, nil, nil
 		if r.Problem != "" {
-			p.status.Error = r.Problem
+			p.Status.Error = r.Problem
 		}
 	})
 	l.setOwner()
@@ -449,13 +450,13 @@ func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(plan setup.Run) snapshots.Reading {
 	r := snapshots.Reading{Iteration: plan.Iteration, Hat: plan.Turn.Hat, Agent: l.cfg.Worn(plan.Turn.Hat.Name).Backend}
-	l.look(func(p *progress) { r.Begun, r.Work = p.status.IterationStartedAt, slices.Clone(p.deeds.Work) })
+	l.look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Deeds.Work) })
 	return r
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ground) causeOf(r judge.Report) (why loop.StopReason) {
-	l.look(func(p *progress) { why = cmp.Or(p.cause, r.Cause) })
+	l.look(func(p *progress.State) { why = cmp.Or(p.Cause, r.Cause) })
 	if why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}

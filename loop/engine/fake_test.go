@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -229,7 +230,7 @@ type agents struct {
 	checkUp int       // how many were started
 }
 
-func (a *agents) start(spec backends.Spec) (Agent, error) {
+func (a *agents) start(spec backends.Spec) (progress.Agent, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if spec.Raw != nil {
@@ -446,7 +447,7 @@ func bare(with func(*Loop)) *Loop {
 	l := &Loop{}
 	with(l)
 	l.desk = &ask.Desk{}
-	l.held.desk = l.desk
+	l.held.Desk = l.desk
 	l.snapshots.Folder = l.cfg.Folder
 	return l
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -26,7 +27,9 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 	}
 	if s.Ran != s.Told {
 		l.emit(loop.Warning{Message: l.shiftText()})
-		l.change(func(p *progress) { p.status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model} })
+		l.change(func(p *progress.State) {
+			p.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
+		})
 	}
 	s.Told = s.Ran
 	return cfg

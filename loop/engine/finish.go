@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -59,17 +60,12 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 	return state
 }
 
-// reopen takes out of a state file why its loop failed, as that goes on.
-func reopen(s *loopstate.State) {
-	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
-}
-
 // finish leaves the folder as the reason for the end demands, and says goodbye.
 func (l *Loop) finish(end loop.End) {
 	now := time.Now()
 	l.tellOuter()
 	_, _ = l.countBudget()
-	l.change(func(p *progress) { p.status.EndedAt = now })
+	l.change(func(p *progress.State) { p.Status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()
 	l.walls.Close()
@@ -81,8 +77,8 @@ func (l *Loop) finish(end loop.End) {
 		l.lock.Release()
 	}
 	last := end
-	l.change(func(p *progress) {
-		st := &p.status
+	l.change(func(p *progress.State) {
+		st := &p.Status
 		st.State, st.StopReason, st.Retry, st.Last = state, end.Reason, nil, &last
 		if problem := end.Problem(); problem != "" {
 			st.Error = problem
@@ -101,42 +97,13 @@ func (l *Loop) finish(end loop.End) {
 
 // endOf makes the loop's last event.
 func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
-	l.change(func(p *progress) {
-		if end = p.endOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
-			end.Error = l.snapshots.Circles.Words(p.counts.NoProgress)
+	l.change(func(p *progress.State) {
+		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
+			end.Error = l.snapshots.Circles.Words(p.Counts.NoProgress)
 		}
 		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
-			p.counts = judge.Tally{Begun: p.counts.Begun}
+			p.Counts = judge.Tally{Begun: p.Counts.Begun}
 		}
 	})
-	return end
-}
-
-// endOf is how the loop stands when it ends after a run.
-func (p *progress) endOf(why loop.StopReason, r judge.Report) loop.End {
-	end := loop.End{
-		Reason: why, Iterations: p.status.Iteration, Cost: p.base.Cost, Unknown: p.base.Unknown, Hats: loop.HatsOf(p.base.Hats, p.known), Tokens: p.base.Tokens, Duration: p.base.Elapsed,
-	}
-	switch why {
-	case loop.StopPromise:
-		end.Promise, end.Iterations, end.Guards = r.Verdict.Promise, min(end.Iterations, p.base.Iterations), r.Guards
-		end.Verified = r.Verified
-	case loop.StopPermissionDenied:
-		end.Denials = r.Exit.Result.Denials
-	case loop.StopMaxIterations:
-		end.Limit = p.status.Limits.MaxIterations
-	}
-	if why == loop.StopUnanswered {
-		end.Unanswered, r.Problem = p.unanswered, p.unansweredText()
-	}
-	end.Unchecked = p.proof.Unchecked
-	if why.Capped() || why == loop.StopDetached { // maybe before its first run
-		end.Iterations = p.base.Iterations
-		if p.proof.Checking && p.proof.Promised != "" {
-			end.Error = "what the agent promised is still to be verified"
-		}
-	} else if why != loop.StopPromise {
-		end.Error = r.Problem
-	}
 	return end
 }

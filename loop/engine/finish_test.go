@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -222,7 +223,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]loop.StopReason{1: loop.StopMaxIterations, 2: ""} {
 		l := bare(func(*Loop) {})
-		l.change(func(p *progress) { p.base.Iterations, p.status.Limits.MaxIterations = 1, limit })
+		l.change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
 		if why := l.still(loop.StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -44,7 +45,7 @@ type checks struct{ runs }
 // runs start agents, and watch them until they end.
 type runs struct {
 	books
-	start   func(backends.Spec) (Agent, error)
+	start   func(backends.Spec) (progress.Agent, error)
 	refused sandbox.Refusals  // by the walls
 	self    *guidance.Partner // the agent of the run under way, where it is the only one
 	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it

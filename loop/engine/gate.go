@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -35,13 +36,13 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	began := time.Now()
 	var isStopping bool
 	var before, after stream.Cost
-	l.change(func(p *progress) {
-		if isStopping = p.cause != ""; isStopping {
+	l.change(func(p *progress.State) {
+		if isStopping = p.Cause != ""; isStopping {
 			return
 		}
-		p.beginRun(began)
-		before = p.base.Cost
-		p.status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.Name), StartedAt: began}
+		p.BeginRun(began)
+		before = p.Base.Cost
+		p.Status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.Name), StartedAt: began}
 	})
 	if isStopping {
 		return result, false
@@ -56,11 +57,11 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	}
 	result = g.ask(l, done)
 	var took time.Duration
-	l.change(func(p *progress) {
-		took = time.Since(began) - p.idle()
-		p.running, p.status.Tool = nil, nil
-		p.base.Elapsed += took
-		isStopping, after = p.cause != "", p.base.Cost
+	l.change(func(p *progress.State) {
+		took = time.Since(began) - p.Idle()
+		p.Running, p.Status.Tool = nil, nil
+		p.Base.Elapsed += took
+		isStopping, after = p.Cause != "", p.Base.Cost
 	})
 	l.setOwner()
 	if isStopping {
@@ -78,7 +79,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 // verification is what is told of a gate that is asked.
 func (l *runs) verification(g verify.Gate, state verify.State) loop.Verify {
 	v := loop.Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
-	l.look(func(p *progress) { v.Promised = p.proof.Promised != "" })
+	l.look(func(p *progress.State) { v.Promised = p.Proof.Promised != "" })
 	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -48,7 +49,7 @@ func (l *turns) nobodysTurn() string {
 		return ""
 	}
 	var s loopstate.State
-	l.look(func(p *progress) { s = p.known })
+	l.look(func(p *progress.State) { s = p.Known })
 	q, _ := l.queueOf(s)
 	if _, warnings, ok := ring.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
@@ -64,7 +65,7 @@ func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 		return 0
 	}
 	var s loopstate.State
-	l.look(func(p *progress) { s = p.known })
+	l.look(func(p *progress.State) { s = p.Known })
 	q, _ := l.queueOf(s)
 	handed, _ := ring.Done(&q, turn, r.Topics)
 	return len(handed)
@@ -82,7 +83,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	var q hats.Queue
 	var handed []hats.Topic
 	var before proof.State
-	l.look(func(p *progress) { before = p.proof })
+	l.look(func(p *progress.State) { before = p.Proof })
 	said := r.Verdict
 	revoke := func(why string) {
 		r.Verdict = promises.Verdict{}
@@ -98,7 +99,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			revoke(l.notYet(ring, turn, q))
 		}
 		l.mustVerify(r)
-		l.look(func(p *progress) { p.proof.Enter(s) })
+		l.look(func(p *progress.State) { p.Proof.Enter(s) })
 		setup.EnterQueue(s, q)
 	})
 	if err == nil {
@@ -107,7 +108,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
-		l.change(func(p *progress) { p.proof = before })
+		l.change(func(p *progress.State) { p.Proof = before })
 		switch why := l.notYet(ring, turn, q); {
 		case !said.Matched:
 		case !ring.MayFinish(turn.Hat):

@@ -2,14 +2,11 @@ package engine
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // findCost makes the cost of a loop that was cut off at least what its session has: what is spent
@@ -24,30 +21,11 @@ func (l *books) findCost(s *loopstate.State) {
 	}
 }
 
-// enter puts into a state what the loop counts: the iteration that runs or runs
-// next, and what it has used, with the run under way.
-func (p *progress) enter(s *loopstate.State) {
-	s.Iteration, s.Begun = p.base.Iterations+1, p.underWay
-	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
-	s.Tokens = loopstate.Tokens(p.base.Tokens.Plus(p.current.Tokens))
-	s.InARow, s.UnknownCosts, s.Account = p.counts.InARow, p.base.Unknown, p.met
-	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.desk.Rules()
-	p.proof.Enter(s)
-	s.OverBudget = p.purse.why
-	reopen(s)
-	p.talk.Enter(s)
-	s.CostUSD = nil
-	if cost := p.base.Cost.Plus(p.current.Cost); cost.Known {
-		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
-		s.CostUSD = &usd
-	}
-}
-
 // save keeps what the loop has used, and what edit changes besides of what isn't the user's: the
 // state file is left alone, as its user may be at it. The caller holds fileMu.
 func (l *books) save(edit func(*loopstate.State)) error {
 	_, err := l.saveBy(func(change func(*loopstate.State) error) (s loopstate.State, err error) {
-		l.look(func(p *progress) { s = p.known.With(p.known) })
+		l.look(func(p *progress.State) { s = p.Known.With(p.Known) })
 		if err = change(&s); err == nil {
 			err = l.store.Note(s)
 		}
@@ -59,20 +37,20 @@ func (l *books) save(edit func(*loopstate.State)) error {
 // saveBy is save by one of the store's ways to update, after taking over what the user has changed.
 func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard int
-	var held loosened
+	var held progress.Loosened
 	state, err := update(func(s *loopstate.State) error {
-		l.change(func(p *progress) {
-			held = p.hold(s)
-			p.enter(s)
-			heard = p.talk.EnterHeard(s)
+		l.change(func(p *progress.State) {
+			held = p.Hold(s)
+			p.Enter(s)
+			heard = p.Talk.EnterHeard(s)
 		})
 		edit(s)
 		return nil
 	})
 	if err == nil {
-		l.change(func(p *progress) {
-			p.known = state
-			p.talk.Wrote(heard)
+		l.change(func(p *progress.State) {
+			p.Known = state
+			p.Talk.Wrote(heard)
 		})
 	}
 	l.askTerms(held)
@@ -80,7 +58,7 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 }
 
 func (l *ground) setUnderWay(now bool) {
-	l.change(func(p *progress) { p.underWay = now })
+	l.change(func(p *progress.State) { p.UnderWay = now })
 }
 
 // noteSpending has what the run under way has spent written down.
@@ -121,36 +99,8 @@ func (l *books) writeSpending() {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	var isDue bool
-	l.look(func(p *progress) { isDue = p.underWay || p.proof.Checking })
+	l.look(func(p *progress.State) { isDue = p.UnderWay || p.Proof.Checking })
 	if isDue {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
-}
-
-// account adds a run to what the loop has used, and counts how it went.
-func (p *progress) account(r judge.Report) {
-	usage := r.Exit.Result.Usage
-	r.Unpriced = p.partUnknown || !usage.Cost.Known && r.Exit.Result.Lines > 0 && !r.NeverBegan && (r.Woke || !r.Refused())
-	p.counts.Add(r)
-	p.partUnknown, p.underWay = false, false
-	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
-	// is one that its user ended, unless a limit or "next" did.
-	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
-		p.base.Iterations++
-		if !r.NeverBegan { // it may be told again to the next one
-			p.talk.Counted()
-			p.proof.Refutation = ""
-		}
-	}
-	p.base.Elapsed += r.Exit.Duration
-	p.book(usage, r.Unpriced)
-}
-
-// book adds what a run has used to what the loop has.
-func (p *progress) book(usage stream.Usage, isUnpriced bool) {
-	p.current = stream.Usage{}
-	p.base.Cost, p.base.Tokens = p.base.Cost.Plus(usage.Cost), p.base.Tokens.Plus(usage.Tokens)
-	p.base.Hats, p.wears = p.base.Hats.Plus(p.wears, usage.Cost, isUnpriced), ""
-	p.status.Cost, p.status.Tokens = p.base.Cost, p.base.Tokens
-	p.bookUnknown(isUnpriced)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -15,44 +16,31 @@ type aborter interface{ Abort(grace time.Duration) }
 
 // meet lets an agent that works be told what the user says meanwhile, with whatever waits
 // for it. Nothing happens with one that can't be talked to.
-func (l *talks) meet(p *guidance.Partner, agent Agent, backend backends.Backend) {
+func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend) {
 	t, ok := agent.(guidance.Talker)
 	if !ok || backend.Prompt != backends.PromptLive {
 		return
 	}
-	l.change(func(now *progress) { now.talk.Meet(p, t) })
+	l.change(func(now *progress.State) { now.Talk.Meet(p, t) })
 	l.setOwner()
 	l.tellAgents()
 	l.poke() // who wants the next iteration may have said so before
 }
 
 // part is meet's end: the agent is gone.
-func (l *talks) part(p *guidance.Partner) { l.change(func(now *progress) { now.talk.Part(p) }) }
-
-// isLive says whether some agent can be told something now.
-func (p *progress) isLive() bool {
-	return !p.skip && p.cause == "" && p.talk.IsLive()
-}
+func (l *talks) part(p *guidance.Partner) { l.change(func(now *progress.State) { now.Talk.Part(p) }) }
 
 // IsLive says whether an agent runs that can be told something now.
 func (l *ground) IsLive() (live bool) {
-	l.look(func(p *progress) { live = p.isLive() })
+	l.look(func(p *progress.State) { live = p.IsLive() })
 	return live
-}
-
-// address says which agent is to be told what of what is queued.
-func (p *progress) address() []guidance.Words {
-	if p.skip || p.cause != "" {
-		return nil
-	}
-	return p.talk.Address()
 }
 
 // tellAgents hands the running agents what is queued for them. Whatever one has read, it
 // says; what none has read at the end stays in the queue, for the next run.
 func (l *talks) tellAgents() {
 	var all []guidance.Words
-	l.change(func(p *progress) { all = p.address() })
+	l.change(func(p *progress.State) { all = p.Address() })
 	l.hand(all)
 }
 
@@ -64,7 +52,7 @@ func (l *talks) hand(all []guidance.Words) (taken []string) {
 			taken = append(taken, w.ID)
 		}
 		var isNews bool
-		l.change(func(p *progress) { isNews = p.talk.Handed(w, took) })
+		l.change(func(p *progress.State) { isNews = p.Talk.Handed(w, took) })
 		if isNews {
 			w.State = loop.GuidanceSent
 			l.emit(w.Guidance)
@@ -77,7 +65,7 @@ func (l *talks) hand(all []guidance.Words) (taken []string) {
 func (l *talks) hasRead(e stream.Heard) {
 	var g loop.Guidance
 	var ok bool
-	if l.change(func(p *progress) { g, ok = p.talk.Read(e.ID) }); ok {
+	if l.change(func(p *progress.State) { g, ok = p.Talk.Read(e.ID) }); ok {
 		l.emit(loop.Told{Text: g.Text})
 		l.emit(g)
 		l.noteSpending()
@@ -87,7 +75,7 @@ func (l *talks) hasRead(e stream.Heard) {
 // hasSaid does what follows when an agent has said something, which may be a promise.
 func (l *talks) hasSaid(a *guidance.Partner, text string) {
 	var isNew, goesOn bool
-	l.change(func(p *progress) { isNew, goesOn = p.talk.Message(a, text) })
+	l.change(func(p *progress.State) { isNew, goesOn = p.Talk.Message(a, text) })
 	if isNew {
 		a.TakeBack()
 	}
@@ -104,10 +92,10 @@ func (l *talks) hasSaid(a *guidance.Partner, text string) {
 func (l *runs) endConversation() {
 	var late []loop.Guidance
 	var owes bool
-	l.change(func(p *progress) {
+	l.change(func(p *progress.State) {
 		var listened bool
-		late, listened, owes = p.talk.End()
-		p.skip = false
+		late, listened, owes = p.Talk.End()
+		p.Skip = false
 		l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || listened
 	})
 	for _, g := range late {
@@ -120,7 +108,7 @@ func (l *runs) endConversation() {
 }
 
 // endRun ends an agent whose iteration the user wants to be over.
-func endRun(agent Agent) {
+func endRun(agent progress.Agent) {
 	if a, ok := agent.(aborter); ok {
 		a.Abort(backends.Grace)
 		return
@@ -132,9 +120,9 @@ func endRun(agent Agent) {
 // What it has cost counts. It is ErrNoRun when none is under way.
 func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
-	l.change(func(p *progress) {
-		isRunning, iteration = p.underWay, p.status.Iteration
-		p.skip = p.skip || isRunning
+	l.change(func(p *progress.State) {
+		isRunning, iteration = p.UnderWay, p.Status.Iteration
+		p.Skip = p.Skip || isRunning
 	})
 	if !isRunning {
 		return 0, loop.ErrNoRun

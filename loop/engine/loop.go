@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -45,14 +46,6 @@ type Store interface {
 	Path() string
 }
 
-// Agent is a running agent (*backends.Process).
-type Agent interface {
-	Stop(grace time.Duration)
-	Wait() backends.Exit
-	PID() int
-	StartMark() string
-}
-
 // Start starts a loop, or continues the one in the folder. It returns once the
 // state file is written; the loop then runs on its own until Done. obs sees all
 // of it, which may begin before Start returns.
@@ -71,7 +64,7 @@ func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	file.IsLeft = cfg.Once && cfg.Continue
 	l := &Loop{}
 	l.id, l.cfg, l.dir, l.obs, l.store = newID(), cfg, paths.Real(cfg.Folder), obs, file
-	l.start = func(spec backends.Spec) (Agent, error) { return backends.Start(spec) }
+	l.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
 	host, _ := os.Hostname()
 	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
@@ -236,7 +229,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		if !found.Active && !l.cfg.Alone { // who goes on has seen why it stopped
 			s.InARow.UnknownCosts = 0
 		}
-		reopen(s)
+		progress.Reopen(s)
 		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
 		l.cfg.Describe(s)
@@ -269,19 +262,19 @@ func (l *Loop) init(s loopstate.State) {
 		l.published = hats.Texts{Published: s.Published}.Seen()
 	}
 	used := judge.UsedBy(s)
-	l.change(func(p *progress) {
-		p.base, p.known, p.desk, p.met = used, s, l.desk, s.Account
-		p.purse = pursed{limits: l.cfg.Budget.Limits, left: math.Inf(1)}
-		p.counts = judge.Tally{Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
-		p.proof = proof.TakeUp(s)
-		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= nearlySpent*limit {
-			p.warned = limit
+	l.change(func(p *progress.State) {
+		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
+		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
+		p.Counts = judge.Tally{Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.Proof = proof.TakeUp(s)
+		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
+			p.Warned = limit
 		}
-		p.talk.Owe(s.Guided...) // the iteration that was told this is run again
+		p.Talk.Owe(s.Guided...) // the iteration that was told this is run again
 		if l.cfg.Say != "" {
-			p.talk.Owe(l.cfg.Say)
+			p.Talk.Owe(l.cfg.Say)
 		}
-		p.status = loop.Status{
+		p.Status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
 			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
@@ -290,7 +283,7 @@ func (l *Loop) init(s loopstate.State) {
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
 		if s.Checking { // the last one is to be verified
-			p.status.Iteration = max(used.Iterations, 1)
+			p.Status.Iteration = max(used.Iterations, 1)
 		}
 	})
 }
@@ -309,7 +302,7 @@ func (l *ground) ID() string { return l.id }
 
 // Status returns a snapshot.
 func (l *ground) Status() (now loop.Status) {
-	l.look(func(p *progress) { now = p.snapshot() })
+	l.look(func(p *progress.State) { now = p.Snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
 		now.LastSign = l.activity.last()
@@ -323,7 +316,7 @@ func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
 func (l *Loop) CancelAfterIteration() {
-	l.change(func(p *progress) { p.lastRun = true })
+	l.change(func(p *progress.State) { p.LastRun = true })
 	l.poke()
 }
 
@@ -342,13 +335,13 @@ func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
-	var running Agent
-	l.change(func(p *progress) {
-		if p.cause == "" {
-			p.cause, p.grace = why, grace
+	var running progress.Agent
+	l.change(func(p *progress.State) {
+		if p.Cause == "" {
+			p.Cause, p.Grace = why, grace
 		}
-		p.grace = min(p.grace, grace)
-		running = p.running
+		p.Grace = min(p.Grace, grace)
+		running = p.Running
 	})
 	l.setOwner()
 	l.snapshots.Hurry(why, grace)
@@ -371,7 +364,7 @@ func (l *ground) emit(events ...loop.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	for _, e := range events {
-		l.change(func(p *progress) { loop.Count(&p.met, e) })
+		l.change(func(p *progress.State) { loop.Count(&p.Met, e) })
 		l.obs.HandleLoop(e)
 	}
 }

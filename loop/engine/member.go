@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -28,7 +29,7 @@ type member struct {
 	working  bool            // guarded by the crew's lock
 	patience time.Time       // until then it has said that it will be silent; the same
 	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
-	agent    Agent           // nil until it runs
+	agent    progress.Agent  // nil until it runs
 	goesOn   bool            // another turn follows; only its reader uses it
 	judge.Report
 	err error // it could not be started
@@ -66,7 +67,7 @@ func (m *member) run() {
 // play runs the agent to its end.
 func (m *member) play() error {
 	c, l := m.crew, m.crew.loop
-	l.look(func(p *progress) { m.plan.Budget, m.plan.Guidance = p.left(), p.talk.SoFar() })
+	l.look(func(p *progress.State) { m.plan.Budget, m.plan.Guidance = p.Left(), p.Talk.SoFar() })
 	prompt, args := l.cfg.BriefOf(m.role, m.place, m.plan)
 	m.prompt = prompt
 	if m.place.IsLast() { // nobody else can end the loop
@@ -86,7 +87,7 @@ func (m *member) play() error {
 	exit, err := l.play(roleRun{
 		Role: m.role, below: m.call.ID, as: m.place.Name, record: fmt.Sprintf("%03d-step-%d-%d", c.plan.Iteration, m.place.Step, m.place.K),
 		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.plan.Iteration, Handler: &m.below, OnOutput: m.touch},
-		watch: func(agent Agent) backends.Exit { // the crew's, with all beside it: see attend
+		watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)
 			return agent.Wait()
@@ -96,7 +97,7 @@ func (m *member) play() error {
 		return err
 	}
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
-	l.change(func(*progress) { c.usages[m] = exit.Result.Usage })
+	l.change(func(*progress.State) { c.usages[m] = exit.Result.Usage })
 	return nil
 }
 
@@ -168,7 +169,7 @@ func (m *member) own(e stream.Event) {
 // lookAtCap has the run ended if the agent goes on and the money is spent.
 func (m *member) lookAtCap() {
 	var isOver bool
-	m.crew.loop.look(func(p *progress) { isOver = m.goesOn && p.overCap() })
+	m.crew.loop.look(func(p *progress.State) { isOver = m.goesOn && p.OverCap() })
 	if isOver {
 		m.crew.loop.poke()
 	}
@@ -184,10 +185,10 @@ func (m *member) count(e stream.Usage) {
 	var warning string
 	c.counting.Lock() // who counts later tells later
 	defer c.counting.Unlock()
-	l.change(func(p *progress) {
+	l.change(func(p *progress.State) {
 		c.usages[m] = e
 		sum = c.used(e)
-		warning = p.countUsage(sum)
+		warning = p.CountUsage(sum)
 	})
 	l.tellEvent(sum)
 	l.hasSpent(warning)

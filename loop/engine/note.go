@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -39,23 +40,23 @@ func (l *ground) setOwner() {
 	l.noteMu.Lock()
 	defer l.noteMu.Unlock()
 	owner := l.owner
-	var running Agent
-	l.look(func(p *progress) {
+	var running progress.Agent
+	l.look(func(p *progress.State) {
 		owner.Departing = l.departure.wanted.Load()
-		running, owner.Leaving, owner.Live = p.running, p.concluded || p.cause != "", p.isLive()
-		owner.AtWork = workersOf(p.status.Agents)
-		if p.desk != nil { // it has begun
-			owner.Allowed, owner.Questions = p.desk.Rules(), p.desk.ForFile()
+		running, owner.Leaving, owner.Live = p.Running, p.Concluded || p.Cause != "", p.IsLive()
+		owner.AtWork = workersOf(p.Status.Agents)
+		if p.Desk != nil { // it has begun
+			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()
 		}
 		if running != nil {
-			owner.Since, owner.Tool = p.status.IterationStartedAt, toolOf(p.status.Tool)
+			owner.Since, owner.Tool = p.Status.IterationStartedAt, toolOf(p.Status.Tool)
 		}
 	})
 	var remains []backends.Remains
 	if l.scope != nil {
 		remains = append(remains, l.scope.Remains())
 	}
-	agents := []Agent{running}
+	agents := []progress.Agent{running}
 	if c, ok := running.(*crew); ok {
 		var besides []backends.Remains
 		besides, agents = c.left()
@@ -72,9 +73,4 @@ func (l *ground) setOwner() {
 		}
 	}
 	l.lock.SetOwner(owner) // the record only helps; the lock is what counts
-}
-
-// hatCosts are what the hats have cost, with the run under way.
-func (p *progress) hatCosts() loop.HatCosts {
-	return p.base.Hats.Plus(p.wears, p.current.Cost, false)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -16,11 +17,11 @@ import (
 // everything else only as its user.
 func editOf(q loop.Request, who, owner caller.Who, folder string) func(*loopstate.State) error {
 	return func(s *loopstate.State) error {
-		before := termsOf(*s)
+		before := progress.TermsOf(*s)
 		if err := change(q, s); err != nil {
 			return err
 		}
-		if _, _, words := before.loosening(termsOf(*s)); q.Do == caller.Update && len(words) == 0 {
+		if _, _, words := before.Loosening(progress.TermsOf(*s)); q.Do == caller.Update && len(words) == 0 {
 			return nil
 		}
 		return who.May(q.Do, owner, folder)

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -15,22 +16,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// promiseNotes is what a loop knows about promises besides its own.
-type promiseNotes struct {
-	goalTold bool
-	prompt   string                   // the one that was looked at last, with the loop's promise
-	told     string                   // what was said about it
-	next     string                   // what the next run is told of them
-	missed   map[stream.NearKind]bool // near misses that the user was told
-}
-
 // tellGoal says what ends the loop, when its first iteration begins.
 func (l *ground) tellGoal() {
 	var promise string
 	var told bool
-	l.change(func(p *progress) {
-		promise, told = p.status.Promise, p.promises.goalTold
-		p.promises.goalTold = true
+	l.change(func(p *progress.State) {
+		promise, told = p.Status.Promise, p.Promises.GoalTold
+		p.Promises.GoalTold = true
 	})
 	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
@@ -55,8 +47,8 @@ func (l *ground) takeUpTold(found loopstate.State) {
 	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
-	l.change(func(p *progress) {
-		p.promises.goalTold, p.promises.prompt = true, found.Prompt+"\x00"+found.CompletionPromise
+	l.change(func(p *progress.State) {
+		p.Promises.GoalTold, p.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
 	})
 }
 
@@ -65,10 +57,10 @@ func (l *ground) takeUpTold(found loopstate.State) {
 func (l *ground) lookAtPrompt(prompt string) {
 	var promise string
 	var isNew bool
-	l.change(func(p *progress) {
-		promise = p.status.Promise
-		isNew = prompt+"\x00"+promise != p.promises.prompt
-		p.promises.prompt = prompt + "\x00" + promise
+	l.change(func(p *progress.State) {
+		promise = p.Status.Promise
+		isNew = prompt+"\x00"+promise != p.Promises.Prompt
+		p.Promises.Prompt = prompt + "\x00" + promise
 	})
 	if !isNew {
 		return
@@ -77,9 +69,9 @@ func (l *ground) lookAtPrompt(prompt string) {
 		l.emit(loop.Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
 	}
 	why, others := setup.StrayPromises(prompt, promise)
-	l.change(func(p *progress) {
-		isNew = why != p.promises.told
-		p.promises.told = why
+	l.change(func(p *progress.State) {
+		isNew = why != p.Promises.Told
+		p.Promises.Told = why
 	})
 	if isNew && why != "" {
 		l.emit(loop.Warning{Message: why, Offer: l.offer(others)})
@@ -123,12 +115,12 @@ func retell(v promises.Verdict, misses []stream.TopicMiss) string {
 
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
 func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
-	l.change(func(p *progress) {
-		if p.promises.missed == nil {
-			p.promises.missed = map[stream.NearKind]bool{}
+	l.change(func(p *progress.State) {
+		if p.Promises.Missed == nil {
+			p.Promises.Missed = map[stream.NearKind]bool{}
 		}
-		isNew = !p.promises.missed[kind]
-		p.promises.missed[kind] = true
+		isNew = !p.Promises.Missed[kind]
+		p.Promises.Missed[kind] = true
 	})
 	return isNew
 }
@@ -138,7 +130,7 @@ func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 // no more of that one.
 func (l *ground) tellNearMiss(r judge.Report) {
 	v := r.Verdict
-	l.change(func(p *progress) { p.promises.next = retell(v, r.TopicMisses) })
+	l.change(func(p *progress.State) { p.Promises.Next = retell(v, r.TopicMisses) })
 	if !v.Near || r.Promise != l.Status().Promise || !l.isNew(v.Kind) {
 		return
 	}

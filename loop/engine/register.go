@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
@@ -33,9 +34,9 @@ func (l *ground) register(end *loop.End, goesOn string) error {
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
 func (l *ground) resumable() (s loopstate.State) {
-	l.look(func(p *progress) {
-		s = p.known
-		p.enter(&s)
+	l.look(func(p *progress.State) {
+		s = p.Known
+		p.Enter(&s)
 	})
 	s.Active, s.ResumeAt = true, time.Time{}
 	return s

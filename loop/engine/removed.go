@@ -6,6 +6,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -19,9 +20,9 @@ const removedTold = "the state file was removed while the agent worked (git clea
 // who cleans the folder doesn't. The caller holds fileMu.
 func (l *books) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
-	l.look(func(p *progress) {
-		begun = p.status.IterationStartedAt
-		ok = p.isAtWork() && p.cause == "" && !p.concluded
+	l.look(func(p *progress.State) {
+		begun = p.Status.IterationStartedAt
+		ok = p.IsAtWork() && p.Cause == "" && !p.Concluded
 	})
 	if !ok {
 		return s, false
@@ -29,13 +30,13 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	when := snapshots.ChangedAt(l.store.Path(), begun)
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
-	l.change(func(p *progress) {
-		ok = isCleaned || p.proof.Checking || slices.ContainsFunc(p.deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
-		if isNews = ok && !p.broughtBack; ok {
-			p.broughtBack = true
+	l.change(func(p *progress.State) {
+		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
+		if isNews = ok && !p.BroughtBack; ok {
+			p.BroughtBack = true
 		}
-		s = p.known
-		p.enter(&s)
+		s = p.Known
+		p.Enter(&s)
 	})
 	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
 		return s, false

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -26,8 +27,8 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	var spent loop.StopReason
 	var run setup.Run
 	var asked string
-	switch l.look(func(p *progress) {
-		spent, run.Limits, run.Budget, asked = p.outOf(), p.status.Limits, p.left(), p.known.Prompt
+	switch l.look(func(p *progress.State) {
+		spent, run.Limits, run.Budget, asked = p.OutOf(), p.Status.Limits, p.Left(), p.Known.Prompt
 	}); spent {
 	case loop.StopMaxCost:
 		l.requestStop(spent, backends.Grace)
@@ -53,10 +54,10 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	exit, err := l.play(roleRun{
 		Role: reviewer, below: h.call.ID, as: l.cfg.Verify.Reviewer,
 		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.touch},
-		watch: func(agent Agent) (exit backends.Exit) {
+		watch: func(agent progress.Agent) (exit backends.Exit) {
 			l.activity.touch()
 			if l.cfg.HandsOver() { // it is a hat, too
-				l.change(func(p *progress) { p.wears = l.cfg.Verify.Reviewer })
+				l.change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
 			}
 			l.setRunning(agent)
 			l.meet(p, agent, reviewer.Backend)
@@ -71,9 +72,9 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}
-	l.change(func(p *progress) {
-		p.book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
-		p.status.Retry = nil
+	l.change(func(p *progress.State) {
+		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
+		p.Status.Retry = nil
 	})
 	l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer)
 	return end(proof.JudgeReview(exit, why, proof.Approval(reviewer, prompt), time.Now()))
@@ -82,7 +83,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 // stopBroke ends the loop when its money is spent.
 func (l *checks) stopBroke() {
 	var isBroke bool
-	if l.look(func(p *progress) { isBroke = p.cause == "" && p.outOf() == loop.StopMaxCost }); isBroke {
+	if l.look(func(p *progress.State) { isBroke = p.Cause == "" && p.OutOf() == loop.StopMaxCost }); isBroke {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }
@@ -101,10 +102,10 @@ func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *below {
 		case stream.Usage:
 			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
 			var warning string
-			l.change(func(p *progress) { warning, p.status.Retry = p.countUsage(e), nil })
+			l.change(func(p *progress.State) { warning, p.Status.Retry = p.CountUsage(e), nil })
 			l.hasSpent(warning)
 		case stream.Retry:
-			l.change(func(p *progress) { p.status.Retry = retryOf(e) })
+			l.change(func(p *progress.State) { p.Status.Retry = progress.RetryOf(e) })
 		case stream.Heard:
 			l.hasRead(e)
 		case stream.Moot:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
@@ -14,7 +15,7 @@ type roleRun struct {
 	as     string // its name where it asks the user something; "": the loop's own
 	record string // how the file of what it prints is called; "": it isn't kept
 	backends.Spec
-	watch func(Agent) backends.Exit // waits for its end
+	watch func(progress.Agent) backends.Exit // waits for its end
 }
 
 // play starts a role and returns when it is over. An error means that it could not be started.

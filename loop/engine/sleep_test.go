@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -55,7 +56,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 				time.Sleep(9 * time.Minute)
 				r.notePause(0, tt.wall)
 				var stopped time.Duration
-				if r.look(func(p *progress) { stopped = p.stopped }); stopped != 0 {
+				if r.look(func(p *progress.State) { stopped = p.Stopped }); stopped != 0 {
 					t.Errorf("stopped for %s", stopped)
 				}
 				r.Wait()

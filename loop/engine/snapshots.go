@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 )
 
@@ -22,7 +23,7 @@ func (l *runs) beginSnapshots() {
 func (l *runs) snapshotBefore() {
 	var iterations int
 	var hat string
-	l.look(func(p *progress) { iterations, hat = p.base.Iterations, loop.HatOf(p.known) })
+	l.look(func(p *progress.State) { iterations, hat = p.Base.Iterations, loop.HatOf(p.Known) })
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}

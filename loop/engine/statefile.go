@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -45,9 +44,9 @@ func (l *books) readFile() error {
 		l.learn(state)
 	}
 	var isNew bool
-	l.change(func(p *progress) {
-		isNew = complaint != "" && complaint != p.badFile
-		p.badFile = complaint
+	l.change(func(p *progress.State) {
+		isNew = complaint != "" && complaint != p.BadFile
+		p.BadFile = complaint
 	})
 	if isNew {
 		l.emit(loop.Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
@@ -58,51 +57,18 @@ func (l *books) readFile() error {
 // learn takes over what the state file says. The caller holds fileMu.
 func (l *books) learn(s loopstate.State) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
-	var n news
-	l.change(func(p *progress) { n = p.learn(s, problem == nil) })
+	var n progress.News
+	l.change(func(p *progress.State) { n = p.Learn(s, problem == nil) })
 	if problem != nil {
 		l.emit(loop.Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
 	}
-	if n.changed {
-		l.emit(loop.LimitsChanged{Limits: n.limits, Promise: n.promise})
+	if n.Changed {
+		l.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise})
 	}
 	l.learnGuidance(s.Guidance, s.GuidanceNext)
-	if n.wake { // only then: the engine reads the file itself when it is woken
+	if n.Wake { // only then: the engine reads the file itself when it is woken
 		l.poke()
 	}
-}
-
-// news is what a state file changes about the loop.
-type news struct {
-	limits  loop.Limits
-	promise string
-	changed bool // limits or promise are new
-	wake    bool // the engine has to look
-}
-
-// learn takes over what the state file says, its limits and promise only when
-// they are valid.
-func (p *progress) learn(s loopstate.State, valid bool) (n news) {
-	p.talk.TakeBack(func(text string) bool {
-		return slices.Contains(p.known.Standing, text) && !slices.Contains(s.Standing, text)
-	})
-	p.known = s
-	st := &p.status
-	n.limits, n.promise = st.Limits, st.Promise
-	if valid {
-		n.limits, n.promise = s.Limits(), s.CompletionPromise
-	}
-	n.changed = n.limits != st.Limits || n.promise != st.Promise
-	if n.promise != st.Promise {
-		p.promises.missed = nil // what is missed now is another one
-	}
-	st.Limits, st.Promise, st.Title, st.Standing = n.limits, n.promise, history.Title(s.Prompt), s.Standing
-	retry := st.State == loop.StateWaiting && p.waitNoted && !s.ResumeAt.After(time.Now())
-	n.wake = n.changed || retry || p.paused == s.Active
-	p.retryNow = p.retryNow || retry
-	p.paused = !s.Active
-	p.proof.Accepted = p.proof.Accepted || s.Accept && p.proof.Unchecked != ""
-	return n
 }
 
 // learnGuidance makes the queue what the state file lists, hands it to the agents that can
@@ -110,9 +76,9 @@ func (p *progress) learn(s loopstate.State, valid bool) (n news) {
 func (l *books) learnGuidance(texts, next []string) {
 	var fresh []loop.Guidance
 	var all []guidance.Words
-	l.change(func(p *progress) {
-		fresh = p.talk.Queue(texts, next)
-		all = p.address()
+	l.change(func(p *progress.State) {
+		fresh = p.Talk.Queue(texts, next)
+		all = p.Address()
 	})
 	taken := l.hand(all)
 	for _, g := range fresh {
@@ -126,7 +92,7 @@ func (l *books) learnGuidance(texts, next []string) {
 // The caller holds fileMu.
 func (l *books) takeGuidance(texts, next []string) (taken []loop.Guidance) {
 	l.learnGuidance(texts, next)
-	l.change(func(p *progress) { taken = p.talk.Take() })
+	l.change(func(p *progress.State) { taken = p.Talk.Take() })
 	return taken
 }
 
@@ -135,16 +101,16 @@ func (l *books) takeGuidance(texts, next []string) (taken []loop.Guidance) {
 func (l *books) edit(edit func(*loopstate.State) error) error {
 	l.fileMu.Lock()
 	concluded := false
-	l.look(func(p *progress) { concluded = p.concluded })
+	l.look(func(p *progress.State) { concluded = p.Concluded })
 	if concluded {
 		l.fileMu.Unlock()
 		<-l.done
 		return loop.ErrNotRunning
 	}
 	defer l.fileMu.Unlock()
-	var held loosened
+	var held progress.Loosened
 	state, err := l.store.Update(func(s *loopstate.State) error {
-		l.look(func(p *progress) { held = p.hold(s) }) // else it would count as the user's
+		l.look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
 		if err := edit(s); err != nil {
 			return err
 		}
@@ -157,10 +123,10 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 		return loop.ErrNotRunning
 	}
 	if err == nil {
-		var before, after terms
-		l.look(func(p *progress) { before = p.terms() })
+		var before, after progress.Terms
+		l.look(func(p *progress.State) { before = p.Terms() })
 		l.learn(state)
-		if l.look(func(p *progress) { after = p.terms() }); before != after { // the user has spoken
+		if l.look(func(p *progress.State) { after = p.Terms() }); before != after { // the user has spoken
 			l.desk.End(fromFile)
 		}
 		l.askTerms(held)
@@ -187,6 +153,6 @@ func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: calle
 // delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
 func (l *books) Steer(q loop.Steering) (id string, err error) {
 	err = l.own(loop.Request{Do: caller.Steer, Steering: q})
-	l.look(func(p *progress) { id = p.talk.ID(q.Text) })
+	l.look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
 	return id, err
 }

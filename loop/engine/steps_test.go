@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -30,7 +31,7 @@ type troupe struct {
 	most  int
 }
 
-func (tr *troupe) start(spec backends.Spec) (Agent, error) {
+func (tr *troupe) start(spec backends.Spec) (progress.Agent, error) {
 	name := spec.Args[len(spec.Args)-1]
 	tr.mu.Lock()
 	defer tr.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -52,17 +53,17 @@ func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
 					if len(now.Questions) != 1 || now.Questions[0].Title != tt.asks || now.Questions[0].Kind != ask.Limits {
 						t.Fatalf("it asks %+v", now.Questions)
 					}
-					if now.State != loop.StateRunning || now.Limits.MaxCostUSD != 1 || now.Limits.MaxIterations > 3 || now.Promise != "DONE" || termsOf(file) != (terms{now.Limits, now.Promise}) {
+					if now.State != loop.StateRunning || now.Limits.MaxCostUSD != 1 || now.Limits.MaxIterations > 3 || now.Promise != "DONE" || progress.TermsOf(file) != (progress.Terms{Limits: now.Limits, Promise: now.Promise}) {
 						t.Errorf("meanwhile it is %s and has %+v, its file %+v", now.State, now.Limits, file)
 					}
-					before := terms{now.Limits, now.Promise}
+					before := progress.Terms{Limits: now.Limits, Promise: now.Promise}
 					if answer == "" {
 						r.file.edit(tt.write) // once more
 						synctest.Wait()
 						if n := r.log.count("asked"); n != 1 {
 							t.Errorf("asked %d times", n)
 						}
-						r.over(loop.StopMaxIterations, before.limits.MaxIterations)
+						r.over(loop.StopMaxIterations, before.Limits.MaxIterations)
 						if r.log.count("answered moot") != 1 {
 							t.Errorf("at its end: %q", r.log.lines)
 						}
@@ -72,8 +73,8 @@ func TestWhatLoosensALoopInItsFileWaitsForTheUser(t *testing.T) {
 						t.Fatal(err)
 					}
 					synctest.Wait()
-					after := terms{r.Status().Limits, r.Status().Promise}
-					if _, _, words := before.loosening(after); (len(words) > 0) != (answer == ask.Once) || termsOf(stateFileOf(r)) != after {
+					after := progress.Terms{Limits: r.Status().Limits, Promise: r.Status().Promise}
+					if _, _, words := before.Loosening(after); (len(words) > 0) != (answer == ask.Once) || progress.TermsOf(stateFileOf(r)) != after {
 						t.Errorf("behind %s it has %+v", answer, after)
 					}
 					r.Kill()

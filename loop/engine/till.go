@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -15,10 +16,10 @@ func (l *books) countNested() {
 	var isMore, isOver bool
 	l.till.Count(func(more float64) (left float64) {
 		isMore = more > 0
-		l.change(func(p *progress) {
-			p.base.Cost.USD, p.base.Cost.Known = p.base.Cost.USD+more, p.base.Cost.Known || isMore
-			p.status.Cost = p.base.Cost.Plus(p.current.Cost)
-			isOver, left = p.overCap(), p.left()
+		l.change(func(p *progress.State) {
+			p.Base.Cost.USD, p.Base.Cost.Known = p.Base.Cost.USD+more, p.Base.Cost.Known || isMore
+			p.Status.Cost = p.Base.Cost.Plus(p.Current.Cost)
+			isOver, left = p.OverCap(), p.Left()
 		})
 		return left
 	})

@@ -5,27 +5,20 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
-
-// bookUnknown adds a run whose cost may be unknown.
-func (p *progress) bookUnknown(isUnknown bool) {
-	if isUnknown {
-		p.base.Unknown++
-		p.status.UnknownCosts = p.base.Unknown
-	}
-}
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
 func (l *books) minUnknownCost(iteration int) {
-	var now progress
-	l.look(func(p *progress) { now = *p })
-	n, limits := now.counts.UnknownCosts, now.status.Limits
-	if limits.MaxCostUSD == 0 && !now.purse.limits.IsSet() || n == 0 {
+	var now progress.State
+	l.look(func(p *progress.State) { now = *p })
+	n, limits := now.Counts.UnknownCosts, now.Status.Limits
+	if limits.MaxCostUSD == 0 && !now.Purse.Limits.IsSet() || n == 0 {
 		return
 	}
-	if now.base.Unknown == 1 {
+	if now.Base.Unknown == 1 {
 		against := "the cost cap"
 		if limits.MaxCostUSD == 0 {
 			against = "your budget"
@@ -36,12 +29,12 @@ func (l *books) minUnknownCost(iteration int) {
 		}
 		l.emit(loop.Warning{Message: text})
 	}
-	if !loop.IsUnpriced(n, limits) || now.cause != "" || now.lastRun {
+	if !loop.IsUnpriced(n, limits) || now.Cause != "" || now.LastRun {
 		return
 	}
-	l.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress) { p.unpriced = n })
+	l.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
 	if l.cfg.Once || l.departure.wanted.Load() { // whose program lets it go on
 		return
 	}
-	l.awaitGoOn(func(p *progress) { p.unpriced, p.counts.UnknownCosts = 0, 0 })
+	l.awaitGoOn(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -13,7 +14,7 @@ import (
 
 // mustVerify says whether what a run did is to be verified, and takes that down.
 func (l *checks) mustVerify(r *judge.Report) (isDue bool) {
-	l.change(func(p *progress) { isDue = p.proof.Begin(l.cfg.Verify, r) })
+	l.change(func(p *progress.State) { isDue = p.Proof.Begin(l.cfg.Verify, r) })
 	return isDue
 }
 
@@ -27,33 +28,33 @@ func (l *checks) verifyRun(r *judge.Report, iteration int) {
 // verifyFirst verifies what is to be verified before any run: what the last one of
 // a loop that goes on promised, and the folder of a loop that ends when a check passes.
 func (l *Loop) verifyFirst() (end loop.End, ok bool) {
-	var now progress
-	l.change(func(p *progress) {
-		if !l.cfg.Verify.IsSet() && !p.proof.Accepted { // nobody is left to verify it: the next run may promise again
-			p.proof = proof.State{Refutation: p.proof.Refutation}
+	var now progress.State
+	l.change(func(p *progress.State) {
+		if !l.cfg.Verify.IsSet() && !p.Proof.Accepted { // nobody is left to verify it: the next run may promise again
+			p.Proof = proof.State{Refutation: p.Proof.Refutation}
 		}
-		p.proof.Checking = p.proof.Checking || l.cfg.Verify.When == verify.OnUntil
+		p.Proof.Checking = p.Proof.Checking || l.cfg.Verify.When == verify.OnUntil
 		now = *p
 	})
-	if !now.proof.Checking {
+	if !now.Proof.Checking {
 		return end, false
 	}
-	r := judge.Report{Checked: true, Verdict: promises.Verdict{Promise: now.proof.Promised}}
-	if now.proof.Accepted {
+	r := judge.Report{Checked: true, Verdict: promises.Verdict{Promise: now.Proof.Promised}}
+	if now.Proof.Accepted {
 		l.accept(&r)
 	} else {
-		l.prove(&r, now.status.Iteration)
+		l.prove(&r, now.Status.Iteration)
 	}
-	l.look(func(p *progress) { now = *p })
+	l.look(func(p *progress.State) { now = *p })
 	return l.conclude(r, func() loop.StopReason {
-		return judge.Decide(r, l.causeOf(r), now.counts, now.base, l.cfg.Verify, l.Status().Limits)
+		return judge.Decide(r, l.causeOf(r), now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
 	})
 }
 
 // prove has the work pass the gates. What is stopped is still to be verified.
 func (l *checks) prove(r *judge.Report, iteration int) {
 	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify}}
-	l.look(func(p *progress) { done.HasPromised = p.proof.Promised != "" })
+	l.look(func(p *progress.State) { done.HasPromised = p.Proof.Promised != "" })
 	row := make([]proof.Gate, len(gates))
 	for i, g := range gates {
 		row[i] = g.Gate
@@ -63,42 +64,42 @@ func (l *checks) prove(r *judge.Report, iteration int) {
 	case proof.Refuted:
 		l.refute(r, by, result)
 	case proof.Moot:
-		l.change(func(p *progress) { p.proof = proof.State{} })
+		l.change(func(p *progress.State) { p.Proof = proof.State{} })
 	case proof.Passed:
 		if r.Passed = done.Counts(); r.Passed {
 			r.Guards, r.Verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.Verdicts, ", "))
 		}
-		l.change(func(p *progress) { p.proof, p.counts.Refuted = proof.State{}, 0 })
+		l.change(func(p *progress.State) { p.Proof, p.Counts.Refuted = proof.State{}, 0 })
 	}
 }
 
 // refute has the next run told what a gate has against the last one's work.
 func (l *checks) refute(r *judge.Report, g verify.Gate, result verify.Result) {
-	l.change(func(p *progress) {
-		hasPromised := p.proof.Promised != ""
+	l.change(func(p *progress.State) {
+		hasPromised := p.Proof.Promised != ""
 		if hasPromised || g == verify.ReviewerGate {
-			p.counts.Refuted++
+			p.Counts.Refuted++
 			r.Problem = loop.OneLine(l.cfg.Verify.Subject(g) + " " + result.Why)
-			p.status.Error = r.Problem
+			p.Status.Error = r.Problem
 		}
-		p.proof = proof.State{Refutation: proof.Refutation(l.cfg.Verify, g, hasPromised, result)}
+		p.Proof = proof.State{Refutation: proof.Refutation(l.cfg.Verify, g, hasPromised, result)}
 	})
 }
 
 // accept lets a run's promise count that nobody could verify.
 func (l *checks) accept(r *judge.Report) {
 	r.Passed, r.Guards, r.Verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
-	l.change(func(p *progress) { p.proof = proof.State{} })
+	l.change(func(p *progress.State) { p.Proof = proof.State{} })
 	l.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
 
 // pauseUnchecked pauses the loop until the user wants the check to be tried again,
 // or accepts what it couldn't tell. ok is false when the loop is to end.
 func (l *checks) pauseUnchecked(why string) (accepted, ok bool) {
-	l.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress) { p.proof.Unchecked = why })
-	ok = l.awaitGoOn(func(p *progress) {
-		accepted = p.proof.Accepted
-		p.proof.Unchecked, p.proof.Accepted = "", false
+	l.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress.State) { p.Proof.Unchecked = why })
+	ok = l.awaitGoOn(func(p *progress.State) {
+		accepted = p.Proof.Accepted
+		p.Proof.Unchecked, p.Proof.Accepted = "", false
 	})
 	if accepted {
 		l.emit(loop.Warning{Message: "accepted, although it could not be verified: " + why})
@@ -107,23 +108,23 @@ func (l *checks) pauseUnchecked(why string) (accepted, ok bool) {
 }
 
 // pauseFor pauses the loop for a reason that its user has to see to, and notes that.
-func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(*progress)) {
+func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(*progress.State)) {
 	l.fileMu.Lock()                                                                   // else the user's word of before, or an agent's, might be read now
 	l.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
-	l.change(func(p *progress) { p.paused = true; note(p) })
+	l.change(func(p *progress.State) { p.Paused = true; note(p) })
 	l.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
 	l.fileMu.Unlock()
 }
 
 // awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
 // is to end.
-func (l *books) awaitGoOn(then func(*progress)) (ok bool) {
-	defer l.awaitWord(func(p *progress) bool { return p.paused })()
+func (l *books) awaitGoOn(then func(*progress.State)) (ok bool) {
+	defer l.awaitWord(func(p *progress.State) bool { return p.Paused })()
 	for {
 		var isOver bool
-		l.change(func(p *progress) {
-			isOver = p.cause != "" || p.lastRun || l.departure.wanted.Load()
-			if ok = !p.paused; ok {
+		l.change(func(p *progress.State) {
+			isOver = p.Cause != "" || p.LastRun || l.departure.wanted.Load()
+			if ok = !p.Paused; ok {
 				then(p)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -25,7 +26,7 @@ type checked struct {
 	during func()
 }
 
-func (a *agents) startCheck(spec backends.Spec) (Agent, error) {
+func (a *agents) startCheck(spec backends.Spec) (progress.Agent, error) {
 	c := a.checks[min(a.checkUp, len(a.checks)-1)]
 	a.checkUp++
 	if c.gone {
@@ -263,7 +264,7 @@ func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{{prints: "ok", lasts: 12 * time.Minute}}, nil, promise)
 		time.Sleep(2 * time.Minute)
-		r.change(func(p *progress) { p.stopped = 5 * time.Minute })
+		r.change(func(p *progress.State) { p.Stopped = 5 * time.Minute })
 		if end := r.over(loop.StopPromise, 1); end.Duration > 8*time.Minute {
 			t.Errorf("it counts %v", end.Duration)
 		}

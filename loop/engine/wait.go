@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -33,7 +34,7 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
-		l.change(func(g *progress) { g.base.Elapsed += max(g.untilLimit(p.Until, now).Sub(now), 0) })
+		l.change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
 		l.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.WaitPacing:
 		l.tellPacing(p.Attempt)
@@ -51,17 +52,9 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.look(func(p *progress) { until = p.untilLimit(until, now) })
+	l.look(func(p *progress.State) { until = p.UntilLimit(until, now) })
 	l.wait(reason, attempt, until)
-	l.change(func(p *progress) { p.base.Elapsed += time.Since(now) })
-}
-
-// untilLimit is a time, or when the loop has run for as long as it may if that is earlier.
-func (p *progress) untilLimit(until, now time.Time) time.Time {
-	if limit := p.status.Limits.MaxDuration; limit > 0 {
-		return earlier(until, now.Add(limit-p.base.Elapsed))
-	}
-	return until
+	l.change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
@@ -78,9 +71,9 @@ func (l *books) wait(reason string, attempt int, until time.Time) {
 	defer timer.Stop()
 	for {
 		var over bool
-		l.change(func(p *progress) {
-			over = p.cause != "" || p.paused || p.lastRun || l.departure.wanted.Load() || p.retryNow
-			p.retryNow = false
+		l.change(func(p *progress.State) {
+			over = p.Cause != "" || p.Paused || p.LastRun || l.departure.wanted.Load() || p.RetryNow
+			p.RetryNow = false
 		})
 		if over {
 			return
@@ -99,7 +92,7 @@ func (l *books) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
-	l.change(func(p *progress) { p.waitNoted = err == nil })
+	l.change(func(p *progress.State) { p.WaitNoted = err == nil })
 	l.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
 		&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
@@ -119,10 +112,10 @@ func (l *books) enterPause() {
 // setState goes into a state and tells the observer, once.
 func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 	var changed bool
-	l.change(func(p *progress) {
-		changed = p.status.State != to.State || retry != nil
-		p.status.State, p.status.Retry = to.State, retry
-		p.retryNow = false
+	l.change(func(p *progress.State) {
+		changed = p.Status.State != to.State || retry != nil
+		p.Status.State, p.Status.Retry = to.State, retry
+		p.RetryNow = false
 	})
 	if changed {
 		l.emit(to)
@@ -132,7 +125,7 @@ func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 // showCancelling tells the observer that the loop is being ended.
 func (l *ground) showCancelling() {
 	var why loop.StopReason
-	l.look(func(p *progress) { why = p.cause })
+	l.look(func(p *progress.State) { why = p.Cause })
 	if why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}
@@ -147,7 +140,7 @@ func (l *Loop) warnAtStart() {
 		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
 	var prompt string
-	l.look(func(p *progress) { prompt = p.known.Prompt })
+	l.look(func(p *progress.State) { prompt = p.Known.Prompt })
 	l.lookAtPrompt(prompt)
 	if l.cfg.IsHandedOn() {
 		return

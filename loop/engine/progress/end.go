@@ -1,0 +1,57 @@
+package progress
+
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+)
+
+// EndOf is how the loop stands when it ends after a run.
+func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
+	end := loop.End{
+		Reason: why, Iterations: p.Status.Iteration, Cost: p.Base.Cost, Unknown: p.Base.Unknown, Hats: loop.HatsOf(p.Base.Hats, p.Known), Tokens: p.Base.Tokens, Duration: p.Base.Elapsed,
+	}
+	switch why {
+	case loop.StopPromise:
+		end.Promise, end.Iterations, end.Guards = r.Verdict.Promise, min(end.Iterations, p.Base.Iterations), r.Guards
+		end.Verified = r.Verified
+	case loop.StopPermissionDenied:
+		end.Denials = r.Exit.Result.Denials
+	case loop.StopMaxIterations:
+		end.Limit = p.Status.Limits.MaxIterations
+	}
+	if why == loop.StopUnanswered {
+		end.Unanswered, r.Problem = p.Unanswered, p.unansweredText()
+	}
+	end.Unchecked = p.Proof.Unchecked
+	if why.Capped() || why == loop.StopDetached { // maybe before its first run
+		end.Iterations = p.Base.Iterations
+		if p.Proof.Checking && p.Proof.Promised != "" {
+			end.Error = "what the agent promised is still to be verified"
+		}
+	} else if why != loop.StopPromise {
+		end.Error = r.Problem
+	}
+	return end
+}
+
+// unansweredText says what nobody has answered.
+func (p *State) unansweredText() string {
+	switch n := len(p.Unanswered); {
+	case p.Proof.Unchecked != "" && p.Proof.Promised != "":
+		return loop.OneLine(fmt.Sprintf("what the agent promised (%s) could not be verified: %s", p.Proof.Promised, p.Proof.Unchecked))
+	case p.Proof.Unchecked != "":
+		return loop.OneLine("it could not be verified: " + p.Proof.Unchecked)
+	case p.Unpriced > 0:
+		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
+	case p.Purse.Why != "":
+		return loop.OneLine(p.Purse.Why)
+	case n == 1:
+		return loop.OneLine("the agent asked: " + p.Unanswered[0].Title)
+	case n > 1:
+		return loop.OneLine(fmt.Sprintf("the agent asked %s, the first one: %s", tell.Counted(n, "question"), p.Unanswered[0].Title))
+	}
+	return ""
+}

@@ -1,0 +1,138 @@
+package progress
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Consequences is what follows from an agent's event.
+type Consequences struct {
+	OverBudget bool
+	HasSpent   bool
+	Warning    string
+}
+
+// Follow keeps up with the running agent.
+func (p *State) Follow(e stream.Event) (c Consequences) {
+	st := &p.Status
+	switch e := e.(type) {
+	case stream.SessionStart:
+		overlay(&st.Session, e)
+	case stream.Text:
+		st.Retry = nil
+		if e.ParentToolCallID == "" {
+			p.GoesOn = false
+			p.Line.add(e.Delta)
+		}
+	case stream.MessageEnd:
+		if e.ParentToolCallID == "" {
+			p.Line.add("\n")
+		}
+	case stream.ToolCall: // its result will be answered, and it may work for long and spend more than is left
+		st.Retry = nil
+		p.GoesOn = p.GoesOn || e.ParentToolCallID == ""
+		c.OverBudget = p.GoesOn && p.OverCap()
+		st.Tool = &loop.ToolStatus{Call: e, StartedAt: time.Now()}
+		st.Agents.Follow(e, st.Tool.StartedAt)
+		p.Deeds.Begin(e, st.Tool.StartedAt)
+	case stream.ToolResult:
+		if st.Tool != nil && st.Tool.Call.ID == e.ID {
+			st.Tool = nil
+		}
+		now := time.Now()
+		st.Agents.Follow(e, now)
+		p.Deeds.End(e, now)
+	case stream.Usage:
+		c.Warning, c.HasSpent = p.CountUsage(e), true
+		c.OverBudget = p.GoesOn && p.OverCap()
+	case stream.TurnEnd: // one that ends with tools is followed by another, which the budget may not allow
+		p.GoesOn = strings.HasPrefix(e.StopReason, "tool")
+		c.OverBudget = p.GoesOn && p.OverCap()
+	case stream.Retry:
+		st.Retry = RetryOf(e)
+	case stream.Quota:
+		st.Quota = withQuota(st.Quota, e)
+	case stream.Error:
+		st.Error = loop.OneLine(e.Message)
+	}
+	return c
+}
+
+// RetryOf is what an agent waits for.
+func RetryOf(e stream.Retry) *loop.RetryStatus {
+	return &loop.RetryStatus{Attempt: e.Attempt, ResumeAt: time.Now().Add(e.Delay), Reason: string(e.Kind)}
+}
+
+// CountUsage takes over what the run has used so far. It returns a warning when
+// the cost cap is nearly spent.
+func (p *State) CountUsage(u stream.Usage) (warning string) {
+	st := &p.Status
+	p.Current = u
+	st.IterationCost = u.Cost
+	st.Cost, st.Tokens = p.Base.Cost.Plus(u.Cost), p.Base.Tokens.Plus(u.Tokens)
+	if u.Context > 0 {
+		st.Context = u.Context
+	}
+	if u.ContextSize > 0 {
+		st.ContextSize = u.ContextSize
+	}
+	limit := st.Limits.MaxCostUSD
+	if limit > 0 && st.Cost.USD >= NearlySpent*limit && p.Warned != limit {
+		p.Warned = limit
+		return tell.USD(st.Cost.USD) + " of " + tell.USD(limit) + " are spent"
+	}
+	return ""
+}
+
+// OverCap says whether the cost cap, or the user's budget, is reached.
+func (p *State) OverCap() bool { return p.OutOf() != "" }
+
+// overlay replaces what the newer SessionStart knows.
+func overlay(to *stream.SessionStart, from stream.SessionStart) {
+	for _, f := range []struct{ to, from *string }{
+		{&to.Version, &from.Version}, {&to.Provider, &from.Provider},
+		{&to.Model, &from.Model}, {&to.SessionID, &from.SessionID},
+	} {
+		if *f.from != "" {
+			*f.to = *f.from
+		}
+	}
+}
+
+// withQuota replaces the window's last report.
+func withQuota(quotas []stream.Quota, q stream.Quota) []stream.Quota {
+	updated := make([]stream.Quota, 0, len(quotas)+1)
+	for _, old := range quotas {
+		if old.Window != q.Window {
+			updated = append(updated, old)
+		}
+	}
+	return append(updated, q)
+}
+
+// lineBuffer keeps the last line of streamed text that isn't empty.
+type lineBuffer struct{ Buf []byte }
+
+// maxLine is how much of a line is kept, in bytes; a status line shows less.
+const maxLine = 400
+
+func (b *lineBuffer) add(delta string) {
+	if over := len(delta) - maxLine; over > 0 {
+		delta = delta[over:]
+	}
+	if over := len(b.Buf) + len(delta) - 2*maxLine; over > 0 { // seldom, as it moves the rest
+		b.Buf = append(b.Buf[:0], b.Buf[min(len(b.Buf), over+maxLine/2):]...)
+	}
+	b.Buf = append(b.Buf, delta...)
+}
+
+func (b *lineBuffer) last() string {
+	text := bytes.TrimRight(b.Buf, " \t\r\n")
+	text = text[bytes.LastIndexByte(text, '\n')+1:]
+	return loop.OneLine(string(bytes.ToValidUTF8(text[max(0, len(text)-maxLine):], nil)))
+}

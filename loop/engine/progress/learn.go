@@ -1,0 +1,43 @@
+package progress
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// News is what a state file changes about the loop.
+type News struct {
+	Limits  loop.Limits
+	Promise string
+	Changed bool // limits or promise are new
+	Wake    bool // the engine has to look
+}
+
+// Learn takes over what the state file says, its limits and promise only when
+// they are valid.
+func (p *State) Learn(s loopstate.State, valid bool) (n News) {
+	p.Talk.TakeBack(func(text string) bool {
+		return slices.Contains(p.Known.Standing, text) && !slices.Contains(s.Standing, text)
+	})
+	p.Known = s
+	st := &p.Status
+	n.Limits, n.Promise = st.Limits, st.Promise
+	if valid {
+		n.Limits, n.Promise = s.Limits(), s.CompletionPromise
+	}
+	n.Changed = n.Limits != st.Limits || n.Promise != st.Promise
+	if n.Promise != st.Promise {
+		p.Promises.Missed = nil // what is missed now is another one
+	}
+	st.Limits, st.Promise, st.Title, st.Standing = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing
+	retry := st.State == loop.StateWaiting && p.WaitNoted && !s.ResumeAt.After(time.Now())
+	n.Wake = n.Changed || retry || p.Paused == s.Active
+	p.RetryNow = p.RetryNow || retry
+	p.Paused = !s.Active
+	p.Proof.Accepted = p.Proof.Accepted || s.Accept && p.Proof.Unchecked != ""
+	return n
+}

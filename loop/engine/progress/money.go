@@ -1,0 +1,108 @@
+package progress
+
+import (
+	"math"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Pursed is the user's budget as the loop saw it last.
+type Pursed struct {
+	Limits  budget.Limits
+	Left    float64 // for all loops, +Inf without limits
+	Counted float64 // what this loop had spent then
+	Why     string  // the loop pauses, in words; "" when it doesn't
+}
+
+// NearlySpent is the part of the cost cap of which the user is warned.
+const NearlySpent = 0.8
+
+// Left is what the loop may still spend, of its own cap and of the budget.
+func (p *State) Left() float64 {
+	left := math.Inf(1)
+	if limit := p.Status.Limits.MaxCostUSD; limit > 0 {
+		left = limit - p.Status.Cost.USD
+	}
+	return max(min(left, p.LeftOfBudget()), 0)
+}
+
+// LeftOfBudget is what all loops may still spend.
+func (p *State) LeftOfBudget() float64 {
+	if !p.Purse.Limits.IsSet() {
+		return math.Inf(1)
+	}
+	return p.Purse.Left - (p.Status.Cost.USD - p.Purse.Counted)
+}
+
+// OutOf says which limit of money is reached: StopMaxCost, judge.StopSpent, or "".
+func (p *State) OutOf() loop.StopReason {
+	switch limit := p.Status.Limits.MaxCostUSD; {
+	case !p.Status.Cost.Known:
+		return ""
+	case limit > 0 && p.Status.Cost.USD >= limit:
+		return loop.StopMaxCost
+	case p.LeftOfBudget() <= 0:
+		return judge.StopSpent
+	}
+	return ""
+}
+
+// Enter puts into a state what the loop counts: the iteration that runs or runs
+// next, and what it has used, with the run under way.
+func (p *State) Enter(s *loopstate.State) {
+	s.Iteration, s.Begun = p.Base.Iterations+1, p.UnderWay
+	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
+	s.Tokens = loopstate.Tokens(p.Base.Tokens.Plus(p.Current.Tokens))
+	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
+	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.Desk.Rules()
+	p.Proof.Enter(s)
+	s.OverBudget = p.Purse.Why
+	Reopen(s)
+	p.Talk.Enter(s)
+	s.CostUSD = nil
+	if cost := p.Base.Cost.Plus(p.Current.Cost); cost.Known {
+		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
+		s.CostUSD = &usd
+	}
+}
+
+// Account adds a run to what the loop has used, and counts how it went.
+func (p *State) Account(r judge.Report) {
+	usage := r.Exit.Result.Usage
+	r.Unpriced = p.PartUnknown || !usage.Cost.Known && r.Exit.Result.Lines > 0 && !r.NeverBegan && (r.Woke || !r.Refused())
+	p.Counts.Add(r)
+	p.PartUnknown, p.UnderWay = false, false
+	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
+	// is one that its user ended, unless a limit or "next" did.
+	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
+		p.Base.Iterations++
+		if !r.NeverBegan { // it may be told again to the next one
+			p.Talk.Counted()
+			p.Proof.Refutation = ""
+		}
+	}
+	p.Base.Elapsed += r.Exit.Duration
+	p.Book(usage, r.Unpriced)
+}
+
+// Book adds what a run has used to what the loop has.
+func (p *State) Book(usage stream.Usage, isUnpriced bool) {
+	p.Current = stream.Usage{}
+	p.Base.Cost, p.Base.Tokens = p.Base.Cost.Plus(usage.Cost), p.Base.Tokens.Plus(usage.Tokens)
+	p.Base.Hats, p.Wears = p.Base.Hats.Plus(p.Wears, usage.Cost, isUnpriced), ""
+	p.Status.Cost, p.Status.Tokens = p.Base.Cost, p.Base.Tokens
+	p.bookUnknown(isUnpriced)
+}
+
+// bookUnknown adds a run whose cost may be unknown.
+func (p *State) bookUnknown(isUnknown bool) {
+	if isUnknown {
+		p.Base.Unknown++
+		p.Status.UnknownCosts = p.Base.Unknown
+	}
+}

@@ -1,0 +1,166 @@
+package progress
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// Earlier is the earlier of two times.
+func Earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// Reopen takes out of a state file why its loop failed, as that goes on.
+func Reopen(s *loopstate.State) {
+	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
+}
+
+// Agent is a running agent (*backends.Process).
+type Agent interface {
+	Stop(grace time.Duration)
+	Wait() backends.Exit
+	PID() int
+	StartMark() string
+}
+
+// State is all that changes about a loop while it runs.
+type State struct {
+	Status loop.Status // snapshot for Status; Elapsed is without the current run
+
+	// What the loop has used.
+	Base     judge.Spent  // by earlier iterations
+	Current  stream.Usage // by the run under way so far
+	Counts   judge.Tally  // of the runs so far
+	Met      account.Account
+	UnderWay bool   // an iteration is begun, and not counted yet
+	Busy     bool   // an agent, or what it wrote, is at work, see Loop.work
+	Wears    string // the hat that the run under way costs, where hats hand over
+
+	Proof proof.State
+	Purse Pursed
+
+	// The run under way.
+	Running    Agent         // nil between runs
+	Ending     bool          // it was asked to end, as a limit is reached or the next iteration is asked for
+	Longest    time.Duration // how long it may take; 0: no limit
+	Stopped    time.Duration // in which this process was stopped
+	waited     time.Duration // for the user, before the run
+	Talk       guidance.Talk
+	Skip       bool // it was asked to end, as its user wants the next one
+	Desk       *ask.Desk
+	Waits      bool           // the observer was told that it waits for the user
+	Unanswered []ask.Question // those for which the loop ends
+	GoesOn     bool           // tools were called, so another turn follows
+	Deeds      deeds.Deeds
+	Line       lineBuffer
+
+	Concluded bool // nothing keeps the loop from its end any more; changes under fileMu
+
+	// What the user wants.
+	Cause    loop.StopReason
+	Grace    time.Duration // of the stop that cause asks for
+	Paused   bool
+	RetryNow bool // a wait is to end
+	LastRun  bool // no other iteration after this one
+
+	Known     loopstate.State // as it was read or kept last
+	WaitNoted bool            // until when the loop waits is known to whoever goes on
+
+	// What the user was told.
+	Lonely      bool   // that nobody looks at the loop
+	Loosened    int    // times: that the state file would loosen the terms
+	BadFile     string // the last complaint about the state file
+	BroughtBack bool   // that it was removed
+	PartUnknown bool   // of what the run under way costs, as agents of it don't tell
+	Unpriced    int    // runs in a row of unknown cost for which the loop pauses
+	Promises    promiseNotes
+	Warned      float64 // the cost cap that is nearly reached
+}
+
+// Snapshot is the loop's status now.
+func (p *State) Snapshot() loop.Status {
+	s := p.Status
+	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
+	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
+	s.Hats = loop.HatsOf(p.hatCosts(), p.Known)
+	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
+	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
+	s.LastLine = p.Line.last()
+	s.Pausing = p.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
+	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
+	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
+		s.State, s.Retry = loop.StateWaiting, nil
+	}
+	return s
+}
+
+// elapsed is the time that the loop has run.
+func (p *State) elapsed() time.Duration {
+	if p.Running == nil {
+		return p.Base.Elapsed
+	}
+	return p.Base.Elapsed + time.Since(p.Status.IterationStartedAt) - p.Idle()
+}
+
+// Idle is the time of the run under way that isn't its agent's: this process was stopped, or the
+// user was asked.
+func (p *State) Idle() time.Duration { return p.Stopped + p.Desk.Waited() - p.waited }
+
+// BeginRun has the time count for a run from now on.
+func (p *State) BeginRun(now time.Time) {
+	p.Status.IterationStartedAt, p.Stopped, p.waited = now, 0, p.Desk.Waited()
+}
+
+// IsLive says whether some agent can be told something now.
+func (p *State) IsLive() bool {
+	return !p.Skip && p.Cause == "" && p.Talk.IsLive()
+}
+
+// Address says which agent is to be told what of what is queued.
+func (p *State) Address() []guidance.Words {
+	if p.Skip || p.Cause != "" {
+		return nil
+	}
+	return p.Talk.Address()
+}
+
+// Overtime is when the run under way has worked for as long as it may.
+func (p *State) Overtime(limit time.Duration) time.Time {
+	return p.Status.IterationStartedAt.Add(limit + p.Idle())
+}
+
+// UntilLimit is a time, or when the loop has run for as long as it may if that is earlier.
+func (p *State) UntilLimit(until, now time.Time) time.Time {
+	if limit := p.Status.Limits.MaxDuration; limit > 0 {
+		return Earlier(until, now.Add(limit-p.Base.Elapsed))
+	}
+	return until
+}
+
+// hatCosts are what the hats have cost, with the run under way.
+func (p *State) hatCosts() loop.HatCosts {
+	return p.Base.Hats.Plus(p.Wears, p.Current.Cost, false)
+}
+
+// promiseNotes is what a loop knows about promises besides its own.
+type promiseNotes struct {
+	GoalTold bool
+	Prompt   string                   // the one that was looked at last, with the loop's promise
+	Told     string                   // what was said about it
+	Next     string                   // what the next run is told of them
+	Missed   map[stream.NearKind]bool // near misses that the user was told
+}
