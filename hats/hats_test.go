@@ -1,6 +1,7 @@
 package hats
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -52,7 +55,7 @@ func TestMatches(t *testing.T) {
 // step is one run: whose turn it is to be, what it publishes, and what is told of that.
 type step struct {
 	hat       string
-	publishes string // topics as ParseTopic reads them, with | between
+	publishes string // topics as topicOf reads them, with | between
 	told      string
 }
 
@@ -120,10 +123,8 @@ func TestTurns(t *testing.T) {
 				}
 				var topics []Topic
 				for _, text := range strings.Split(s.publishes, "|") {
-					topic, _ := ParseTopic(text)
-					if head, _, _ := strings.Cut(text, ":"); head != "" {
-						topic.Name = strings.Fields(head)[0]
-						topics = append(topics, topic)
+					if text != "" {
+						topics = append(topics, topicOf(text))
 					}
 				}
 				_, warnings := tt.ring.Done(&q, turn, topics)
@@ -219,20 +220,52 @@ func TestTopicsAreBounded(t *testing.T) {
 	}
 }
 
-func TestTopicsAsTexts(t *testing.T) {
-	for _, topic := range []Topic{
-		{Name: "a"}, {Name: "a.b", From: "planner"}, {Name: "a", For: "x", Payload: "p: q"}, {Name: "a", From: "x", For: "y", Payload: "two\nlines"},
+// topicOf reads "TOPIC for HAT: payload".
+func topicOf(text string) Topic {
+	head, payload, _ := strings.Cut(text, ":")
+	name, hat, _ := strings.Cut(head, " for ")
+	return Topic{Name: name, For: hat, Payload: strings.TrimSpace(payload)}
+}
+
+func TestTheHeadOfATopic(t *testing.T) {
+	for want, topic := range map[string]Topic{
+		"a": {Name: "a"}, "a.b from planner": {Name: "a.b", From: "planner", Payload: "p"}, "a for x": {Name: "a", For: "x"}, "a from x for y": {Name: "a", From: "x", For: "y"},
 	} {
-		if got, err := ParseTopic(topic.String()); err != nil || got != topic {
-			t.Errorf("%q reads as %+v, %v", topic, got, err)
+		if got := topic.Head(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for text, want := range map[string]string{
-		"": "is empty", ": x": "is empty", "a b": "isn't a topic", "a from": "isn't a topic", "a/b: c": `"a/b"`, "a from x to y": "isn't a topic",
-	} {
-		if _, err := ParseTopic(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
+}
+
+// What somebody else has written is taken as far as it can be a queue, and isn't changed in place.
+func TestAQueueIsChecked(t *testing.T) {
+	q := Queue{Pending: []Topic{{Name: "a/b"}, {Name: "a", Payload: strings.Repeat("x", MaxPayload+1)}, {}}, Runs: map[string]int{"x": 1}, Seen: []Seen{{Topic: "a", Times: 1}}}
+	checked, problems := q.Checked()
+	if len(checked.Pending) != 1 || len(checked.Pending[0].Payload) != MaxPayload {
+		t.Errorf("%+v", checked.Pending)
+	}
+	if got := strings.Join(problems, "; "); got != `the topic is "a/b"; write letters, digits, dots, dashes and underscores; the topic is empty; write a name such as build.done` {
+		t.Error(got)
+	}
+	checked.Runs["x"], checked.Seen[0].Times = 2, 2
+	if q.Runs["x"] != 1 || q.Seen[0].Times != 1 {
+		t.Errorf("it is changed: %+v", q)
+	}
+}
+
+func TestWhatHatsCost(t *testing.T) {
+	first := Costs(nil).Plus("a", stream.USD(0.2), false).Plus("", stream.USD(9), false).Plus("b", stream.Cost{}, false)
+	all := first.Plus("a", stream.USD(0.1), false).Plus("b", stream.Cost{}, true).Plus("a", stream.Cost{}, true).WithRuns(map[string]int{"c": 3, "a": 2})
+	data, err := json.Marshal(all)
+	if want := `[{"hat":"a","runs":2,"costUsd":0.30000000000000004,"estimated":true},{"hat":"b","estimated":true},{"hat":"c","runs":3}]`; err != nil || string(data) != want {
+		t.Errorf("%s, %v", data, err)
+	}
+	var again Costs
+	if err := json.Unmarshal(data, &again); err != nil || !slices.Equal(again, all) {
+		t.Errorf("reads as %+v, %v", again, err)
+	}
+	if !slices.Equal(first, Costs{{Hat: "a", Cost: stream.USD(0.2)}}) {
+		t.Errorf("it is changed: %+v", first)
 	}
 }
 

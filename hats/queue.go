@@ -3,12 +3,13 @@ package hats
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// Queue is how far a loop with hats has come. The state file has it.
+// Queue is how far a loop with hats has come. The loop's record has it.
 type Queue struct {
 	Pending []Topic        // not worked on yet, the oldest first
 	Runs    map[string]int // of each hat so far
@@ -27,6 +28,21 @@ type Turn struct {
 	Hat   Hat
 	Topic Topic
 	Run   int // of this hat; 1 is the first
+}
+
+// Checked is a queue that somebody else may have written, for one who changes it: without the topics that
+// can't be any, each with why.
+func (q Queue) Checked() (checked Queue, problems []string) {
+	checked = Queue{Runs: maps.Clone(q.Runs), Seen: slices.Clone(q.Seen)}
+	for _, t := range q.Pending {
+		if why := CheckTopic(t.Name); why != "" {
+			problems = append(problems, "the topic "+why)
+			continue
+		}
+		t.Payload = bounded(t.Payload)
+		checked.Pending = append(checked.Pending, t)
+	}
+	return checked, problems
 }
 
 // NewQueue is that of a loop which begins.

@@ -13,7 +13,7 @@ func CostOfLoop(path, loopID string) (stream.Cost, error) {
 	b := bill{loopID: loopID}
 	for r.Next(&b) {
 	}
-	b.endRun(nil)
+	b.endRun(stream.Cost{})
 	return b.total, r.Err()
 }
 
@@ -34,19 +34,19 @@ func (b *bill) Handle(e stream.Event) {
 func (b *bill) HandleRecord(r Record) {
 	switch r := r.(type) {
 	case LoopStart:
-		b.endRun(nil)
+		b.endRun(stream.Cost{})
 		b.isIts = r.LoopID == b.loopID
 	case Update:
 		if k := r.known(); k.Kind == kindIteration || k.Kind == kindVerify { // a reviewer's
-			b.endRun(k.CostUSD)
+			b.endRun(k.Cost)
 		}
 	}
 }
 
 // endRun adds what a run has cost: as its end says, or as far as it came.
-func (b *bill) endRun(usd *float64) {
-	if known := CostOf(usd); known.Known {
-		b.run = known
+func (b *bill) endRun(cost stream.Cost) {
+	if cost.Known {
+		b.run = cost
 	}
 	if b.isIts {
 		b.total = b.total.Plus(b.run)

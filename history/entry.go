@@ -146,9 +146,9 @@ type cost struct {
 // totalUsage is a stream.Usage as it stands in the file.
 type totalUsage struct {
 	stream.Tokens
-	CostUSD     *float64 `json:"costUsd,omitempty"`
-	Context     int64    `json:"context,omitempty"`
-	ContextSize int64    `json:"contextSize,omitempty"`
+	Cost        stream.Cost `json:"costUsd,omitzero"`
+	Context     int64       `json:"context,omitempty"`
+	ContextSize int64       `json:"contextSize,omitempty"`
 }
 
 func usageOf(u stream.Usage) usage {
@@ -156,28 +156,20 @@ func usageOf(u stream.Usage) usage {
 	out := usage{
 		Input: t.Input, Output: t.Output, CacheRead: t.CacheRead, CacheWrite: t.CacheWrite, TotalTokens: t.Total(),
 	}
-	if usd := signedCost(u.Cost); usd != nil {
-		out.Cost.Total = *usd
-	} else {
+	if c := u.Cost; (stream.Cost{USD: math.Abs(c.USD), Known: c.Known}).IsZero() { // a correction may take something back
 		out.Cost.Unknown = true
+	} else {
+		out.Cost.Total = c.USD
 	}
 	return out
 }
 
-// signedCost is KnownCost for a correction, which may take something back.
-func signedCost(c stream.Cost) *float64 {
-	if usd := KnownCost(stream.Cost{USD: math.Abs(c.USD), Known: c.Known}); usd == nil {
-		return nil
-	}
-	return &c.USD
-}
-
 func totalOf(u stream.Usage) totalUsage {
-	return totalUsage{u.Tokens, KnownCost(u.Cost), u.Context, u.ContextSize}
+	return totalUsage{u.Tokens, u.Cost, u.Context, u.ContextSize}
 }
 
 func (t totalUsage) usage() stream.Usage {
-	return stream.Usage{Tokens: t.Tokens, Cost: CostOf(t.CostUSD), Context: t.Context, ContextSize: t.ContextSize}
+	return stream.Usage{Tokens: t.Tokens, Cost: t.Cost, Context: t.Context, ContextSize: t.ContextSize}
 }
 
 func textBlock(text string) block { return block{Type: "text", Text: &text} }

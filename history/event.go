@@ -54,9 +54,9 @@ type resultPayload struct {
 // spent is what agents used that a tool call had work. It isn't usage in pi's sense,
 // which would be added to that of the turns.
 type spent struct {
-	CostUSD    *float64 `json:"costUsd,omitempty"` // absent: unknown
-	Tokens     int64    `json:"tokens,omitempty"`
-	DurationMs int64    `json:"durationMs,omitempty"`
+	Cost       stream.Cost `json:"costUsd,omitzero"`
+	Tokens     int64       `json:"tokens,omitempty"`
+	DurationMs int64       `json:"durationMs,omitempty"`
 }
 
 // spentOf returns nil where nothing is known.
@@ -64,14 +64,14 @@ func spentOf(s stream.Spent) *spent {
 	if s == (stream.Spent{}) {
 		return nil
 	}
-	return &spent{KnownCost(s.Cost), s.Tokens, s.Duration.Milliseconds()}
+	return &spent{s.Cost, s.Tokens, s.Duration.Milliseconds()}
 }
 
 func (s *spent) of() stream.Spent {
 	if s == nil {
 		return stream.Spent{}
 	}
-	return stream.Spent{Cost: CostOf(s.CostUSD), Tokens: max(s.Tokens, 0), Duration: DurationOf(s.DurationMs)}
+	return stream.Spent{Cost: s.Cost, Tokens: max(s.Tokens, 0), Duration: DurationOf(s.DurationMs)}
 }
 
 // messagePayload is what a subagent said, what the agent thought, or a message

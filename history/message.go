@@ -132,7 +132,7 @@ func readCost(c *jsoncursor.Cursor) (cost stream.Cost) {
 	unknown := false
 	read := func() {
 		if usd, ok := c.Amount(); ok {
-			cost = CostOf(&usd)
+			cost = stream.CostOf(usd)
 		}
 	}
 	if c.Peek() != '{' { // the subagent tool among pi's examples writes only the sum

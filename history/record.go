@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -28,11 +29,11 @@ const (
 
 // known is what this room reads of an update.
 type known struct {
-	Kind    string   `json:"sessionUpdate"`
-	Phase   string   `json:"phase"` // of an iteration: begin, end
-	Outcome string   `json:"outcome"`
-	CostUSD *float64 `json:"costUsd"`
-	Millis  int64    `json:"durationMs"`
+	Kind    string      `json:"sessionUpdate"`
+	Phase   string      `json:"phase"` // of an iteration: begin, end
+	Outcome string      `json:"outcome"`
+	Cost    stream.Cost `json:"costUsd"`
+	Millis  int64       `json:"durationMs"`
 }
 
 func (u Update) known() (k known) {
@@ -54,7 +55,7 @@ func (u Update) Took() time.Duration { return DurationOf(u.known().Millis) }
 // Ends says whether an iteration ends, and what it has cost.
 func (u Update) Ends() (cost stream.Cost, ok bool) {
 	k := u.known()
-	return CostOf(k.CostUSD), k.Kind == kindIteration && k.Phase == "end"
+	return k.Cost, k.Kind == kindIteration && k.Phase == "end"
 }
 
 // Handler sees a session: the agent's events through Handle, everything else
@@ -86,10 +87,10 @@ type LoopEnd struct {
 	Promise      string          `json:"promise,omitempty"`
 	Iterations   int             `json:"iterations"`
 	Limit        int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
-	CostUSD      *float64        `json:"costUsd,omitempty"`
+	Cost         stream.Cost     `json:"costUsd,omitzero"`
 	UnknownCosts int             `json:"unknownCostRuns,omitempty"` // runs whose cost isn't in that, as nobody knows it
 	Tokens       stream.Tokens   `json:"tokens"`
-	Hats         []HatCost       `json:"hats,omitempty"` // where hats handed over
+	Hats         hats.Costs      `json:"hats,omitempty"` // where hats handed over
 	DurationMs   int64           `json:"durationMs"`
 	Error        string          `json:"error,omitempty"`
 	Denials      []stream.Denial `json:"denials,omitempty"`
@@ -98,14 +99,6 @@ type LoopEnd struct {
 	Guards       string          `json:"guards,omitempty"`   // what it was verified by and the loop changed
 	Prompt       string          `json:"prompt,omitempty"`   // what was asked, or most of that
 	Account      account.Account `json:"account,omitzero"`   // what it met on its way
-}
-
-// HatCost is what the runs of a hat have cost. A cost that isn't known is nil.
-type HatCost struct {
-	Hat       string   `json:"hat"`
-	Runs      int      `json:"runs,omitempty"` // that ended well
-	CostUSD   *float64 `json:"costUsd,omitempty"`
-	Estimated bool     `json:"estimated,omitempty"` // that of some runs isn't known
 }
 
 // InputKind says from whom an input came.
@@ -139,24 +132,6 @@ func (LoopEnd) record()   {}
 func (Update) record()    {}
 func (Input) record()     {}
 func (Note) record()      {}
-
-// KnownCost returns a cost as records hold it: nil when it is unknown, or not
-// to be believed.
-func KnownCost(c stream.Cost) *float64 {
-	if !c.Known || !stream.CostOf(c.USD).Known {
-		return nil
-	}
-	return &c.USD
-}
-
-// CostOf is the reverse of KnownCost. A file may have any value, and sums of costs must stay
-// numbers.
-func CostOf(usd *float64) stream.Cost {
-	if usd == nil {
-		return stream.Cost{}
-	}
-	return stream.CostOf(*usd)
-}
 
 // What is more than that was no measurement.
 const (

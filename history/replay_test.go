@@ -79,7 +79,7 @@ func mirror(t testing.TB, format decode.Format, recording string) (path string, 
 	if !result.Terminal {
 		outcome = "cancelled"
 	}
-	both(w, live, ends(1, outcome, KnownCost(result.Usage.Cost)))
+	both(w, live, ends(1, outcome, amount(result.Usage.Cost)))
 	both(w, live, LoopEnd{StopReason: "promise", Iterations: 1})
 	if err := w.Close(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
@@ -99,6 +99,13 @@ func begins(n int) Update {
 }
 
 // ends is what it tells at its end.
+func amount(c stream.Cost) *float64 {
+	if c.IsZero() {
+		return nil
+	}
+	return &c.USD
+}
+
 func ends(n int, outcome string, usd *float64) Update {
 	cost, _ := json.Marshal(usd)
 	return Update{n, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"outcome":%q,"costUsd":%s}`, n, outcome, cost)}

@@ -297,7 +297,7 @@ func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 		w.Handle(turn)
 	}
 	w.Handle(stream.Error{Message: "limit", ResetsAt: time.Date(292000, 1, 1, 0, 0, 0, 0, time.UTC)})
-	w.HandleRecord(ends(1, "ok", KnownCost(stream.USD(math.Inf(1)))))
+	w.HandleRecord(ends(1, "ok", amount(stream.USD(math.Inf(1)))))
 	path := closed(t, w)
 	if _, stats := replay(t, path); stats.Skipped > 0 || stats.Lines < 12 {
 		t.Errorf("%+v", stats)
@@ -306,8 +306,13 @@ func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 
 func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
 	for usd, known := range map[float64]bool{0: true, 1e9: true, 1e300: false, -1: false, math.Inf(1): false} {
-		if got := CostOf(&usd); got.Known != known || (KnownCost(stream.USD(usd)) != nil) != known {
-			t.Errorf("%v: %+v", usd, got)
+		if data, err := json.Marshal(spentOf(stream.Spent{Cost: stream.USD(usd), Tokens: 1})); err != nil || strings.Contains(string(data), "costUsd") != known {
+			t.Errorf("%v: %s, %v", usd, data, err)
+		}
+		var read spent
+		data, _ := json.Marshal(usd)
+		if json.Unmarshal([]byte(`{"costUsd":`+string(data)+`}`), &read); read.Cost.Known != known {
+			t.Errorf("%s: %+v", data, read)
 		}
 	}
 	for ms, want := range map[int64]time.Duration{5: 5 * time.Millisecond, -1: 0, math.MaxInt64: 0} {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -158,8 +159,8 @@ type End struct {
 	Iterations int    // runs that were begun
 	Limit      int    // StopMaxIterations: of iterations; it may have been lowered below them
 	Cost       stream.Cost
-	Unknown    int       // runs whose cost isn't in that, as nobody knows it
-	Hats       []HatCost // the part of each hat, where hats hand over
+	Unknown    int        // runs whose cost isn't in that, as nobody knows it
+	Hats       hats.Costs // the part of each hat, where hats hand over
 	Tokens     stream.Tokens
 	Duration   time.Duration
 	Error      string           // why it failed, in one line

@@ -122,7 +122,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Standing: s.Standing, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
-		Hats: HatsOf(HatCostsOf(s.HatCosts), s), Sandbox: WallsOf(s),
+		Hats: s.HatCosts.WithRuns(s.Queue.Runs), Sandbox: WallsOf(s),
 	}
 	if s.CostUSD != nil {
 		status.Cost = stream.USD(*s.CostUSD)

@@ -26,8 +26,8 @@ func Forecast(folder string, h history.Options, iterations int) string {
 func forecast(past []Past, iterations int) string {
 	usd, n := 0.0, 0
 	for _, p := range past {
-		if p.End != nil && p.End.CostUSD != nil && p.End.UnknownCosts == 0 {
-			usd, n = usd+*p.End.CostUSD, n+p.End.Iterations
+		if p.End != nil && p.End.Cost.Known && p.End.UnknownCosts == 0 {
+			usd, n = usd+p.End.Cost.USD, n+p.End.Iterations
 		}
 	}
 	if n < minForecast || usd == 0 {

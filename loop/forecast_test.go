@@ -4,11 +4,12 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestForecast(t *testing.T) {
 	ended := func(iterations int, usd float64, unknown int) Past {
-		return Past{Summary: history.Summary{End: &history.LoopEnd{Iterations: iterations, CostUSD: &usd, UnknownCosts: unknown}}}
+		return Past{Summary: history.Summary{End: &history.LoopEnd{Iterations: iterations, Cost: stream.USD(usd), UnknownCosts: unknown}}}
 	}
 	unpriced := Past{Summary: history.Summary{End: &history.LoopEnd{Iterations: 9}}}
 	for name, tt := range map[string]struct {

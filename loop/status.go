@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -86,6 +87,9 @@ type RetryStatus struct {
 	Reason   string // see WaitReasons
 }
 
+// HatCost is what the runs of a hat have cost.
+type HatCost = hats.Cost
+
 // Status is a snapshot of a loop.
 type Status struct {
 	LoopID             string
@@ -115,7 +119,7 @@ type Status struct {
 	Unpriced      int                 // so many in a row, while the loop pauses for that
 	OverBudget    string              // why the loop pauses for the user's budget
 	IterationCost stream.Cost
-	Hats          []HatCost     // what each has cost so far, where hats hand over
+	Hats          hats.Costs    // what each has cost so far, where hats hand over
 	Tokens        stream.Tokens // of the whole loop so far
 	Context       int64         // tokens, see stream.Usage
 	ContextSize   int64

@@ -46,16 +46,23 @@ type Document struct {
 	state     State
 }
 
-// NewDocument returns a document with all of a loop, so that another machine can continue it: the
-// known keys in their order, without those that s doesn't have.
+// NewDocument returns a document with what is the user's of a loop: the known keys in their order,
+// without those that s doesn't have.
 func NewDocument(s State) *Document {
 	d := &Document{opening: fence + "\n", closing: fence + "\n", separator: "\n", eol: "\n", state: s.clone()}
 	for i := range fields {
-		if value := fields[i].format(&s); value != "" {
+		if value := fields[i].format(&s); value != "" && !fields[i].ours {
 			d.blocks = append(d.blocks, d.newBlock(fields[i].key, value, ""))
 		}
 	}
 	return d
+}
+
+// Whole is the text of a state file with all of a loop, so that another machine can continue it.
+func Whole(s State) string {
+	d := NewDocument(s)
+	d.carry(true)
+	return string(d.Bytes())
 }
 
 // Parse reads a state file: front matter between two lines of "---", an optional blank line, and
@@ -180,13 +187,12 @@ func (d *Document) says(s State) bool {
 
 // carry puts what is ours into the document too, for who goes on with it elsewhere, or takes it out.
 func (d *Document) carry(isCarried bool) {
-	for i := range fields {
-		value := ""
-		if isCarried {
-			value = fields[i].format(&d.state)
-		}
-		if fields[i].ours && (value != "" || d.index(fields[i].key) >= 0) {
-			d.put(i, value)
+	for i, f := range fields {
+		switch {
+		case f.ours && isCarried:
+			d.put(i, f.format(&d.state))
+		case f.ours && d.index(f.key) >= 0:
+			d.put(i, "")
 		}
 	}
 }
@@ -253,7 +259,7 @@ func (d *Document) Bytes() []byte {
 var foreignKeys = map[string]bool{"session_id": true}
 
 // Problems returns what is ignored in the front matter though someone may
-// count on it: unknown keys and lines that belong to no key. What is ours may be of an older version.
+// count on it: unknown keys and lines that belong to no key.
 func (d *Document) Problems() []Problem {
 	var problems []Problem
 	line := 2

@@ -18,7 +18,7 @@ func TestANewFileHasTheFiveKeysFirst(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(string(want), string(NewDocument(s).Bytes())); diff != "" {
+	if diff := cmp.Diff(string(want), Whole(s)); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	bare := State{Active: true, Iteration: 1, Prompt: "Go.\n"}
@@ -184,8 +184,8 @@ func TestListsAsPeopleWriteThem(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.written, func(t *testing.T) {
-			doc := parse(t, "---\nguidance:"+tt.written+"\niteration: 2\n---\nGo.")
-			if diff := cmp.Diff(tt.want, doc.State().Guidance); diff != "" {
+			doc := parse(t, "---\nbackend_args:"+tt.written+"\niteration: 2\n---\nGo.")
+			if diff := cmp.Diff(tt.want, doc.State().BackendArgs); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 			if doc.State().Iteration != 2 {
@@ -193,8 +193,8 @@ func TestListsAsPeopleWriteThem(t *testing.T) {
 			}
 		})
 	}
-	_, err := Parse([]byte("---\nguidance: {a: 1,\n  b: 2}\n---\nGo."))
-	wantError(t, err, ":2: guidance is not a list of texts")
+	_, err := Parse([]byte("---\nbackend_args: {a: 1,\n  b: 2}\n---\nGo."))
+	wantError(t, err, ":2: backend_args is not a list of texts")
 }
 
 func TestTheFencesAndTheBlankLine(t *testing.T) {
@@ -246,7 +246,7 @@ Go.`)
 }
 
 func TestAStateSharesNothingWithItsDocument(t *testing.T) {
-	doc := NewDocument(readable["ours.md"])
+	doc := parse(t, Whole(readable["ours.md"]))
 	before := string(doc.Bytes())
 	s := doc.State()
 	s.Guidance[0], s.BackendArgs[0], *s.CostUSD, *s.MaxFailures = "new", "--new", 9, 9

@@ -2,6 +2,7 @@ package loopstate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // A field is one key of the front matter.
@@ -18,7 +18,7 @@ type field struct {
 	key  string
 	kind string // what its value is
 	doc  string // for an editor's help, Markdown
-	ours bool   // it is only there in a file that has all of a loop, or in one of older versions
+	ours bool   // it is only there in a file that has all of a loop
 	// format returns the value as YAML; "" leaves the key out.
 	format func(*State) string
 	// parse reads the block's value. An error completes "KEY ...".
@@ -44,60 +44,29 @@ var fields = slices.Concat([]field{
 	told("What a program of your own prints: `text`, or the stream of a known agent.", textField("backend_output", func(s *State) *string { return &s.BackendOutput })),
 	told("How a program of your own gets the prompt: `stdin`, `arg` or `file`.", textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt })),
 	told("What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine })),
-}, settingFields(), limitFields(), ours(
-	costField(),
-	unless(formatDuration(0), durationField("elapsed", func(s *State) *time.Duration { return &s.Elapsed })),
-	timeField("resume_at", func(s *State) *time.Time { return &s.ResumeAt }),
-	tokensField(),
-	whenTrue(boolField("begun", func(s *State) *bool { return &s.Begun })),
-	whenSome(intField("failures", func(s *State) *int { return &s.InARow.Failures })),
-	whenSome(intField("start_failures", func(s *State) *int { return &s.InARow.StartFailures })),
-	whenSome(intField("stalls", func(s *State) *int { return &s.InARow.Stalls })),
-	whenSome(intField("denials", func(s *State) *int { return &s.InARow.Denials })),
-	whenSome(intField("short_runs", func(s *State) *int { return &s.InARow.ShortRuns })),
-	whenSome(intField("rate_limits", func(s *State) *int { return &s.InARow.RateLimits })),
-	whenSome(intField("overloads", func(s *State) *int { return &s.InARow.Overloads })),
-	whenSome(intField("refuted", func(s *State) *int { return &s.InARow.Refuted })),
-	whenSome(intField("no_progress", func(s *State) *int { return &s.InARow.NoProgress })),
-	whenSome(intField("unknown_costs", func(s *State) *int { return &s.InARow.UnknownCosts })),
-	whenSome(intField("unknown_costs_total", func(s *State) *int { return &s.UnknownCosts })),
-	whenTrue(boolField("checking", func(s *State) *bool { return &s.Checking })),
-	textField("promised", func(s *State) *string { return &s.Promised }),
-	textField("unchecked", func(s *State) *string { return &s.Unchecked }),
-	textField("refutation", func(s *State) *string { return &s.Refutation }),
-	textField("stuck", func(s *State) *string { return &s.Stuck }),
-	listField("topics", func(s *State) *[]string { return &s.Topics }),
-	listField("hat_runs", func(s *State) *[]string { return &s.HatRuns }),
-	listField("hat_costs", func(s *State) *[]string { return &s.HatCosts }),
-	listField("published", func(s *State) *[]string { return &s.Published }),
-	textField("stop_reason", func(s *State) *string { return &s.StopReason }),
-	textField("stop_error", func(s *State) *string { return &s.StopError }),
-	timeField("stopped_at", func(s *State) *time.Time { return &s.StoppedAt }),
-	listField("guidance", func(s *State) *[]string { return &s.Guidance }),
-	listField("guidance_next", func(s *State) *[]string { return &s.GuidanceNext }),
-	listField("standing", func(s *State) *[]string { return &s.Standing }),
-	listField("guided", func(s *State) *[]string { return &s.Guided }),
-	listField("allowed", func(s *State) *[]string { return &s.Allowed }),
-	accountField(),
-	textField("session_file", func(s *State) *string { return &s.SessionFile }),
-	past("questions"), past("answers"), past("accept"), past("cancel"), past("end_iteration"),
-))
+}, settingFields(), limitFields(), []field{recordField()})
 
 // iterationKey is the user's key that tells of the loop's count, as it was when the file was
 // written.
 const iterationKey = "iteration"
 
-// ours marks what isn't the user's.
-func ours(fields ...field) []field {
-	for i := range fields {
-		fields[i].ours = true
-	}
-	return fields
-}
+// recordKey is of all that isn't the user's.
+const recordKey = "record"
 
-// past is a key of older versions that says nothing any more.
-func past(key string) field {
-	return field{key: key, format: func(*State) string { return "" }, parse: func(*State, block) error { return nil }}
+// recordField is in the file of a loop that is handed on, which has no record (see record), as JSON in
+// a line. How far the loop is says the user's key, and what is of this machine isn't believed of a file.
+func recordField() field {
+	f := scalarField(recordKey, func(s *State) string { return quote(string(s.ours())) }, func(s *State, text string) error {
+		took := s.with([]byte(text))
+		took.Iteration, took.Closing, took.OverBudget, took.Turn = s.Iteration, s.Closing, s.OverBudget, s.Turn
+		if !json.Valid([]byte(text)) || !took.isSound() {
+			return errors.New("isn't what ralph-lsp has written there; remove it, and what the loop has counted begins anew")
+		}
+		*s = took
+		return nil
+	})
+	f.ours = true
+	return f
 }
 
 // Key is a key of the front matter that is the user's.
@@ -158,36 +127,6 @@ func newField[T any](key, kind string, at func(*State) *T, format func(T) string
 	return f
 }
 
-// costField is left out while the cost is unknown.
-func costField() field {
-	return scalarField("cost_usd", func(s *State) string {
-		if s.CostUSD == nil {
-			return ""
-		}
-		return limits.FormatUSD(*s.CostUSD)
-	}, func(s *State, text string) error {
-		usd, err := limits.ParseUSD(text)
-		if err == nil {
-			s.CostUSD = &usd
-		}
-		return err
-	})
-}
-
-// accountField is of a loop that is handed on, as JSON in a line.
-func accountField() field {
-	return scalarField("account", func(s *State) string {
-		data, err := json.Marshal(s.Account)
-		if err != nil || s.Account.IsZero() {
-			return ""
-		}
-		return quote(string(data))
-	}, func(s *State, text string) error {
-		_ = json.Unmarshal([]byte(text), &s.Account) // what isn't one is none, and no reason not to go on
-		return nil
-	})
-}
-
 // limitFields are the limits but the first, which is at the top.
 func limitFields() (all []field) {
 	for _, limit := range limits.All()[1:] {
@@ -243,15 +182,6 @@ func switchField(setting settings.Setting) field {
 	})
 }
 
-// whenTrue leaves out a field that is false.
-func whenTrue(f field) field { return unless("false", f) }
-
-// whenSome leaves out a count that is 0.
-func whenSome(f field) field { return unless("0", f) }
-
-// unless leaves out a field that has the value of a key that isn't there.
-func unless(absent string, f field) field { return instead(absent, "", f) }
-
 // orNull makes a field that is written as null instead of being left out.
 func orNull(f field) field { return instead("", "null", f) }
 
@@ -291,29 +221,6 @@ func parseBool(text string) (bool, error) {
 func intField(key string, at func(*State) *int) field {
 	return newField(key, string(limits.Count), at, strconv.Itoa, limits.ParseCount)
 }
-
-func durationField(key string, at func(*State) *time.Duration) field {
-	return newField(key, string(limits.Span), at, formatDuration, limits.ParseSpan)
-}
-
-// tokensField is four counts on one line, left out when they are 0: those of
-// input, output, and what was read from and written to a cache.
-func tokensField() field {
-	const layout = "%d in, %d out, %d read, %d written"
-	format := func(t Tokens) string {
-		return quote(fmt.Sprintf(layout, t.Input, t.Output, t.CacheRead, t.CacheWrite))
-	}
-	return unless(format(Tokens{}), newField("tokens_used", "text", func(s *State) *Tokens { return &s.Tokens }, format, func(text string) (t Tokens, err error) {
-		_, err = fmt.Sscanf(text, layout, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite)
-		if err != nil || min(t.Input, t.Output, t.CacheRead, t.CacheWrite) < 0 {
-			return Tokens{}, fmt.Errorf("is %q; write counts such as %q", text, fmt.Sprintf(layout, 1200, 340, 0, 0))
-		}
-		return t, nil
-	}))
-}
-
-// formatDuration writes 4h instead of 4h0m0s.
-func formatDuration(d time.Duration) string { return quote(tell.Duration(d)) }
 
 // timeLayouts are the ways to write a time; without a zone it is UTC.
 var timeLayouts = []string{

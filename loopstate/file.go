@@ -92,9 +92,7 @@ func (f *File) Load() (State, error) {
 // Create writes the file of a loop, and makes .pi when it isn't there. The
 // error is fs.ErrExist when there is a file.
 func (f *File) Create(s State) error {
-	doc := NewDocument(s)
-	doc.carry(false)
-	data, err := render(doc)
+	data, err := render(NewDocument(s))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func FuzzRoundTrip(f *testing.F) {
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,
 		}
-		data := NewDocument(want).Bytes()
+		data := []byte(Whole(want))
 		doc, err := Parse(data)
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, data)

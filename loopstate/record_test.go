@@ -10,15 +10,17 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // spent is a loop that has spent something.
 func spent(id string) State {
 	return State{
 		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, CostUSD: new(1.5), Elapsed: time.Minute, Tokens: Tokens{Input: 5},
-		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: []string{"builder 1.5"}, SessionFile: "/s",
+		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
 	}
 }
 
@@ -87,7 +89,7 @@ func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"loopId":"ours","folder":"`+f.root+`","state":{"iteration":1,"costUsd":0}}`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	write(t, f, "---\nactive: true\niteration: 1\nloop_id: mine\ncost_usd: 0\nelapsed: 1s\nguidance: [\"rm -rf\"]\nallowed: [\"Bash\"]\nfailures: 9\n---\n\nGo.")
+	write(t, f, "---\nactive: true\niteration: 1\nloop_id: mine\nrecord: '{\"costUsd\":0,\"elapsed\":1,\"guidance\":[\"rm -rf\"],\"allowed\":[\"Bash\"],\"inARow\":{\"Failures\":9}}'\n---\n\nGo.")
 	got, err := f.Load()
 	want := spent("ours")
 	want.Prompt = "Go."
@@ -100,8 +102,8 @@ func TestWhatIsCountedIsOnlyOurs(t *testing.T) {
 	wantText(t, f, "---\nactive: true\niteration: 7\nloop_id: \"ours\"\n---\n\nGo.")
 }
 
-// Files of other tools and of older versions have all in them; once they are taken up they are their
-// user's.
+// Files of other tools, and of loops that were handed on, have all in them; once they are taken up they
+// are their user's.
 func TestFilesWithoutARecordAreTakenUp(t *testing.T) {
 	for name, tt := range map[string]struct {
 		text, left string
@@ -112,9 +114,9 @@ func TestFilesWithoutARecordAreTakenUp(t *testing.T) {
 			"---\nactive: true\niteration: 3\nmax_iterations: 50\ncompletion_promise: \"DONE\"\nstarted_at: \"2026-01-02T17:35:07Z\"\nloop_id: \"another\"\nsession_id: x\n---\n\nGo.",
 			State{LoopID: "another", Iteration: 3},
 		},
-		"an older version's": {
-			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\ncost_usd: 1.5\nelapsed: 1m\ntokens_used: \"5 in, 0 out, 0 read, 0 written\"\nbegun: true\nfailures: 2\nhat_costs:\n  - \"builder 1.5\"\nguidance:\n  - \"be quick\"\nallowed:\n  - \"Bash(rm:*)\"\ncancel: true\nanswers:\n  - \"{}\"\nsession_file: /s\n---\n\nGo.",
-			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\n---\n\nGo.",
+		"one that was handed on": {
+			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\nrecord: " + quote(string(spent("taken").ours())) + "\ncost_usd: 9\n---\n\nGo.",
+			"---\nactive: true\niteration: 7\nloop_id: taken\n# mine\ncost_usd: 9\n---\n\nGo.",
 			spent("taken"),
 		},
 	} {
@@ -236,7 +238,7 @@ func TestALoopIsHandedOn(t *testing.T) {
 	if after, err := elsewhere.Leave(func(*State) error { return nil }); err != nil || !cmp.Equal(before, after) {
 		t.Errorf("%v: %s", err, cmp.Diff(before, after))
 	}
-	if data, _ := os.ReadFile(elsewhere.Path()); strings.Contains(string(data), "cost_usd") {
+	if data, _ := os.ReadFile(elsewhere.Path()); strings.Contains(string(data), "record") {
 		t.Errorf("the file has what isn't its user's:\n%s", data)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -58,10 +59,8 @@ type State struct {
 	OverBudget   string        `json:"overBudget"`   // why the loop pauses for the user's budget
 	Refutation   string        `json:"refutation"`   // what the next run is told of the last verification
 	Turn         string        `json:"turn"`         // the hat that runs or ran last, where hats hand over
-	Topics       []string      `json:"topics"`       // pending ones, the oldest first; that of the hat that runs is the first
-	HatRuns      []string      `json:"hatRuns"`      // how often each hat has run: "builder 4"
-	HatCosts     []string      `json:"hatCosts"`     // what each hat's runs have cost, in dollars: "builder 1.2"; "+" behind it: at least, "?": nobody knows
-	Published    []string      `json:"published"`    // which topics came how often, with which payload: "build.done 2 1a2b3c4d"
+	Queue        hats.Queue    `json:"queue"`        // of topics; that of the hat that runs is the first
+	HatCosts     hats.Costs    `json:"hatCosts"`     // what each hat's runs have cost
 	Allowed      []string      `json:"allowed"`      // rules of what the agents needn't ask for any more: "Bash(git commit:*)"
 	Stuck        string        `json:"stuck"`        // what the last iteration tried in vain again and again, for the next process
 	SessionFile  string        `json:"sessionFile"`
@@ -116,6 +115,13 @@ func (s State) ours() []byte {
 	return data
 }
 
+// isSound says whether what a file tells of our part can be true.
+func (s State) isSound() bool {
+	n := s.InARow
+	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits, n.Overloads, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
+		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0 && (s.CostUSD == nil || *s.CostUSD >= 0)
+}
+
 // with is a state with what is ours, as ours wrote it.
 func (s State) with(ours []byte) State {
 	if ours == nil {
@@ -123,7 +129,7 @@ func (s State) with(ours []byte) State {
 	}
 	s.CostUSD = nil // what it points to is another state's, as what these have
 	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
-	s.Topics, s.HatRuns, s.HatCosts, s.Published, s.Account = nil, nil, nil, nil, account.Account{}
+	s.Queue, s.HatCosts, s.Account = hats.Queue{}, nil, account.Account{}
 	_ = json.Unmarshal(ours, &s)
 	return s
 }

@@ -39,9 +39,9 @@ var readable = map[string]State{
 	},
 	"handwritten.md": {
 		Active: true, Iteration: 4, CompletionPromise: "it's done",
-		Given:    limits.Given{MaxIterations: new(12), MaxDuration: new(90 * time.Minute)},
-		Guidance: []string{"keep it small", "no new dependencies: ask first"},
-		Prompt:   "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
+		Given:       limits.Given{MaxIterations: new(12), MaxDuration: new(90 * time.Minute)},
+		BackendArgs: []string{"--keep-it-small", "--no-new: ask first"},
+		Prompt:      "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
 	},
 	"prompt_only_keys_missing.md": {
 		Active: true, Iteration: 1,
@@ -91,7 +91,9 @@ var damaged = map[string]struct {
 	"damaged_duration.md":                {2, `max_duration is "4 hours"; write a duration such as`},
 	"damaged_date.md":                    {2, `started_at is "yesterday"; write a time such as`},
 	"damaged_cost.md":                    {2, `max_cost_usd is "5 dollars"; write an amount in US dollars`},
-	"damaged_guidance.md":                {2, `guidance is not a list of texts`},
+	"damaged_record.md":                  {3, `record isn't what ralph-lsp has written there; remove it`},
+	"damaged_record_negative.md":         {2, `record isn't what ralph-lsp has written there; remove it`},
+	"damaged_list.md":                    {2, `backend_args is not a list of texts`},
 	"damaged_indented_key.md":            {2, `iteration is not a text`},
 }
 

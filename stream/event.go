@@ -136,12 +136,25 @@ func CostOf(usd float64) Cost {
 // Plus adds two costs; an unknown one adds nothing, and two of them stay unknown.
 func (c Cost) Plus(d Cost) Cost { return Cost{USD: c.USD + d.USD, Known: c.Known || d.Known} }
 
+// IsZero says whether the cost is unknown, or one that isn't to be believed.
+func (c Cost) IsZero() bool { return !c.Known || !CostOf(c.USD).Known }
+
 // MarshalJSON gives the amount, or null when it is unknown.
 func (c Cost) MarshalJSON() ([]byte, error) {
-	if !c.Known {
+	if c.IsZero() {
 		return []byte("null"), nil
 	}
 	return json.Marshal(c.USD)
+}
+
+// UnmarshalJSON reads what MarshalJSON gives. A file may have any value, and sums of costs must stay numbers.
+func (c *Cost) UnmarshalJSON(data []byte) error {
+	var usd *float64
+	err := json.Unmarshal(data, &usd)
+	if *c = (Cost{}); usd != nil {
+		*c = CostOf(*usd)
+	}
+	return err
 }
 
 // Usage is what the run has used so far: totals since its start, not a delta,

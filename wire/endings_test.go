@@ -43,7 +43,7 @@ func exampleEndings() []exampleEnding {
 		example := exampleEnding{
 			StopReason: e.Reason, Class: e.Class, Text: e.String(), StateFile: "removed",
 			End: wire.ProjectEnd(end), Status: wire.StatusOf(status, !e.State.Left()),
-			Past: examplePast(&history.LoopEnd{StopReason: string(e.Reason), Promise: end.Promise, Iterations: 3, CostUSD: new(1.42), DurationMs: 720000, Error: end.Error}),
+			Past: examplePast(&history.LoopEnd{StopReason: string(e.Reason), Promise: end.Promise, Iterations: 3, Cost: stream.USD(1.42), DurationMs: 720000, Error: end.Error}),
 		}
 		switch {
 		case e.State.Left():

@@ -360,32 +360,19 @@ func projectEnd(e loop.End) End {
 
 // projectHats are what hats have cost. Their names may be a file's.
 func projectHats(hats []loop.HatCost) []HatCost {
-	costs := loop.HatRecords(hats)
+	costs := slices.Clone(hats)
 	for i := range costs {
-		costs[i].Hat, costs[i].CostUSD = stream.Plain(costs[i].Hat), Dollars(hats[i].Cost)
+		costs[i].Hat, costs[i].Cost.USD = stream.Plain(costs[i].Hat), rounded(costs[i].Cost.USD)
 	}
 	return costs
 }
 
-// projectTokens returns nil for no tokens at all: an agent of plain text tells none.
+// TokensOf returns nil for no tokens at all: an agent of plain text tells none.
 func TokensOf(t stream.Tokens) *Tokens {
 	if t = history.TokensOf(t); t == (stream.Tokens{}) {
 		return nil
 	}
 	return &t
-}
-
-// believed is a cost, unknown when nothing can have cost that much.
-func believed(c stream.Cost) stream.Cost { return history.CostOf(history.KnownCost(c)) }
-
-// dollars returns nil for an unknown cost, which the wire leaves out. A known
-// one is rounded to a billionth: sums of fractions end in noise.
-func Dollars(c stream.Cost) *float64 {
-	usd := history.KnownCost(c)
-	if usd == nil {
-		return nil
-	}
-	return new(math.Round(*usd*1e9) / 1e9)
 }
 
 // share is a number from 0 to 1, and 0 in the place of what is none: JSON has

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
 // MethodStatus is the notification that carries the state of all loops.
@@ -162,7 +162,7 @@ func (c CostStatus) unknown() int {
 }
 
 // HatCost is what the runs of a hat have cost.
-type HatCost = history.HatCost
+type HatCost = loop.HatCost
 
 // TimeStatus is what a loop has used of the time that it may run; waits and
 // pauses don't count. While it runs, the time since iterationStartedAt comes on top.

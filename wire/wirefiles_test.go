@@ -82,7 +82,7 @@ func examples() map[string]any {
 		"result-outline": answers.OutlineResult{Parts: []answers.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    answers.ReadResult{Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  wire.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
-		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, CostUSD: new(3.1),
+		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
 			Tokens: *tokens, DurationMs: 720000}), exampleLandedPast()}},
 		"result-prompts":    answers.PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: wire.Noon, Folder: "/w/app", Uses: 3}}),
 		"result-changes":    exampleChanges(),

@@ -18,7 +18,7 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 	ending := end.Reason.Ending()
 	state, goesOn := ending.State, ""
 	if ending.Kept && !l.cfg.Once {
-		goesOn = string(loopstate.NewDocument(l.resumable()).Bytes())
+		goesOn = loopstate.Whole(l.resumable())
 	}
 	err := l.register(&end, goesOn)
 	if err != nil {

@@ -10,16 +10,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// queueOf is how far the hats have come, as the state file says. What was published is
-// what this process knows: an agent may write to the file, too.
-func (l *turns) queueOf(s loopstate.State) (hats.Queue, []error) {
-	q, problems := hats.Texts{Topics: s.Topics, Runs: s.HatRuns}.Queue()
+// queueOf is how far the hats have come, as the state says. What was published is
+// what this process knows.
+func (l *turns) queueOf(s loopstate.State) (hats.Queue, []string) {
+	q, problems := s.Queue.Checked()
 	q.Seen = slices.Clone(l.published)
 	return q, problems
 }
@@ -34,10 +33,10 @@ func (l *turns) nextTurn(s *loopstate.State) (turn hats.Turn, warnings []string,
 	}
 	q, problems := l.queueOf(*s)
 	turn, warnings, ok = ring.Next(&q)
-	for _, err := range problems {
-		warnings = append(warnings, fmt.Sprintf("%s: %s; it is left out", l.store.Path(), loop.OneLine(err.Error())))
+	for _, why := range problems {
+		warnings = append(warnings, why+"; it is left out")
 	}
-	setup.EnterQueue(s, q)
+	s.Queue = q
 	s.Turn = turn.Hat.Name
 	return turn, warnings, ok
 }
@@ -100,7 +99,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		}
 		l.mustVerify(r)
 		l.look(func(p *progress.State) { p.Proof.Enter(s) })
-		setup.EnterQueue(s, q)
+		s.Queue = q
 	})
 	if err == nil {
 		l.published = q.Seen

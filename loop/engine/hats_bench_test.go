@@ -28,7 +28,7 @@ func BenchmarkTurn(b *testing.B) {
 	}
 	s := c.NewState("ralph-test", time.Unix(0, 0))
 	s.Prompt = "Build it"
-	setup.EnterQueue(&s, q)
+	s.Queue = q
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
@@ -41,7 +41,7 @@ func BenchmarkTurn(b *testing.B) {
 		if _, err := file.Update(func(s *loopstate.State) error {
 			q, _ := l.queueOf(*s)
 			c.Ring().Done(&q, turn, []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}})
-			setup.EnterQueue(s, q)
+			s.Queue = q
 			return nil
 		}); err != nil {
 			b.Fatal(err)

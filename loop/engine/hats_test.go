@@ -139,13 +139,15 @@ func TestAFailedRunKeepsItsTopic(t *testing.T) {
 	})
 }
 
-// A loop that was cut off goes on with the hat that ran, and with what the user has
-// written into its file meanwhile.
+// A loop that was cut off goes on with the hat that ran, and with what else is pending.
 func TestALoopGoesOnWithItsHat(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		found := &loopstate.State{
 			Iteration: 2, Begun: true, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old",
-			Topics: []string{"plan.ready from planner: two steps", "what is this", "review.rejected: by the user"}, HatRuns: []string{"planner 1"},
+			Queue: hats.Queue{
+				Pending: []hats.Topic{{Name: "plan.ready", From: "planner", Payload: "two steps"}, {Name: "what is this"}, {Name: "review.rejected", Payload: "by the user"}},
+				Runs:    map[string]int{"planner": 1},
+			},
 		}
 		goOn := func(c *setup.Config) { team(c); c.Continue = true }
 		r, err := tryStart(t, found, goOn, publishes("build.done"), publishes("build.done: 2"), promise)
@@ -159,7 +161,7 @@ func TestALoopGoesOnWithItsHat(t *testing.T) {
 		if told := r.given(1); !strings.Contains(told, "by the user") {
 			t.Error(told)
 		}
-		if !r.log.has(`"what is this" isn't a topic`) {
+		if !r.log.has(`the topic is "what is this"; write letters`) {
 			t.Error(strings.Join(r.log.lines, "\n"))
 		}
 	})
@@ -235,7 +237,7 @@ func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 		need := func(c *setup.Config) { team(c); c.Required = []string{"build.done"}; c.Roles[0].MayFinish = new(true) }
 		r := prepare(t, nil, need, promise, publishes("plan.ready"), says("<event topic=\"build.done\">x</event>\n"), promise)
 		r.agents.runs[0].during = func() {
-			r.file.edit(func(s *loopstate.State) { s.Published = []string{"build.done 1 00000000"} })
+			r.file.edit(func(s *loopstate.State) { s.Queue.Seen = []hats.Seen{{Topic: "build.done", Times: 1}} })
 		}
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
@@ -248,7 +250,7 @@ func TestAnAgentCannotSayWhatWasPublished(t *testing.T) {
 func TestWhatWasPublishedBeforeACrashCounts(t *testing.T) {
 	for isStranger, runs := range map[bool]int{false: 1, true: 2} {
 		bubble(t, func(t *testing.T) {
-			found := &loopstate.State{Iteration: 2, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old", Topics: []string{"build.done"}, Published: []string{"build.done 1 00000000"}}
+			found := &loopstate.State{Iteration: 2, Prompt: "Build it", CompletionPromise: "DONE", LoopID: "ralph-old", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}, Seen: []hats.Seen{{Topic: "build.done", Times: 1}}}}
 			r, err := tryStart(t, found, func(c *setup.Config) {
 				team(c)
 				c.Continue, c.Stranger, c.Required = true, isStranger, []string{"build.done"}
@@ -272,7 +274,7 @@ func TestAPromiseIsTakenDownWithItsTopics(t *testing.T) {
 		r := verified(t, []checked{passes}, func(c *setup.Config) { team(c); c.Verify.When = verify.OnPromise }, publishes("plan.ready"), publishes("build.done"), promise)
 		r.over(loop.StopPromise, 3)
 		for _, s := range r.file.saves {
-			if strings.Contains(strings.Join(s.HatRuns, " "), "reviewer 1") && (!s.Checking || s.Promised == "") {
+			if s.Queue.Runs["reviewer"] == 1 && (!s.Checking || s.Promised == "") {
 				t.Errorf("a save with the reviewer's run is without its promise: %+v", s)
 			}
 		}
@@ -295,8 +297,12 @@ func TestRefusedTopicsAreNoProgress(t *testing.T) {
 // hatsIn says what hats have cost, in short.
 func hatsIn(hats []loop.HatCost) string {
 	var texts []string
-	for i, text := range loop.HatCosts(hats).Texts() {
-		texts = append(texts, fmt.Sprintf("%s (%d)", text, hats[i].Runs))
+	for _, h := range hats {
+		mark := ""
+		if h.Incomplete {
+			mark = "+"
+		}
+		texts = append(texts, fmt.Sprintf("%s %v%s (%d)", h.Hat, h.Cost.USD, mark, h.Runs))
 	}
 	return strings.Join(texts, ", ")
 }

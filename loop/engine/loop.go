@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -224,7 +223,7 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 		}
 		l.cfg.Change.Apply(s)
 		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
-			s.HatRuns = nil
+			s.Queue.Runs = nil
 		}
 		if !found.Active && !l.cfg.Alone { // who goes on has seen why it stopped
 			s.InARow.UnknownCosts = 0
@@ -259,7 +258,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.desk.Allow(s.Allowed)
 	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
-		l.published = hats.Texts{Published: s.Published}.Seen()
+		l.published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
 	l.change(func(p *progress.State) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -152,7 +153,7 @@ func TestACutOffReadOnlyRunIsTold(t *testing.T) {
 			if tt.changes {
 				put(t, filepath.Join(dir, "b"), "1\n")
 			}
-			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), CompletionPromise: "DONE", Hat: tt.hat, Begun: tt.begun, Topics: []string{tt.topic}}
+			found := loopstate.State{Active: true, Iteration: 2, Prompt: "x", LoopID: r.ID(), CompletionPromise: "DONE", Hat: tt.hat, Begun: tt.begun, Queue: hats.Queue{Pending: []hats.Topic{{Name: tt.topic}}}}
 			r, err := tryStart(t, &found, func(c *setup.Config) {
 				configure(c)
 				c.Continue, c.Change.MaxIterations = true, new(3)

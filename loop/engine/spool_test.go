@@ -38,7 +38,11 @@ func TestProgramsPublish(t *testing.T) {
 		var got []string
 		r.Wait()
 		for _, s := range r.file.saves {
-			if now := strings.Join(s.Topics, "; "); len(got) == 0 || got[len(got)-1] != now {
+			var pending []string
+			for _, t := range s.Queue.Pending {
+				pending = append(pending, strings.TrimSuffix(t.Head()+": "+t.Payload, ": "))
+			}
+			if now := strings.Join(pending, "; "); len(got) == 0 || got[len(got)-1] != now {
 				got = append(got, now)
 			}
 		}

@@ -231,7 +231,7 @@ type Found struct {
 }
 
 // isHanding says whether hats hand over to each other.
-func (f Found) isHanding() bool { return len(f.Topics) > 0 }
+func (f Found) isHanding() bool { return len(f.Queue.Pending) > 0 }
 
 // FoundIn reads the state file of a folder. The error is loop.ErrNothingToGoOn
 // when there is none.

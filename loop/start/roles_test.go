@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -84,7 +85,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 func TestALoopGoesOnWithItsHats(t *testing.T) {
 	s := settingsOf(t, strings.ReplaceAll(ringFile, `instructions_file = "first.md"`, ""))
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
-	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", Backend: "pi", Hat: "alone", Topics: []string{"build.done"}}}
+	found := Found{"state.md", loopstate.State{LoopID: "ralph-own", Backend: "pi", Hat: "alone", Queue: hats.Queue{Pending: []hats.Topic{{Name: "build.done"}}}}}
 	r := Resolver{Settings: s, Detect: detectPi}
 	if _, err := r.Continue(t.Context(), found, files); err == nil {
 		t.Error("a stranger's file chooses hats")

@@ -219,7 +219,7 @@ func promiseFix(text string) fix {
 func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopstate.State) []finding {
 	var found []finding
 	status, ok := d.env.LoopIn(d.folderOf(doc))
-	if ok && wire.IsLeft(status) && (s.Active || s.StopReason != "") { // else it was paused on purpose
+	if ok && wire.IsLeft(status) && (s.Active || status.State == string(loop.StateFailed)) { // else it was paused on purpose
 		found = append(found, leftFinding(doc.text, front, status))
 	}
 	if hint := d.env.MissingBackend(s.Backend); s.Backend != "" && hint != "" {
@@ -232,10 +232,8 @@ func (d *Documents) loopFindings(doc *document, front loopstate.Front, s loopsta
 // leftFinding is a warning about a loop that nobody drives, at the key that says so.
 func leftFinding(text string, front loopstate.Front, l wire.LoopStatus) finding {
 	start, end := lineRange(text, 1)
-	for _, key := range []string{"active", "stop_reason"} {
-		if line, ok := front.Line(key); ok {
-			start, end = line.KeyStart, line.ValueEnd
-		}
+	if line, ok := front.Line("active"); ok {
+		start, end = line.KeyStart, line.ValueEnd
 	}
 	message := wire.LeftSentence("here", loop.StopReason(l.StopReason), l.Iteration, l.MaxIterations, l.Error)
 	return finding{start: start, end: end, severity: protocol.DiagnosticSeverityWarning, message: message + " Resume or discard it."}

@@ -40,9 +40,9 @@ func TestDiagnostics(t *testing.T) {
 			"warning: Backend is not a known key, it is ignored; did you mean backend?"}},
 		{"stray line", stateURI, "---\n«hello»\n---\nx", nil, []string{`warning: this line belongs to no key; write "key: value"`}},
 		{"wrong type, CRLF", stateURI, "---\r\n«max_iterations: many»\r\n---\r\nx", nil, []string{`error: max_iterations is "many"; write a whole number, 0 or more`}},
-		{"bad values and unknown keys", stateURI, "---\n«max_iterations: many»\n«colour»: 1\n«guidance:»\n  - [a]\n«active: perhaps»\n---\nx", nil, []string{
+		{"bad values and unknown keys", stateURI, "---\n«max_iterations: many»\n«colour»: 1\n«backend_args:»\n  - [a]\n«active: perhaps»\n---\nx", nil, []string{
 			`error: max_iterations is "many"; write a whole number, 0 or more`, "warning: colour is not a known key, it is ignored",
-			`error: guidance is not a list of texts; write one per line, after "- " and in quotes`, `error: active is "perhaps"; write true or false`}},
+			`error: backend_args is not a list of texts; write one per line, after "- " and in quotes`, `error: active is "perhaps"; write true or false`}},
 		{"unknown key without a prompt", stateURI, "---\n«colour»: 1\n---\n«»", nil, []string{
 			"warning: colour is not a known key, it is ignored", `error: there is no prompt; write it below the second "---"`}},
 		{"a key twice", stateURI, "---\nmodel: a\n«model: b»\n«colour»: 1\n---\nx", nil, []string{
@@ -56,11 +56,10 @@ func TestDiagnostics(t *testing.T) {
 		{"stale", stateURI, strings.Replace(interruptedState, "active: true", "«active: true»", 1), interrupted, []string{"warning: A Ralph loop was interrupted here at iteration 3/50. Resume or discard it."}},
 		{"stale without the key", stateURI, "«---»\niteration: 2\n---\nx", interrupted, []string{"warning: A Ralph loop was interrupted here at iteration 3/50. Resume or discard it."}},
 		{"paused on purpose", stateURI, strings.Replace(interruptedState, "true", "false", 1), interrupted, nil},
-		{"failed", stateURI, "---\nactive: false\niteration: 3\n«stop_reason: \"failures\"»\nstop_error: \"500\"\n---\nx", failed, []string{
+		{"failed", stateURI, "---\n«active: false»\niteration: 3\n---\nx", failed, []string{
 			"warning: A Ralph loop failed here at iteration 3/50: too many failures in a row. The last failure: 500. Resume or discard it."}},
-		{"failed, without its error", stateURI, "---\n«stop_reason: failures»\n---\nx", failed, []string{
+		{"failed, without the key", stateURI, "«---»\niteration: 3\n---\nx", failed, []string{
 			"warning: A Ralph loop failed here at iteration 3/50: too many failures in a row. The last failure: 500. Resume or discard it."}},
-		{"failed, and to be run again", stateURI, "---\nactive: false\niteration: 3\n---\nx", failed, nil},
 		{"driven", stateURI, interruptedState, driven, nil},
 		{"missing backend", stateURI, "---\nbackend: «pi»\n---\nx", noPi, []string{"warning: pi is not installed: npm install pi"}},
 		{"installed backend", stateURI, "---\nbackend: claude\n---\nx", noPi, nil},

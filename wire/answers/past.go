@@ -116,7 +116,7 @@ func PastOf(s history.Summary) PastLoop {
 		end := loop.EndOfRecord(*e)
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
-		past.CostUSD, past.DurationMs = wire.Dollars(history.CostOf(e.CostUSD)), history.DurationOf(e.DurationMs).Milliseconds()
+		past.CostUSD, past.DurationMs = wire.Dollars(e.Cost), history.DurationOf(e.DurationMs).Milliseconds()
 		past.Tokens = wire.TokensOf(stream.Tokens(e.Tokens))
 	}
 	return past

@@ -108,7 +108,7 @@ func (v *Viewer) tool(update []byte) {
 			r.Output += c.Content.Text
 		}
 		if p := end.Spent; p != nil {
-			r.Spent = stream.Spent{Cost: history.CostOf(p.CostUSD), Tokens: p.Tokens, Duration: history.DurationOf(p.DurationMs)}
+			r.Spent = stream.Spent{Cost: wire.CostOf(p.CostUSD), Tokens: p.Tokens, Duration: history.DurationOf(p.DurationMs)}
 		}
 		v.Handle(r)
 	}
@@ -137,7 +137,7 @@ func EventOf(update []byte) loop.Event {
 		return loop.IterationStart{Iteration: u.Iteration, MaxIterations: u.MaxIterations, Hat: u.Hat, Topic: u.Topic}
 	}
 	return loop.IterationEnd{
-		Iteration: u.Iteration, Hat: u.Hat, Outcome: loop.Outcome(u.Outcome), Error: u.Error, Cost: history.CostOf(u.CostUSD), Turns: known(u.Turns), ToolCalls: known(u.ToolCalls),
+		Iteration: u.Iteration, Hat: u.Hat, Outcome: loop.Outcome(u.Outcome), Error: u.Error, Cost: wire.CostOf(u.CostUSD), Turns: known(u.Turns), ToolCalls: known(u.ToolCalls),
 		Duration: history.DurationOf(known(u.DurationMs)), Tokens: known(u.Tokens), Skipped: known(u.SkippedLines), Changes: (*changes.Summary)(u.Changes),
 	}
 }

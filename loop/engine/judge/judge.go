@@ -232,7 +232,7 @@ type Spent struct {
 	Unknown    int // runs whose cost isn't in that, as nobody knows it
 	Tokens     stream.Tokens
 	Elapsed    time.Duration
-	Hats       loop.HatCosts // where hats hand over
+	Hats       hats.Costs // where hats hand over
 }
 
 // Decide says whether the loop ends after a run, and why. Completion beats
@@ -292,6 +292,6 @@ func UsedBy(s loopstate.State) Spent {
 	if s.CostUSD != nil {
 		used.Cost = stream.USD(*s.CostUSD)
 	}
-	used.Hats, used.Unknown = loop.HatCostsOf(s.HatCosts), s.UnknownCosts
+	used.Hats, used.Unknown = s.HatCosts, s.UnknownCosts
 	return used
 }

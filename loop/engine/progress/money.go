@@ -59,7 +59,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
 	s.Tokens = loopstate.Tokens(p.Base.Tokens.Plus(p.Current.Tokens))
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
-	s.HatCosts, s.Allowed = p.hatCosts().Texts(), p.Desk.Rules()
+	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
 	p.Proof.Enter(s)
 	s.OverBudget = p.Purse.Why
 	Reopen(s)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -96,7 +97,7 @@ func (p *State) Snapshot() loop.Status {
 	s := p.Status
 	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
-	s.Hats = loop.HatsOf(p.hatCosts(), p.Known)
+	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
 	s.LastLine = p.Line.last()
@@ -152,7 +153,7 @@ func (p *State) UntilLimit(until, now time.Time) time.Time {
 }
 
 // hatCosts are what the hats have cost, with the run under way.
-func (p *State) hatCosts() loop.HatCosts {
+func (p *State) hatCosts() hats.Costs {
 	return p.Base.Hats.Plus(p.Wears, p.Current.Cost, false)
 }
 

@@ -142,7 +142,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 		s.MaxCostUSD = nil
 	}
 	if c.Ring() != nil {
-		EnterQueue(&s, hats.NewQueue())
+		s.Queue = hats.NewQueue()
 	}
 	c.Describe(&s)
 	return s

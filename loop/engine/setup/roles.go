@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -32,12 +31,6 @@ func (c Config) Ring() hats.Ring {
 
 // HandsOver says whether the loop's hats hand work over to each other.
 func (c Config) HandsOver() bool { return c.Ring() != nil }
-
-// EnterQueue puts into a state file how far the hats have come.
-func EnterQueue(s *loopstate.State, q hats.Queue) {
-	t := q.Texts()
-	s.Topics, s.HatRuns, s.Published = t.Topics, t.Runs, t.Published
-}
 
 // CheckReading says which hat is to read only where nothing tells what it changes.
 func (c Config) CheckReading() error {
