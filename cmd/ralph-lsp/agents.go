@@ -60,9 +60,7 @@ func newAgentsList() *cobra.Command {
 		for _, a := range set.Agents {
 			needsTrust := needsTrust(files, a)
 			if *asJSON {
-				if err := terminal.WriteJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust}); err != nil {
-					return err
-				}
+				terminal.WriteJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust})
 				continue
 			}
 			mark := ""
@@ -78,9 +76,7 @@ func newAgentsList() *cobra.Command {
 		}
 		for _, wrong := range set.Problems {
 			if *asJSON {
-				if err := terminal.WriteJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning}); err != nil {
-					return err
-				}
+				terminal.WriteJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning})
 				continue
 			}
 			sign := p.Red("✗ ")
@@ -109,22 +105,15 @@ func foldersAgents(dir string) (planted []config.Planted) {
 }
 
 // completeTeam completes the name of an agent.
-func completeTeam(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return agentsHere(cmd, ""), cobra.ShellCompDirectiveNoFileComp
-}
+var completeTeam = offers(func(_ *cobra.Command, dir string, _ []string, _ string) []cobra.Completion { return agentsIn(dir, "") })
 
 // completeTeams completes the names of several, with commas between them.
-func completeTeams(cmd *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	return agentsHere(cmd, begun[:strings.LastIndexByte(begun, ',')+1]), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
-}
+var completeTeams = offers(func(_ *cobra.Command, dir string, _ []string, begun string) []cobra.Completion {
+	return agentsIn(dir, begun[:strings.LastIndexByte(begun, ',')+1])
+}, cobra.ShellCompDirectiveNoSpace)
 
-// agentsHere are the agents of the folder that a command is about, behind those that are
-// named already.
-func agentsHere(cmd *cobra.Command, named string) (names []cobra.Completion) {
-	dir, err := folderMeant(cmd)
-	if err != nil {
-		return nil
-	}
+// agentsIn are the agents of a folder, behind those that are named already.
+func agentsIn(dir, named string) (names []cobra.Completion) {
 	files, set := filesOf(dir), agents.Read(dir)
 	var seen []string
 	for _, a := range set.Agents {

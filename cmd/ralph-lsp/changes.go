@@ -101,10 +101,10 @@ is named by its id (ralph-lsp history) or, in a worktree, by its branch.`,
 			return err
 		}
 		files, err := s.Files(cmd.Context(), r, paths)
-		if err != nil {
-			return err
+		if err == nil {
+			terminal.PrintChanges(out, files, asJSON)
 		}
-		return terminal.PrintChanges(out, files, asJSON)
+		return err
 	})
 }
 
@@ -188,10 +188,7 @@ type undoneJSON struct {
 // printUndone says what became of each file. The error is for those that stay.
 func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) error {
 	if asJSON {
-		result := undoneJSON{append([]string{}, done.Paths...), append([]string{}, done.Merged...), append([]changes.Refusal{}, done.Refused...)}
-		if err := terminal.WriteJSON(out, result); err != nil {
-			return err
-		}
+		terminal.WriteJSON(out, undoneJSON{append([]string{}, done.Paths...), append([]string{}, done.Merged...), append([]changes.Refusal{}, done.Refused...)})
 	} else {
 		p := terminal.PaletteFor(out)
 		for _, path := range done.Paths {

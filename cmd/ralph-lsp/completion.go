@@ -15,14 +15,25 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
+// offers completes with what is found in the folder that a command is about, and no files.
+func offers(find func(cmd *cobra.Command, dir string, args []string, begun string) []cobra.Completion, more ...cobra.ShellCompDirective) cobra.CompletionFunc {
+	directive := cobra.ShellCompDirectiveNoFileComp
+	for _, d := range more {
+		directive |= d
+	}
+	return func(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		dir, err := folderMeant(cmd)
+		if err != nil {
+			return nil, directive
+		}
+		return find(cmd, dir, args, begun), directive
+	}
+}
+
 // completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
 // it by their branches, of which each has the last loop.
-func completeLoops(cmd *cobra.Command, args []string, _ string) (names []cobra.Completion, _ cobra.ShellCompDirective) {
-	dir, err := folderMeant(cmd)
-	if err != nil || len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveNoFileComp
-	}
-	if kept, _, err := keptOf(dir); err == nil {
+var completeLoops = offers(func(_ *cobra.Command, dir string, args []string, _ string) (names []cobra.Completion) {
+	if kept, _, err := keptOf(dir); err == nil && len(args) == 0 {
 		past, _ := loop.PastOf(dir, kept, 0, true) // none are offered where they can't be read
 		branches := map[string]bool{}
 		for _, p := range past {
@@ -34,8 +45,8 @@ func completeLoops(cmd *cobra.Command, args []string, _ string) (names []cobra.C
 			names = append(names, cobra.CompletionWithDesc(name, terminal.Line(p.Loop.Title)))
 		}
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
+	return names
+})
 
 // completeLoopThenFiles offers loops, and behind -- files.
 func completeLoopThenFiles(cmd *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
@@ -57,23 +68,15 @@ func completeLoopOrFile(cmd *cobra.Command, args []string, begun string) ([]cobr
 // completeIterations offers, for flags, the iterations of the loop that changed
 // something.
 func completeIterations(cmd *cobra.Command, flags ...string) {
-	offer := func(cmd *cobra.Command, args []string, _ string) (numbers []cobra.Completion, _ cobra.ShellCompDirective) {
-		dir, err := folderMeant(cmd)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		id := ""
-		if len(args) > 0 {
-			id = args[0]
-		}
-		if s, err := loop.SnapshotsIn(dir, id); err == nil {
+	offer := offers(func(cmd *cobra.Command, dir string, args []string, _ string) (numbers []cobra.Completion) {
+		if s, err := loop.SnapshotsIn(dir, strings.Join(args[:min(len(args), 1)], "")); err == nil {
 			iterations, _ := s.Iterations(cmd.Context(), changes.Range{To: changes.Latest}, nil) // none are offered where they can't be read
 			for _, it := range iterations {
 				numbers = append(numbers, cobra.CompletionWithDesc(strconv.Itoa(it.Number), answers.SumText(it.Summary)))
 			}
 		}
-		return numbers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-	}
+		return numbers
+	}, cobra.ShellCompDirectiveKeepOrder)
 	for _, flag := range flags {
 		cli.OfFlag(cmd.RegisterFlagCompletionFunc(flag, offer))
 	}

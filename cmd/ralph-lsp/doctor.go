@@ -30,7 +30,8 @@ func newDoctor() *cobra.Command {
 		out := cmd.OutOrStdout()
 		checks := append(doctor.Examine(cmd.Context(), programVersion(), filesOf(dir)), checkTerminal(out)) // which only matters here
 		if *asJSON {
-			return terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
+			terminal.WriteJSON(out, answers.DoctorResult{Checks: checks})
+			return nil
 		}
 		return printChecks(out, checks, *all)
 	})

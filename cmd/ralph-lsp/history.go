@@ -57,10 +57,10 @@ func newHistoryList() *cobra.Command {
 			fmt.Fprintf(out, "no loops were kept of %s\n", terminal.Line(dir))
 		}
 		for _, s := range sessions {
-			if !*asJSON {
+			if *asJSON {
+				terminal.WriteJSON(out, answers.PastIn(s))
+			} else {
 				terminal.PrintPast(out, terminal.PaletteFor(out), s)
-			} else if err := terminal.WriteJSON(out, answers.PastIn(s)); err != nil {
-				return err
 			}
 		}
 		return nil
@@ -168,7 +168,8 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {
-		return terminal.WriteJSON(out, terminal.ReceiptOf(end))
+		terminal.WriteJSON(out, terminal.ReceiptOf(end))
+		return nil
 	}
 	p := terminal.PaletteFor(out)
 	fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" "+p.Cyan(terminal.Line(terminal.TitleOf(end.Status))), terminal.LineWidth(out), 2))

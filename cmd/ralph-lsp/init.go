@@ -77,10 +77,6 @@ func trustOurs(dir string, written []byte) error {
 	return err
 }
 
-func nextWithHats(dir string) string {
-	return fmt.Sprintf("next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
-}
-
 func presetNames() []string {
 	files, _ := fs.Glob(presets, "presets/*.toml") // the pattern is a good one
 	names := make([]string, len(files))
@@ -171,7 +167,7 @@ func takeOver(cmd *cobra.Command, dir, name string) error {
 		fmt.Fprintf(out, "there is no %s yet: write there what is to be done\n", terminal.Line(result.PromptFile))
 	}
 	if config.DrawHats(result.Settings, backends.Names()) != "" {
-		fmt.Fprint(out, nextWithHats(dir))
+		fmt.Fprintf(out, "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
 	}
 	return nil
 }

@@ -111,9 +111,7 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 	}
 	said := answers.LandRefused(p, refused)
 	if asJSON {
-		if err := terminal.WriteJSON(cmd.OutOrStdout(), said); err != nil {
-			return err
-		}
+		terminal.WriteJSON(cmd.OutOrStdout(), said)
 		return &exitError{terminal.ExitFailed, said.Text}
 	}
 	out := cmd.ErrOrStderr()
@@ -128,19 +126,19 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 
 func printLanding(out io.Writer, r answers.LandResult, asJSON bool) error {
 	if asJSON {
-		return terminal.WriteJSON(out, r)
+		terminal.WriteJSON(out, r)
+	} else {
+		fmt.Fprintln(out, terminal.Line(r.Text))
 	}
-	_, err := fmt.Fprintln(out, terminal.Line(r.Text))
-	return err
+	return nil
 }
 
 // completeTrees offers the branches of the loops that have worktrees.
-func completeTrees(cmd *cobra.Command, args []string, _ string) (branches []cobra.Completion, _ cobra.ShellCompDirective) {
-	dir, err := folderMeant(cmd)
-	if err == nil && len(args) == 0 {
-		for _, tree := range worktree.List(dir) {
+var completeTrees = offers(func(_ *cobra.Command, dir string, args []string, _ string) (branches []cobra.Completion) {
+	for _, tree := range worktree.List(dir) {
+		if len(args) == 0 {
 			branches = append(branches, tree.Branch)
 		}
 	}
-	return branches, cobra.ShellCompDirectiveNoFileComp
-}
+	return branches
+})

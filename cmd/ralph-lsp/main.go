@@ -66,11 +66,6 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return terminal.ExitFailed
 }
 
-// executeQuietly runs a command line for who shows what it prints, and can't be asked.
-func executeQuietly(args []string, out io.Writer) int {
-	return execute(args, strings.NewReader(""), out, out)
-}
-
 func newRoot() *cobra.Command {
 	var serve stdio.Sidecar
 	root := &cobra.Command{
@@ -92,8 +87,9 @@ func newRoot() *cobra.Command {
 }
 
 func addCommands(root *cobra.Command) {
+	quietly := func(args []string, out io.Writer) int { return execute(args, strings.NewReader(""), out, out) } // nobody can be asked
 	root.AddCommand(
-		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(executeQuietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
+		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
 		clean.New(inFolder, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
 	)
 	root.SetHelpCommand(cli.NewHelp())

@@ -62,20 +62,13 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	defer scope.Close()
 	scope.Walls = walls
 	exit, err := backends.Plan{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
-	if err != nil {
-		return err
-	}
-	return planOutcome(backend.Name, exit)
-}
-
-// planOutcome passes the agent's exit code on; a signal's is 128 and its
-// number, as shells have it.
-func planOutcome(name string, exit backends.PlanExit) error {
 	switch {
+	case err != nil:
+		return err
 	case exit.Survivor != nil:
-		return fmt.Errorf("%s left something running: %w", name, exit.Survivor)
-	case exit.Number != 0:
-		return &exitError{128 + exit.Number, fmt.Sprintf("%s was ended by a signal (%s)", name, exit.Signal)}
+		return fmt.Errorf("%s left something running: %w", backend.Name, exit.Survivor)
+	case exit.Number != 0: // of a signal, as shells have it
+		return &exitError{128 + exit.Number, fmt.Sprintf("%s was ended by a signal (%s)", backend.Name, exit.Signal)}
 	case exit.Code != 0:
 		return &exitError{code: exit.Code}
 	}

@@ -163,20 +163,16 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	var sources start.Sources
 	resolve := func() error {
 		cfg, sources, err = resolver.Resolve(cmd.Context())
+		cfg.Folder = folder
 		return err
 	}
 	if l.dryRun {
-		err = resolve()
-	} else {
-		err = withTrust(cmd, resolve)
-	}
-	cfg.Folder = folder
-	if l.dryRun {
-		plan.Config, plan.Sources, plan.Met = cfg, sources, append(plan.Met, err)
+		plan.Met = append(plan.Met, resolve())
+		plan.Config, plan.Sources = cfg, sources
 		plan.InTree(cmd.Context(), resolver.Start.Tree, settings.Worktree)
 		return l.tellPlan(cmd, plan)
 	}
-	if err != nil {
+	if err := withTrust(cmd, resolve); err != nil {
 		return err
 	}
 	if changed, err := l.offer(cmd, &resolver, cfg); err != nil {
@@ -185,7 +181,6 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 		if err := withTrust(cmd, resolve); err != nil {
 			return err
 		}
-		cfg.Folder = folder
 	}
 	if tree := resolver.Start.Tree; tree != (start.Tree{}) {
 		return l.driveInTree(cmd, cfg, tree, settings)
@@ -319,12 +314,12 @@ func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
 	out := cmd.OutOrStdout()
 	p := terminal.PaletteFor(out)
 	preview, err := plan.Preview(cmd.Context(), func(string) []wire.Command { return nil })
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case l.shown.style.Value == terminal.JSON:
-		err = terminal.WriteJSON(out, preview)
-	default:
+	}
+	if l.shown.style.Value == terminal.JSON {
+		terminal.WriteJSON(out, preview)
+	} else {
 		width := terminal.LineWidth(out)
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" would run "+p.Cyan(terminal.Line(preview.Text)), width, 2))
 		for _, row := range preview.Details {
@@ -343,8 +338,8 @@ func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
 			}
 		}
 	}
-	if err == nil && len(plan.Met) > 0 {
+	if len(plan.Met) > 0 {
 		return &exitError{terminal.ExitFailed, "this start would be refused"}
 	}
-	return err
+	return nil
 }

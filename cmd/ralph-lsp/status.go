@@ -30,10 +30,12 @@ can go on or ended in the last week; other commands take their ids.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		out := cmd.OutOrStdout()
 		if e, ok := named(args); ok {
-			return show(out, asJSON, terminal.SeenOf(e))
+			show(out, asJSON, terminal.SeenOf(e))
+			return nil
 		}
 		if all {
-			return printAll(out, asJSON)
+			printAll(out, asJSON)
+			return nil
 		}
 		dir, err := folderMeant(cmd)
 		if err != nil {
@@ -47,8 +49,8 @@ can go on or ended in the last week; other commands take their ids.`,
 		if len(others)+len(done) == 0 || here.Status.State != wire.StateIdle || here.Status.Last != nil || asJSON {
 			others = append([]terminal.Seen{here}, others...)
 		}
-		if err := show(out, asJSON, others...); err != nil || asJSON {
-			return err
+		if show(out, asJSON, others...); asJSON {
+			return nil
 		}
 		for _, tree := range done {
 			branch := terminal.Line(tree.Branch)
@@ -60,27 +62,25 @@ can go on or ended in the last week; other commands take their ids.`,
 }
 
 // show prints loops for people or for programs.
-func show(out io.Writer, asJSON bool, loops ...terminal.Seen) error {
+func show(out io.Writer, asJSON bool, loops ...terminal.Seen) {
 	for i, s := range loops {
 		switch {
 		case asJSON: // never ours: it is another process's
-			if err := terminal.WriteJSON(out, wire.StatusOf(s.Status, false)); err != nil {
-				return err
-			}
+			terminal.WriteJSON(out, wire.StatusOf(s.Status, false))
 			continue
 		case i > 0:
 			fmt.Fprintln(out)
 		}
 		terminal.PrintStatus(out, terminal.PaletteFor(out), s.Status, s.Owner, s.Owned, time.Now())
 	}
-	return nil
 }
 
 // printAll lists the loops of all folders.
-func printAll(out io.Writer, asJSON bool) error {
+func printAll(out io.Writer, asJSON bool) {
 	loops := terminal.AllSeen()
 	if asJSON {
-		return show(out, true, loops...)
+		show(out, true, loops...)
+		return
 	}
 	if len(loops) == 0 {
 		fmt.Fprintln(out, "no loop runs or has ended in the last week; start one with ralph-lsp run")
@@ -91,7 +91,6 @@ func printAll(out io.Writer, asJSON bool) error {
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
 		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Status.Folder, terminal.TitleOf(s.Status)))), terminal.LineWidth(out), 4))
 	}
-	return nil
 }
 
 // loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose

@@ -137,14 +137,11 @@ func FlagError(cmd *cobra.Command, err error) error {
 	if cmd.Flags().HasAvailableFlags() && cmd.Annotations[TakesText] != "" {
 		hint = " (put text that begins with - after --)"
 	}
-	return start.FlagError(cmd.Flags(), err, strings.TrimSpace("see "+cmd.Root().Name()+" help "+nameBelowRoot(cmd)), hint)
-}
-
-func nameBelowRoot(cmd *cobra.Command) string {
-	if !cmd.HasParent() {
-		return ""
+	see := "see " + cmd.Root().Name() + " help"
+	if cmd.HasParent() {
+		see += " " + cmd.Name()
 	}
-	return cmd.Name()
+	return start.FlagError(cmd.Flags(), err, see, hint)
 }
 
 // OfFlag takes the error of what is done to a flag, which the caller has added.

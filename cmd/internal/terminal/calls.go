@@ -85,6 +85,3 @@ func (c *callLog) end(r stream.ToolResult, now time.Time) (bar, facts string) {
 	}
 	return bar, wire.JoinFacts(title, wire.SpentText(r.Spent))
 }
-
-// reset forgets the calls of a run that is over.
-func (c *callLog) reset() { *c = callLog{} }

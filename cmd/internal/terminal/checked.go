@@ -36,15 +36,19 @@ func (o *Output) Write(p []byte) (int, error) {
 	}
 	n, err := o.Writer.Write(p)
 	if err != nil {
-		o.once.Do(func() {
-			o.err = err
-			close(o.Broken)
-		})
+		o.fail(err)
 	}
 	return n, err
 }
 
-// failure is why not all could be written, nil if all was.
+func (o *Output) fail(err error) {
+	o.once.Do(func() {
+		o.err = err
+		close(o.Broken)
+	})
+}
+
+// Failure is why not all could be written, nil if all was.
 func (o *Output) Failure() error {
 	select {
 	case <-o.Broken:

@@ -24,15 +24,13 @@ func ForReaders(out io.Writer, patch []byte) []byte {
 }
 
 // PrintChanges prints a line per file, and for people their sum.
-func PrintChanges(out io.Writer, files []changes.File, asJSON bool) error {
+func PrintChanges(out io.Writer, files []changes.File, asJSON bool) {
 	if asJSON {
 		for _, f := range files {
 			f.Path, f.From = answers.PathText(f.Path), answers.PathText(f.From)
-			if err := WriteJSON(out, f); err != nil {
-				return err
-			}
+			WriteJSON(out, f)
 		}
-		return nil
+		return
 	}
 	p := PaletteFor(out)
 	for _, f := range files {
@@ -55,7 +53,6 @@ func PrintChanges(out io.Writer, files []changes.File, asJSON bool) error {
 	} else {
 		fmt.Fprintln(out, "nothing changed")
 	}
-	return nil
 }
 
 // PrintPast prints two lines of a session: what came of it, and where it is.

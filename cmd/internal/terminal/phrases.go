@@ -32,11 +32,6 @@ func FailureText(e loop.End) string {
 	return why
 }
 
-// iterationLine sums up an iteration, with how much it changed in the folder.
-func iterationLine(e loop.IterationEnd) string {
-	return wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))
-}
-
 // changesLine says what a loop changed in its folder, "" for nothing.
 func changesLine(e loop.End) string {
 	what := wire.ChangesText(e.Changes)

@@ -160,5 +160,10 @@ func (s *jsonStyle) write(u wire.Update) {
 func (s *jsonStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 
 // WriteJSON prints a value in one line. What agents and files wrote stays readable:
-// nothing is escaped for HTML, and all that could change a terminal is.
-func WriteJSON(out io.Writer, v any) error { return NewJSONLines(out).Write(v, Stamp{}) }
+// nothing is escaped for HTML, and all that could change a terminal is. A failure is the output's.
+func WriteJSON(out io.Writer, v any) {
+	err := NewJSONLines(out).Write(v, Stamp{})
+	if o, ok := out.(*Output); ok && err != nil {
+		o.fail(err)
+	}
+}

@@ -107,11 +107,11 @@ func (s *told) HandleLoop(e loop.Event) {
 	switch e := e.(type) {
 	case loop.IterationStart:
 		s.releaseAll()
-		s.calls.reset()
+		*s.calls = callLog{} // those of the run before are over
 		s.begin("iteration " + wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)))
 	case loop.IterationEnd:
 		s.releaseAll()
-		s.note(s.marks.over(e).on(p, iterationLine(e)))
+		s.note(s.marks.over(e).on(p, wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))))
 	case loop.StateChanged:
 		if said := stateLine(e, s.cfg.Now()); said != "" {
 			s.note(p.Yellow(said))

@@ -4,7 +4,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/clipperhouse/displaywidth"
 
@@ -95,6 +94,3 @@ func excerpt(s string, n int) []string {
 	rest := len(lines) - first - last
 	return slices.Concat(lines[:first], []string{tell.LeftOut(rest, 0)}, lines[len(lines)-last:])
 }
-
-// clock writes how long something has lasted so far; it changes once a second.
-func clock(d time.Duration) string { return tell.Elapsed(d.Truncate(time.Second)) }
