@@ -15,15 +15,16 @@ type input struct {
 	w *os.File
 
 	mu      sync.Mutex
-	queue   [][]byte // whole lines
-	waiting int      // bytes in queue
-	closed  bool     // nothing more goes in
-	more    chan struct{}
+	queue   [][]byte   // whole lines
+	waiting int        // bytes in queue
+	closed  bool       // nothing more goes in
+	more    *sync.Cond // there is a line, or there will be none
 }
 
 // newInput returns the input that writes to w, and begins with first.
 func newInput(w *os.File, first []byte) *input {
-	in := &input{w: w, queue: [][]byte{first}, waiting: len(first), more: make(chan struct{}, 1)}
+	in := &input{w: w, queue: [][]byte{first}, waiting: len(first)}
+	in.more = sync.NewCond(&in.mu)
 	go in.write()
 	return in
 }
@@ -32,31 +33,25 @@ func newInput(w *os.File, first []byte) *input {
 // doesn't want the rest.
 func (in *input) write() {
 	defer in.w.Close()
-	for {
-		line, closed := in.next()
-		switch {
-		case line != nil:
-			if _, err := in.w.Write(line); err != nil {
-				in.close()
-				return
-			}
-		case closed:
-			return
-		default:
-			<-in.more
+	for line := in.next(); line != nil; line = in.next() {
+		if _, err := in.w.Write(line); err != nil {
+			in.close()
 		}
 	}
 }
 
-// next takes the next line out of the queue; nil when there is none.
-func (in *input) next() (line []byte, closed bool) {
+// next waits for the next line and takes it out of the queue; nil when no more come.
+func (in *input) next() (line []byte) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	for len(in.queue) == 0 && !in.closed {
+		in.more.Wait()
+	}
 	if len(in.queue) > 0 {
 		line, in.queue = in.queue[0], in.queue[1:]
 		in.waiting -= len(line)
 	}
-	return line, in.closed
+	return line
 }
 
 // send puts lines behind those that wait, all or none of them. It is false when no
@@ -72,7 +67,7 @@ func (in *input) send(lines ...[]byte) bool {
 		return false
 	}
 	in.queue, in.waiting = append(in.queue, lines...), in.waiting+size
-	in.wake()
+	in.more.Signal()
 	return true
 }
 
@@ -81,7 +76,7 @@ func (in *input) finish() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed = true
-	in.wake()
+	in.more.Signal()
 }
 
 // close ends the input behind the line that is being written. What waits is dropped.
@@ -89,13 +84,5 @@ func (in *input) close() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.closed, in.queue, in.waiting = true, nil, 0
-	in.wake()
-}
-
-// wake lets write look again. The caller holds mu.
-func (in *input) wake() {
-	select {
-	case in.more <- struct{}{}:
-	default:
-	}
+	in.more.Signal()
 }

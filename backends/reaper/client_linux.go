@@ -234,10 +234,7 @@ func (a *Agent) Sweep(grace time.Duration) (found int, err error) {
 	answer, err := a.reaper.ask(message{kind: askSweep, a: int(grace.Milliseconds())}, grace+KillLimit)
 	if err != nil { // it is dead, and what it kept was ended
 		<-a.Exited
-		if len(a.killed) > 0 {
-			return 0, fmt.Errorf("processes %v could not be ended", a.killed)
-		}
-		return 0, nil
+		return 0, Survivors(a.killed)
 	}
 	if len(answer.words) > 0 {
 		return answer.a, fmt.Errorf("processes %v could not be ended", answer.words)

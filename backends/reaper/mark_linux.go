@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -61,17 +62,13 @@ func MarkOf(pid int) uint64 {
 	if err != nil {
 		return 0
 	}
-	const line = "\nMax file locks "
-	for i := 0; i+len(line) < len(data); i++ {
-		if string(data[i:i+len(line)]) != line {
-			continue
-		}
-		if limits := fields(string(data[i+len(line):])); len(limits) > 1 { // soft, hard
-			mark, _ := strconv.ParseUint(limits[1], 10, 64)
-			return mark
-		}
+	_, locks, _ := strings.Cut(string(data), "\nMax file locks ")
+	limits := strings.Fields(locks) // soft, hard
+	if len(limits) < 2 {
+		return 0
 	}
-	return 0
+	mark, _ := strconv.ParseUint(limits[1], 10, 64)
+	return mark
 }
 
 // marked lists the living processes of the machine that bear a mark, this one apart.

@@ -1,8 +1,10 @@
 package reaper
 
 import (
+	"bytes"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -49,7 +51,7 @@ const maxDepth = 1000
 
 func isReaper(pid int) bool {
 	line, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
-	return err == nil && len(line) > len(program) && string(line[:len(program)+1]) == program+"\x00"
+	return err == nil && strings.HasPrefix(string(line), program+"\x00")
 }
 
 // Below lists the living descendants of the process.
@@ -88,33 +90,13 @@ func readStat(pid int) (stat, bool) {
 		return stat{}, false
 	}
 	// The name is in parentheses and may hold anything, spaces and ")" too.
-	end := len(data) - 1
-	for end >= 0 && data[end] != ')' {
-		end--
-	}
-	f := fields(string(data[end+1:])) // state is field 3 of the whole line
+	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // state is field 3 of the whole line
 	if len(f) < 20 {
 		return stat{}, false
 	}
 	parent, err := strconv.Atoi(f[1])
 	group, _ := strconv.Atoi(f[2])
 	return stat{Proc{pid, f[19]}, f[0][0], parent, group}, err == nil
-}
-
-// fields splits at spaces and line ends.
-func fields(text string) []string {
-	var found []string
-	begin := 0
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && text[i] != ' ' && text[i] != '\n' {
-			continue
-		}
-		if i > begin {
-			found = append(found, text[begin:i])
-		}
-		begin = i + 1
-	}
-	return found
 }
 
 // kernelListsChildren: it does so since Linux 3.5, if built that way.
@@ -132,7 +114,7 @@ func children(pid int) []int {
 	tasks := "/proc/" + strconv.Itoa(pid) + "/task/"
 	for _, task := range numbersIn(tasks) {
 		data, _ := os.ReadFile(tasks + strconv.Itoa(task) + "/children")
-		for _, field := range fields(string(data)) {
+		for _, field := range strings.Fields(string(data)) {
 			if child, err := strconv.Atoi(field); err == nil {
 				pids = append(pids, child)
 			}

@@ -1,6 +1,7 @@
 package reaper
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"os"
@@ -46,14 +47,16 @@ const (
 	files      = 3 // that come with a start
 )
 
+var order = binary.LittleEndian
+
 // frame is the message as it is sent.
 func (m message) frame() []byte {
 	b := append(make([]byte, headBytes), byte(m.kind))
-	b = appendNumber(appendNumber(b, m.a, 8), m.b, 8)
+	b = order.AppendUint64(order.AppendUint64(b, uint64(m.a)), uint64(m.b))
 	for _, word := range m.words {
-		b = append(appendNumber(b, len(word), headBytes), word...)
+		b = append(order.AppendUint32(b, uint32(len(word))), word...)
 	}
-	copy(b, appendNumber(nil, len(b)-headBytes, headBytes))
+	order.PutUint32(b, uint32(len(b)-headBytes))
 	return b
 }
 
@@ -64,30 +67,16 @@ func parse(b []byte) (message, error) {
 	if len(b) < fixedBytes {
 		return message{}, errFrame
 	}
-	m := message{kind: kind(b[0]), a: number(b[1:9]), b: number(b[9:17])}
+	m := message{kind: kind(b[0]), a: int(order.Uint64(b[1:])), b: int(order.Uint64(b[9:]))}
 	for b = b[fixedBytes:]; len(b) > 0; {
-		if len(b) < headBytes || number(b[:headBytes]) > len(b)-headBytes {
+		if len(b) < headBytes || int(order.Uint32(b)) > len(b)-headBytes {
 			return message{}, errFrame
 		}
-		end := headBytes + number(b[:headBytes])
+		end := headBytes + int(order.Uint32(b))
 		m.words = append(m.words, string(b[headBytes:end]))
 		b = b[end:]
 	}
 	return m, nil
-}
-
-func appendNumber(b []byte, n, bytes int) []byte {
-	for i := range bytes {
-		b = append(b, byte(n>>(8*i)))
-	}
-	return b
-}
-
-func number(b []byte) (n int) {
-	for i, digit := range b {
-		n |= int(digit) << (8 * i)
-	}
-	return n
 }
 
 // receive reads the next message.
@@ -96,7 +85,7 @@ func receive(r io.Reader) (message, error) {
 	if _, err := io.ReadFull(r, head); err != nil {
 		return message{}, err
 	}
-	body := make([]byte, number(head))
+	body := make([]byte, order.Uint32(head))
 	if _, err := io.ReadFull(r, body); err != nil {
 		return message{}, err
 	}
