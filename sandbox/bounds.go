@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,8 +61,14 @@ func (w *mounts) bind() error {
 // unbind removes what bind made.
 func (w *mounts) unbind() {
 	if w.bounds.group != "" {
-		errors.Join(os.Remove(filepath.Join(w.bounds.group, "runs")), os.Remove(w.bounds.group)) // fail while something runs: whoever comes next removes them
+		removeGroup(w.bounds.group)
 	}
+}
+
+// removeGroup fails while something runs there: whoever comes next removes it.
+func removeGroup(group string) {
+	os.Remove(filepath.Join(group, "runs"))
+	os.Remove(group)
 }
 
 const groupPrefix = "ralph-lsp-"
@@ -110,7 +115,7 @@ func sweepGroups(dir string) {
 	for _, group := range found {
 		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(group), groupPrefix), "-")
 		if !exists("/proc/" + pid) {
-			errors.Join(os.Remove(filepath.Join(group, "runs")), os.Remove(group)) // fails for one with processes
+			removeGroup(group)
 		}
 	}
 }

@@ -2,11 +2,11 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -23,11 +23,8 @@ func findBubblewrap(isTheirs func(path string) bool) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", &Error{cantRaise, "bubblewrap is for Linux only", `say engine = "sandbox-runtime" below [sandbox]`}
 	}
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		path := filepath.Join(dir, "bwrap")
-		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !isTheirs(path) {
-			return path, nil
-		}
+	if path := lookFor("bwrap", isTheirs); path != "" {
+		return path, nil
 	}
 	return "", &Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"}
 }
@@ -51,7 +48,7 @@ func Check(ctx context.Context, engine string) error {
 	}
 	cmd.Args = []string{bwrap, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", cmd.Path}
 	cmd.Path = bwrap
-	return try(cmd)
+	return tryBubblewrap(cmd)
 }
 
 // try raises the walls around a program that does nothing.
@@ -71,7 +68,7 @@ func (w *mounts) try(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = try(cmd)
+		err = tryBubblewrap(cmd)
 		release()
 		if err != nil {
 			return err
@@ -89,18 +86,24 @@ func nothing(ctx context.Context) (*exec.Cmd, error) {
 	return exec.CommandContext(ctx, program), nil
 }
 
-// try runs a program that does nothing, behind walls.
-func try(cmd *exec.Cmd) error {
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		said, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
-		if said == "" {
-			said = err.Error()
-		}
+// tryBubblewrap runs a program that does nothing, behind its walls.
+func tryBubblewrap(cmd *exec.Cmd) error {
+	if said := complaintOf(cmd); said != "" {
 		return refusal(cmd.Path, strings.TrimPrefix(said, "bwrap: "))
 	}
 	return nil
+}
+
+// complaintOf runs a program to its end, and says why it failed; "" if it didn't.
+func complaintOf(cmd *exec.Cmd) string {
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	if err == nil {
+		return ""
+	}
+	said, _, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
+	return cmp.Or(said, err.Error())
 }
 
 // The files by which Linux says that it keeps users from making namespaces.

@@ -71,19 +71,13 @@ func (w watched) isAlike(now watched) bool {
 
 // watch remembers how things are, and returns what compares.
 func (w *Walls) watch(fixed []string) (settle func()) {
-	before := map[string]watched{}
-	for _, path := range fixed {
-		before[path] = hold(path)
-	}
-	for _, path := range w.guarded() {
-		before[path] = hold(path)
-	}
 	r, hasRepository := findRepository(w.folder)
+	before := map[string]watched{}
+	for _, path := range slices.Concat(fixed, w.guarded(), r.unsettled()) {
+		before[path] = hold(path)
+	}
 	if nearer := filepath.Join(w.folder, ".git"); !exists(nearer) { // git would find it before another one above
 		before[nearer] = watched{}
-	}
-	for _, path := range r.unsettled() {
-		before[path] = hold(path)
 	}
 	begun := time.Now()
 	detour := filepath.Join(r.common, "commondir") // git would take configuration and hooks from where it says

@@ -176,8 +176,7 @@ func (l *layout) open(whose string, how way, path string) {
 
 // isEmptied says whether a path is in a home, or in a room.
 func (l *layout) isEmptied(path string) bool {
-	isIn := func(dir string) bool { return within(path, dir) }
-	return slices.ContainsFunc(l.homes, isIn) || slices.ContainsFunc(l.rooms, isIn)
+	return withinAny(path, l.homes) || withinAny(path, l.rooms)
 }
 
 // follow is where a path leads, and the links on the way: not ok where an agent could have
@@ -194,8 +193,7 @@ func (l *layout) isUsers(link string) bool {
 		return false
 	}
 	if !l.isOfHome(link) { // a loop may have been anywhere else
-		isIn := func(dir string) bool { return within(link, dir) }
-		return filepath.Dir(link) == "/" || within(filepath.Clean(os.Getenv("HOME")), link) || slices.ContainsFunc(system, isIn) || slices.ContainsFunc(managed, isIn)
+		return filepath.Dir(link) == "/" || within(filepath.Clean(os.Getenv("HOME")), link) || withinAny(link, system) || withinAny(link, managed)
 	}
 	if filepath.Dir(link) == l.home || slices.Contains(l.homes, filepath.Dir(link)) {
 		return true
@@ -283,7 +281,7 @@ func (l *layout) isOfHome(path string) bool {
 func apart(dirs []string) (found []string) {
 	slices.SortFunc(dirs, func(a, b string) int { return len(a) - len(b) })
 	for _, dir := range dirs {
-		if !slices.ContainsFunc(found, func(outer string) bool { return within(dir, outer) }) {
+		if !withinAny(dir, found) {
 			found = append(found, dir)
 		}
 	}
@@ -311,9 +309,7 @@ func (l layout) forProgram(program string) *layout {
 // is there with it, and a link that is there can't be made.
 func (l *layout) fill(p *mountList, run Run) error {
 	var shown []string
-	isShown := func(path string) bool {
-		return slices.ContainsFunc(shown, func(dir string) bool { return within(path, dir) })
-	}
+	isShown := func(path string) bool { return withinAny(path, shown) }
 	for _, dir := range l.emptied() {
 		p.add("--perms", "0755", "--tmpfs", dir)
 	}

@@ -40,8 +40,7 @@ func (p *mountList) pin(root, path string) {
 		between = append(between, dir)
 	}
 	for _, dir := range slices.Backward(between) {
-		isFixed := slices.ContainsFunc(p.fixed, func(fixed string) bool { return within(dir, fixed) }) // nothing in there can be moved
-		if !p.pinned[dir] && !isFixed {
+		if !p.pinned[dir] && !withinAny(dir, p.fixed) { // nothing in there can be moved
 			p.open(dir)
 		}
 	}
@@ -183,10 +182,14 @@ func (w *mounts) temp(p *mountList, run Run) {
 // make makes a folder to mount on where there is none, until Close.
 func (w *mounts) make(dir string) {
 	if os.Mkdir(dir, 0o755) == nil {
-		w.making.Lock()
-		defer w.making.Unlock()
-		w.made = append(w.made, dir)
+		w.remember(dir)
 	}
+}
+
+func (w *mounts) remember(made string) {
+	w.making.Lock()
+	defer w.making.Unlock()
+	w.made = append(w.made, made)
 }
 
 // guards lists what is read-only in the folder, and makes what nobody is to make.

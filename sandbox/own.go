@@ -55,8 +55,9 @@ type ownDirs struct {
 }
 
 // openOwn puts folders of the run's in the place of those that its agent keeps.
-func (w *mounts) openOwn(p *mountList, run Run) (*ownDirs, error) {
-	owns := &ownDirs{}
+func (w *mounts) openOwn(p *mountList, run Run) (owns *ownDirs, err error) {
+	owns = &ownDirs{}
+	defer owns.settleFailed(&err)
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)
 		if dir == "" || w.mayWrite(dir) {
@@ -64,7 +65,6 @@ func (w *mounts) openOwn(p *mountList, run Run) (*ownDirs, error) {
 		}
 		private, entries, err := owns.fill(o, dir, run)
 		if err != nil {
-			owns.settle()
 			return nil, err
 		}
 		p.add("--bind", private, dir)
@@ -78,7 +78,6 @@ func (w *mounts) openOwn(p *mountList, run Run) (*ownDirs, error) {
 		}
 		if content, err := readBounded(beside, maxOwn); beside != "" && err == nil {
 			if err := p.put(run, beside, content, "--bind"); err != nil {
-				owns.settle()
 				return nil, err
 			}
 		}
@@ -143,10 +142,18 @@ func (owns *ownDirs) settle() {
 	}
 }
 
+// settleFailed settles where nothing comes of it.
+func (owns *ownDirs) settleFailed(err *error) {
+	if *err != nil {
+		owns.settle()
+	}
+}
+
 // ownByVariable does the same by telling the agent where it is, for the engine that mounts
 // nothing. On a Mac logins are by the folder's name, so there it is read-only.
 func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err error) {
 	owns = &ownDirs{}
+	defer owns.settleFailed(&err)
 	for _, o := range run.Agent.Own {
 		dir, beside := o.place(w.there)
 		switch {
@@ -158,14 +165,12 @@ func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err 
 		default:
 			private, entries, err := owns.fill(o, dir, run)
 			if err != nil {
-				owns.settle()
 				return nil, nil, nil, err
 			}
 			for _, entry := range entries {
 				at := real(filepath.Join(dir, entry))
 				read = append(read, at)
 				if err := os.Symlink(at, filepath.Join(private, entry)); err != nil {
-					owns.settle()
 					return nil, nil, nil, err
 				}
 			}

@@ -233,9 +233,7 @@ func (w *mounts) makeObeyed(dir string) {
 	path := filepath.Join(dir, "config.worktree")
 	if file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644); err == nil {
 		file.Close()
-		w.making.Lock()
-		defer w.making.Unlock()
-		w.made = append(w.made, path)
+		w.remember(path)
 	}
 }
 

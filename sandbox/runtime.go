@@ -39,16 +39,20 @@ const installRuntime = "npm install -g @anthropic-ai/sandbox-runtime"
 func findTools(isTheirs func(path string) bool) (*tools, error) {
 	t := &tools{logs: map[string]int64{}}
 	var srt string
-	needed := []struct {
+	for _, n := range []struct {
 		name, of, fix string
 		to            *string
-	}{{"srt", "sandbox-runtime", "install it: " + installRuntime, &srt}, {"node", "node", "install node 22.12 or newer", &t.node}, {"rg", "ripgrep", "install it (Debian, Ubuntu: apt install ripgrep; macOS: brew install ripgrep)", &t.grep}}
-	if runtime.GOOS == "linux" {
-		needed = append(needed, needed[2], needed[2])
-		needed[3].name, needed[3].of, needed[3].fix, needed[3].to = "socat", "socat", "install it (Debian, Ubuntu: apt install socat)", &t.socat
-		needed[4].name, needed[4].of, needed[4].fix, needed[4].to = "bwrap", "bubblewrap", "install it (Debian, Ubuntu: apt install bubblewrap)", &t.bwrap
-	}
-	for _, n := range needed {
+		isLinux       bool // it is needed there only
+	}{
+		{"srt", "sandbox-runtime", "install it: " + installRuntime, &srt, false},
+		{"node", "node", "install node 22.12 or newer", &t.node, false},
+		{"rg", "ripgrep", "install it (Debian, Ubuntu: apt install ripgrep; macOS: brew install ripgrep)", &t.grep, false},
+		{"socat", "socat", "install it (Debian, Ubuntu: apt install socat)", &t.socat, true},
+		{"bwrap", "bubblewrap", "install it (Debian, Ubuntu: apt install bubblewrap)", &t.bwrap, true},
+	} {
+		if n.isLinux && runtime.GOOS != "linux" {
+			continue
+		}
 		if *n.to = lookFor(n.name, isTheirs); *n.to == "" {
 			return nil, &Error{cantRaise, n.of + " is not installed", n.fix}
 		}
@@ -200,7 +204,7 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 	}
 	for _, name := range placeholders {
 		if path := filepath.Join(w.folder, name); !exists(path) {
-			w.mayBeLeft = append(w.mayBeLeft, path)
+			w.made = append(w.made, path)
 		}
 	}
 	dir, err := os.MkdirTemp("", "ralph-walls-")
@@ -208,39 +212,21 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
 	}
 	defer os.RemoveAll(dir)
-	program, err := exec.LookPath("true")
+	cmd, err := nothing(ctx)
 	if err != nil {
-		return &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
+		return err
 	}
-	inside := exec.Command(program)
-	if _, err := w.wrapRuntime(inside, Run{TempDir: dir}); err != nil {
+	cmd.Dir, cmd.Env = w.folder, os.Environ()
+	if _, err := w.wrapRuntime(cmd, Run{TempDir: dir}); err != nil {
 		return &Error{cantRaise, err.Error(), ""}
 	}
-	cmd := exec.CommandContext(ctx, inside.Path, inside.Args[1:]...)
-	cmd.Dir = w.folder
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		said := strings.TrimSpace(stderr.String())
-		if line, _, _ := strings.Cut(said, "\n"); line != "" {
-			said = line
-		} else {
-			said = err.Error()
-		}
-		if w.tools.bwrap != "" {
-			return refusal(w.tools.bwrap, said)
-		}
+	switch said := complaintOf(cmd); {
+	case said == "":
+		return nil
+	case w.tools.bwrap != "":
+		return refusal(w.tools.bwrap, said)
+	default:
 		return &Error{cantRaise, said, "see the requirements of sandbox-runtime"}
-	}
-	return nil
-}
-
-// clean removes what runs that were killed have left of the package in the folder.
-func (w *Walls) clean() {
-	for _, path := range w.mayBeLeft {
-		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
-			os.Remove(path) // fails for a folder with something in it
-		}
 	}
 }
 

@@ -91,8 +91,7 @@ func (e *Error) Error() string {
 // Walls are raised for one folder.
 type Walls struct {
 	mounts
-	told      func(Breach)
-	mayBeLeft []string // what the engine Runtime may leave in the folder
+	told func(Breach)
 }
 
 // mounts show a run what it may see, behind bubblewrap.
@@ -101,7 +100,7 @@ type mounts struct {
 	bwrap  string
 	bounds bounds
 	making sync.Mutex // agents of a step start at the same time
-	made   []string   // guarded by making
+	made   []string   // to mount something there, or what the engine Runtime leaves that is killed; guarded by making
 }
 
 // plot is what walls are raised around, and what is open there.
@@ -170,11 +169,10 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 		}
 		return w, nil
 	}
-	if w.bwrap, err = findBubblewrap(func(path string) bool { return w.mayWrite(path) }); err != nil {
+	if w.bwrap, err = findBubblewrap(w.mayWrite); err != nil {
 		return nil, err
 	}
-	err = w.bind()
-	if err == nil {
+	if err = w.bind(); err == nil {
 		err = w.try(ctx)
 	}
 	if err != nil {
@@ -184,15 +182,14 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	return w, nil
 }
 
-// Close removes what Wrap had to make to mount something there, as far as it is still empty.
+// Close removes what was made in the folder, as far as it is still empty.
 func (w *Walls) Close() {
 	if w == nil {
 		return
 	}
-	w.clean()
 	w.unbind()
 	for _, path := range w.made {
-		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Size() == 0) {
+		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
 			os.Remove(path) // fails for what has something in it
 		}
 	}
@@ -270,12 +267,8 @@ func (w *plot) makeWritable(path string) error {
 
 // mayWrite says whether something behind the walls could write a path.
 func (w *plot) mayWrite(path string) bool {
-	for _, open := range append([]string{w.folder}, w.spec.Write...) {
-		if within(real(path), w.expand(open)) {
-			return true
-		}
-	}
-	return false
+	path = real(path)
+	return slices.ContainsFunc(append([]string{w.folder}, w.spec.Write...), func(open string) bool { return within(path, w.expand(open)) })
 }
 
 // Opens says whether an agent behind walls around folder may write a path, which is absolute.
@@ -304,6 +297,11 @@ func real(path string) string {
 		return filepath.Join(real(dir), filepath.Base(path))
 	}
 	return path
+}
+
+// withinAny says whether path is one of some folders or below it.
+func withinAny(path string, dirs []string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool { return within(path, dir) })
 }
 
 // within says whether path is dir or below it.

@@ -31,7 +31,7 @@ func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release f
 	outside, stage := w.stages()
 	var held []*os.File
 	for path := range p.pinned {
-		if slices.ContainsFunc(p.hidden, func(dir string) bool { return within(path, dir) }) {
+		if withinAny(path, p.hidden) {
 			continue
 		}
 		file, place, err := numbers(path)

@@ -68,5 +68,5 @@ func (w *plot) environ(env []string, run Run) []string {
 
 // isHidden says whether a path, which has no links, is kept from being seen.
 func (w *plot) isHidden(path string) bool {
-	return w.there != nil && w.there.isClosed(path) || slices.ContainsFunc(w.hidden(), func(hidden string) bool { return within(path, hidden) })
+	return w.there != nil && w.there.isClosed(path) || withinAny(path, w.hidden())
 }
