@@ -31,16 +31,16 @@ func (m *Making) Bring(copies, links []string) (notes []string, err error) {
 	defer to.Close()
 	b := bringer{from, to, m.Repo, &notes}
 	for _, name := range copies {
-		if err := b.bring(name, "copied", b.copy); err != nil {
-			return notes, err
+		if err == nil {
+			err = b.bring(name, "copied", b.copy)
 		}
 	}
 	for _, name := range links {
-		if err := b.bring(name, "linked", b.link); err != nil {
-			return notes, err
+		if err == nil {
+			err = b.bring(name, "linked", b.link)
 		}
 	}
-	return notes, nil
+	return notes, err
 }
 
 type bringer struct {
@@ -48,6 +48,8 @@ type bringer struct {
 	repo     string
 	notes    *[]string
 }
+
+func (b bringer) note(text string) { *b.notes = append(*b.notes, text) }
 
 // CheckName says what is wrong with a path that is to be brought; "" when nothing is.
 func CheckName(name string) string {
@@ -60,7 +62,7 @@ func CheckName(name string) string {
 // bring brings one. What can't be is noted, but for want of space or the like.
 func (b bringer) bring(name, how string, do func(name string) error) error {
 	leave := func(why string) error {
-		*b.notes = append(*b.notes, fmt.Sprintf("%s is not %s into the worktree: %s", name, how, why))
+		b.note(fmt.Sprintf("%s is not %s into the worktree: %s", name, how, why))
 		return nil
 	}
 	if why := CheckName(name); why != "" {
@@ -93,39 +95,40 @@ func (b bringer) bring(name, how string, do func(name string) error) error {
 func (b bringer) copy(name string) error {
 	info, err := b.from.Stat(name) // through a link that stays in the repository
 	if err != nil {
-		*b.notes = append(*b.notes, name+" is not copied into the worktree: it leads out of the repository, or can't be read")
+		b.note(name + " is not copied into the worktree: it leads out of the repository, or can't be read")
 		return nil
 	}
 	switch {
 	case info.IsDir():
-		if err := b.to.Mkdir(name, info.Mode().Perm()|0o700); err != nil {
-			return err
-		}
-		entries, err := fs.ReadDir(b.from.FS(), name)
-		if err != nil {
-			return err
-		}
-		for _, entry := range entries {
-			if err := b.copyEntry(name, entry); err != nil {
-				return err
-			}
-		}
-		return nil
+		return b.each(name, info, b.copyEntry)
 	case info.Mode().IsRegular():
 		return b.copyFile(name, info.Mode().Perm())
 	}
 	return nil // a socket, say
 }
 
+// each makes a folder in the tree, and brings what is in it.
+func (b bringer) each(dir string, info fs.FileInfo, do func(name string, entry fs.DirEntry) error) error {
+	if err := b.to.Mkdir(dir, info.Mode().Perm()|0o700); err != nil {
+		return err
+	}
+	entries, err := fs.ReadDir(b.from.FS(), dir)
+	for _, entry := range entries {
+		if err == nil {
+			err = do(path.Join(dir, entry.Name()), entry)
+		}
+	}
+	return err
+}
+
 // copyEntry copies what is in a folder. A link stays one where it leads nowhere else.
-func (b bringer) copyEntry(dir string, entry fs.DirEntry) error {
-	name := path.Join(dir, entry.Name())
+func (b bringer) copyEntry(name string, entry fs.DirEntry) error {
 	if entry.Type()&fs.ModeSymlink == 0 {
 		return b.copy(name)
 	}
 	target, err := b.from.Readlink(name)
 	if _, statErr := b.from.Stat(name); err != nil || statErr != nil || filepath.IsAbs(target) {
-		*b.notes = append(*b.notes, name+" is not copied into the worktree: it leads out of the repository, or nowhere")
+		b.note(name + " is not copied into the worktree: it leads out of the repository, or nowhere")
 		return nil
 	}
 	return b.to.Symlink(target, name)
@@ -151,25 +154,15 @@ func (b bringer) link(name string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
+	toRepo := func(name string, _ fs.DirEntry) error {
+		if _, err := b.from.Stat(name); err != nil {
+			b.note(name + " is not linked into the worktree: it leads out of the repository, or nowhere")
+			return nil
+		}
 		return b.to.Symlink(filepath.Join(b.repo, filepath.FromSlash(name)), name)
 	}
-	if err := b.to.Mkdir(name, info.Mode().Perm()|0o700); err != nil {
-		return err
+	if info.IsDir() {
+		return b.each(name, info, toRepo)
 	}
-	entries, err := fs.ReadDir(b.from.FS(), name)
-	if err != nil {
-		return err
-	}
-	for _, entry := range entries {
-		at := path.Join(name, entry.Name())
-		if _, err := b.from.Stat(at); err != nil {
-			*b.notes = append(*b.notes, at+" is not linked into the worktree: it leads out of the repository, or nowhere")
-			continue
-		}
-		if err := b.to.Symlink(filepath.Join(b.repo, filepath.FromSlash(at)), at); err != nil {
-			return err
-		}
-	}
-	return nil
+	return toRepo(name, nil)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,19 +30,12 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, 
 	fail := func(err error) (string, []string, error) {
 		return "", nil, &Error{"what isn't committed can't be taken along: " + err.Error(), "commit it, or leave --with-changes out"}
 	}
-	users, err := r.git.Text(ctx, nil, "rev-parse", "--git-path", "index")
+	own, err := copyIndex(checkout{g}, index)
 	if err != nil {
 		return fail(err)
 	}
-	data, err := os.ReadFile(from(r.top, users))
-	if err == nil {
-		err = os.WriteFile(index, data, 0o600)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fail(err)
-	}
 	defer os.Remove(index)
-	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_INDEX_FILE="+index)
+	g = own.git
 	if out, err := g.Run(ctx, nil, "ls-files", "-z", "--unmerged"); err != nil || len(out) > 0 {
 		return fail(errors.Join(err, errors.New("a merge has conflicts")))
 	}

@@ -54,14 +54,18 @@ func Find(folder string) (Tree, bool) {
 
 // List returns our trees that are whole, of the repository that a folder is in. It starts no git.
 func List(folder string) []Tree {
+	return listed(folder, func(_ Tree, isWhole bool) bool { return isWhole })
+}
+
+// listed are those trees of the repository that a folder is in that are wanted.
+func listed(folder string, wanted func(t Tree, isWhole bool) bool) (trees []Tree) {
 	common := CommonDir(folder)
 	if common == "" {
 		return nil
 	}
 	entries, _ := os.ReadDir(filepath.Join(common, "worktrees")) // a repository without has none
-	var trees []Tree
 	for _, entry := range entries {
-		if t, ok := read(filepath.Join(common, "worktrees", entry.Name())); ok {
+		if t, isWhole := read(filepath.Join(common, "worktrees", entry.Name())); wanted(t, isWhole) {
 			trees = append(trees, t)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
@@ -171,17 +172,7 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 
 // isElsewhere says whether another work tree has the branch.
 func (l *landing) isElsewhere(ctx context.Context) bool {
-	lines, _ := l.user.list(ctx, "worktree", "list", "--porcelain", "-z")
-	at := ""
-	for _, line := range lines {
-		if path, ok := strings.CutPrefix(line, "worktree "); ok {
-			at = path
-		}
-		if line == "branch refs/heads/"+l.tree.Branch && paths.Real(at) != l.tree.Path {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(checkedOut(ctx, l.user.git, l.tree.Branch), func(at string) bool { return paths.Real(at) != l.tree.Path })
 }
 
 // isInUse says why a worktree has to stay: it has what landing didn't see.
@@ -205,16 +196,5 @@ func (l *landing) isInUse(ctx context.Context) string {
 
 // Lost returns our trees of a repository whose folder is gone, but not their branch.
 func Lost(folder string) []Tree {
-	common := CommonDir(folder)
-	if common == "" {
-		return nil
-	}
-	entries, _ := os.ReadDir(filepath.Join(common, "worktrees"))
-	var trees []Tree
-	for _, entry := range entries {
-		if t, ok := read(filepath.Join(common, "worktrees", entry.Name())); !ok && t.Path != "" && !exists(t.Path) {
-			trees = append(trees, t)
-		}
-	}
-	return trees
+	return listed(folder, func(t Tree, isWhole bool) bool { return !isWhole && t.Path != "" && !exists(t.Path) })
 }

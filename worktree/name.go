@@ -87,8 +87,8 @@ func (r repo) chooseNamed(ctx context.Context, rec record, o Options, place stri
 		if o.WithChanges {
 			return rec, &Error{fmt.Sprintf("the branch %s is there already, and --with-changes begins a new one", o.Branch), "name another, or leave --with-changes out"}
 		}
-		if at := r.checkedOut(ctx, o.Branch); at != "" {
-			return rec, &Error{fmt.Sprintf("the branch %s is checked out in %s", o.Branch, at), "name another, or work there"}
+		if at := checkedOut(ctx, r.git, o.Branch); len(at) > 0 {
+			return rec, &Error{fmt.Sprintf("the branch %s is checked out in %s", o.Branch, at[0]), "name another, or work there"}
 		}
 		tip, err := r.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+o.Branch+"^{commit}")
 		if err != nil {
@@ -127,17 +127,17 @@ func (r repo) hasBranch(ctx context.Context, name string) bool {
 	return err == nil
 }
 
-// checkedOut is the work tree that has a branch checked out, "" for none.
-func (r repo) checkedOut(ctx context.Context, branch string) string {
-	out, _ := r.git.Run(ctx, nil, "worktree", "list", "--porcelain", "-z")
+// checkedOut are the work trees that have a branch checked out.
+func checkedOut(ctx context.Context, g git.Git, branch string) (trees []string) {
+	out, _ := g.Run(ctx, nil, "worktree", "list", "--porcelain", "-z")
 	at := ""
 	for _, line := range git.Fields(out) {
 		if path, ok := strings.CutPrefix(line, "worktree "); ok {
 			at = path
 		}
 		if line == "branch refs/heads/"+branch {
-			return at
+			trees = append(trees, at)
 		}
 	}
-	return ""
+	return trees
 }
