@@ -108,3 +108,33 @@ func TestTheToolsOfSandboxRuntimeAreNotTheirs(t *testing.T) {
 		t.Errorf("another srt: %v", err)
 	}
 }
+
+// The program that does nothing runs with the environment of this process, by node.
+func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("scripts")
+	}
+	bin, folder := real(t.TempDir()), t.TempDir()
+	for name, script := range map[string]string{"srt": "", "rg": "", "socat": "", "bwrap": "", "index.js": "", "node": "#!/bin/sh\n[ \"$TRIED\" = yes ] || { echo it fails >&2; echo more >&2; exit 1; }\n"} {
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(script), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	if err := Check(t.Context(), Runtime); err == nil || !strings.Contains(err.Error(), "it fails") || strings.Contains(err.Error(), "more") {
+		t.Errorf("got %v", err)
+	}
+	t.Setenv("TRIED", "yes")
+	walls, err := Raise(t.Context(), Spec{Mode: Workspace, Engine: Runtime}, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := filepath.Join(folder, placeholders[0])
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if walls.Close(); exists(left) {
+		t.Errorf("%s is left", left)
+	}
+}
