@@ -28,18 +28,14 @@ func init() {
 // a number. Of a tool call anything may come first and anything more than once: it is
 // put together by its id, and told when it is known what it does.
 type acpDecoder struct {
-	message  liveMessage
+	common
 	speaker  string // who wrote the open message: its id as the agent has it; adapters speak under others, or none
-	session  stream.SessionStart
-	usage    stream.Usage // of the session, which is the run's
-	open     []*acpCall   // calls without a result, oldest first
+	session  who
+	open     []*acpCall // calls without a result, oldest first
 	over     stream.Recent[bool]
 	rested   bool // all calls of the turn have ended: what comes is of the next model call
 	isActive bool // it has said or done something
-	done     bool
 }
-
-func (d *acpDecoder) Done() bool { return d.done }
 
 func (d *acpDecoder) Close(emit func(stream.Event)) {
 	d.message.end(emit)
@@ -161,11 +157,8 @@ func (d *acpDecoder) answer(id string, m acpMessage, emit func(stream.Event)) {
 	var a acpAnswer
 	_ = readEvent(m.Result, &a) // an answer of another kind means nothing here
 	outcome, _ := strconv.Unquote(string(a.Outcome))
-	s := d.session
 	name := a.AgentInfo.Name[strings.LastIndexByte(a.AgentInfo.Name, '/')+1:] // of a package of npm
-	s.Backend, s.Version = cmp.Or(name, s.Backend), cmp.Or(a.AgentInfo.Version, s.Version)
-	s.SessionID = cmp.Or(a.SessionID, s.SessionID)
-	d.at(s, a.ConfigOptions, emit)
+	d.session.tell(stream.SessionStart{Backend: name, Version: a.AgentInfo.Version, SessionID: a.SessionID, Model: acpModel(a.ConfigOptions)}, emit)
 	switch {
 	case a.StopReason != "":
 		d.end(a, emit)
@@ -176,17 +169,14 @@ func (d *acpDecoder) answer(id string, m acpMessage, emit func(stream.Event)) {
 	}
 }
 
-// at tells who is at work, when that is news.
-func (d *acpDecoder) at(s stream.SessionStart, options []acpOption, emit func(stream.Event)) {
+// acpModel is the model that options say, "" where they say none.
+func acpModel(options []acpOption) (model string) {
 	for _, o := range options {
 		if o.Category == "model" && o.CurrentValue != "default" { // which is none's name
-			s.Model = cmp.Or(o.CurrentValue, s.Model)
+			model = cmp.Or(o.CurrentValue, model)
 		}
 	}
-	if s != d.session {
-		d.session = s
-		emit(s)
-	}
+	return model
 }
 
 func (d *acpDecoder) update(u acpUpdate, emit func(stream.Event)) {
@@ -205,11 +195,9 @@ func (d *acpDecoder) update(u acpUpdate, emit func(stream.Event)) {
 			d.isActive = false
 		}
 	case "config_option_update":
-		d.at(d.session, u.ConfigOptions, emit)
+		d.session.tell(stream.SessionStart{Model: acpModel(u.ConfigOptions)}, emit)
 	case "usage_update":
-		s := d.session
-		s.Model = cmp.Or(u.Meta.Model, s.Model)
-		d.at(s, nil, emit)
+		d.session.tell(stream.SessionStart{Model: u.Meta.Model}, emit)
 		d.usage.Context, d.usage.ContextSize = int64(u.Used), int64(u.Size)
 		if cost := stream.Cost(u.Cost.Amount); cost.Known && (u.Cost.Currency == "" || u.Cost.Currency == "USD") {
 			d.usage.Cost = cost

@@ -29,7 +29,7 @@ func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &
 // lines of the main agent, with parentToolCallId. The result ends the run.
 type copilotDecoder struct {
 	common
-	session stream.SessionStart
+	session who
 	thought string      // reasoningId of what was shown as deltas
 	refused copilotData // the model call that failed last
 	turn    stream.Usage
@@ -94,7 +94,7 @@ func (d *copilotDecoder) Decode(line []byte, emit func(stream.Event)) error {
 		d.turn.Tokens = d.turn.Tokens.Plus(tokens)
 		d.turn.Context = tokens.Total()
 	case "model.call_start":
-		d.atWork(stream.SessionStart{Model: data.Model}, emit)
+		d.session.tell(stream.SessionStart{Backend: "copilot", Model: data.Model}, emit)
 	case "model.call_failure":
 		d.refused = data
 	case "assistant.turn_retry": // the answer begins anew, perhaps with other words
@@ -114,17 +114,6 @@ func (d *copilotDecoder) Decode(line []byte, emit func(stream.Event)) error {
 		d.result(ev, emit)
 	}
 	return nil
-}
-
-// atWork says who works in which session, when that is news.
-func (d *copilotDecoder) atWork(s stream.SessionStart, emit func(stream.Event)) {
-	s.Backend = "copilot"
-	s.Model = cmp.Or(s.Model, d.session.Model)
-	s.SessionID = cmp.Or(s.SessionID, d.session.SessionID)
-	if s != d.session {
-		d.session = s
-		emit(s)
-	}
 }
 
 // speak reads what the model says and thinks. What is streamed comes again as
@@ -199,7 +188,7 @@ func (d *copilotDecoder) fail(e stream.Error, emit func(stream.Event)) {
 // by an event says more.
 func (d *copilotDecoder) result(ev copilotEvent, emit func(stream.Event)) {
 	d.message.end(emit)
-	d.atWork(stream.SessionStart{SessionID: ev.SessionID}, emit)
+	d.session.tell(stream.SessionStart{Backend: "copilot", SessionID: ev.SessionID}, emit)
 	d.done = true
 	if ev.ExitCode != 0 && d.failure == "" {
 		d.fail(stream.Error{Message: fmt.Sprintf("copilot ended with exit code %d", ev.ExitCode)}, emit)

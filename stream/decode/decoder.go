@@ -1,6 +1,7 @@
 package decode
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -63,5 +64,20 @@ func (f *lastFailure) tell(e stream.Error, emit func(stream.Event)) {
 	if e.Message != string(*f) {
 		*f = lastFailure(e.Message)
 		emit(e)
+	}
+}
+
+// who is at work, as it was told last.
+type who stream.SessionStart
+
+// tell tells it when something in it is news. What s doesn't say stays.
+func (w *who) tell(s stream.SessionStart, emit func(stream.Event)) {
+	s = stream.SessionStart{
+		Backend: cmp.Or(s.Backend, w.Backend), Version: cmp.Or(s.Version, w.Version), Provider: cmp.Or(s.Provider, w.Provider),
+		Model: cmp.Or(s.Model, w.Model), SessionID: cmp.Or(s.SessionID, w.SessionID),
+	}
+	if s != stream.SessionStart(*w) {
+		*w = who(s)
+		emit(s)
 	}
 }

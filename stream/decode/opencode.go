@@ -27,9 +27,9 @@ func init() {
 // asks for no other step.
 type opencodeDecoder struct {
 	common
-	sessionID string
-	refused   bool // a tool of this step; opencode ends then
-	resting   bool // no other step has to follow: done, if the stream ends here
+	session who
+	refused bool // a tool of this step; opencode ends then
+	resting bool // no other step has to follow: done, if the stream ends here
 }
 
 // Close makes up for the closing event that doesn't exist.
@@ -89,9 +89,8 @@ func (d *opencodeDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	if err := readEvent(line, &ev); err != nil || ev.Type == "" {
 		return err
 	}
-	if ev.SessionID != "" && ev.SessionID != d.sessionID {
-		d.sessionID = ev.SessionID
-		emit(stream.SessionStart{Backend: "opencode", SessionID: ev.SessionID})
+	if ev.SessionID != "" {
+		d.session.tell(stream.SessionStart{Backend: "opencode", SessionID: ev.SessionID}, emit)
 	}
 	switch part := ev.Part; ev.Type {
 	case "step_start":

@@ -32,7 +32,7 @@ func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDec
 // whole message twice, since then it is a delta and the usage so far; both are read
 // in the same way, up to the delta.
 type piDecoder struct {
-	session   stream.SessionStart
+	session   who
 	message   liveMessage
 	text      joiner // of its deltas
 	thinking  joiner // the same
@@ -260,18 +260,7 @@ func textKey(text string) string {
 
 // atWork says which model writes, when that is news.
 func (d *piDecoder) atWork(m piMessage, emit func(stream.Event)) {
-	s := d.session
-	s.Backend = "pi"
-	if m.provider != "" {
-		s.Provider = m.provider
-	}
-	if m.model != "" {
-		s.Model = m.model
-	}
-	if s != d.session {
-		d.session = s
-		emit(s)
-	}
+	d.session.tell(stream.SessionStart{Backend: "pi", Provider: m.provider, Model: m.model}, emit)
 }
 
 // finish closes the open message with its authoritative text, or takes it back.

@@ -51,8 +51,8 @@ func (d *piDecoder) seldom(kind string, line []byte, emit func(stream.Event)) er
 	}
 	switch kind {
 	case "session":
-		d.session = stream.SessionStart{Backend: "pi", SessionID: ev.ID}
-		emit(d.session)
+		d.session = who{}
+		d.session.tell(stream.SessionStart{Backend: "pi", SessionID: ev.ID}, emit)
 	case "agent_start", "turn_start":
 		d.begun, d.done, d.resting = true, false, false
 	case "auto_retry_start": // the same words are a new failure from here on
