@@ -5,6 +5,7 @@ package keeper
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,12 +47,7 @@ const (
 // it, or waits until nobody drives it any more. trusted: an editor's user trusts the folder.
 // The keeper outlives this process, and whoever ends that with all that is below it.
 func Start(folder, loopID string, trusted bool) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("starting a process for the loop: %w", err)
-	}
-	cmd := exec.Command(self, Name, "--leave", fmt.Sprintf("--trusted=%t", trusted), "--", folder, loopID)
-	cmd.Dir = folder
+	cmd := command(folder, loopID, trusted, "--leave")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -69,6 +66,14 @@ func Start(folder, loopID string, trusted bool) error {
 		return errors.New(stream.Plain(line))
 	}
 	return fmt.Errorf("the process for the loop said nothing: %w", err)
+}
+
+// command runs this program as a keeper.
+func command(folder, loopID string, trusted bool, flags ...string) *exec.Cmd {
+	self, err := os.Executable()
+	cmd := exec.Command(self, slices.Concat([]string{Name, fmt.Sprintf("--trusted=%t", trusted)}, flags, []string{"--", folder, loopID})...)
+	cmd.Dir, cmd.Err = folder, cmp.Or(err, cmd.Err)
+	return cmd
 }
 
 // New is the command.
@@ -93,12 +98,8 @@ type keeper struct {
 
 // leave starts the keeper as a process of its own session, which isn't below this one when it ends.
 func (k *keeper) leave(folder, loopID string) error {
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	cmd := exec.Command(self, Name, fmt.Sprintf("--trusted=%t", k.trusted), "--", folder, loopID)
-	cmd.Dir, cmd.Stdout, cmd.SysProcAttr = folder, os.Stdout, apart()
+	cmd := command(folder, loopID, k.trusted)
+	cmd.Stdout, cmd.SysProcAttr = os.Stdout, apart()
 	if log, err := loop.KeeperLog(loopID); err == nil {
 		defer log.Close()
 		cmd.Stderr = log

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -16,20 +17,11 @@ import (
 // doesn't matter.
 func Decode(in io.Reader, out io.Writer, format decode.Format, verbose, summary bool) error {
 	buffered := bufio.NewWriterSize(Verbatim(out), 64<<10)
-	lines := NewJSONLines(buffered)
-	const iteration = 1 // a recording is one run
-	var projector wire.Projector
-	var failed error
+	style := newJSONStyle(Config{Out: buffered, thinking: verbose, Now: func() time.Time { return time.Time{} }})
+	style.stamp.Iteration = 1 // a recording is one run
 	var show stream.Handler
 	if !summary {
-		show = stream.HandlerFunc(func(e stream.Event) {
-			if _, thinking := e.(stream.Thinking); failed != nil || thinking && !verbose {
-				return
-			}
-			if u := projector.Event(e); u != nil {
-				failed = lines.Write(u, Stamp{Iteration: iteration})
-			}
-		})
+		show = style
 	}
 	result, err := decode.Reader{Format: format, Handler: show}.Run(in)
 	if err != nil {
@@ -38,14 +30,11 @@ func Decode(in io.Reader, out io.Writer, format decode.Format, verbose, summary 
 		}
 		return fmt.Errorf("decoding the stream: %w", err)
 	}
-	if failed == nil {
-		failed = lines.Write(wire.ResultOf(result), Stamp{})
+	if err = style.lines.Write(wire.ResultOf(result), Stamp{}); err == nil {
+		err = buffered.Flush() // which knows of a failure before
 	}
-	if failed == nil {
-		failed = buffered.Flush()
-	}
-	if failed != nil {
-		return fmt.Errorf("writing the updates: %w", failed)
+	if err != nil {
+		return fmt.Errorf("writing the updates: %w", err)
 	}
 	return nil
 }

@@ -68,24 +68,17 @@ func EscapeHidden(line []byte) []byte {
 	if stream.IsPlainASCII(line) {
 		return line
 	}
-	var out []byte // nil as long as there is none
-	for at, r := range string(line) {
-		isHidden := stream.IsHidden(r)
-		if isHidden && out == nil {
-			out = append(out, line[:at]...)
-		}
+	out := make([]byte, 0, len(line))
+	for _, r := range string(line) {
 		switch {
-		case isHidden && r > 0xffff:
+		case !stream.IsHidden(r):
+			out = utf8.AppendRune(out, r)
+		case r > 0xffff:
 			high, low := utf16.EncodeRune(r)
 			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		case isHidden:
+		default:
 			out = fmt.Appendf(out, `\u%04x`, r)
-		case out != nil:
-			out = utf8.AppendRune(out, r)
 		}
-	}
-	if out == nil {
-		return line
 	}
 	return out
 }

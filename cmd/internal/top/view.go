@@ -49,12 +49,12 @@ func (m *model) picture() picture {
 	height := m.height - feet
 	if m.width >= wideFrom {
 		bar := m.palette.Dim(" │ ")
-		list, main := padded(m.list2(height), height), m.main(height)
+		list, main := padded(m.listed(height, 2), height), m.main(height)
 		for i, row := range list {
 			p.rows = append(p.rows, filled(row, m.listWidth())+bar+main[i])
 		}
 	} else {
-		list := m.list1(max(min(len(m.loops), height/4), 1))
+		list := m.listed(max(min(len(m.loops), height/4), 1), 1)
 		p.rows = append(list, m.main(height-len(list))...)
 	}
 	foot, column := m.foot()
@@ -83,28 +83,20 @@ func window(at, n, height int) (first int) {
 	return max(min(at-height/2, n-height), 0)
 }
 
-// list1 has a row for each loop, list2 two rows.
-func (m *model) list1(height int) (rows []string) {
+// listed has a row for each loop, or two where the loops stand beside the story.
+func (m *model) listed(height, each int) (rows []string) {
 	if len(m.loops) == 0 {
 		return []string{m.palette.Dim("no loop runs or has ended in the last week; start one with ralph-lsp run --detach")}
 	}
 	at := m.indexOf(m.id)
-	for i := window(at, len(m.loops), height); i < len(m.loops) && len(rows) < height; i++ {
+	for i := window(at, len(m.loops), height/each); i < len(m.loops) && len(rows)+each <= height; i++ {
 		st := m.loops[i].Status
-		title := m.palette.Dim(filled(terminal.Line(terminal.TitleOf(st)), m.width/4))
-		rows = append(rows, filled(m.named(st, i == at), m.width/5)+" "+title+" "+m.standOf(st))
-	}
-	return rows
-}
-
-func (m *model) list2(height int) (rows []string) {
-	if len(m.loops) == 0 {
-		return m.list1(height)
-	}
-	at := m.indexOf(m.id)
-	for i := window(at, len(m.loops), height/2); i < len(m.loops) && len(rows)+2 <= height; i++ {
-		st := m.loops[i].Status
-		rows = append(rows, m.named(st, i == at)+"  "+m.palette.Dim(terminal.Line(terminal.TitleOf(st))), "    "+m.standOf(st))
+		name, title, stand := m.named(st, i == at), terminal.Line(terminal.TitleOf(st)), m.standOf(st)
+		if each == 2 {
+			rows = append(rows, name+"  "+m.palette.Dim(title), "    "+stand)
+		} else {
+			rows = append(rows, filled(name, m.width/5)+" "+m.palette.Dim(filled(title, m.width/4))+" "+stand)
+		}
 	}
 	return rows
 }
