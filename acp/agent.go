@@ -106,52 +106,84 @@ func (a *Agent) open(folder string) {
 	}
 }
 
-// command has the sidecar carry out a command of docs/PROTOCOL.md.
-func (a *Agent) command(name string, argument any, answered func(json.RawMessage, *rpcError)) {
-	a.sidecar.request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, answered)
+// command has the sidecar carry out a command of docs/PROTOCOL.md. Its result is read as a T.
+func command[T any](a *Agent, name string, argument any, answered func(T, *rpcError)) {
+	a.sidecar.request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, func(raw json.RawMessage, err *rpcError) {
+		var result T
+		_ = json.Unmarshal(raw, &result)
+		answered(result, err)
+	})
+}
+
+// params are those of the protocol's methods, as far as they are read. A key that isn't known may be one
+// of a later version.
+type params struct {
+	ClientCapabilities struct {
+		Auth        struct{ Terminal bool }
+		Elicitation struct{ Form *struct{} }
+	}
+	SessionID string
+	Cwd       string
+	Prompt    []block
+	ModeID    string
+	ConfigID  string
+	Value     string
 }
 
 // fromClient answers what the client wants.
-func (a *Agent) fromClient(method string, id, params json.RawMessage) {
+func (a *Agent) fromClient(method string, id, given json.RawMessage) {
 	answer, ok := answers[method]
-	switch {
-	case ok:
-		if err := answer(a, id, params); err != nil {
-			a.client.reply(id, nil, err)
-		}
-	case id != nil:
+	if !ok {
 		a.client.reply(id, nil, errorf(codeMethod, "%s isn't known here", method))
+		return
+	}
+	var p params
+	err := json.Unmarshal(given, &p)
+	if err != nil && method != "initialize" && method != "authenticate" { // whose may be of another version
+		a.client.reply(id, nil, errorf(codeParams, "the parameters can't be read: %v", err))
+		return
+	}
+	if err := answer(a, id, p); err != nil {
+		a.client.reply(id, nil, err)
 	}
 }
 
-// answers are the methods of the protocol. One that returns an error hasn't answered yet.
-var answers map[string]func(a *Agent, id, params json.RawMessage) *rpcError
+// An answering is a method of the protocol. One that returns an error hasn't answered yet.
+type answering func(a *Agent, id json.RawMessage, p params) *rpcError
+
+var answers map[string]answering
 
 func init() { // as they and what they call name each other
-	answers = map[string]func(a *Agent, id, params json.RawMessage) *rpcError{
+	answers = map[string]answering{
 		"initialize":                (*Agent).initialize,
 		"authenticate":              (*Agent).authenticate,
 		"session/new":               (*Agent).newSession,
-		"session/load":              (*Agent).loadSession,
-		"session/resume":            (*Agent).resumeSession,
+		"session/load":              func(a *Agent, id json.RawMessage, p params) *rpcError { return a.takeUp(id, p, true) },
+		"session/resume":            func(a *Agent, id json.RawMessage, p params) *rpcError { return a.takeUp(id, p, false) },
 		"session/list":              (*Agent).listSessions,
-		"session/close":             (*Agent).closeSession,
-		"session/prompt":            (*Agent).prompt,
-		"session/cancel":            (*Agent).cancel,
-		"session/set_mode":          (*Agent).setMode,
-		"session/set_config_option": (*Agent).setConfig,
-		"_session/steering":         (*Agent).steering,
+		"session/close":             ofSession((*Agent).closeSession),
+		"session/prompt":            ofSession((*Agent).prompt),
+		"session/cancel":            ofSession((*Agent).cancel),
+		"session/set_mode":          ofSession((*Agent).setMode),
+		"session/set_config_option": ofSession((*Agent).setConfig),
+		"_session/steering":         ofSession((*Agent).steering),
 	}
 }
 
-func (a *Agent) initialize(id, params json.RawMessage) *rpcError {
-	var p struct {
-		ClientCapabilities struct {
-			Auth        struct{ Terminal bool }
-			Elicitation struct{ Form *struct{} }
+// ofSession is a method about a session that is there.
+func ofSession(answer func(a *Agent, s *session, id json.RawMessage, p params) *rpcError) answering {
+	return func(a *Agent, id json.RawMessage, p params) *rpcError {
+		a.mu.Lock()
+		s := a.sessions[p.SessionID]
+		a.mu.Unlock()
+		if s == nil {
+			return errorf(codeNotFound, "there is no session %q", p.SessionID)
 		}
+		return answer(a, s, id, p)
 	}
-	_ = json.Unmarshal(params, &p) // of another version, perhaps
+}
+
+func (a *Agent) initialize(id json.RawMessage, p params) *rpcError {
 	a.mu.Lock()
 	a.hasForms = p.ClientCapabilities.Elicitation.Form != nil
 	a.mu.Unlock()
@@ -174,16 +206,8 @@ func (a *Agent) initialize(id, params json.RawMessage) *rpcError {
 	return nil
 }
 
-func (a *Agent) authenticate(id, _ json.RawMessage) *rpcError {
+func (a *Agent) authenticate(id json.RawMessage, _ params) *rpcError {
 	a.client.reply(id, map[string]any{}, nil)
-	return nil
-}
-
-// read reads parameters. A key that isn't known may be one of a later version.
-func read(params json.RawMessage, into any) *rpcError {
-	if err := json.Unmarshal(params, into); err != nil {
-		return errorf(codeParams, "the parameters can't be read: %v", err)
-	}
 	return nil
 }
 

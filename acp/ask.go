@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // offer is a command that can be offered: LSP's.
@@ -14,11 +16,8 @@ type offer struct {
 	Arguments []json.RawMessage `json:"arguments"`
 }
 
-// answer is what a question is answered with: PermissionResult of docs/PROTOCOL.md.
-type answer struct {
-	Answer string `json:"answer"`
-	Text   string `json:"text,omitempty"`
-}
+// answer is what a question is answered with.
+type answer = wire.PermissionResult
 
 // question is one of docs/PROTOCOL.md.
 type question struct {
@@ -136,24 +135,19 @@ func (s *session) formOf(q question) any {
 // filledIn reads a form. One that was put away is a no.
 func filledIn(result json.RawMessage) answer {
 	var p struct {
-		Action  string `json:"action"`
-		Content struct {
-			Answer string `json:"answer"`
-		} `json:"content"`
+		Action  string
+		Content struct{ Answer string }
 	}
 	if json.Unmarshal(result, &p) != nil || p.Action != "accept" {
 		return answer{Answer: "deny"}
 	}
-	return answer{"value", p.Content.Answer}
+	return answer{Answer: "value", Text: p.Content.Answer}
 }
 
 // chosen is the option that a client's user took; ok is false for none.
 func chosen(result json.RawMessage) (i int, ok bool) {
 	var p struct {
-		Outcome struct {
-			Outcome  string `json:"outcome"`
-			OptionID string `json:"optionId"`
-		} `json:"outcome"`
+		Outcome struct{ Outcome, OptionID string }
 	}
 	if json.Unmarshal(result, &p) != nil || p.Outcome.Outcome != "selected" {
 		return 0, false
@@ -164,9 +158,7 @@ func chosen(result json.RawMessage) (i int, ok bool) {
 
 // withdraw takes a question back that somebody else has answered, or that needs no answer any more.
 func (a *Agent) withdraw(params json.RawMessage) {
-	var p struct {
-		ID json.RawMessage `json:"id"`
-	}
+	var p struct{ ID json.RawMessage }
 	_ = json.Unmarshal(params, &p)
 	a.mu.Lock()
 	q, ok := a.asked[string(p.ID)]
@@ -183,9 +175,8 @@ func (a *Agent) withdraw(params json.RawMessage) {
 // place of what options say.
 func (s *session) refused(err *rpcError) {
 	var data struct {
-		Reason   string  `json:"reason"`
-		Question string  `json:"question"`
-		Offers   []offer `json:"offers"`
+		Reason, Question string
+		Offers           []offer
 	}
 	_ = json.Unmarshal(err.Data, &data)
 	if len(data.Offers) == 0 || len(data.Offers[0].Arguments) == 0 || !strings.HasPrefix(data.Offers[0].Command, "ralph.loop.") { // no loop comes of the others

@@ -67,13 +67,8 @@ func (s *session) opened() map[string]any {
 	return about
 }
 
-func (a *Agent) setConfig(id, params json.RawMessage) *rpcError {
-	var p struct {
-		ConfigID string `json:"configId"`
-		Value    string `json:"value"`
-	}
-	s, err := a.choose(params, &p, func() (string, string) { return p.ConfigID, p.Value })
-	if err != nil {
+func (a *Agent) setConfig(s *session, id json.RawMessage, p params) *rpcError {
+	if err := s.choose(p.ConfigID, p.Value); err != nil {
 		return err
 	}
 	a.client.reply(id, map[string]any{"configOptions": s.opened()["configOptions"]}, nil)
@@ -83,12 +78,8 @@ func (a *Agent) setConfig(id, params json.RawMessage) *rpcError {
 	return nil
 }
 
-func (a *Agent) setMode(id, params json.RawMessage) *rpcError {
-	var p struct {
-		ModeID string `json:"modeId"`
-	}
-	s, err := a.choose(params, &p, func() (string, string) { return modeSetting, p.ModeID })
-	if err != nil {
+func (a *Agent) setMode(s *session, id json.RawMessage, p params) *rpcError {
+	if err := s.choose(modeSetting, p.ModeID); err != nil {
 		return err
 	}
 	a.client.reply(id, map[string]any{}, nil)
@@ -97,24 +88,16 @@ func (a *Agent) setMode(id, params json.RawMessage) *rpcError {
 }
 
 // choose takes down what a user has chosen for the loops of a session.
-func (a *Agent) choose(params json.RawMessage, into any, chosen func() (setting, value string)) (*session, *rpcError) {
-	s, err := a.sessionOf(params)
-	if err != nil {
-		return nil, err
-	}
-	if err := read(params, into); err != nil {
-		return nil, err
-	}
-	setting, value := chosen()
-	a.mu.Lock()
-	defer a.mu.Unlock()
+func (s *session) choose(setting, value string) *rpcError {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, o := range settings {
 		if o.id == setting && slices.ContainsFunc(s.choicesOf(o.id, o.choices), func(c choice) bool { return c.Value == value }) {
 			s.config[setting] = value
-			return s, nil
+			return nil
 		}
 	}
-	return nil, errorf(codeParams, "%s can't be %q", setting, value)
+	return errorf(codeParams, "%s can't be %q", setting, value)
 }
 
 // setArgument puts what a user has chosen or typed into the argument of a command.

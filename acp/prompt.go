@@ -14,20 +14,20 @@ var slashCommands = []struct {
 	key              string // of its argument, which has what is typed behind it
 }{
 	{name: "ralph-loop", does: "Start a loop", hint: "PROMPT [--max-iterations N] [--max-cost USD] [--completion-promise TEXT] [--verify COMMAND]"},
-	{name: "cancel-ralph", does: "End the loop, for good", command: "ralph.loop.cancel"},
-	{name: "ralph-help", does: "Explain Ralph loops", command: "ralph.help"},
-	{name: "ralph-status", does: "Say how the loop stands", command: "ralph.loop.status"},
-	{name: "ralph-steer", does: "Tell the agents of the loop something", hint: "[--once] WORDS", command: "ralph.loop.steer", key: "text"},
-	{name: "ralph-answer", does: "Ask again what the agent waits to be told", command: "ralph.loop.answer"},
-	{name: "ralph-update", does: "Change the limits of the loop", hint: "LIMITS, such as 80, $5, 2h", command: "ralph.loop.update", key: "text"},
-	{name: "ralph-pause", does: "Pause the loop behind its iteration", command: "ralph.loop.pause"},
-	{name: "ralph-resume", does: "Go on with the loop", hint: "[LIMITS, such as 80, $5, 2h]", command: "ralph.loop.resume", key: "text"},
-	{name: "ralph-next", does: "End the iteration, and begin the next one", command: "ralph.loop.next"},
-	{name: "ralph-detach", does: "Let the loop go on alone, without this window", command: "ralph.loop.detach"},
-	{name: "ralph-changes", does: "Say what the loop has changed", command: "ralph.loop.changes"},
-	{name: "ralph-undo", does: "Take back what it changed since an iteration", hint: "ITERATION", command: "ralph.loop.undo", key: "since"},
-	{name: "ralph-redo", does: "Take the undo back", command: "ralph.loop.redo"},
-	{name: "ralph-land", does: "Merge the work of a loop's worktree", hint: "[BRANCH] [--squash]", command: "ralph.loop.land", key: "text"},
+	{name: "cancel-ralph", does: "End the loop, for good", command: wire.CommandCancel},
+	{name: "ralph-help", does: "Explain Ralph loops", command: wire.CommandHelp},
+	{name: "ralph-status", does: "Say how the loop stands", command: wire.CommandStatus},
+	{name: "ralph-steer", does: "Tell the agents of the loop something", hint: "[--once] WORDS", command: wire.CommandSteer, key: "text"},
+	{name: "ralph-answer", does: "Ask again what the agent waits to be told", command: wire.CommandAnswer},
+	{name: "ralph-update", does: "Change the limits of the loop", hint: "LIMITS, such as 80, $5, 2h", command: wire.CommandUpdate, key: "text"},
+	{name: "ralph-pause", does: "Pause the loop behind its iteration", command: wire.CommandPause},
+	{name: "ralph-resume", does: "Go on with the loop", hint: "[LIMITS, such as 80, $5, 2h]", command: wire.CommandResume, key: "text"},
+	{name: "ralph-next", does: "End the iteration, and begin the next one", command: wire.CommandNext},
+	{name: "ralph-detach", does: "Let the loop go on alone, without this window", command: wire.CommandDetach},
+	{name: "ralph-changes", does: "Say what the loop has changed", command: wire.CommandChanges},
+	{name: "ralph-undo", does: "Take back what it changed since an iteration", hint: "ITERATION", command: wire.CommandUndo, key: "since"},
+	{name: "ralph-redo", does: "Take the undo back", command: wire.CommandRedo},
+	{name: "ralph-land", does: "Merge the work of a loop's worktree", hint: "[BRANCH] [--squash]", command: wire.CommandLand, key: "text"},
 }
 
 // block is a part of a prompt.
@@ -77,27 +77,9 @@ func pathOf(uri string) string {
 	return path
 }
 
-// promptOf is the session that parameters name, and what its user says.
-func (a *Agent) promptOf(params json.RawMessage) (*session, string, *rpcError) {
-	s, err := a.sessionOf(params)
-	if err != nil {
-		return nil, "", err
-	}
-	var p struct {
-		Prompt []block `json:"prompt"`
-	}
-	if err := read(params, &p); err != nil {
-		return nil, "", err
-	}
-	return s, textOf(p.Prompt), nil
-}
-
 // prompt is a turn: a whole loop. While one runs it is a word to its agent.
-func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
-	s, text, err := a.promptOf(params)
-	if err != nil {
-		return err
-	}
+func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpcError {
+	text := textOf(p.Prompt)
 	word, rest, _ := strings.Cut(text, " ")
 	for _, c := range slashCommands {
 		if c.command != "" && "/"+c.name == word {
@@ -125,7 +107,7 @@ func (a *Agent) prompt(id, params json.RawMessage) *rpcError {
 			setArgument(argument, key, value)
 		}
 		a.mu.Unlock()
-		s.start("ralph.loop.start", argument)
+		s.start(wire.CommandStart, argument)
 	}
 	a.mu.Lock()
 	hadLoop := s.loopID != ""
@@ -163,28 +145,26 @@ func (s *session) take(id json.RawMessage) bool {
 
 // start has the sidecar start or continue a loop, and holds the turn until it is over. What one
 // that is continued did before is known, or was shown when the session was loaded.
-func (s *session) start(command string, argument any) {
-	if command != "ralph.loop.resume" {
-		s.begin(command, argument)
+func (s *session) start(name string, argument any) {
+	if name != wire.CommandResume {
+		s.begin(name, argument)
 		return
 	}
-	s.toEnd(argument, func() { s.begin(command, argument) })
+	var of wire.LoopParams
+	_ = json.Unmarshal(raw(argument), &of)
+	s.toEnd(of, func() { s.begin(name, argument) })
 }
 
-func (s *session) begin(command string, argument any) {
-	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
+func (s *session) begin(name string, argument any) {
+	type answer struct {
+		LoopID, Command, Text, Markdown string
+		Warnings                        []string
+	}
+	command(s.Agent, name, argument, func(begun answer, err *rpcError) {
 		if err != nil {
 			s.refused(err)
 			return
 		}
-		var begun struct {
-			LoopID   string   `json:"loopId"`
-			Command  string   `json:"command"`
-			Warnings []string `json:"warnings"`
-			Text     string   `json:"text"`
-			Markdown string   `json:"markdown"`
-		}
-		_ = json.Unmarshal(result, &begun)
 		for _, w := range begun.Warnings {
 			s.tell(w)
 		}
@@ -194,7 +174,7 @@ func (s *session) begin(command string, argument any) {
 			s.endTurn("end_turn")
 			return
 		}
-		if command != "ralph.loop.resume" {
+		if name != wire.CommandResume {
 			s.mu.Lock()
 			s.view = view{}
 			s.mu.Unlock()
@@ -231,20 +211,19 @@ func (s *session) sayEarly(err *rpcError) {
 }
 
 // slash carries out a command beside the loop. One that continues it is a turn.
-func (s *session) slash(id json.RawMessage, command string, argument map[string]any) {
-	if command == "ralph.help" {
+func (s *session) slash(id json.RawMessage, name string, argument map[string]any) {
+	if name == wire.CommandHelp {
 		delete(argument, "folder")
 	}
-	if command == "ralph.loop.resume" && s.take(id) {
-		s.start(command, argument)
+	if name == wire.CommandResume && s.take(id) {
+		s.start(name, argument)
 		return
 	}
-	s.command(command, argument, func(result json.RawMessage, err *rpcError) {
-		var said struct {
-			Text, Markdown, State string
-			Loops                 []struct{ Name, Line string }
-		}
-		_ = json.Unmarshal(result, &said)
+	type answer struct {
+		Text, Markdown, State string
+		Loops                 []struct{ Name, Line string }
+	}
+	command(s.Agent, name, argument, func(said answer, err *rpcError) {
 		words := said.Text + said.Markdown
 		for _, l := range said.Loops {
 			words += l.Name + " " + l.Line + "\n"
@@ -264,13 +243,9 @@ func (s *session) steer(text string, done func(said string, err *rpcError)) {
 			return
 		}
 		s.mu.Lock()
-		argument := map[string]any{"loopId": s.loopID, "text": text}
+		argument := wire.SteerParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, Text: text}
 		s.mu.Unlock()
-		s.command("ralph.loop.steer", argument, func(result json.RawMessage, err *rpcError) {
-			var said struct{ Text string }
-			_ = json.Unmarshal(result, &said)
-			done(said.Text, err)
-		})
+		command(s.Agent, wire.CommandSteer, argument, func(said wire.SteerResult, err *rpcError) { done(said.Text, err) })
 	}
 	s.mu.Lock()
 	isEarly := !s.begun
@@ -284,11 +259,8 @@ func (s *session) steer(text string, done func(said string, err *rpcError)) {
 }
 
 // steering is what some clients say in place of a second prompt.
-func (a *Agent) steering(id, params json.RawMessage) *rpcError {
-	s, text, err := a.promptOf(params)
-	if err != nil {
-		return err
-	}
+func (a *Agent) steering(s *session, id json.RawMessage, p params) *rpcError {
+	text := textOf(p.Prompt)
 	a.mu.Lock()
 	isRunning := s.turn != nil
 	a.mu.Unlock()
@@ -317,11 +289,7 @@ func (s *session) answerBeside(id json.RawMessage, said string, err *rpcError) {
 
 // cancel is the client's stop, which some send when a turn takes them too long: the loop is
 // interrupted, and can go on.
-func (a *Agent) cancel(_, params json.RawMessage) *rpcError {
-	s, err := a.sessionOf(params)
-	if err != nil {
-		return nil //nolint:nilerr // a notification isn't answered
-	}
+func (a *Agent) cancel(s *session, _ json.RawMessage, _ params) *rpcError {
 	a.mu.Lock()
 	s.cancelled = true
 	a.mu.Unlock()
@@ -335,7 +303,7 @@ func (s *session) interrupt() {
 	loopID, isRunning := s.loopID, s.turn != nil && s.begun
 	s.mu.Unlock()
 	if isRunning {
-		s.command("ralph.loop.cancel", map[string]any{"loopId": loopID, "when": "interrupt"}, func(_ json.RawMessage, err *rpcError) {
+		command(s.Agent, wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID}, When: wire.WhenInterrupt}, func(_ struct{}, err *rpcError) {
 			if err != nil {
 				s.tell(err.Message)
 			}

@@ -45,12 +45,12 @@ type choice struct {
 // loop that is over has the loop's.
 const sessionPrefix = "acp-"
 
-func (a *Agent) newSession(id, params json.RawMessage) *rpcError {
-	s, err := a.addSession(sessionPrefix+strconv.FormatInt(time.Now().UnixMilli(), 36)+"-"+rand.Text()[:8], params)
+func (a *Agent) newSession(id json.RawMessage, p params) *rpcError {
+	s, err := a.addSession(sessionPrefix+strconv.FormatInt(time.Now().UnixMilli(), 36)+"-"+rand.Text()[:8], p.Cwd)
 	if err != nil {
 		return err
 	}
-	s.learn("ralph.hats", modeSetting, func() {
+	s.learn(wire.CommandHats, modeSetting, func() {
 		about := s.opened()
 		about["sessionId"] = s.id
 		a.client.reply(id, about, nil)
@@ -59,21 +59,15 @@ func (a *Agent) newSession(id, params json.RawMessage) *rpcError {
 	return nil
 }
 
-// addSession takes up a session in the folder of its parameters.
-func (a *Agent) addSession(id string, params json.RawMessage) (*session, *rpcError) {
-	var p struct {
-		Cwd string `json:"cwd"`
-	}
-	if err := read(params, &p); err != nil {
-		return nil, err
-	}
-	if !filepath.IsAbs(p.Cwd) {
-		return nil, errorf(codeParams, "cwd has to be an absolute path, and is %q", p.Cwd)
+// addSession takes up a session in a folder.
+func (a *Agent) addSession(id, folder string) (*session, *rpcError) {
+	if !filepath.IsAbs(folder) {
+		return nil, errorf(codeParams, "cwd has to be an absolute path, and is %q", folder)
 	}
 	a.mu.Lock()
 	s := a.sessions[id]
 	if s == nil {
-		s = &session{Agent: a, id: id, folder: filepath.Clean(p.Cwd), config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]any{}}
+		s = &session{Agent: a, id: id, folder: filepath.Clean(folder), config: map[string]string{}, own: map[string][]choice{}, diffs: map[string]any{}}
 		a.sessions[id] = s
 	} else if s.turn == nil { // it is opened again, and a turn under way goes on as it is
 		s.view = view{}
@@ -94,20 +88,18 @@ func (s *session) introduce() {
 		commands = append(commands, command)
 	}
 	s.say(map[string]any{"sessionUpdate": "available_commands_update", "availableCommands": commands})
-	s.learn("ralph.agents.list", "backend", func() {
+	s.learn(wire.CommandAgents, "backend", func() {
 		s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
 	})
 }
 
 // learn asks for what the folder has to choose from for a setting.
-func (s *session) learn(command, setting string, done func()) {
-	s.command(command, map[string]any{"folder": wire.FileURI(s.folder)}, func(result json.RawMessage, _ *rpcError) {
-		type item struct {
-			Name, Text string
-			Installed  *bool
-		}
-		var found struct{ Agents, Hats []item }
-		_ = json.Unmarshal(result, &found)
+func (s *session) learn(name, setting string, done func()) {
+	type item struct {
+		Name, Text string
+		Installed  *bool
+	}
+	command(s.Agent, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpcError) {
 		var choices []choice
 		for _, i := range append(found.Agents, found.Hats...) {
 			if i.Installed == nil || *i.Installed {
@@ -121,27 +113,7 @@ func (s *session) learn(command, setting string, done func()) {
 	})
 }
 
-// sessionOf is the session that parameters name.
-func (a *Agent) sessionOf(params json.RawMessage) (*session, *rpcError) {
-	var p struct {
-		SessionID string `json:"sessionId"`
-	}
-	if err := read(params, &p); err != nil {
-		return nil, err
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if s := a.sessions[p.SessionID]; s != nil {
-		return s, nil
-	}
-	return nil, errorf(codeNotFound, "there is no session %q", p.SessionID)
-}
-
-func (a *Agent) closeSession(id, params json.RawMessage) *rpcError {
-	s, err := a.sessionOf(params)
-	if err != nil {
-		return err
-	}
+func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpcError {
 	s.find(0, func(l foundLoop) {
 		a.mu.Lock()
 		delete(a.sessions, s.id)
@@ -173,18 +145,14 @@ func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcErr
 		a.open(folder)
 		argument["folder"] = wire.FileURI(folder)
 	}
-	var there, over struct {
-		Loops []foundLoop `json:"loops"`
-	}
-	a.command("ralph.loop.status", argument, func(result json.RawMessage, _ *rpcError) {
-		_ = json.Unmarshal(result, &there)
+	type listed struct{ Loops []foundLoop }
+	command(a, wire.CommandStatus, argument, func(there listed, _ *rpcError) {
 		if past == 0 {
 			found(there.Loops, nil)
 			return
 		}
 		argument["limit"] = past
-		a.command("ralph.loop.history", argument, func(result json.RawMessage, err *rpcError) {
-			_ = json.Unmarshal(result, &over)
+		command(a, wire.CommandHistory, argument, func(over listed, err *rpcError) {
 			for _, l := range over.Loops {
 				if !slices.ContainsFunc(there.Loops, func(t foundLoop) bool { return t.LoopID == l.LoopID }) {
 					there.Loops = append(there.Loops, l)
@@ -196,13 +164,7 @@ func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcErr
 }
 
 // listSessions lists the loops of a folder, or of all that have sessions here.
-func (a *Agent) listSessions(id, params json.RawMessage) *rpcError {
-	var p struct {
-		Cwd string `json:"cwd"`
-	}
-	if err := read(params, &p); err != nil {
-		return err
-	}
+func (a *Agent) listSessions(id json.RawMessage, p params) *rpcError {
 	folder := ""
 	if p.Cwd != "" {
 		folder = filepath.Clean(p.Cwd)
@@ -219,22 +181,10 @@ func (a *Agent) listSessions(id, params json.RawMessage) *rpcError {
 	return nil
 }
 
-func (a *Agent) loadSession(id, params json.RawMessage) *rpcError { return a.takeUp(id, params, true) }
-
-func (a *Agent) resumeSession(id, params json.RawMessage) *rpcError {
-	return a.takeUp(id, params, false)
-}
-
 // takeUp goes on with a session of another process, or of a loop that this client never knew.
 // Its loop is the one it is named after, else the one that is in its folder.
-func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
-	var p struct {
-		SessionID string `json:"sessionId"`
-	}
-	if err := read(params, &p); err != nil {
-		return err
-	}
-	s, err := a.addSession(p.SessionID, params)
+func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpcError {
+	s, err := a.addSession(p.SessionID, p.Cwd)
 	if err != nil {
 		return err
 	}
@@ -248,11 +198,11 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 			return
 		}
 		done := func() {
-			s.learn("ralph.hats", modeSetting, func() {
+			s.learn(wire.CommandHats, modeSetting, func() {
 				a.client.reply(id, s.opened(), nil)
 				s.introduce()
 				if l.Live { // what its agent has asked meanwhile
-					s.command("ralph.loop.answer", map[string]any{"loopId": loopID}, func(json.RawMessage, *rpcError) {})
+					command(a, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpcError) {})
 				}
 			})
 		}
@@ -268,7 +218,7 @@ func (a *Agent) takeUp(id, params json.RawMessage, replay bool) *rpcError {
 			done()
 			return
 		case !replay: // the client knows what it did
-			s.toEnd(map[string]any{"loopId": loopID}, done)
+			s.toEnd(wire.LoopParams{LoopID: loopID}, done)
 			return
 		}
 		s.readOn(true, done)

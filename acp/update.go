@@ -59,12 +59,7 @@ type location struct {
 
 // update takes what has happened to a loop. What doesn't follow what was seen is read instead.
 func (a *Agent) update(params json.RawMessage) {
-	var p struct {
-		LoopID  string            `json:"loopId"`
-		After   string            `json:"after"`
-		Cursor  string            `json:"cursor"`
-		Updates []json.RawMessage `json:"updates"`
-	}
+	var p wire.UpdateParams
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
@@ -103,20 +98,14 @@ func (s *session) catchUp() {
 // readOn reads the log up to its present end, and then calls done.
 func (s *session) readOn(isReplay bool, done func()) {
 	s.mu.Lock()
-	argument := map[string]any{"loopId": s.loopID}
-	if s.view.cursor != "" {
-		argument["after"] = s.view.cursor
-	}
+	argument := wire.ReadParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, After: s.view.cursor}
 	s.mu.Unlock()
-	s.command("ralph.loop.read", argument, func(result json.RawMessage, err *rpcError) {
-		var page struct {
-			Updates []json.RawMessage `json:"updates"`
-			Cursor  string            `json:"cursor"`
-			More    bool              `json:"more"`
-		}
-		if err == nil {
-			_ = json.Unmarshal(result, &page)
-		}
+	type answer struct {
+		Updates []json.RawMessage
+		Cursor  string
+		More    bool
+	}
+	command(s.Agent, wire.CommandRead, argument, func(page answer, err *rpcError) {
 		s.mu.Lock()
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
@@ -136,7 +125,7 @@ func (s *session) readOn(isReplay bool, done func()) {
 }
 
 // toEnd puts a session's place behind all that its loop has done so far, unless it has one.
-func (s *session) toEnd(loop any, done func()) {
+func (s *session) toEnd(loop wire.LoopParams, done func()) {
 	s.mu.Lock()
 	isThere := s.view.cursor != ""
 	s.mu.Unlock()
@@ -144,16 +133,7 @@ func (s *session) toEnd(loop any, done func()) {
 		done()
 		return
 	}
-	var of struct {
-		LoopID string `json:"loopId,omitempty"`
-		Folder string `json:"folder,omitempty"`
-	}
-	_ = json.Unmarshal(raw(loop), &of)
-	s.command("ralph.loop.outline", of, func(result json.RawMessage, _ *rpcError) {
-		var outline struct {
-			Cursor string `json:"cursor"`
-		}
-		_ = json.Unmarshal(result, &outline)
+	command(s.Agent, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpcError) {
 		s.mu.Lock()
 		s.view.cursor = outline.Cursor
 		s.mu.Unlock()
@@ -395,11 +375,7 @@ func (a *Agent) message(params json.RawMessage) {
 // status shows how a loop stands as its session's title, where clients show what it costs.
 func (a *Agent) status(params json.RawMessage) {
 	var p struct {
-		Loops []struct {
-			LoopID string `json:"loopId"`
-			Name   string `json:"name"`
-			Text   string `json:"text"`
-		} `json:"loops"`
+		Loops []struct{ LoopID, Text string }
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
@@ -451,17 +427,16 @@ func (s *session) end(stopReason string) {
 	if reason == "" {
 		reason = "end_turn"
 	}
-	s.command("ralph.loop.status", map[string]any{"folder": wire.FileURI(s.folder)}, func(result json.RawMessage, _ *rpcError) {
-		var p struct {
-			Loops []struct {
-				LoopID string `json:"loopId"`
-				Last   struct {
-					Rows     []struct{ Label, Text string }
-					Commands []struct{ Line, Text string }
-				}
+	type answer struct {
+		Loops []struct {
+			LoopID string
+			Last   struct {
+				Rows     []wire.Detail
+				Commands []wire.CommandLine
 			}
 		}
-		_ = json.Unmarshal(result, &p)
+	}
+	command(s.Agent, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpcError) {
 		for _, l := range p.Loops {
 			if l.LoopID != s.loopID {
 				continue
