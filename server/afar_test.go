@@ -10,15 +10,14 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/server/afar"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -225,10 +224,10 @@ func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
 	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandHistory, wire.CommandPrompts}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
-	for name, read := range (&manager{afar: &afar.Loops{}}).table() {
+	for name, known := range (&manager{afar: &afar.Loops{}}).table() {
 		tt, isKnown := knows[name]
 		about := `{"loopId":"m1"` + tt[0] + "}"
-		if _, err := read([]byte(about)); err != nil { // it names a folder alone
+		if _, err := known.read([]byte(about)); err != nil { // it names a folder alone
 			about = `{"folder":"` + moonFolder + `"` + tt[0] + "}"
 		}
 		if !isKnown {

@@ -17,7 +17,7 @@ import (
 
 // with decodes a command's argument into A.
 func with[A any](run func(context.Context, A) (any, error)) command {
-	return func(argument []byte) (task, error) {
+	return command{read: func(argument []byte) (task, error) {
 		var a A
 		if err := decodeArgument(argument, &a); err != nil {
 			return task{}, err
@@ -27,7 +27,7 @@ func with[A any](run func(context.Context, A) (any, error)) command {
 			target = about.Target()
 		}
 		return task{func(ctx context.Context) (any, error) { return run(ctx, a) }, a, target}, nil
-	}
+	}}
 }
 
 // lenient has an argument read as encoding/json reads it, but for keys that aren't known in the

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -13,8 +14,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// command reads the one object that its request has.
-type command func(argument []byte) (task, error)
+// command is how one of the wire's is carried out.
+type command struct {
+	read    func(argument []byte) (task, error) // the one object that its request has
+	lane    lane
+	notAfar string // why it can't be done with a loop of another place, and what to do instead; "": it can
+}
 
 // task is a command that was read: what it does, and which loop it is about.
 type task struct {
@@ -23,20 +28,35 @@ type task struct {
 	target   wire.LoopParams
 }
 
+// lane says which commands about its folder one waits for, and those behind it for it. What git does
+// may take long, so only what else is about snapshots waits for that.
+type lane string
+
+const (
+	beside      lane = ""           // none
+	behind      lane = "behind"     // for those of the folder, and none for it: it may take as long as another process likes
+	ofFolder    lane = "folder"     // all but those of other lanes
+	ofSnapshots lane = "snapshots " // its own
+	ofLanding   lane = "landing "
+)
+
+func (c command) in(l lane) command           { c.lane = l; return c }
+func (c command) onlyHere(why string) command { c.notAfar = why; return c }
+
 // table has the commands; what it lists, the server announces.
 func (m *manager) table() map[string]command {
 	s, c, r, v := m.starter, m.controls, m.reader, m.reviewer
 	return map[string]command{
-		wire.CommandStart:   with(s.start),
-		wire.CommandCancel:  with(c.cancel),
-		wire.CommandPause:   with(c.pause),
-		wire.CommandNext:    with(c.next),
-		wire.CommandDetach:  with(c.detach),
-		wire.CommandResume:  with(c.resume),
-		wire.CommandUpdate:  with(c.update),
-		wire.CommandSteer:   with(c.steer),
-		wire.CommandAnswer:  with(c.answer),
-		wire.CommandOpen:    with(c.open),
+		wire.CommandStart:   with(s.start).in(ofFolder).onlyHere("a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit"),
+		wire.CommandCancel:  with(c.cancel).in(behind),
+		wire.CommandPause:   with(c.pause).in(ofFolder),
+		wire.CommandNext:    with(c.next).in(ofFolder),
+		wire.CommandDetach:  with(c.detach).in(ofFolder),
+		wire.CommandResume:  with(c.resume).in(ofFolder),
+		wire.CommandUpdate:  with(c.update).in(ofFolder),
+		wire.CommandSteer:   with(c.steer).in(ofFolder),
+		wire.CommandAnswer:  with(c.answer).in(ofFolder),
+		wire.CommandOpen:    with(c.open).onlyHere("its state file is on another machine: steer it, or change its limits with ralph.loop.update"),
 		wire.CommandStatus:  with(c.list),
 		wire.CommandRead:    with(r.Read),
 		wire.CommandOutline: with(r.Outline),
@@ -45,10 +65,10 @@ func (m *manager) table() map[string]command {
 		wire.CommandPrompts: with(r.Prompts),
 		wire.CommandChanges: with(v.Changes),
 		wire.CommandFile:    with(v.File),
-		wire.CommandUndo:    with(v.Undo),
-		wire.CommandRedo:    with(v.Redo),
-		wire.CommandKeep:    with(v.Keep),
-		wire.CommandLand:    with(v.Land),
+		wire.CommandUndo:    with(v.Undo).in(ofSnapshots).onlyHere("its files are on another machine: fetch its branch, and undo there"),
+		wire.CommandRedo:    with(v.Redo).in(ofSnapshots).onlyHere("its files are on another machine: fetch its branch, and work there"),
+		wire.CommandKeep:    with(v.Keep).in(ofSnapshots).onlyHere("its files are on another machine: fetch its branch, and review that"),
+		wire.CommandLand:    with(v.Land).in(ofLanding).onlyHere("its branch isn't in your repository yet: fetch it, and merge it with git"),
 		wire.CommandFetch:   with(m.afar.Fetch),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
@@ -65,7 +85,7 @@ func (m *manager) commandIDs() []string { return slices.Sorted(maps.Keys(m.comma
 // execute reads a command and takes its turn: what workspace/executeCommand
 // asks for. The work waits for the turn.
 func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, error) {
-	read, ok := m.commands[id]
+	c, ok := m.commands[id]
 	switch {
 	case !ok:
 		return nil, &rpc.Error{Code: rpc.CodeInvalidParams, Message: "there is no command " + id, Data: map[string]any{"command": id}}
@@ -74,16 +94,17 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	case len(arguments) == 0:
 		arguments = []json.RawMessage{json.RawMessage("{}")}
 	}
-	task, err := read(arguments[0])
+	task, err := c.read(arguments[0])
 	if err != nil {
 		m.User.Answer(nil, err)
 		return nil, err
 	}
-	if err := m.mayAsk(id, task); err != nil {
+	afar := m.afar.Find(task.target)
+	if err := m.mayAsk(id, c, task, afar); err != nil {
 		m.User.Answer(nil, err)
 		return nil, refusal.Of(err)
 	}
-	own := m.takeTurn(id, task)
+	own := m.takeTurn(c.lane, task, afar)
 	return func(ctx context.Context) (any, error) {
 		defer own.End()
 		if err := own.Await(ctx); err != nil {
@@ -98,11 +119,62 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 	}, nil
 }
 
-// mayAsk refuses what only a user may ask for, where who speaks to us is below a loop, and what can't be done with one elsewhere.
-func (m *manager) mayAsk(id string, t task) error {
-	if loopID := m.afar.Find(t.target); loopID != "" {
-		return m.afar.Can(id, loopID, t.argument)
+// mayAsk refuses what only a user may ask for, where who speaks to us is below a loop, and what can't be
+// done with the loop elsewhere that it is about.
+func (m *manager) mayAsk(id string, c command, t task, afar string) error {
+	if afar == "" {
+		folder, _ := m.workspace.FolderPath(t.target.Folder) // what can't be told is none of the agent's own
+		return caller.Check(id, folder)
 	}
-	folder, _ := m.workspace.FolderPath(t.target.Folder) // what can't be told is none of the agent's own
-	return caller.Check(id, folder)
+	if why := cmp.Or(c.notAfar, beyond(t.argument)); why != "" {
+		return wire.Unable(afar, why)
+	}
+	return caller.CheckAfar(id)
+}
+
+// beyond says why a command asks for more than there is of a loop of another place.
+func beyond(argument any) string {
+	switch p := argument.(type) {
+	case wire.CancelParams:
+		if p.When != "" && p.When != wire.WhenNow {
+			return "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
+		}
+	case wire.ResumeParams:
+		if p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {
+			return wire.AsSubmitted
+		}
+	}
+	return ""
+}
+
+// takeTurn gives a command its turn, while it is still on the read loop; nil to one that has no place
+// in the order.
+func (m *manager) takeTurn(l lane, t task, afar string) *turns.Turn {
+	switch holds := l != behind; {
+	case l == beside:
+		return nil
+	case afar != "":
+		return m.turns.Take("elsewhere "+afar, holds)
+	case l == ofSnapshots, l == ofLanding:
+		return m.turns.Take(string(l)+m.workspace.Aim(t.target), holds)
+	default:
+		return m.turns.Take(m.workspace.Aim(t.target), holds)
+	}
+}
+
+// inTurn does something behind the commands that are under way: at once where
+// there are none, else aside of the read loop.
+func (m *manager) inTurn(do func()) {
+	t := m.turns.Take("", true)
+	if !t.Waits() {
+		do()
+		t.End()
+		return
+	}
+	m.Work.Go(func() {
+		defer t.End()
+		if t.Await(m.Ctx) == nil {
+			do()
+		}
+	})
 }

@@ -3,11 +3,10 @@ package server
 import (
 	"context"
 
-	"github.com/ralph-lsp/ralph-lsp/server/folders"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -7,18 +7,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
-	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/afar"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -109,7 +108,7 @@ func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) 
 }
 
 // noLoop is what there is where no loop is.
-var noLoop = wire.LoopResult{State: wire.StateIdle, Text: "no loop is running here"}
+var noLoop = wire.LoopResult{State: wire.StateIdle, Text: wire.NothingRuns}
 
 // driven finds the loop that parameters name, for who commands it: one of ours, one that another
 // process drives, or one of another place. seen is how it stood.

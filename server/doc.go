@@ -1,10 +1,7 @@
-// Package server is what editors speak to, and the only room that knows LSP.
+// Package server is what editors speak to: what carries out their commands.
 //
-// commands.go is the table of commands. manager.go puts together what carries them out: the
-// workspace has the folders, including those of loops in their worktrees (trees.go); loops finds
-// the loops in them; the lookout (watch.go, follow.go) sees what other processes do there; the
-// launcher runs our loops; the starter makes their configurations; controls, reader and reviewer
-// (changes.go: what loops changed) are the other commands; questions (ask.go, tell.go) asks a user
-// without a plugin. diagnose.go asks the editor's language servers. problems.go shows where a check
-// failed. afar.go lists loops of other machines with ours.
+// commands.go is the table of commands. manager.go puts together what carries them out: the launcher
+// runs our loops; the starter makes their configurations; controls are the commands about a loop that
+// is there, rooms of their own those about what loops have done; questions (ask.go, tell.go) asks a
+// user without a plugin.
 package server

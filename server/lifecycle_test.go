@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -198,7 +199,7 @@ func TestWhoIsAnAncestor(t *testing.T) {
 		want bool
 	}{
 		"the parent":             {os.Getppid(), true},
-		"the parent's parent":    {parentOf(os.Getppid()), true},
+		"the parent's parent":    {reaper.Parent(os.Getppid()), true},
 		"this process":           {os.Getpid(), false},
 		"a child":                {child.Process.Pid, false},
 		"nobody":                 {0, false},
@@ -208,7 +209,7 @@ func TestWhoIsAnAncestor(t *testing.T) {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
-	if got := parentOf(child.Process.Pid); got != os.Getpid() {
+	if got := reaper.Parent(child.Process.Pid); got != os.Getpid() {
 		t.Errorf("the parent of a child: %d", got)
 	}
 }

@@ -3,17 +3,16 @@ package server
 import (
 	"log/slog"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/server/afar"
+	"github.com/ralph-lsp/ralph-lsp/server/client"
+	"github.com/ralph-lsp/ralph-lsp/server/documents"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/reading"
 	"github.com/ralph-lsp/ralph-lsp/server/reviews"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
-
-	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/server/client"
-	"github.com/ralph-lsp/ralph-lsp/server/documents"
-	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )

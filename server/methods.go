@@ -19,7 +19,7 @@ func (s *Server) methods() map[string]rpc.Method {
 		"exit":        rpc.Notification(s.exit),
 		"$/setTrace":  rpc.Notification(func(struct{}) {}),
 
-		"workspace/executeCommand":            rpc.Aside(s.executeCommand),
+		"workspace/executeCommand":            rpc.Aside(func(p executeCommandParams) (rpc.Work, error) { return s.manager.execute(p.Command, p.Arguments) }),
 		"workspace/didChangeWorkspaceFolders": rpc.Notification(s.changeFolders),
 
 		"textDocument/didOpen":    rpc.Notification(s.docs.DidOpen),
@@ -33,7 +33,7 @@ func (s *Server) methods() map[string]rpc.Method {
 		"textDocument/diagnostic": answered(s.docs.Diagnostic),
 
 		"window/workDoneProgress/cancel": rpc.Notification(s.cancelProgress),
-		wire.MethodSetUpdates:            rpc.Notification(s.setUpdates),
+		wire.MethodSetUpdates:            rpc.Notification(func(p wire.SetUpdatesParams) { s.manager.workspace.SetLevel(p.Level) }),
 	}
 }
 
@@ -45,12 +45,6 @@ func answered[P, R any](answer func(P) R) rpc.Method {
 type executeCommandParams struct {
 	Command   string            `json:"command"`
 	Arguments []json.RawMessage `json:"arguments"`
-}
-
-// executeCommand reads a command and gives it its turn, while it is still on the
-// read loop.
-func (s *Server) executeCommand(p executeCommandParams) (rpc.Work, error) {
-	return s.manager.execute(p.Command, p.Arguments)
 }
 
 type changeFoldersParams struct {
@@ -80,5 +74,3 @@ func (s *Server) cancelProgress(p cancelProgressParams) {
 		go r.Cancel() // it waits for the agent's end
 	}
 }
-
-func (s *Server) setUpdates(p wire.SetUpdatesParams) { s.manager.workspace.SetLevel(p.Level) }

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
@@ -155,7 +156,7 @@ func (s *Server) watchParent(pid int) {
 // isAncestor says whether this process descends from one.
 func isAncestor(pid int) bool {
 	const deepest = 1000 // systems that reuse ids may have circles
-	for at, depth := os.Getppid(), 0; at > 0 && depth < deepest; at, depth = parentOf(at), depth+1 {
+	for at, depth := os.Getppid(), 0; at > 0 && depth < deepest; at, depth = reaper.Parent(at), depth+1 {
 		if at == pid {
 			return true
 		}

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -82,7 +81,7 @@ func (q *questions) do(ctx context.Context, o wire.Command) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	task, err := q.commands[o.Command](argument)
+	task, err := q.commands[o.Command].read(argument)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
-
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"

@@ -24,6 +24,15 @@ func Find(pid int) Proc {
 	return entryOf(info).Proc
 }
 
+// Parent is the number of a process's parent, 0 when it has none that can be told.
+func Parent(pid int) int {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return 0
+	}
+	return int(info.Eproc.Ppid)
+}
+
 const zombie = 5 // SZOMB: it only waits for its parent
 
 func entryOf(k *unix.KinfoProc) Entry {

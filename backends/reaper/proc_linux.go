@@ -22,6 +22,12 @@ func Find(pid int) Proc {
 	return Proc{pid, s.Start}
 }
 
+// Parent is the number of a process's parent, 0 when it has none that can be told.
+func Parent(pid int) int {
+	s, _ := readStat(pid)
+	return s.parent
+}
+
 // Alive says whether the process still runs (a zombie doesn't).
 func (p Proc) Alive() bool {
 	s, ok := readStat(p.PID)

@@ -2,6 +2,7 @@ package reaper
 
 import (
 	"strconv"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -27,4 +28,20 @@ func Find(pid int) Proc {
 		return Proc{PID: pid}
 	}
 	return Proc{pid, strconv.FormatInt(began.Nanoseconds()/1e6, 10)}
+}
+
+// Parent is the number of a process's parent, 0 when it has none that can be told.
+func Parent(pid int) int {
+	all, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
+	if err != nil {
+		return 0
+	}
+	defer windows.CloseHandle(all)
+	entry := windows.ProcessEntry32{Size: uint32(unsafe.Sizeof(windows.ProcessEntry32{}))}
+	for err = windows.Process32First(all, &entry); err == nil; err = windows.Process32Next(all, &entry) {
+		if int(entry.ProcessID) == pid {
+			return int(entry.ParentProcessID)
+		}
+	}
+	return 0
 }

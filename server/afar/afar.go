@@ -2,22 +2,19 @@
 package afar
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
 	"sync"
 
-	"github.com/ralph-lsp/ralph-lsp/server/folders"
-	"github.com/ralph-lsp/ralph-lsp/server/permission"
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/folders"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -38,45 +35,12 @@ func New(e *session.Session, place elsewhere.Place, w *folders.Workspace, a *per
 	return &Loops{Session: e, Place: place, workspace: w, permissions: a}
 }
 
-// notThere says of commands that they can't be done with a loop of another place, and what to do instead.
-var notThere = map[string]string{
-	wire.CommandStart: "a start is of this machine: name a folder of it, or put the loop on the bus with ralph-fleet submit",
-	wire.CommandOpen:  "its state file is on another machine: steer it, or change its limits with ralph.loop.update",
-	wire.CommandUndo:  "its files are on another machine: fetch its branch, and undo there",
-	wire.CommandRedo:  "its files are on another machine: fetch its branch, and work there",
-	wire.CommandKeep:  "its files are on another machine: fetch its branch, and review that",
-	wire.CommandLand:  "its branch isn't in your repository yet: fetch it, and merge it with git",
-}
-
-// beyond says why a command asks for more than there is of a loop of another place.
-func beyond(argument any) string {
-	switch p := argument.(type) {
-	case wire.CancelParams:
-		if p.When != "" && p.When != wire.WhenNow {
-			return "it is cancelled at once; to end it behind its iteration, pause it and cancel it then"
-		}
-	case wire.ResumeParams:
-		if p.Backend != "" || p.Said != (wire.ResumeParams{}).Said {
-			return wire.AsSubmitted
-		}
-	}
-	return ""
-}
-
 // Find returns the loop elsewhere that parameters name; "" for none.
 func (a *Loops) Find(p wire.LoopParams) string {
 	if a.Place == nil || p == (wire.LoopParams{}) {
 		return ""
 	}
 	return a.Place.Find(p)
-}
-
-// Can says why a command can't be done with a loop elsewhere.
-func (a *Loops) Can(id, loopID string, argument any) error {
-	if why := cmp.Or(notThere[id], beyond(argument)); why != "" {
-		return wire.Unable(loopID, why)
-	}
-	return caller.CheckAfar(id)
 }
 
 // Fetch brings what a loop elsewhere did here.

@@ -124,14 +124,12 @@ func (p *progress) report() {
 		return
 	}
 	v := p.tell()
-	if v.Message == p.shown.Message && samePercentage(v, p.shown) {
+	if v.Message == p.shown.Message && reflect.DeepEqual(v.Percentage, p.shown.Percentage) {
 		return
 	}
 	p.shown = v
 	p.ed.NotifyLatest(p.token, MethodProgress, ProgressParams{p.token, v})
 }
-
-func samePercentage(a, b ProgressValue) bool { return reflect.DeepEqual(a.Percentage, b.Percentage) }
 
 // changed says that something changed that a report may show.
 func (p *progress) changed()    { p.reports.soon() }

@@ -3,9 +3,8 @@ package folders
 import (
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 )
 
 // What a loop leaves when the editor goes is no question to that editor.

@@ -4,11 +4,10 @@ import (
 	"context"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/server/session"
-
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
-
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // ownerPoll is how often a loop of another process, or nobody's, is looked at:

@@ -74,7 +74,7 @@ func (e *Session) KeptIn(path string) history.Options {
 // ShowFile has the editor show a file.
 func (e *Session) ShowFile(ctx context.Context, file string) error {
 	var shown struct{ Success bool }
-	err := e.Editor.Request(ctx, "window/showDocument", showDocument{wire.FileURI(file), true}, &shown)
+	err := e.Editor.Request(ctx, "window/showDocument", map[string]any{"uri": wire.FileURI(file), "takeFocus": true}, &shown)
 	if err == nil && !shown.Success {
 		err = errors.New("it says that it can't")
 	}
@@ -82,10 +82,4 @@ func (e *Session) ShowFile(ctx context.Context, file string) error {
 		return fmt.Errorf("the editor doesn't open %s: %w", file, err)
 	}
 	return nil
-}
-
-// showDocument are the parameters of window/showDocument.
-type showDocument struct {
-	URI       string `json:"uri"`
-	TakeFocus bool   `json:"takeFocus"`
 }
