@@ -28,7 +28,6 @@ type File struct {
 
 	madeDir atomic.Bool // .pi was made here
 	seen    atomic.Bool // the file was there, and wasn't removed here
-	reader  reader
 	drives  atomic.Bool // the lock is held
 
 	updating sync.Mutex // lets updates from here wait for each other
@@ -96,7 +95,7 @@ func (f *File) Create(s State) error {
 	if err != nil {
 		return err
 	}
-	if _, err := f.makeDir(); err != nil {
+	if err := f.makeDir(); err != nil {
 		return err
 	}
 	path, err := f.realPath(Name)

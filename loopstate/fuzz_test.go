@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // FuzzRoundTrip writes any state and reads it back.
@@ -37,7 +38,7 @@ func FuzzRoundTrip(f *testing.F) {
 			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
 			CostUSD: &usd, Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit, MaxUnchanged: &limit},
-			BackendOutput: item, BackendPrompt: text, Said: saidIf(active), Tokens: Tokens{Input: nanos, Output: int64(limit)},
+			BackendOutput: item, BackendPrompt: text, Said: saidIf(active), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)},
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,
 		}

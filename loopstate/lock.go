@@ -168,7 +168,7 @@ func (f *File) Lock(o Owner) (*Lock, error) {
 // tryOpenLock returns the locked lock file, or nil when it is taken or was
 // removed by its last owner in the meantime.
 func (f *File) tryOpenLock() (open *os.File, path string, err error) {
-	if _, err := f.makeDir(); err != nil {
+	if err := f.makeDir(); err != nil {
 		return nil, "", err
 	}
 	if path, err = f.realPath(lockName); err != nil {

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 )
 
@@ -92,33 +90,6 @@ func (p *patience) sleep() {
 	time.Sleep(p.pause)
 }
 
-// reader remembers the file that it has read last: an iteration reads it twice, and mostly it is the same.
-type reader struct{ last atomic.Pointer[parsed] }
-
-type parsed struct {
-	text string
-	doc  *Document
-}
-
-// maxParsed is from how many bytes on nothing is remembered: memory counts for more then.
-const maxParsed = 64 << 10
-
-// parse is Parse. The document is the caller's.
-func (r *reader) parse(data []byte) (*Document, error) {
-	last := r.last.Load()
-	if last == nil || last.text != string(data) {
-		doc, err := Parse(data)
-		if err != nil || len(data) > maxParsed {
-			return doc, err
-		}
-		last = &parsed{string(data), doc}
-		r.last.Store(last)
-	}
-	doc := *last.doc
-	doc.blocks = slices.Clone(doc.blocks)
-	return &doc, nil
-}
-
 // look reads the file once. wait means that it is being saved, as far as one
 // can know, and has to be looked at again.
 func (f *File) look(p *patience) (l look, wait bool, err error) {
@@ -129,7 +100,7 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 	data, info, err := read(path)
 	l = look{path: path, data: data}
 	if err == nil {
-		l.doc, err = f.reader.parse(data)
+		l.doc, err = Parse(data)
 	}
 	quiet := p.quiet(stateOf(info))
 	if rest, most := f.rest(l, p.purpose, err); quiet < rest && time.Since(p.began) < most {

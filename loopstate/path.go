@@ -86,33 +86,33 @@ func followLinks(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", path)
 }
 
-// makeDir makes .pi when it isn't there and returns its real path.
-func (f *File) makeDir() (string, error) {
+// makeDir makes .pi when it isn't there.
+func (f *File) makeDir() error {
 	dir, err := f.dirPath()
 	if err != nil {
-		return "", err
+		return err
 	}
 	for range maxUpdates {
 		err := os.Mkdir(dir, 0o755)
 		if err == nil {
 			f.madeDir.Store(true)
-			return dir, nil
+			return nil
 		}
 		if !errors.Is(err, fs.ErrExist) {
-			return "", f.notWritable(err)
+			return f.notWritable(err)
 		}
 		info, err := os.Stat(dir)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue // another process has just removed it
 		case err != nil:
-			return "", fmt.Errorf("making the folder %s: %w", dir, err)
+			return fmt.Errorf("making the folder %s: %w", dir, err)
 		case !info.IsDir():
-			return "", notAFolder(filepath.Join(f.folder, stateDir))
+			return notAFolder(filepath.Join(f.folder, stateDir))
 		}
-		return dir, nil
+		return nil
 	}
-	return "", fmt.Errorf("making the folder %s: others remove it all the time", dir)
+	return fmt.Errorf("making the folder %s: others remove it all the time", dir)
 }
 
 // CheckPlace refuses a folder with something else where the state file goes.

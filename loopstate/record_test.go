@@ -19,7 +19,7 @@ import (
 // spent is a loop that has spent something.
 func spent(id string) State {
 	return State{
-		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, CostUSD: new(1.5), Elapsed: time.Minute, Tokens: Tokens{Input: 5},
+		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, CostUSD: new(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5},
 		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // State is how a loop stands: what its file says, which is the user's, and what the loop counts
@@ -43,7 +44,7 @@ type State struct {
 	CostUSD      *float64      `json:"costUsd"`      // spent so far; nil is unknown
 	UnknownCosts int           `json:"unknownCosts"` // runs so far whose cost isn't in that, as nobody knows it
 	Elapsed      time.Duration `json:"elapsed"`      // running time so far, without waits and pauses
-	Tokens       Tokens        `json:"tokens"`       // used so far
+	Tokens       stream.Tokens `json:"tokens"`       // used so far
 	InARow       InARow        `json:"inARow"`
 	ResumeAt     time.Time     `json:"resumeAt"`     // set while the loop waits
 	StopReason   string        `json:"stopReason"`   // of a loop that failed: why; Iteration is then the last one that ran
@@ -71,9 +72,6 @@ type State struct {
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
 	Accept bool `json:"-"`
 }
-
-// Tokens counts what a loop has used.
-type Tokens struct{ Input, Output, CacheRead, CacheWrite int64 }
 
 // InARow counts the runs at the end of a loop that went the same way.
 type InARow struct {

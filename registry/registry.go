@@ -55,17 +55,13 @@ func Begin(e Entry) error {
 	if err := write(e); err != nil {
 		return err
 	}
-	dir, err := paths.Loops()
-	if err != nil {
-		return err
-	}
-	for _, name := range names(dir, paths.FolderPrefix(e.Folder)) {
-		if other, ok := read(dir, name); ok && other.LoopID != e.LoopID && other.State != "" {
+	for _, other := range entries(paths.FolderPrefix(e.Folder)) {
+		if other.LoopID != e.LoopID && other.State != "" {
 			other.State = ""
 			_ = write(other) // it is found no more all the same: this one is newer
 		}
 	}
-	prune(dir, time.Now())
+	prune(time.Now())
 	return nil
 }
 
@@ -92,28 +88,16 @@ func Find(id string) (Entry, bool) {
 }
 
 // All lists the loops, those that changed last first.
-func All() (all []Entry) {
-	dir, err := paths.Loops()
-	if err != nil {
-		return nil
-	}
-	for _, name := range names(dir, "") {
-		if e, ok := read(dir, name); ok {
-			all = append(all, e)
-		}
-	}
+func All() []Entry {
+	all := entries("")
 	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.ChangedAt.Compare(a.ChangedAt), cmp.Compare(a.LoopID, b.LoopID)) })
 	return all
 }
 
 // newest is the entry that was written last of those whose files' names begin so.
 func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
-	dir, err := paths.Loops()
-	if err != nil {
-		return found, false
-	}
-	for _, name := range names(dir, prefix) {
-		if e, isOne := read(dir, name); isOne && is(e) && (!ok || e.ChangedAt.After(found.ChangedAt)) {
+	for _, e := range entries(prefix) {
+		if is(e) && (!ok || e.ChangedAt.After(found.ChangedAt)) {
 			found, ok = e, true
 		}
 	}
@@ -122,21 +106,27 @@ func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
 
 func (e Entry) name() string { return paths.LoopName(e.Folder, e.LoopID) + suffix }
 
-// names lists the files of entries whose names begin so.
-func names(dir, prefix string) (found []string) {
+// entries are those whose files' names begin so.
+func entries(prefix string) (found []Entry) {
+	dir, err := paths.Loops()
+	if err != nil {
+		return nil
+	}
 	for _, f := range paths.Newest(dir, prefix+"*"+suffix) {
-		found = append(found, f.Name())
+		if e, ok := read(f.Path); ok {
+			found = append(found, e)
+		}
 	}
 	return found
 }
 
 // read reads an entry. What isn't one, or is somebody else's, is none.
-func read(dir, name string) (e Entry, ok bool) {
-	data, err := paths.ReadOwn(filepath.Join(dir, name), maxSize)
+func read(path string) (e Entry, ok bool) {
+	data, err := paths.ReadOwn(path, maxSize)
 	if err != nil || json.Unmarshal(data, &e) != nil {
 		return Entry{}, false
 	}
-	isOne := e.Version > 0 && e.Version <= version && e.name() == name && filepath.IsAbs(e.Folder)
+	isOne := e.Version > 0 && e.Version <= version && e.name() == filepath.Base(path) && filepath.IsAbs(e.Folder)
 	return e, isOne
 }
 
@@ -160,7 +150,11 @@ func write(e Entry) error {
 
 // prune forgets what is old, and what is more than there may be: of entries, and of the files in
 // which loops count (see loopstate). One of these is with a loop that may go on, or it would be gone.
-func prune(dir string, now time.Time) {
+func prune(now time.Time) {
+	dir, err := paths.Loops()
+	if err != nil {
+		return
+	}
 	counts := map[string]*paths.Count{}
 	for _, it := range paths.Newest(dir, "*") {
 		kind, age := filepath.Ext(it.Name()), now.Sub(it.ModTime())
@@ -169,7 +163,7 @@ func prune(dir string, now time.Time) {
 		}
 		goes := counts[kind].Exceeded(it, now)
 		if !goes && age >= keepEnded && kind != paths.CountsSuffix {
-			e, ok := read(dir, it.Name())
+			e, ok := read(it.Path)
 			goes = !ok || e.State == "" && e.End != nil || !isThere(e.Folder)
 		}
 		if goes && it.Mode().IsRegular() {

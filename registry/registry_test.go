@@ -190,12 +190,12 @@ func TestOldOnesGo(t *testing.T) {
 }
 
 func TestThereAreNotMoreThanMayBe(t *testing.T) {
-	dir := inHome(t)
+	inHome(t)
 	for i := range maxEntries + 20 {
 		must(t, End(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
 	}
 	must(t, Begin(Entry{LoopID: "ralph-new", Folder: "/w/new"}))
-	if n := len(names(dir, "")); n > maxEntries {
+	if n := len(entries("")); n > maxEntries {
 		t.Errorf("%d are kept", n)
 	}
 	if _, ok := Find("ralph-new"); !ok {

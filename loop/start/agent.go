@@ -32,7 +32,7 @@ func (a *Agent) speaksAs(found Found) error {
 		if *said.ours != "" || said.text == "" {
 			continue
 		}
-		if err := (&choice{said.of, said.ours}).Set(said.text); err != nil {
+		if err := (&Choice{To: said.ours, Of: said.of}).Set(said.text); err != nil {
 			return fmt.Errorf("%s: %s: %w", found.File, key, err)
 		}
 	}

@@ -65,6 +65,7 @@ func badValue(format string, args ...any) error {
 // Choice is a flag that takes one of a few words.
 type Choice struct {
 	Value string
+	To    *string // where the word counts as well; nil: nowhere
 	Of    []string
 }
 
@@ -73,9 +74,15 @@ func (c *Choice) Type() string   { return strings.Join(c.Of, "|") }
 func (c *Choice) Set(s string) error {
 	for _, known := range c.Of {
 		if s == known {
-			c.Value = s
+			if c.Value = s; c.To != nil {
+				*c.To = s
+			}
 			return nil
 		}
 	}
-	return badValue("%q is unknown: %s", s, tell.Known(s, c.Of))
+	return badChoice(s, c.Of)
+}
+
+func badChoice(s string, of []string) error {
+	return badValue("%q is unknown: %s", s, tell.Known(s, of))
 }

@@ -178,7 +178,7 @@ func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 	switch at := flag.at(o).(type) {
 	case *string:
 		if flag.Words != nil {
-			f.Var(&choice{flag.Words, at}, flag.Name, flag.Usage)
+			f.Var(&Choice{To: at, Of: flag.Words}, flag.Name, flag.Usage)
 		} else {
 			f.StringVar(at, flag.Name, "", flag.Usage)
 		}
@@ -254,21 +254,6 @@ func (o Options) Over(below Options) Options {
 	return out
 }
 
-// choice is a flag that writes one of a few words where it counts.
-type choice struct {
-	of []string
-	to *string
-}
-
-func (c *choice) String() string { return *c.to }
-func (c *choice) Type() string   { return strings.Join(c.of, "|") }
-func (c *choice) Set(text string) error {
-	known := Choice{Of: c.of}
-	err := known.Set(text)
-	*c.to = known.Value
-	return err
-}
-
 // settingFlag is the flag of a setting that takes its value.
 type settingFlag struct {
 	settings.Setting
@@ -288,5 +273,5 @@ func (f *settingFlag) Set(text string) error {
 	if err := f.Setting.Set(f.to, text); f.Values == nil || err == nil {
 		return err
 	}
-	return (&Choice{Of: f.Values}).Set(text) // which says what may be meant
+	return badChoice(text, f.Values) // which says what may be meant
 }

@@ -285,7 +285,7 @@ const Skipped loop.StopReason = "next"
 
 // UsedBy is what a state file says that its loop has used.
 func UsedBy(s loopstate.State) Spent {
-	used := Spent{Iterations: max(s.Iteration-1, 0), Elapsed: s.Elapsed, Tokens: stream.Tokens(s.Tokens)}
+	used := Spent{Iterations: max(s.Iteration-1, 0), Elapsed: s.Elapsed, Tokens: s.Tokens}
 	if s.Begun {
 		used.Iterations++ // it was cut off: who drove the loop died
 	}

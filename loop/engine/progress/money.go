@@ -57,7 +57,7 @@ func (p *State) OutOf() loop.StopReason {
 func (p *State) Enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.Base.Iterations+1, p.UnderWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
-	s.Tokens = loopstate.Tokens(p.Base.Tokens.Plus(p.Current.Tokens))
+	s.Tokens = p.Base.Tokens.Plus(p.Current.Tokens)
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
 	p.Proof.Enter(s)
