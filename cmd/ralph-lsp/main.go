@@ -39,8 +39,8 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
-	out := terminal.Checked(terminal.NewFence(stdout))
-	errs := terminal.NewFence(stderr)
+	out := terminal.NewOutput(stdout)
+	errs := terminal.NewOutput(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
 	switch {

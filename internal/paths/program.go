@@ -1,6 +1,7 @@
 package paths
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -48,13 +49,7 @@ func Program(dir string) (path string, err error) {
 	}
 	defer os.Remove(copied.Name()) // fails for one that got its name
 	_, err = io.Copy(copied, io.NewSectionReader(file, 0, ours.Size()))
-	if chmodErr := copied.Chmod(0o755); err == nil {
-		err = chmodErr
-	}
-	if closeErr := copied.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
+	if err := errors.Join(err, copied.Chmod(0o755), copied.Close()); err != nil {
 		return "", err
 	}
 	return path, os.Rename(copied.Name(), path)

@@ -8,8 +8,8 @@
 // makes an agent wait. A Viewer shows with a style what other processes tell or told: the updates of
 // a journal, of a session file or of a fleet's bus (viewer.go).
 //
-// All that is printed passes two writers that stand in front of stdout: Output remembers that a
-// write has failed, and Fence lets nothing through that a terminal obeys but our own codes. The
+// All that is printed passes an Output that stands in front of stdout: it remembers that a write has
+// failed, and lets nothing through that a terminal obeys but our own codes (output.go). The
 // rest is what both need: text that is cut and wrapped by cells (text.go), colours (palette.go),
 // markdown (markdown.go, tables.go, blocks.go), questions that are answered where the loop runs
 // (question.go), and job control, so that nothing is drawn over another program (job_unix.go). Sentences that the editors say too are wire's; those that name command lines

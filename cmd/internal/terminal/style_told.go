@@ -119,8 +119,8 @@ func (s *told) HandleLoop(e loop.Event) {
 	case loop.NearMiss:
 		s.note(s.marks.nearMiss.on(p, wire.NearMissText(e)))
 		s.note(offerLines(e.Offer)...)
-	case loop.Goal:
-		s.note(p.Dim(wire.GoalText(e)))
+	case loop.Goal, loop.Published, loop.LimitsChanged:
+		s.note(p.Dim(wire.SaidOf(e).Text))
 	case loop.Verify:
 		for _, line := range verifyLines(e) {
 			s.note(p.class(wire.VerifyClass(e), line))
@@ -130,15 +130,11 @@ func (s *told) HandleLoop(e loop.Event) {
 		s.asked(s.cfg, e.Question)
 	case loop.Answered:
 		s.note(p.Yellow(wire.AnsweredText(e.Question, e.Answer)))
-	case loop.Published:
-		s.note(p.Dim(wire.TopicText(stream.Topic(e))))
 	case loop.Guidance:
 		s.note(p.Cyan(wire.GuidanceText(e)))
 	case loop.Warning:
 		s.note(s.marks.warning.on(p, Line(e.Message)))
 		s.note(offerLines(e.Offer)...)
-	case loop.LimitsChanged:
-		s.note(p.Dim(wire.LimitsText(e)))
 	case loop.End:
 		s.releaseAll()
 		s.print(sectionHead, s.marks.end(e.Reason.Ending().Class).on(p, wire.EndLine(e)))

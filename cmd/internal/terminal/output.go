@@ -6,54 +6,100 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
+	"golang.org/x/term"
+
+	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Fence stands in front of stdout and stderr. Whoever wrote what is printed, and
-// whichever command prints it, nothing passes that isn't plain (stream.Plain) but
-// the codes of our own, and those only to a terminal. Who prints a text of
-// somebody else's makes it plain as well: it must have none of our codes.
-type Fence struct {
+// Output stands in front of stdout and stderr, as a fence and as a memory.
+//
+// Whoever wrote what is printed, and whichever command prints it, nothing passes that isn't
+// plain (stream.Plain) but the codes of our own, and those only to a terminal. Who prints a text
+// of somebody else's makes it plain as well: it must have none of our codes.
+//
+// Once a write fails, as it does when the program behind a pipe has ended or a disk is full, it
+// takes nothing more, and says so: commands print without looking, and none may lose what it
+// printed and count as done. A loop is to be ended in order, not killed by a signal in mid-run.
+type Output struct {
 	stream.PlainWriter
 	codes bool
 	ascii bool // the locale isn't UTF-8: our marks are ASCII
 	open  bool // bytes for a program pass as they are
+
+	Broken chan struct{} // closed at the first failure
+	once   sync.Once
+	err    error // the failure; read it after Broken
 }
 
-func NewFence(to io.Writer) *Fence {
+func NewOutput(to io.Writer) *Output {
 	_, terminal := Is(to)
 	return fenced(to, terminal, !UTF8Locale())
 }
 
-func fenced(to io.Writer, codes, ascii bool) *Fence {
-	f := &Fence{codes: codes, ascii: ascii}
-	f.To, f.Passes = to, f.passes
-	return f
+func fenced(to io.Writer, codes, ascii bool) *Output {
+	o := &Output{codes: codes, ascii: ascii, Broken: make(chan struct{})}
+	o.To, o.Passes = to, o.passes
+	return o
+}
+
+// Checked returns the output that stands in front of to, which may be it.
+func Checked(to io.Writer) *Output {
+	if o, ok := to.(*Output); ok {
+		return o
+	}
+	return NewOutput(to)
 }
 
 // Fence is what stands in front of who draws a terminal himself: what may be shown of a line.
 func (p Palette) Fence() func(line string) string { return fenced(nil, p.On, !UTF8Locale()).passes }
 
-func (f *Fence) Write(p []byte) (int, error) {
-	if f.open {
-		return f.To.Write(p)
+func (o *Output) Write(p []byte) (n int, err error) {
+	if err := o.Failure(); err != nil {
+		return 0, err
 	}
-	return f.PlainWriter.Write(p)
+	if o.open {
+		n, err = o.To.Write(p)
+	} else {
+		n, err = o.PlainWriter.Write(p)
+	}
+	if err != nil {
+		o.fail(err)
+	}
+	return n, err
+}
+
+func (o *Output) fail(err error) {
+	o.once.Do(func() {
+		o.err = err
+		close(o.Broken)
+	})
+}
+
+// Failure is why not all could be written, nil if all was.
+func (o *Output) Failure() error {
+	select {
+	case <-o.Broken:
+		return o.err
+	default:
+		return nil
+	}
 }
 
 // passes is what may pass of s.
-func (f *Fence) passes(s string) string {
-	s = f.plain(s)
-	if f.ascii {
+func (o *Output) passes(s string) string {
+	s = o.plain(s)
+	if o.ascii {
 		s = inASCII.Replace(s)
 	}
 	return s
 }
 
 // plain is s without what isn't plain, nor a code of ours.
-func (f *Fence) plain(s string) string {
-	if !f.codes {
+func (o *Output) plain(s string) string {
+	if !o.codes {
 		return stream.Plain(s)
 	}
 	var out strings.Builder
@@ -126,26 +172,43 @@ func ellipsis() string {
 
 // Verbatim returns an output for programs, which get every character as it is.
 func Verbatim(out io.Writer) io.Writer {
-	if f := fenceOf(out); f != nil {
-		f.ascii = false // what is for programs is all that the command prints
+	if o, ok := out.(*Output); ok {
+		o.ascii = false // what is for programs is all that the command prints
 	}
 	return out
 }
 
 // Raw returns an output for programs, which get every byte as it is; a terminal doesn't.
 func Raw(out io.Writer) io.Writer {
-	if f := fenceOf(out); f != nil {
+	if o, ok := out.(*Output); ok {
 		_, terminal := Is(out)
-		f.open = !terminal
+		o.open = !terminal
 	}
 	return Verbatim(out)
 }
 
-// fenceOf is the fence that stands in front of an output, nil where there is none.
-func fenceOf(out io.Writer) *Fence {
-	if o, ok := out.(*Output); ok {
-		out = o.Writer
+// Unwrapped is what a stream is without what stands in front of it.
+func Unwrapped(from any) any {
+	switch w := from.(type) {
+	case *Output:
+		return w.To
+	case *stream.PlainWriter:
+		return w.To
 	}
-	f, _ := out.(*Fence)
-	return f
+	return from
+}
+
+// Is says whether a reader or a writer is a terminal, and which.
+func Is(stream any) (*os.File, bool) {
+	f, ok := Unwrapped(stream).(*os.File)
+	return f, ok && term.IsTerminal(int(f.Fd()))
+}
+
+// NotifyAt is where loops are that show themselves on stdout, for who calls their user.
+func NotifyAt(stdout io.Writer, warn func(string)) notify.At {
+	at := notify.At{BellOnly: !UTF8Locale(), Desktop: true, Warn: warn}
+	if f, ok := Is(stdout); ok {
+		at.Terminal = f
+	}
+	return at
 }

@@ -53,7 +53,7 @@ func FuzzNoStylePrintsWhatIsNotPlain(f *testing.F) {
 		for _, name := range Styles {
 			for _, colour := range []bool{true, false} {
 				out := playWith(s, name, Config{Palette: Palette{On: colour}, thinking: true, Verbatim: len(s)%2 == 1})
-				f := Fence{codes: colour}
+				f := Output{codes: colour}
 				if f.plain(out) != out {
 					t.Errorf("%s prints %q", name, out)
 				}
@@ -118,7 +118,7 @@ func replaced(event any, s string) any {
 func TestAnOpenFenceLetsBytesThrough(t *testing.T) {
 	const bytesOf = "a\r\n\xff\x1b[2J\r"
 	var out bytes.Buffer
-	f := NewFence(&out)
+	f := NewOutput(&out)
 	if _, err := Raw(Checked(f)).Write([]byte(bytesOf)); err != nil || out.String() != bytesOf {
 		t.Errorf("%q, %v", out.String(), err)
 	}
