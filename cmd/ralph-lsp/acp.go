@@ -1,6 +1,4 @@
-// Package acplist is about agents of the Agent Client Protocol: those that are known, and those of its
-// registry, which is fetched when its user says so. It downloads and runs none.
-package acplist
+package main
 
 import (
 	"cmp"
@@ -15,10 +13,32 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/acp"
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/backends/acp"
+	protocol "github.com/ralph-lsp/ralph-lsp/backends/acp"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
+
+// newACP makes the command that clients of the Agent Client Protocol start.
+func newACP() *cobra.Command {
+	var sidecar stdio.Sidecar
+	cmd := &cobra.Command{
+		Use:   "acp",
+		Short: "Serve an editor that speaks the Agent Client Protocol (docs/ACP.md)",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			agent := acp.Agent{Version: programVersion(), Sidecar: func(in io.Reader, out io.Writer) {
+				_, _ = sidecar.Run(in, out, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+			}}
+			return agent.Serve(cmd.InOrStdin(), terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer))
+		},
+	}
+	cmd.AddCommand(newACPList(), newACPUpdate())
+	sidecar.AddLog(cmd.Flags())
+	return cmd
+}
 
 // registryFile is where the registry is kept that its user has fetched.
 func registryFile() (string, error) {
@@ -29,8 +49,8 @@ func registryFile() (string, error) {
 	return filepath.Join(dir, "ralph-lsp", "acp-registry.json"), nil
 }
 
-// NewUpdate fetches the registry.
-func NewUpdate() *cobra.Command {
+// newACPUpdate fetches the registry.
+func newACPUpdate() *cobra.Command {
 	return &cobra.Command{
 		Use:   "update [URL]",
 		Short: "Fetch the list of agents that speak the protocol, with curl",
@@ -41,7 +61,7 @@ func NewUpdate() *cobra.Command {
 				return err
 			}
 			out := cmd.OutOrStdout()
-			argv := []string{"curl", "--disable", "--fail", "--silent", "--show-error", "--location", "--proto-redir", "=https", "--max-time", "60", "--max-filesize", "16777216", "--", cmp.Or(strings.Join(args, ""), acp.RegistryURL)}
+			argv := []string{"curl", "--disable", "--fail", "--silent", "--show-error", "--location", "--proto-redir", "=https", "--max-time", "60", "--max-filesize", "16777216", "--", cmp.Or(strings.Join(args, ""), protocol.RegistryURL)}
 			fmt.Fprintln(out, terminal.Line(strings.Join(argv, " ")))
 			curl := exec.CommandContext(cmd.Context(), argv[0], argv[1:]...)
 			curl.Stderr = cmd.ErrOrStderr()
@@ -49,7 +69,7 @@ func NewUpdate() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("fetching the registry: %w", err)
 			}
-			entries, err := acp.ReadRegistry(data)
+			entries, err := protocol.ReadRegistry(data)
 			if err != nil {
 				return fmt.Errorf("reading the registry: %w", err)
 			}
@@ -62,8 +82,9 @@ func NewUpdate() *cobra.Command {
 	}
 }
 
-// NewList lists the agents.
-func NewList() *cobra.Command {
+// newACPList lists agents of the protocol: those that are known, and those of its registry, which is
+// fetched when its user says so. None is downloaded or run.
+func newACPList() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [NAME]",
 		Short: "List agents that speak the protocol, or say how one is run",
@@ -73,27 +94,27 @@ func NewList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var entries []acp.Entry
+			var entries []protocol.Entry
 			if data, err := os.ReadFile(file); err == nil {
-				if entries, err = acp.ReadRegistry(data); err != nil {
+				if entries, err = protocol.ReadRegistry(data); err != nil {
 					return fmt.Errorf("reading %s: %w; fetch it again with ralph-lsp acp update", file, err)
 				}
 			}
 			if len(args) == 0 {
-				list(cmd.OutOrStdout(), entries)
+				listACP(cmd.OutOrStdout(), entries)
 				return nil
 			}
-			i := slices.IndexFunc(entries, func(e acp.Entry) bool { return e.ID == args[0] })
+			i := slices.IndexFunc(entries, func(e protocol.Entry) bool { return e.ID == args[0] })
 			if i < 0 {
 				return fmt.Errorf("the registry has no agent %q; see ralph-lsp acp list and acp update", args[0])
 			}
-			return describe(cmd.OutOrStdout(), entries[i])
+			return describeACP(cmd.OutOrStdout(), entries[i])
 		},
 	}
 }
 
-// list lists the known agents, and those of the registry.
-func list(out io.Writer, entries []acp.Entry) {
+// listACP lists the known agents, and those of the registry.
+func listACP(out io.Writer, entries []protocol.Entry) {
 	for _, name := range backends.Names() {
 		if b, err := backends.Lookup(name); err == nil && strings.HasPrefix(name, backends.ACPPrefix) {
 			where, err := b.Find()
@@ -119,9 +140,9 @@ func list(out io.Writer, entries []acp.Entry) {
 	}
 }
 
-// describe prints the table of ralph.toml by which an agent of the registry is run. Whoever writes it
+// describeACP prints the table of ralph.toml by which an agent of the registry is run. Whoever writes it
 // there lets it be downloaded.
-func describe(out io.Writer, e acp.Entry) error {
+func describeACP(out io.Writer, e protocol.Entry) error {
 	argv, env, archive := e.Command()
 	if len(argv) == 0 {
 		return fmt.Errorf("there is no %s for this system", terminal.Line(e.ID))
