@@ -18,16 +18,6 @@ import (
 // Unheld is what isn't held here of the promise that nothing is left running.
 var Unheld = "nothing has been tried on macOS yet; there a process of an agent's that leaves its group and its environment behind within a moment is missed, and runs on"
 
-// keeper does nothing here.
-type keeper struct{}
-
-func (k *keeper) open(time.Duration) (tempDir string, err error) { return os.MkdirTemp("", "ralph-") }
-
-func (k *keeper) close() {}
-
-// Warm does nothing here.
-func (s *Scope) Warm() {}
-
 // child is a running agent, with the processes that were seen below it.
 type child struct {
 	pid     int
@@ -107,10 +97,6 @@ func (c *child) sweep(grace time.Duration) (found int, err error) {
 	return found, err
 }
 
-// Remains returns the record of what is to be ended when this process was killed: the agents
-// alone, which every record has.
-func (s *Scope) Remains() Remains { return Remains{} }
-
 // End ends the agents that a dead owner of a folder's loop left running, with their descendants.
 func (d Remains) End() error {
 	var errs []error
@@ -122,5 +108,3 @@ func (d Remains) End() error {
 	}
 	return errors.Join(errs...)
 }
-
-func widen(*os.File) {}

@@ -20,16 +20,6 @@ import (
 // Unheld is what isn't held here of the promise that nothing is left running.
 var Unheld = ""
 
-// keeper does nothing here: each run has a job of its own.
-type keeper struct{}
-
-func (k *keeper) open(time.Duration) (tempDir string, err error) { return os.MkdirTemp("", "ralph-") }
-
-func (k *keeper) close() {}
-
-// Warm does nothing here.
-func (s *Scope) Warm() {}
-
 // child is a running agent. Whatever it starts is in its job, with or without a parent: no
 // process can leave it. It ends with the only handle of the job, so also when this process is killed.
 type child struct {
@@ -220,10 +210,5 @@ func (c *child) sweep(grace time.Duration) (found int, err error) {
 	return found, err
 }
 
-// Remains has nothing to end: a job ended with its owner.
-func (s *Scope) Remains() Remains { return Remains{} }
-
-// End has nothing to do.
+// End has nothing to do: a job ended with its owner.
 func (d Remains) End() error { return nil }
-
-func widen(*os.File) {}

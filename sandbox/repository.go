@@ -192,10 +192,9 @@ func (w *plot) submodules(r repository) (entries []string) {
 		return nil
 	}
 	top := filepath.Dir(r.entry)
-	out, _ := git.Git{Program: program, Dir: top}.Run(context.Background(), nil, "ls-files", "-z", "--stage")
-	for _, line := range git.Fields(out) { // "160000 oid 0\tpath"
-		_, name, _ := strings.Cut(line, "\t")
-		if entry := filepath.Join(top, filepath.FromSlash(name), ".git"); strings.HasPrefix(line, "160000 ") && within(entry, w.folder) {
+	links, _ := git.Git{Program: program, Dir: top}.Submodules(context.Background())
+	for _, name := range links {
+		if entry := filepath.Join(top, filepath.FromSlash(name), ".git"); within(entry, w.folder) {
 			entries = append(entries, entry)
 		}
 	}

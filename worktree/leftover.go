@@ -125,9 +125,9 @@ func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []s
 	if found.paths, err = at.list(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
 		return found, err
 	}
-	links, err := at.list(ctx, "ls-files", "-z", "--stage")
-	for _, line := range links { // "160000 oid 0\tpath"
-		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") && exists(filepath.Join(own.git.Dir, path, ".git")) {
+	links, err := at.git.Submodules(ctx)
+	for _, path := range links {
+		if exists(filepath.Join(own.git.Dir, path, ".git")) {
 			found.other = append(found.other, path)
 		}
 	}

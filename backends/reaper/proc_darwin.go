@@ -9,12 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Proc is one process, told from a later one with the same number by its start.
-type Proc struct {
-	PID   int
-	Start string // in milliseconds since 1970
-}
-
 // Find is the process that has a number now; without a start, if there is none.
 func Find(pid int) Proc {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

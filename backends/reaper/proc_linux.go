@@ -9,12 +9,6 @@ import (
 	"syscall"
 )
 
-// Proc is one process, told from a later one with the same number by its start.
-type Proc struct {
-	PID   int
-	Start string // in clock ticks since boot
-}
-
 // Find returns the process that has the number now, without a start when there
 // is none.
 func Find(pid int) Proc {

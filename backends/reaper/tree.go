@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// Proc is one process, told from a later one with the same number by its start.
+type Proc struct {
+	PID   int
+	Start string // on Linux in clock ticks since boot, else in milliseconds since 1970
+}
+
 // Entry is a process as a table has it.
 type Entry struct {
 	Proc

@@ -312,6 +312,17 @@ func saidBy(why string, before []string) string {
 	return ""
 }
 
+// Submodules are those that the index has, by their paths.
+func (g Git) Submodules(ctx context.Context) (paths []string, err error) {
+	out, err := g.Run(ctx, nil, "ls-files", "-z", "--stage")
+	for _, line := range Fields(out) { // "160000 oid 0\tpath"
+		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
+}
+
 // Fields splits what git prints with -z.
 func Fields(out []byte) []string {
 	if len(out) == 0 {

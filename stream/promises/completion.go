@@ -196,6 +196,10 @@ var placeSentences = map[surroundings]struct {
 	inDetails:  {NearDetails, "The agent wrote %s inside of <details>; it counts on a line of its own outside of that."},
 }
 
+func near(kind stream.NearKind, found, expected, format string, args ...any) Verdict {
+	return Verdict{Near: true, Kind: kind, Found: found, Expected: expected, Why: fmt.Sprintf(format, args...)}
+}
+
 // nearTag explains why tags promise nothing.
 func (c Completion) nearTag(tags []mention) Verdict {
 	if len(tags) == 0 {
@@ -208,7 +212,7 @@ func (c Completion) nearTag(tags []mention) Verdict {
 		}
 	}
 	near := func(kind stream.NearKind, format string, args ...any) Verdict {
-		return Verdict{Near: true, Kind: kind, Found: tag.said, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
+		return near(kind, tag.said, c.Promise, format, args...)
 	}
 	switch {
 	case rank == standsRank+isPromiseRank:
@@ -247,20 +251,16 @@ func (c Completion) rank(tag mention) (rank int) {
 // nearPromise explains why something that looks like the promise is none,
 // where the last message has no tag.
 func (c Completion) nearPromise(text, earlier string) Verdict {
-	near := func(kind stream.NearKind, found, format string, args ...any) Verdict {
-		return Verdict{Near: true, Kind: kind, Found: found, Expected: c.Promise, Why: fmt.Sprintf(format, args...)}
-	}
+	const tooEarly = "The agent made the promise in an earlier message, but only its last message counts."
 	switch {
 	case earlier == c.Word:
-		v := near(NearEarlier, earlier, "The agent made the promise in an earlier message, but only its last message counts.")
-		v.Expected = c.Word
-		return v
+		return near(NearEarlier, earlier, c.Word, tooEarly)
 	case c.Promise == "" && earlier != "":
-		return near(NearUnset, earlier, "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", shown(Tag(earlier)))
+		return near(NearUnset, earlier, "", "The agent wrote %s in an earlier message, but this loop has no promise, so that doesn't end it.", shown(Tag(earlier)))
 	case c.Promise == "":
 		return Verdict{}
 	case strings.EqualFold(earlier, c.Promise):
-		return near(NearEarlier, earlier, "The agent made the promise in an earlier message, but only its last message counts.")
+		return near(NearEarlier, earlier, c.Promise, tooEarly)
 	}
 	said := text
 	if strings.Contains(c.Promise, " ") {
@@ -270,25 +270,22 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 	case !containsWord(said, c.Promise):
 		return Verdict{}
 	case strings.Contains(text, tagOpen):
-		return near(NearOpen, c.Promise, "The agent opened the tag <promise> and never closed it.")
+		return near(NearOpen, c.Promise, c.Promise, "The agent opened the tag <promise> and never closed it.")
 	}
-	return near(NearBare, c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, Tag(c.Promise))
+	return near(NearBare, c.Promise, c.Promise, "The agent wrote %q without the tag; it has to be %s.", c.Promise, Tag(c.Promise))
 }
 
 // nearWord explains why a mention of the word doesn't count.
 func (c Completion) nearWord(text string, word mention, found bool) Verdict {
-	near := func(kind stream.NearKind, found, why string) Verdict {
-		return Verdict{Near: true, Kind: kind, Found: found, Expected: c.Word, Why: fmt.Sprintf(why, c.Word)}
-	}
 	last := lastLine(text)
 	switch {
 	case found && word.place == inSentence:
-		return near(NearWord, lineAt(text, word.start), "The agent mentioned %[1]s; it counts as the last line, with nothing else on it.")
+		return near(NearWord, lineAt(text, word.start), c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it.", c.Word)
 	case found:
 		s := placeSentences[word.place]
-		return near(s.kind, c.Word, s.why)
+		return near(s.kind, c.Word, c.Word, s.why, c.Word)
 	case endsWithWord(strings.ToLower(strings.TrimRightFunc(last, isTail)), strings.ToLower(c.Word)):
-		return near(NearWordCase, last, "The agent ended with the word, but capital letters count: it has to be %s.")
+		return near(NearWordCase, last, c.Word, "The agent ended with the word, but capital letters count: it has to be %s.", c.Word)
 	}
 	return Verdict{}
 }
@@ -299,8 +296,7 @@ func (v Verdict) FailedRun(problem string) Verdict {
 	if !v.Matched {
 		return Verdict{}
 	}
-	return Verdict{Near: true, Kind: NearFailed, Found: v.Promise, Expected: v.Promise,
-		Why: fmt.Sprintf("The agent promised %q, but its run failed (%s), so that doesn't count.", shown(v.Promise), strings.TrimSuffix(problem, "."))}
+	return near(NearFailed, v.Promise, v.Promise, "The agent promised %q, but its run failed (%s), so that doesn't count.", shown(v.Promise), strings.TrimSuffix(problem, "."))
 }
 
 // maxShown is how much of what was written a sentence quotes, in bytes.

@@ -169,20 +169,12 @@ func lastWord(text, word string, tags []mention) (m mention, ok bool) {
 			break
 		}
 	}
-	found := []mention{m}
-	locate(text, found)
-	m = found[0]
-	line := lineStart(text, m.start)
-	before, after := text[line:m.start], text[m.end:lineEnd(text, m.end)]
-	isLast := m.end >= len(strings.TrimRightFunc(text, isTail))
-	switch {
-	case m.place != stands:
-	case isLast && beginsLine(before) && endsLine(after) && !isOpen(text[:line]):
-	case isLast && !beginsLine(before) && endsSentence(before):
-	default:
-		m.place = inSentence
+	found, endsAt := []mention{m}, len(strings.TrimRightFunc(text, isTail))
+	settle(text, found, endsAt)
+	if found[0].place == stands && m.end < endsAt {
+		found[0].place = inSentence
 	}
-	return m, true
+	return found[0], true
 }
 
 // isAlone says whether text[start:end] is a word of its own. A few underscores

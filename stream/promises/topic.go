@@ -57,19 +57,21 @@ func Topics(text string) (topics []stream.Topic, misses []stream.TopicMiss) {
 	return topics, misses
 }
 
+// malformed says what was wrong with a tag.
+var malformed = map[stream.NearKind]string{
+	NearTagCase: "wrote an event tag in capital letters",
+	NearBlank:   "wrote blanks beside the = of an event tag",
+	NearQuotes:  "left out the quotes in an event tag",
+}
+
 // missText says why a topic isn't published.
 func missText(kind stream.NearKind, at surroundings, topic string) string {
-	const form = `<event topic="%s">`
-	good := fmt.Sprintf(form, shown(topic))
-	switch kind {
-	case NearTagCase:
-		return "The agent wrote an event tag in capital letters, so it publishes nothing; it has to be " + good + "."
-	case NearOpen:
+	good := fmt.Sprintf(`<event topic="%s">`, shown(topic))
+	switch what := malformed[kind]; {
+	case what != "":
+		return fmt.Sprintf("The agent %s, so it publishes nothing; it has to be %s.", what, good)
+	case kind == NearOpen:
 		return "The agent opened " + good + " and never closed it, so it publishes nothing; it ends with " + blockClose + "."
-	case NearBlank:
-		return "The agent wrote blanks beside the = of an event tag, so it publishes nothing; it has to be " + good + "."
-	case NearQuotes:
-		return "The agent left out the quotes in an event tag, so it publishes nothing; it has to be " + good + "."
 	}
 	return fmt.Sprintf(placeSentences[at].why, good) + " So it publishes nothing."
 }

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package backends
+
+import (
+	"os"
+	"time"
+)
+
+// keeper does nothing where there is no reaper: each run is kept together by itself.
+type keeper struct{}
+
+func (k *keeper) open(time.Duration) (tempDir string, err error) { return os.MkdirTemp("", "ralph-") }
+func (k *keeper) close()                                         {}
+
+// Warm does nothing here.
+func (s *Scope) Warm() {}
+
+// Remains has nothing but the agents, which every record has.
+func (s *Scope) Remains() Remains { return Remains{} }
+
+func widen(*os.File) {}
+
+func openPipe() (r, w *os.File, err error) { return os.Pipe() }
+
+// patient has nothing to add to what Go's poller does.
+func patient(f *os.File) (output, error) { return f, nil }
