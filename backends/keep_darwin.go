@@ -102,7 +102,7 @@ func (d Remains) End() error {
 	var errs []error
 	for _, a := range d.Agents {
 		tree := &reaper.Tree{Table: reaper.System{}}
-		tree.Add(reaper.Proc{PID: a.PID, Start: a.StartMark})
+		tree.Add(a)
 		_, err := tree.End(QuickGrace)
 		errs = append(errs, err)
 	}

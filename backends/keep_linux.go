@@ -134,7 +134,7 @@ func (s *Scope) Remains() Remains {
 	if s.keeper.mu.TryLock() { // else it only begins, and all that it will start bears the mark
 		defer s.keeper.mu.Unlock()
 		if r := s.keeper.reaper; r != nil {
-			remains.Reaper = Leftover{r.PID, r.Proc.Start}
+			remains.Reaper = r.Proc
 		}
 	}
 	return remains
@@ -145,15 +145,14 @@ func (s *Scope) Remains() Remains {
 func (d Remains) End() error {
 	if d.Mark == 0 {
 		var survivors []int
-		for _, a := range d.Agents {
-			if p := (reaper.Proc{PID: a.PID, Start: a.StartMark}); a.StartMark != "" && p.Alive() {
+		for _, p := range d.Agents {
+			if p.Start != "" && p.Alive() {
 				survivors = append(survivors, reaper.EndBelow(p, QuickGrace)...)
 			}
 		}
 		return reaper.Survivors(survivors)
 	}
-	r := reaper.Proc{PID: d.Reaper.PID, Start: d.Reaper.StartMark}
-	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); r.Alive() && reaper.MarkOf(r.PID) == d.Mark && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(orphanGrace + reaper.KillLimit); d.Reaper.Alive() && reaper.MarkOf(d.Reaper.PID) == d.Mark && time.Now().Before(deadline); {
 		time.Sleep(time.Millisecond)
 	}
 	err := reaper.Survivors(reaper.EndMarked(d.Mark, QuickGrace))

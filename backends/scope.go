@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -104,7 +105,4 @@ type Remains struct {
 }
 
 // Leftover is a process that a dead owner's record names.
-type Leftover struct {
-	PID       int
-	StartMark string
-}
+type Leftover = reaper.Proc

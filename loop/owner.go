@@ -18,10 +18,10 @@ func EndRemains(dead loopstate.Owner) error {
 	}
 	var remains []backends.Remains
 	for _, r := range dead.Reapers {
-		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, StartMark: r.ProcessStart}})
+		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, Start: r.ProcessStart}})
 	}
 	for _, a := range dead.Agents {
-		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, StartMark: a.ProcessStart}}})
+		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, Start: a.ProcessStart}}})
 	}
 	var errs []error
 	for _, r := range remains {

@@ -86,9 +86,9 @@ func TestTheUserOpensMore(t *testing.T) {
 	if got, want := p.reads(t, walls, p.home, ".config/tool/settings", ".config/gh/hosts.yml", "lib/x", "other/x"), secret+" .config/tool/settings\n"+secret+" lib/x"; got != want {
 		t.Errorf("it reads %q", got)
 	}
-	for path, want := range map[string]string{"other/x": "hidden", ".config/gh/hosts.yml": "hidden", ".config/tool/settings": "read-only", "work/a": "", "new": "hidden"} {
-		if got := walls.Refuses(filepath.Join(p.home, path)); got != want {
-			t.Errorf("%s is %q, want %q", path, got, want)
+	for path, want := range map[string]bool{"other/x": true, ".config/gh/hosts.yml": true, ".config/tool/settings": false, "work/a": false, "new": true} {
+		if got := walls.Hides(filepath.Join(p.home, path)); got != want {
+			t.Errorf("%s is hidden: %v, want %v", path, got, want)
 		}
 	}
 	out := "cat: " + filepath.Join(p.home, "other", "x") + ": No such file or directory\n"

@@ -309,35 +309,8 @@ func within(path, dir string) bool {
 	return path == dir || dir == "/" || strings.HasPrefix(path, dir+"/")
 }
 
-// Refuses says how a path is kept from who is behind the walls: "hidden", "read-only", or
-// "" when it may be written there. It is absolute.
-func (w *Walls) Refuses(path string) string {
-	path = real(path)
-	if w.isHidden(path) {
-		return "hidden"
-	}
-	if !w.mayWrite(path) {
-		for _, room := range rooms {
-			if within(path, room) && !w.there.isOfHome(path) {
-				return ""
-			}
-		}
-		return "read-only"
-	}
-	for _, guarded := range w.guards() {
-		if within(path, guarded) {
-			return "read-only"
-		}
-	}
-	if r, ok := findRepository(w.folder); ok {
-		for _, name := range []string{"hooks", "config"} {
-			if within(path, filepath.Join(r.common, name)) {
-				return "read-only"
-			}
-		}
-	}
-	return ""
-}
+// Hides says whether a path, which is absolute, is kept from being read behind the walls.
+func (w *Walls) Hides(path string) bool { return w != nil && w.isHidden(real(path)) }
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -15,7 +15,7 @@ func (l *talks) openDesk() *ask.Desk {
 		On: l.cfg.Ask, Timeout: l.cfg.AskTimeout, Mark: l.mark,
 		Reader: ask.Reader{
 			Dir: l.dir, Folder: l.cfg.Folder,
-			Hides: func(path string) bool { return l.walls != nil && l.walls.Refuses(path) == "hidden" }, // the agent can read what it asks in the session file
+			Hides: func(path string) bool { return l.walls.Hides(path) }, // the agent can read what it asks in the session file
 		},
 		Host: ask.Host{
 			Told: func(q ask.Question, a *ask.Answer) {

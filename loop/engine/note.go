@@ -64,7 +64,7 @@ func (l *ground) setOwner() {
 	}
 	for _, r := range remains {
 		if r.Mark > 0 {
-			owner.Reapers = append(owner.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.StartMark, Mark: r.Mark})
+			owner.Reapers = append(owner.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.Start, Mark: r.Mark})
 		}
 	}
 	for _, a := range agents {
