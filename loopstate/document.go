@@ -51,7 +51,7 @@ type Document struct {
 func NewDocument(s State) *Document {
 	d := &Document{opening: fence + "\n", closing: fence + "\n", separator: "\n", eol: "\n", state: s.clone()}
 	for i := range fields {
-		if value := fields[i].format(&s); value != "" && !fields[i].ours {
+		if value := fields[i].text(&s); value != "" && !fields[i].ours {
 			d.blocks = append(d.blocks, d.newBlock(fields[i].key, value, ""))
 		}
 	}
@@ -168,7 +168,7 @@ func (d *Document) State() State { return d.state.clone() }
 // Comments inside a list that changes are lost.
 func (d *Document) Set(s State) {
 	for i := range fields {
-		if value := fields[i].format(&s); !fields[i].ours && value != fields[i].format(&d.state) {
+		if value := fields[i].text(&s); !fields[i].ours && value != fields[i].text(&d.state) {
 			d.put(i, value)
 		}
 	}
@@ -181,7 +181,7 @@ func (d *Document) Set(s State) {
 
 // says says whether the document has what is the user's of a state, but for how far the loop is.
 func (d *Document) says(s State) bool {
-	differs := func(f field) bool { return !f.ours && f.key != iterationKey && f.format(&s) != f.format(&d.state) }
+	differs := func(f field) bool { return !f.ours && f.key != iterationKey && f.text(&s) != f.text(&d.state) }
 	return s.Prompt == d.state.Prompt && !slices.ContainsFunc(fields, differs)
 }
 
@@ -190,7 +190,7 @@ func (d *Document) carry(isCarried bool) {
 	for i, f := range fields {
 		switch {
 		case f.ours && isCarried:
-			d.put(i, f.format(&d.state))
+			d.put(i, f.text(&d.state))
 		case f.ours && d.index(f.key) >= 0:
 			d.put(i, "")
 		}

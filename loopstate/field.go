@@ -1,6 +1,7 @@
 package loopstate
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,32 +19,38 @@ type field struct {
 	key  string
 	kind string // what its value is
 	doc  string // for an editor's help, Markdown
+	none string // what stands for no value; "" leaves the key out
 	ours bool   // it is only there in a file that has all of a loop
-	// format returns the value as YAML; "" leaves the key out.
+	// format returns the value as YAML; "" is none.
 	format func(*State) string
 	// parse reads the block's value. An error completes "KEY ...".
 	parse func(*State, block) error
 }
 
+// text is the value as it is written.
+func (f field) text(s *State) string { return cmp.Or(f.format(s), f.none) }
+
 // fields are the known keys, in the order in which a new file has them. Other
 // tools know the first five, expect them at the top, and need them all.
 var fields = slices.Concat([]field{
-	told("Whether the loop goes on. `false` pauses it when the running iteration is done.", boolField("active", func(s *State) *bool { return &s.Active })),
-	told("The iteration that ran last or runs next, as the loop was left or begun; the loop counts by itself while it runs.", intField(iterationKey, func(s *State) *int { return &s.Iteration })),
-	orDefault(limitField(limits.All()[0])),
-	orNull(textField("completion_promise", func(s *State) *string { return &s.CompletionPromise })),
-	told("When the loop was started.", orNull(timeField("started_at", func(s *State) *time.Time { return &s.StartedAt }))),
+	newField("active", "true or false", "Whether the loop goes on. `false` pauses it when the running iteration is done.",
+		func(s *State) *bool { return &s.Active }, strconv.FormatBool, parseBool),
+	newField(iterationKey, string(limits.Count), "The iteration that ran last or runs next, as the loop was left or begun; the loop counts by itself while it runs.",
+		func(s *State) *int { return &s.Iteration }, strconv.Itoa, limits.ParseCount),
+	always(limits.All()[0].Default, limitField(limits.All()[0])), // a loop without it has to be asked for with an explicit 0
+	always("null", textField("completion_promise", "", func(s *State) *string { return &s.CompletionPromise })),
+	always("null", newField("started_at", "time", "When the loop was started.", func(s *State) *time.Time { return &s.StartedAt }, formatTime, parseTime)),
 
-	told("The loop's name for commands and logs.", textField("loop_id", func(s *State) *string { return &s.LoopID })),
-	told("The agent that runs the loop.", textField("backend", func(s *State) *string { return &s.Backend })),
-	told("The role that the loop was started with.", textField("hat", func(s *State) *string { return &s.Hat })),
-	told("The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust.",
-		textField("agents", func(s *State) *string { return &s.Agents })),
-	told("The agent's model; without it, the agent chooses.", textField("model", func(s *State) *string { return &s.Model })),
-	told("Arguments that the agent gets after the backend's own.", listField("backend_args", func(s *State) *[]string { return &s.BackendArgs })),
-	told("What a program of your own prints: `text`, or the stream of a known agent.", textField("backend_output", func(s *State) *string { return &s.BackendOutput })),
-	told("How a program of your own gets the prompt: `stdin`, `arg` or `file`.", textField("backend_prompt", func(s *State) *string { return &s.BackendPrompt })),
-	told("What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", textField("sandbox_engine", func(s *State) *string { return &s.SandboxEngine })),
+	textField("loop_id", "The loop's name for commands and logs.", func(s *State) *string { return &s.LoopID }),
+	textField("backend", "The agent that runs the loop.", func(s *State) *string { return &s.Backend }),
+	textField("hat", "The role that the loop was started with.", func(s *State) *string { return &s.Hat }),
+	textField("agents", "The agents of markdown files that do the work, as on a command line: `--chain scout,worker`. When the loop is continued, their files are read again, and those of the folder need your trust.",
+		func(s *State) *string { return &s.Agents }),
+	textField("model", "The agent's model; without it, the agent chooses.", func(s *State) *string { return &s.Model }),
+	{key: "backend_args", kind: "list of texts", doc: "Arguments that the agent gets after the backend's own.", format: formatArgs, parse: parseArgs},
+	textField("backend_output", "What a program of your own prints: `text`, or the stream of a known agent.", func(s *State) *string { return &s.BackendOutput }),
+	textField("backend_prompt", "How a program of your own gets the prompt: `stdin`, `arg` or `file`.", func(s *State) *string { return &s.BackendPrompt }),
+	textField("sandbox_engine", "What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", func(s *State) *string { return &s.SandboxEngine }),
 }, settingFields(), limitFields(), []field{recordField()})
 
 // iterationKey is the user's key that tells of the loop's count, as it was when the file was
@@ -80,16 +87,10 @@ func Keys() (keys []Key) {
 	absent := defaultState()
 	for _, f := range fields {
 		if !f.ours {
-			keys = append(keys, Key{f.key, f.kind, f.doc, f.format(&absent)})
+			keys = append(keys, Key{f.key, f.kind, f.doc, f.text(&absent)})
 		}
 	}
 	return keys
-}
-
-// told is a field with what an editor says of it.
-func told(doc string, f field) field {
-	f.doc = doc
-	return f
 }
 
 // fieldOf returns the field with a key, or nil.
@@ -115,7 +116,7 @@ func scalarField(key string, format func(*State) string, parse func(*State, stri
 }
 
 // newField makes a field of a value that is always there.
-func newField[T any](key, kind string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
+func newField[T any](key, kind, doc string, at func(*State) *T, format func(T) string, parse func(string) (T, error)) field {
 	f := scalarField(key, func(s *State) string { return format(*at(s)) }, func(s *State, text string) error {
 		v, err := parse(text)
 		if err == nil {
@@ -123,7 +124,22 @@ func newField[T any](key, kind string, at func(*State) *T, format func(T) string
 		}
 		return err
 	})
-	f.kind = kind
+	f.kind, f.doc = kind, doc
+	return f
+}
+
+func textField(key, doc string, at func(*State) *string) field {
+	return newField(key, "text", doc, at, func(text string) string {
+		if text == "" {
+			return ""
+		}
+		return quote(text)
+	}, func(text string) (string, error) { return text, nil })
+}
+
+// always makes a field that is written also where it has no value.
+func always(none string, f field) field {
+	f.none = none
 	return f
 }
 
@@ -182,32 +198,6 @@ func switchField(setting settings.Setting) field {
 	})
 }
 
-// orNull makes a field that is written as null instead of being left out.
-func orNull(f field) field { return instead("", "null", f) }
-
-// orDefault makes a limit's field that is written with its default instead of
-// being left out. A loop without it has to be asked for with an explicit 0.
-func orDefault(f field) field {
-	limit, _ := limits.ByKey(f.key)
-	return instead("", limit.Default, f)
-}
-
-// instead writes other for one value of a field.
-func instead(value, other string, f field) field {
-	format := f.format
-	f.format = func(s *State) string {
-		if text := format(s); text != value {
-			return text
-		}
-		return other
-	}
-	return f
-}
-
-func boolField(key string, at func(*State) *bool) field {
-	return newField(key, "true or false", at, strconv.FormatBool, parseBool)
-}
-
 func parseBool(text string) (bool, error) {
 	switch strings.ToLower(text) {
 	case "true", "yes", "on":
@@ -218,28 +208,22 @@ func parseBool(text string) (bool, error) {
 	return false, fmt.Errorf("is %q; write true or false", text)
 }
 
-func intField(key string, at func(*State) *int) field {
-	return newField(key, string(limits.Count), at, strconv.Itoa, limits.ParseCount)
-}
-
 // timeLayouts are the ways to write a time; without a zone it is UTC.
 var timeLayouts = []string{
 	time.RFC3339, "2006-01-02 15:04:05Z07:00", "2006-01-02 15:04:05 Z07:00",
 	"2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,
 }
 
-func timeField(key string, at func(*State) *time.Time) field {
-	return newField(key, "time", at, formatTime, func(text string) (time.Time, error) {
-		if text == "" {
-			return time.Time{}, nil
+func parseTime(text string) (time.Time, error) {
+	if text == "" {
+		return time.Time{}, nil
+	}
+	for _, layout := range timeLayouts {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t.UTC(), nil
 		}
-		for _, layout := range timeLayouts {
-			if t, err := time.Parse(layout, text); err == nil {
-				return t.UTC(), nil
-			}
-		}
-		return time.Time{}, fmt.Errorf("is %q; write a time such as \"2026-01-02T17:35:07Z\"", text)
-	})
+	}
+	return time.Time{}, fmt.Errorf("is %q; write a time such as \"2026-01-02T17:35:07Z\"", text)
 }
 
 func formatTime(t time.Time) string {
@@ -249,34 +233,20 @@ func formatTime(t time.Time) string {
 	return quote(t.UTC().Format(time.RFC3339Nano))
 }
 
-func textField(key string, at func(*State) *string) field {
-	format := func(text string) string {
-		if text == "" {
-			return ""
-		}
-		return quote(text)
+func formatArgs(s *State) string {
+	var b strings.Builder
+	for _, text := range s.BackendArgs {
+		b.WriteString("\n  - " + quote(text))
 	}
-	return newField(key, "text", at, format, func(text string) (string, error) { return text, nil })
+	return b.String()
 }
 
-func listField(key string, at func(*State) *[]string) field {
-	return field{
-		key: key, kind: "list of texts",
-		format: func(s *State) string {
-			var b strings.Builder
-			for _, text := range *at(s) {
-				b.WriteString("\n  - " + quote(text))
-			}
-			return b.String()
-		},
-		parse: func(s *State, b block) error {
-			texts, err := b.list()
-			if err == nil {
-				*at(s) = texts
-			}
-			return err
-		},
+func parseArgs(s *State, b block) error {
+	texts, err := b.list()
+	if err == nil {
+		s.BackendArgs = texts
 	}
+	return err
 }
 
 // quote writes a text as a double-quoted YAML scalar on one line. Every escape
