@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -234,18 +233,8 @@ func fits(output string) bool {
 	if len(output) <= maxOutput/6 { // no byte takes more than that
 		return true
 	}
-	size := 0
-	for _, r := range output {
-		switch {
-		case r == '\n', r == '\r', r == '\t', r == '"', r == '\\':
-			size += 2
-		case r < ' ', r == utf8.RuneError, r == '\u2028', r == '\u2029':
-			size += 6
-		default:
-			size += utf8.RuneLen(r)
-		}
-	}
-	return size <= maxOutput
+	line, err := marshalLine(output)
+	return err == nil && len(line) <= maxOutput
 }
 
 // endTurn writes the message with its results.

@@ -21,33 +21,26 @@ type Agent struct {
 	Model  string
 }
 
-// speaksAs lets a program of the user's own speak as a state file says, where
+// goOnAs lets a program of the user's own that a state file names speak as that says, where
 // the user doesn't.
-func (a *Agent) speaksAs(found Found) error {
-	for key, said := range map[string]struct {
-		ours *string
-		of   []string
-		text string
-	}{"backend_output": {&a.Output, formats(), found.BackendOutput}, "backend_prompt": {&a.Prompt, prompts(), found.BackendPrompt}} {
-		if *said.ours != "" || said.text == "" {
-			continue
-		}
-		if err := (&Choice{To: said.ours, Of: said.of}).Set(said.text); err != nil {
-			return fmt.Errorf("%s: %s: %w", found.File, key, err)
-		}
-	}
-	return nil
-}
-
-// goOnAs lets a program of the user's own that a state file names speak as that says.
 func (a *Agent) goOnAs(found Found) error {
 	if a.Hat != "" || !IsPath(a.Name) {
 		return nil
 	}
-	path, err := filepath.Abs(a.Name)
-	if err == nil && path == found.Backend {
-		err = a.speaksAs(found)
+	if path, err := filepath.Abs(a.Name); err != nil || path != found.Backend {
+		return err
 	}
+	var err error
+	speaks := func(key, text string, to *string, of []string) {
+		if *to != "" || text == "" || err != nil {
+			return
+		}
+		if why := (&Choice{To: to, Of: of}).Set(text); why != nil {
+			err = fmt.Errorf("%s: %s: %w", found.File, key, why)
+		}
+	}
+	speaks("backend_output", found.BackendOutput, &a.Output, formats())
+	speaks("backend_prompt", found.BackendPrompt, &a.Prompt, prompts())
 	return err
 }
 
