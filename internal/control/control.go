@@ -26,23 +26,17 @@ type Answerer func(pid int, request json.RawMessage) any
 type Server struct {
 	Path string
 
-	listener listener
-}
-
-// listener is a socket on which processes can ask, or what the system has in its place.
-type listener interface {
-	// accept waits for the next one. The error is net.ErrClosed after Close.
-	accept() (conn io.ReadWriteCloser, pid int, err error)
-	Close() error
+	listener *listener // on which processes can ask: a socket, or what the system has in its place
 }
 
 // Serve makes a socket with a name in a folder of ours, and answers until Close. Sockets there
 // that nobody serves any more are taken away.
 func Serve(dir, name string, answer Answerer) (s *Server, err error) {
-	s = new(Server)
-	if s.Path, s.listener, err = listen(dir, name); err != nil {
+	l, err := listen(dir, name)
+	if err != nil {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}
+	s = &Server{l.path, l}
 	go s.accept(answer)
 	return s, nil
 }

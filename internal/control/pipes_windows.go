@@ -13,22 +13,21 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// pipe is a named pipe, of which one end waits for the next process that asks. Its name can't
+// listener is a named pipe, of which one end waits for the next process that asks. Its name can't
 // be foreseen, and none but the user and administrators can write to it, from this machine.
-type pipe struct {
+type listener struct {
 	path     string
 	next     windows.Handle // the end that waits; of whoever accepts
 	isClosed atomic.Bool
 }
 
 // listen makes the pipe.
-func listen(_, name string) (path string, l listener, err error) {
-	p := &pipe{path: `\\.\pipe\ralph-lsp-` + name + "-" + rand.Text()}
-	err = p.makeEnd(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
-	return p.path, p, err
+func listen(_, name string) (*listener, error) {
+	p := &listener{path: `\\.\pipe\ralph-lsp-` + name + "-" + rand.Text()}
+	return p, p.makeEnd(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
 }
 
-func (p *pipe) makeEnd(flags uint32) error {
+func (p *listener) makeEnd(flags uint32) error {
 	name, err := windows.UTF16PtrFromString(p.path)
 	if err != nil {
 		return err
@@ -39,7 +38,8 @@ func (p *pipe) makeEnd(flags uint32) error {
 	return os.NewSyscallError("CreateNamedPipe", err)
 }
 
-func (p *pipe) accept() (conn io.ReadWriteCloser, pid int, err error) {
+// accept waits for the next process that asks. The error is net.ErrClosed after Close.
+func (p *listener) accept() (conn io.ReadWriteCloser, pid int, err error) {
 	if !p.isClosed.Load() { // else nobody may come who wakes this up
 		err = connect(p.next)
 	}
@@ -78,7 +78,7 @@ func connect(end windows.Handle) error {
 }
 
 // Close wakes up who accepts, which then takes the pipe away.
-func (p *pipe) Close() error {
+func (p *listener) Close() error {
 	p.isClosed.Store(true)
 	if conn, err := open(p.path); err == nil {
 		conn.Close()

@@ -18,40 +18,42 @@ import (
 // suffix is what sockets are called behind their names.
 const suffix = ".sock"
 
-// sockets is a socket that is listened on.
-type sockets struct {
+// listener is a socket that is listened on.
+type listener struct {
 	*net.UnixListener
 	path string
 }
 
-func (s sockets) Close() error {
-	_ = os.Remove(s.path)
-	return s.UnixListener.Close()
+func (l *listener) Close() error {
+	_ = os.Remove(l.path)
+	return l.UnixListener.Close()
 }
 
 // listen makes the socket. Others there that nobody serves any more are taken away.
-func listen(dir, name string) (path string, l listener, err error) {
-	if dir, err = roomFor(dir, name+suffix); err != nil {
-		return "", nil, err
+func listen(dir, name string) (*listener, error) {
+	dir, err := roomFor(dir, name+suffix)
+	if err != nil {
+		return nil, err
 	}
 	sweep(dir)
-	path = filepath.Join(dir, name+suffix)
+	path := filepath.Join(dir, name+suffix)
 	short, done, err := shorten(path)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	defer done()
 	_ = os.Remove(path)
 	listening, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	listening.SetUnlinkOnClose(false)
-	return path, sockets{listening, path}, nil
+	return &listener{listening, path}, nil
 }
 
-func (s sockets) accept() (conn io.ReadWriteCloser, pid int, err error) {
-	accepted, err := s.AcceptUnix()
+// accept waits for the next process that asks. The error is net.ErrClosed after Close.
+func (l *listener) accept() (conn io.ReadWriteCloser, pid int, err error) {
+	accepted, err := l.AcceptUnix()
 	if err != nil {
 		return nil, 0, err
 	}

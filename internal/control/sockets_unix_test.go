@@ -19,7 +19,7 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 		t.Errorf("its folder is %v, %v", info.Mode(), err)
 	}
-	s.listener.(sockets).UnixListener.Close() // as when it is killed
+	s.listener.UnixListener.Close() // as when it is killed
 	long := time.Now().Add(-2 * settled)
 	if err := os.Chtimes(s.Path, long, long); err != nil {
 		t.Fatal(err)
