@@ -1,351 +1,95 @@
 package engine
 
 import (
-	"cmp"
-	"errors"
-	"fmt"
-	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
-
-// crew are the agents of an iteration that has steps. To whoever waits for the run, or
-// ends it, they are one agent.
-type crew struct {
-	loop  *runs
-	plan  setup.Run
-	again string // sets its calls apart from those of an iteration of this number before
-	done  chan struct{}
-	exit  backends.Exit // of all of it; set before done is closed
-	began time.Time
-
-	// Only the goroutine that works uses these.
-	ended []*member       // in the order of their places
-	last  []*member       // of the step that was begun last
-	whole bool            // all agents of the last step have run
-	broke loop.StopReason // which limit, if the money was spent before all could begin
-
-	mu       sync.Mutex
-	stopping bool
-	guided   bool // an agent of the first step has the guidance
-	grace    time.Duration
-	members  []*member // of the step under way
-	failed   *member   // the first one that did
-	silent   *member   // who was silent for longest when they were ended, or is
-	session  stream.SessionStart
-
-	counting sync.Mutex               // of usages, taken before all others
-	usages   map[*member]stream.Usage // so far; the loop's progress guards it
-}
 
 // runSteps runs the agents of one iteration to their end. An error means that the
 // first could not be started.
 func (l *runs) runSteps(plan setup.Run) (judge.Report, error) {
-	c := &crew{loop: l, plan: plan, done: make(chan struct{}), usages: map[*member]stream.Usage{}, began: time.Now()}
+	c := &crew.Crew{Host: l.crewHost(plan), Config: &l.cfg, Plan: plan, Snapshots: &l.snapshots, Scope: l.scope, Activity: &l.activity}
 	if l.crewed == plan.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
-		c.again = "-" + strconv.FormatInt(c.began.UnixMilli(), 36)
+		c.Again = "-" + strconv.FormatInt(time.Now().UnixMilli(), 36)
 	}
 	l.crewed = plan.Iteration
 	l.snapshotBefore()
 	l.setRunning(c)
-	go c.work()
+	c.Begin()
 	exit, cause := l.attend(c)
 	l.endConversation()
-	if f := c.failed; f != nil && f.err != nil && f.place.Step == 1 && f.place.Alone {
-		return judge.Report{}, errors.New(f.Problem)
-	}
-	if cause == "" && c.failed == nil && !c.whole {
-		cause = c.broke
-	}
-	var completion promises.Completion
-	if c.whole {
-		completion = c.last[0].completion()
-	}
-	r := judge.Assess(exit, cause, completion, time.Now())
-	r.Promise = completion.Promise
-	if cause == loop.StopStalled && c.silent != nil {
-		r.Problem = fmt.Sprintf("%s: %s", c.silent.place, r.Problem)
-	}
-	switch {
-	case !c.whole:
-		r.Verdict = promises.Verdict{}
-	case len(c.last) > 1:
-		r.Verdict = c.agreed(r.Outcome)
-	default:
-		said, misses := completion.Topics(exit.Result)
-		r.Topics, r.TopicMisses = topicsOf(said), misses
-	}
-	if f := c.failed; cause == "" && f != nil && f.Nobody { // whoever worked before it
-		r.Nobody, r.NeverBegan = true, true
-	}
-	return r, nil
+	l.change(func(p *progress.State) { p.PartUnknown = p.PartUnknown || c.IsPartial() })
+	return c.Report(exit, cause)
 }
 
-// agreed is what the agents of a last step promise together: what each of them does.
-func (c *crew) agreed(outcome loop.Outcome) promises.Verdict {
-	var yes, no []string
-	var verdict promises.Verdict
-	for _, m := range c.last {
-		v := m.completion().Judge(m.Exit.Result)
-		if v.Matched {
-			verdict, yes = v, append(yes, m.place.Name)
-		} else {
-			no = append(no, m.place.Name)
+// crewHost is the loop as its crew knows it.
+func (l *runs) crewHost(plan setup.Run) crew.Host {
+	return crew.Host{
+		Play: l.play, OpenScope: l.openScope,
+		Handle: l.Handle, Tell: l.tellEvent, Changed: l.setOwner,
+		Warn: func(message string) { l.emit(loop.Warning{Message: message}) },
+		Met: func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
+			if isFirst {
+				l.tellDelivered(plan.Guidance)
+			}
+			l.setOwner()
+			l.meet(p, agent, backend)
+		},
+		Parted: l.part, Said: l.hasSaid, TakeBack: l.desk.TakeBack,
+		Promise: func() string { return l.Status().Promise },
+		Brief: func() (budget float64, said []loop.Guidance) {
+			l.look(func(p *progress.State) { budget, said = p.Left(), p.Talk.SoFar() })
+			return budget, said
+		},
+		Spent: func(sum stream.Usage) {
+			var warning string
+			l.change(func(p *progress.State) { warning = p.CountUsage(sum) })
+			l.tellEvent(sum)
+			l.hasSpent(warning)
+		},
+		OutOf: func() (why loop.StopReason) {
+			l.look(func(p *progress.State) { why = p.OutOf() })
+			return why
+		},
+		Look: func() {
+			var isOver bool
+			if l.look(func(p *progress.State) { isOver = p.OverCap() }); isOver {
+				l.poke()
+			}
+		},
+	}
+}
+
+// isOurs says whether an event begins or ends an agent of the loop's own.
+func isOurs(e stream.Event) bool {
+	switch e := e.(type) {
+	case stream.ToolCall:
+		return e.ParentToolCallID == ""
+	case stream.ToolResult:
+		return e.ParentToolCallID == ""
+	}
+	return false
+}
+
+// tellEvent hands an event on that is about no run of the iteration's own.
+func (l *ground) tellEvent(e stream.Event) {
+	switch e.(type) {
+	case stream.ToolCall, stream.ToolResult:
+		l.change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
+		if isOurs(e) {
+			l.setOwner()
 		}
 	}
-	if outcome == loop.OutcomeOK && len(no) == 0 {
-		return verdict
-	}
-	if len(yes) > 0 && len(no) > 0 {
-		c.loop.warn([]string{fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done", strings.Join(yes, ", "), strings.Join(no, ", "))})
-	}
-	return promises.Verdict{}
-}
-
-// work runs the steps, one after the other.
-func (c *crew) work() {
-	defer close(c.done)
-	l := c.loop
-	var previous string
-	isLooked := true // a snapshot has all that was changed so far
-	for n, step := range l.cfg.Steps {
-		if !c.mayGoOn() {
-			break
-		}
-		if onlyReads(step) && !isLooked {
-			l.snapshots.AfterStep(c.plan.Iteration)
-		}
-		places := l.cfg.Places(n)
-		c.runStep(step, places, previous)
-		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
-			l.snapshots.TellOfReaders(places, c.plan.Iteration)
-		}
-		var texts []string
-		for _, m := range c.last {
-			texts = append(texts, m.Exit.Result.Text)
-		}
-		previous = joinSteps(places, texts)
-	}
-	c.exit = c.sum(previous)
-}
-
-// mayGoOn says whether nothing keeps the next agent from beginning.
-func (c *crew) mayGoOn() bool {
-	c.loop.look(func(p *progress.State) { c.broke = cmp.Or(c.broke, p.OutOf()) })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.stopping && c.failed == nil && c.broke == ""
-}
-
-// runStep runs the agents of a step to their end.
-func (c *crew) runStep(step []setup.Role, places []setup.Place, previous string) {
-	members := make([]*member, len(step))
-	for k, w := range step {
-		members[k] = c.member(w, places[k], previous)
-	}
-	c.mu.Lock()
-	c.members = members
-	c.mu.Unlock()
-	room := make(chan struct{}, cmp.Or(c.loop.cfg.AtOnce, setup.MaxAtOnce))
-	var all sync.WaitGroup
-	c.last = nil
-	for _, m := range members {
-		room <- struct{}{}
-		if !c.mayGoOn() {
-			break
-		}
-		c.last = append(c.last, m)
-		m.begin()
-		all.Go(func() {
-			m.run()
-			<-room
-		})
-	}
-	all.Wait()
-	c.ended = append(c.ended, c.last...)
-	c.whole = places[0].IsLast() && len(c.last) == len(step)
-	c.loop.tellEvent(stream.TurnEnd{})
-}
-
-// member prepares an agent.
-func (c *crew) member(w setup.Role, at setup.Place, previous string) *member {
-	l := c.loop
-	m := &member{crew: c, role: w, place: at, plan: c.plan, scope: l.scope}
-	m.plan.Prompt = w.TaskOf(at, c.plan.Prompt, previous)
-	id := fmt.Sprintf("step-%d-%d-%d%s", c.plan.Iteration, at.Step, at.K, c.again)
-	m.below = below{call: w.CallOf(at, id, c.plan.Prompt), show: l.tellEvent, tell: m.told, run: m.own, says: func(text string) { l.hasSaid(&m.Partner, text) }}
-	return m
-}
-
-// join takes a running agent in.
-func (c *crew) join(m *member, agent progress.Agent) {
-	c.mu.Lock()
-	m.agent, m.working = agent, true
-	m.activity.touch()
-	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
-	c.guided = true
-	c.mu.Unlock()
-	if isFirst {
-		c.loop.tellDelivered(c.plan.Guidance)
-	}
-	if isEnding {
-		agent.Stop(grace)
-	}
-	c.loop.activity.touch()
-	c.loop.setOwner()
-	c.loop.meet(&m.Partner, agent, m.role.Backend)
-}
-
-// leave is join's end.
-func (c *crew) leave(m *member) {
-	c.mu.Lock()
-	m.working = false
-	c.mu.Unlock()
-	c.loop.part(&m.Partner)
-}
-
-// left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
-func (c *crew) left() (remains []backends.Remains, agents []progress.Agent) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.members {
-		if m.scope != c.loop.scope {
-			remains = append(remains, m.scope.Remains())
-		}
-		agents = append(agents, m.agent)
-	}
-	return remains, agents
-}
-
-func (c *crew) isStopping() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopping
-}
-
-// fail takes note of the first that fails, and ends those beside it.
-func (c *crew) fail(m *member) {
-	c.mu.Lock()
-	isFirst := c.failed == nil
-	if isFirst {
-		if c.failed = m; !c.stopping {
-			c.grace = backends.Grace
-		}
-	}
-	c.mu.Unlock()
-	if isFirst {
-		c.end(func(a progress.Agent) { a.Stop(backends.Grace) })
-	}
-}
-
-// end ends the agents that run.
-func (c *crew) end(by func(progress.Agent)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.members {
-		if m.agent != nil {
-			by(m.agent)
-		}
-	}
-}
-
-// Stop ends all of them, and lets no other begin.
-func (c *crew) Stop(grace time.Duration) { c.stop(grace, func(a progress.Agent) { a.Stop(grace) }) }
-
-// Abort is Stop, for each as it does it best.
-func (c *crew) Abort(grace time.Duration) { c.stop(grace, endRun) }
-
-func (c *crew) stop(grace time.Duration, by func(progress.Agent)) {
-	c.mu.Lock()
-	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
-		c.grace = grace
-	}
-	c.stopping = true
-	c.mu.Unlock()
-	c.end(by)
-}
-
-// Wait returns when all of them are gone.
-func (c *crew) Wait() backends.Exit {
-	<-c.done
-	return c.exit
-}
-
-// PID and StartMark are nobody's: see left.
-func (c *crew) PID() int          { return 0 }
-func (c *crew) StartMark() string { return "" }
-
-// sum is what all that ended came to, and text what the last step did.
-func (c *crew) sum(text string) (all backends.Exit) {
-	if n := len(c.last); n > 0 {
-		all = c.last[n-1].Exit
-		all.Result.Text = text
-	}
-	if f := c.failed; f != nil {
-		all = f.Exit
-		failure := stream.Error{}
-		if known := all.Result.Failure; known != nil {
-			failure = *known
-		}
-		failure.Message = f.Problem
-		all.Result.Failure, all.Result.Terminal = &failure, true
-	}
-	res := &all.Result
-	res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = 0, 0, 0, 0, nil
-	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
-	var isIncomplete bool
-	for _, m := range c.ended {
-		its := m.Exit.Result
-		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
-		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
-		if !m.role.ReadOnly { // it was to be refused
-			res.Denials = append(res.Denials, its.Denials...)
-		}
-		isIncomplete = isIncomplete || its.Lines > 0 && !its.Usage.Cost.Known
-		all.Strays, all.Survivor = all.Strays+m.Exit.Strays, errors.Join(all.Survivor, m.Exit.Survivor)
-	}
-	c.loop.change(func(p *progress.State) {
-		p.PartUnknown = p.PartUnknown || isIncomplete
-		res.Usage = c.used(stream.Usage{})
-	})
-	return all
-}
-
-// used is what all of them have used so far, with what else is in a usage. The loop's progress guards it.
-func (c *crew) used(sum stream.Usage) stream.Usage {
-	sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
-	for _, u := range c.usages {
-		sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
-	}
-	return sum
-}
-
-// joinSteps is what the agents of a step came to, for whoever comes behind them.
-func joinSteps(places []setup.Place, texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	var b strings.Builder
-	for k, text := range texts {
-		if k > 0 {
-			b.WriteString("\n\n")
-		}
-		b.WriteString("## " + places[k].Name + "\n\n" + strings.TrimSpace(text))
-	}
-	return b.String()
-}
-
-// onlyReads says whether nobody of a step may change a file.
-func onlyReads(step []setup.Role) bool {
-	return !slices.ContainsFunc(step, func(w setup.Role) bool { return !w.ReadOnly })
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.obs.Handle(e)
 }

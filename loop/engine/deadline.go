@@ -1,27 +1,14 @@
 package engine
 
 import (
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
-
-// activity is when an agent last gave a sign of life; the reader of
-// its output writes it for each line.
-type activity struct{ nanos, excused, woke atomic.Int64 } // woke: when it went on after it, or the machine, stood still
-
-func (a *activity) touch()          { a.nanos.Store(time.Now().UnixNano()) }
-func (a *activity) last() time.Time { return time.Unix(0, a.nanos.Load()) }
-
-// excuse says that until now nobody could give one.
-func (a *activity) excuse() {
-	a.touch()
-	a.excused.Store(a.nanos.Load())
-}
 
 // notePause takes note of how late a beat is, by the clock that stands still while the machine
 // sleeps and by that of the wall. The first counts for limits, the second for silence.
@@ -34,8 +21,7 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 		})
 	}
 	if max(late, byTheWall) > stoppedFor {
-		l.activity.excuse()
-		l.activity.woke.Store(l.activity.excused.Load())
+		l.activity.Wake()
 	}
 }
 
@@ -96,7 +82,7 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 		if limit := p.Status.Limits.IdleTimeout; limit > 0 {
 			idle = last
 			// What it said that it will be silent for; the agents of a crew tell each for itself.
-			_, isCrew := p.Running.(*crew)
+			_, isCrew := p.Running.(*crew.Crew)
 			if retry := p.Status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
 				idle = retry.ResumeAt
 			}
@@ -116,37 +102,12 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 func (l *runs) lastSign() time.Time {
 	var running progress.Agent
 	l.look(func(p *progress.State) { running = p.Running })
-	if c, ok := running.(*crew); ok {
-		if last, ok := c.lastSign(); ok {
+	if c, ok := running.(*crew.Crew); ok {
+		if last, ok := c.LastSign(); ok {
 			return last
 		}
 	}
-	return l.activity.last()
-}
-
-// lastSign is that of the agent that has been silent for longest. ok is false when none works.
-func (c *crew) lastSign() (last time.Time, ok bool) {
-	excused := time.Unix(0, c.loop.activity.excused.Load())
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, m := range c.members {
-		if !m.working {
-			continue
-		}
-		sign := m.activity.last()
-		for _, until := range []time.Time{excused, m.patience} {
-			if sign.Before(until) {
-				sign = until
-			}
-		}
-		if !ok || sign.Before(last) {
-			last, ok = sign, true
-			if !c.stopping {
-				c.silent = m
-			}
-		}
-	}
-	return last, ok
+	return l.activity.Last()
 }
 
 // overdue says which limit the run under way has worked for too long for.

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
@@ -262,7 +263,7 @@ func (l *Loop) runOnce(plan setup.Run) judge.Report {
 	if r.Unfit = l.shift.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
-	r.BlameSleep(time.Since(time.Unix(0, l.activity.woke.Load())))
+	r.BlameSleep(time.Since(l.activity.Woke()))
 	l.closeIteration(plan, r)
 	return r
 }
@@ -282,10 +283,10 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 		return judge.Report{}, err
 	}
 	var cause loop.StopReason
-	exit, err := l.play(roleRun{
-		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, record: fmt.Sprintf("%03d", plan.Iteration),
-		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.Iteration, Handler: l, OnOutput: l.activity.touch},
-		watch: func(agent progress.Agent) (exit backends.Exit) {
+	exit, err := l.play(crew.Part{
+		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, Record: fmt.Sprintf("%03d", plan.Iteration),
+		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.Iteration, Handler: l, OnOutput: l.activity.Touch},
+		Watch: func(agent progress.Agent) (exit backends.Exit) {
 			l.setRunning(agent)
 			l.tellDelivered(plan.Guidance)
 			l.meet(l.self, agent, cfg.Backend)
@@ -304,14 +305,14 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 	r := judge.Assess(exit, cause, completion, time.Now())
 	r.Promise = completion.Promise
 	said, misses := completion.Topics(exit.Result)
-	r.Topics, r.TopicMisses = hats.TakeSpool(spool, topicsOf(said)), misses
+	r.Topics, r.TopicMisses = hats.TakeSpool(spool, judge.TopicsOf(said)), misses
 	return r, nil
 }
 
 // openIteration tells everybody that an iteration begins.
 func (l *Loop) openIteration(plan setup.Run) {
 	now := time.Now()
-	l.activity.touch()
+	l.activity.Touch()
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.change(func(p *progress.State) {
@@ -406,7 +407,7 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 				stop(spent)
 			}
 			if skip {
-				end(judge.Skipped, endRun)
+				end(judge.Skipped, crew.EndRun)
 			}
 		},
 	})

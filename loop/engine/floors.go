@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
@@ -86,7 +87,7 @@ type ground struct {
 	noteMu sync.Mutex // one writes the lock's record at a time
 
 	guarded
-	activity  activity
+	activity  crew.Activity
 	snapshots snapshots.Taker
 	departure departure
 

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
@@ -139,13 +138,4 @@ func (l *ground) warn(messages []string) {
 	for _, m := range messages {
 		l.emit(loop.Warning{Message: loop.OneLine(m)})
 	}
-}
-
-// topicsOf are what an agent published, as hats take it.
-func topicsOf(said []stream.Topic) []hats.Topic {
-	var topics []hats.Topic
-	for _, t := range said {
-		topics = append(topics, hats.Topic{Name: t.Topic, For: t.Target, Payload: t.Payload})
-	}
-	return topics
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"time"
-
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
@@ -10,9 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
-
-// aborter is an agent that can be asked to end.
-type aborter interface{ Abort(grace time.Duration) }
 
 // meet lets an agent that works be told what the user says meanwhile, with whatever waits
 // for it. Nothing happens with one that can't be talked to.
@@ -105,15 +100,6 @@ func (l *runs) endConversation() {
 	if owes {
 		l.writeSpending()
 	}
-}
-
-// endRun ends an agent whose iteration the user wants to be over.
-func endRun(agent progress.Agent) {
-	if a, ok := agent.(aborter); ok {
-		a.Abort(backends.Grace)
-		return
-	}
-	agent.Stop(backends.Grace)
 }
 
 // Next ends the running iteration as its agent does it best, and the next one begins.

@@ -304,7 +304,7 @@ func (l *ground) Status() (now loop.Status) {
 	l.look(func(p *progress.State) { now = p.Snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
-		now.LastSign = l.activity.last()
+		now.LastSign = l.activity.Last()
 	}
 	return now
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -57,9 +58,9 @@ func (l *ground) setOwner() {
 		remains = append(remains, l.scope.Remains())
 	}
 	agents := []progress.Agent{running}
-	if c, ok := running.(*crew); ok {
+	if c, ok := running.(*crew.Crew); ok {
 		var besides []backends.Remains
-		besides, agents = c.left()
+		besides, agents = c.Left()
 		remains = append(remains, besides...)
 	}
 	for _, r := range remains {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -46,16 +47,16 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	p := &guidance.Partner{Fulfils: guidance.Fulfils(proof.Approval(reviewer, prompt))}
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
-		h.end(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
+		h.End(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
 		l.tellEvent(stream.TurnEnd{})
 		return r
 	}
 	var why string
-	exit, err := l.play(roleRun{
-		Role: reviewer, below: h.call.ID, as: l.cfg.Verify.Reviewer,
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.touch},
-		watch: func(agent progress.Agent) (exit backends.Exit) {
-			l.activity.touch()
+	exit, err := l.play(crew.Part{
+		Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.Touch},
+		Watch: func(agent progress.Agent) (exit backends.Exit) {
+			l.activity.Touch()
 			if l.cfg.HandsOver() { // it is a hat, too
 				l.change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
 			}
@@ -90,14 +91,14 @@ func (l *checks) stopBroke() {
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *below {
+func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *crew.Below {
 	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
-	h := &below{
-		call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
-		show: l.tellEvent, tell: l.tellEvent, says: func(text string) { l.hasSaid(p, text) },
+	h := &crew.Below{
+		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
+		Show: l.tellEvent, Tell: l.tellEvent, Says: func(text string) { l.hasSaid(p, text) },
 	}
-	h.run = func(e stream.Event) {
+	h.Run = func(e stream.Event) {
 		switch e := e.(type) {
 		case stream.Usage:
 			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
@@ -109,9 +110,9 @@ func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *below {
 		case stream.Heard:
 			l.hasRead(e)
 		case stream.Moot:
-			l.desk.TakeBack(h.call.ID, e.ID)
+			l.desk.TakeBack(h.Call.ID, e.ID)
 		}
 	}
-	h.begin()
+	h.Begin()
 	return h
 }

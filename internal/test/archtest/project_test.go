@@ -66,7 +66,8 @@ var picture = Rules{
 		"loop/engine/till":         {"internal/budget"},
 		"loop/engine/proof":        {"backends", "loop", "loop/engine/judge", "loop/engine/setup", "loop/engine/snapshots", "loopstate", "stream", "stream/decode", "stream/promises", "verify"},
 		"loop/engine/progress":     {"backends", "history", "hats", "internal/account", "internal/budget", "internal/limits", "internal/tell", "loop", "loop/ask", "loop/engine/deeds", "loop/engine/guidance", "loop/engine/judge", "loop/engine/proof", "loop/engine/setup", "loopstate", "stream"},
-		"loop/engine":              {"loop/engine/progress", "loop/engine/proof", "loop/engine/till", "loop/engine/guidance", "loop/engine/judge", "loop/engine/snapshots", "loop/engine/setup", "loop/engine/deeds", "loop/engine/relief", "loop/engine/rules", "internal/budget", "loop", "loop/ask", "internal/caller", "internal/control", "worktree", "changes", "hats", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/settings", "internal/tell", "stream/decode", "stream/promises"},
+		"loop/engine/crew":         {"backends", "loop", "loop/engine/guidance", "loop/engine/judge", "loop/engine/progress", "loop/engine/setup", "loop/engine/snapshots", "stream", "stream/promises"},
+		"loop/engine":              {"loop/engine/crew", "loop/engine/progress", "loop/engine/proof", "loop/engine/till", "loop/engine/guidance", "loop/engine/judge", "loop/engine/snapshots", "loop/engine/setup", "loop/engine/deeds", "loop/engine/relief", "loop/engine/rules", "internal/budget", "loop", "loop/ask", "internal/caller", "internal/control", "worktree", "changes", "hats", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/settings", "internal/tell", "stream/decode", "stream/promises"},
 		"loop/start":               {"loop/engine/setup", "internal/budget", "backends/acp", "internal/caller", "history", "worktree", "agents", "sandbox", "changes", "hats", "loop", "verify", "backends", "stream", "loopstate", "config", "internal/limits", "internal/paths", "internal/settings", "internal/tell", "stream/decode", "stream/promises"},
 		"wire":                     {"loop/engine/setup", "internal/account", "loop/ask", "worktree", "sandbox", "changes", "verify", "loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/settings", "internal/tell", "stream/promises"},
 		"wire/answers":             {"loop/engine/setup", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/tell", "loop", "loop/ask", "loop/start", "sandbox", "stream", "stream/promises", "verify", "wire", "worktree"},
@@ -125,9 +126,7 @@ const (
 
 // bars are what each room is to come below. Whoever makes one of the excused smaller lowers its
 // number; lines are rounded up to hundreds.
-var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{
-	"loop/engine": 4400,
-}}
+var bars = Bars{Methods: 40, Lines: 4000, Excused: map[string]int{}}
 
 const root = "../../.."
 

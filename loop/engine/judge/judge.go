@@ -295,3 +295,12 @@ func UsedBy(s loopstate.State) Spent {
 	used.Hats, used.Unknown = s.HatCosts, s.UnknownCosts
 	return used
 }
+
+// TopicsOf are what an agent published, as hats take it.
+func TopicsOf(said []stream.Topic) []hats.Topic {
+	var topics []hats.Topic
+	for _, t := range said {
+		topics = append(topics, hats.Topic{Name: t.Topic, For: t.Target, Payload: t.Payload})
+	}
+	return topics
+}

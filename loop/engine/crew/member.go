@@ -1,4 +1,4 @@
-package engine
+package crew
 
 import (
 	"fmt"
@@ -17,15 +17,15 @@ import (
 
 // member is one agent of a crew.
 type member struct {
-	below
-	crew   *crew
+	Below
+	crew   *Crew
 	role   setup.Role
 	place  setup.Place
 	plan   setup.Run
 	prompt string // what it is given, with all that it is told besides
 
 	guidance.Partner
-	activity activity
+	activity Activity
 	working  bool            // guarded by the crew's lock
 	patience time.Time       // until then it has said that it will be silent; the same
 	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
@@ -52,29 +52,29 @@ func (m *member) run() {
 	wasStopped := m.Exit.Stopped && !m.Exit.Result.Terminal
 	switch {
 	case wasStopped && first != nil && first != m:
-		m.end("stopped, as "+first.place.String()+" failed", true)
+		m.End("stopped, as "+first.place.String()+" failed", true)
 	case wasStopped || isOurs && m.Outcome != loop.OutcomeOK:
-		m.end("stopped with its iteration", true)
+		m.End("stopped with its iteration", true)
 	case m.Outcome == loop.OutcomeOK && m.Exit.Result.Text != "":
-		m.end(m.Exit.Result.Text, false)
+		m.End(m.Exit.Result.Text, false)
 	case m.Outcome == loop.OutcomeOK:
-		m.end("(it said nothing)", false)
+		m.End("(it said nothing)", false)
 	default:
-		m.end(m.Problem, true)
+		m.End(m.Problem, true)
 	}
 }
 
 // play runs the agent to its end.
 func (m *member) play() error {
-	c, l := m.crew, m.crew.loop
-	l.look(func(p *progress.State) { m.plan.Budget, m.plan.Guidance = p.Left(), p.Talk.SoFar() })
-	prompt, args := l.cfg.BriefOf(m.role, m.place, m.plan)
+	c := m.crew
+	m.plan.Budget, m.plan.Guidance = c.Brief()
+	prompt, args := c.Config.BriefOf(m.role, m.place, m.plan)
 	m.prompt = prompt
 	if m.place.IsLast() { // nobody else can end the loop
 		m.Fulfils = guidance.Fulfils(m.completion())
 	}
 	if m.place.K > 1 { // the end of one sweeps what is in its scope
-		scope, err := l.openScope()
+		scope, err := c.OpenScope()
 		if err != nil {
 			return err
 		}
@@ -83,11 +83,11 @@ func (m *member) play() error {
 		c.mu.Unlock()
 		defer m.closeScope()
 	}
-	l.setOwner() // with the mark of its scope, before anything bears it
-	exit, err := l.play(roleRun{
-		Role: m.role, below: m.call.ID, as: m.place.Name, record: fmt.Sprintf("%03d-step-%d-%d", c.plan.Iteration, m.place.Step, m.place.K),
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.plan.Iteration, Handler: &m.below, OnOutput: m.touch},
-		watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
+	c.Changed() // with the mark of its scope, before anything bears it
+	exit, err := c.Play(Part{
+		Role: m.role, Below: m.Call.ID, As: m.place.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Plan.Iteration, m.place.Step, m.place.K),
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Plan.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)
 			return agent.Wait()
@@ -97,46 +97,47 @@ func (m *member) play() error {
 		return err
 	}
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
-	l.change(func(*progress.State) { c.usages[m] = exit.Result.Usage })
+	c.counting.Lock()
+	defer c.counting.Unlock()
+	c.usages[m] = exit.Result.Usage
 	return nil
 }
 
 // touch takes note of a sign of life.
 func (m *member) touch() {
-	m.activity.touch()
-	m.crew.loop.activity.touch()
+	m.activity.Touch()
+	m.crew.Activity.Touch()
 }
 
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
-	l := m.crew.loop
-	return l.cfg.As(m.role).Completion(l.Status().Promise, m.prompt, m.plan)
+	return m.crew.Config.As(m.role).Completion(m.crew.Promise(), m.prompt, m.plan)
 }
 
 // closeScope ends what the agent had for itself alone.
 func (m *member) closeScope() {
 	if err := m.scope.Close(); err != nil {
-		m.crew.loop.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+		m.crew.Warn("the temporary folder could not be removed: " + err.Error())
 	}
 	m.crew.mu.Lock()
-	m.scope, m.agent = m.crew.loop.scope, nil
+	m.scope, m.agent = m.crew.Scope, nil
 	m.crew.mu.Unlock()
-	m.crew.loop.setOwner()
+	m.crew.Changed()
 }
 
 // told hands on what the agent does.
 func (m *member) told(e stream.Event) {
-	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.call.ID { // its result will be answered
+	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.Call.ID { // its result will be answered
 		m.goesOn = true
 		defer m.lookAtCap()
 	}
-	m.crew.loop.Handle(e)
+	m.crew.Handle(e)
 }
 
 // own takes what is about the agent's run. What it publishes is nobody's, and its end is
 // told by end.
 func (m *member) own(e stream.Event) {
-	c, l := m.crew, m.crew.loop
+	c := m.crew
 	switch e := e.(type) {
 	case stream.SessionStart:
 		who := e
@@ -146,7 +147,7 @@ func (m *member) own(e stream.Event) {
 		c.session = who
 		c.mu.Unlock()
 		if !isKnown {
-			l.Handle(e)
+			c.Handle(e)
 		}
 	case stream.Usage:
 		m.count(e)
@@ -158,38 +159,29 @@ func (m *member) own(e stream.Event) {
 		c.mu.Lock()
 		m.patience = time.Now().Add(e.Delay)
 		c.mu.Unlock()
-		l.Handle(e)
+		c.Handle(e)
 	case stream.Moot:
-		l.desk.TakeBack(m.call.ID, e.ID)
+		c.TakeBack(m.Call.ID, e.ID)
 	case stream.Quota, stream.Compaction, stream.Error, stream.Heard:
-		l.Handle(e)
+		c.Handle(e)
 	}
 }
 
 // lookAtCap has the run ended if the agent goes on and the money is spent.
 func (m *member) lookAtCap() {
-	var isOver bool
-	m.crew.loop.look(func(p *progress.State) { isOver = m.goesOn && p.OverCap() })
-	if isOver {
-		m.crew.loop.poke()
+	if m.goesOn {
+		m.crew.Look()
 	}
 }
 
 // count adds what the agent has used so far to what the others have.
 func (m *member) count(e stream.Usage) {
-	c, l := m.crew, m.crew.loop
+	c := m.crew
 	if !m.place.Alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
-	var sum stream.Usage
-	var warning string
-	c.counting.Lock() // who counts later tells later
+	c.counting.Lock()
 	defer c.counting.Unlock()
-	l.change(func(p *progress.State) {
-		c.usages[m] = e
-		sum = c.used(e)
-		warning = p.CountUsage(sum)
-	})
-	l.tellEvent(sum)
-	l.hasSpent(warning)
+	c.usages[m] = e
+	c.Spent(c.used(e))
 }

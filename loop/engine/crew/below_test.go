@@ -1,4 +1,4 @@
-package engine
+package crew
 
 import (
 	"fmt"
@@ -26,24 +26,24 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 		name := strings.TrimPrefix(fmt.Sprintf("%T", e), "stream.")
 		seen[name] = true
 		var told, own []stream.Event
-		b := &below{
-			call: stream.ToolCall{ID: "step-1-1-1"},
-			tell: func(e stream.Event) { told = append(told, e) },
-			run:  func(e stream.Event) { own = append(own, e) },
-			says: func(string) {},
+		b := &Below{
+			Call: stream.ToolCall{ID: "step-1-1-1"},
+			Tell: func(e stream.Event) { told = append(told, e) },
+			Run:  func(e stream.Event) { own = append(own, e) },
+			Says: func(string) {},
 		}
 		b.Handle(e)
-		under := stream.Below(e, b.call.ID)
+		under := stream.Below(e, b.Call.ID)
 		switch hasPlace := !reflect.DeepEqual(under, e); {
 		case len(told)+len(own) != 1:
 			t.Errorf("a %s is told %d times and is the run's own %d times", name, len(told), len(own))
 		case hasPlace && (len(told) == 0 || !reflect.DeepEqual(told[0], under)):
 			t.Errorf("a %s is told as %#v, want %#v", name, told, under)
 		case !hasPlace && len(own) == 0:
-			t.Errorf("a %s has no place below a call, and is told: add it to below.Handle", name)
+			t.Errorf("a %s has no place below a call, and is told: add it to Below.Handle", name)
 		}
 	}
-	source, err := os.ReadFile("../../stream/event.go")
+	source, err := os.ReadFile("../../../stream/event.go")
 	if err != nil {
 		t.Fatal(err)
 	}

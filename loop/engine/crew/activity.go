@@ -1,0 +1,56 @@
+package crew
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Activity is when an agent last gave a sign of life; the reader of
+// its output writes it for each line.
+type Activity struct{ nanos, excused, woke atomic.Int64 }
+
+// Touch takes note of a sign of life.
+func (a *Activity) Touch() { a.nanos.Store(time.Now().UnixNano()) }
+
+// Last is when there was one.
+func (a *Activity) Last() time.Time { return time.Unix(0, a.nanos.Load()) }
+
+// Excuse says that until now nobody could give one.
+func (a *Activity) Excuse() {
+	a.Touch()
+	a.excused.Store(a.nanos.Load())
+}
+
+// Wake is Excuse after the agent, or the machine, stood still.
+func (a *Activity) Wake() {
+	a.Excuse()
+	a.woke.Store(a.excused.Load())
+}
+
+// Woke is when it went on after that.
+func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
+
+// LastSign is that of the agent that has been silent for longest. ok is false when none works.
+func (c *Crew) LastSign() (last time.Time, ok bool) {
+	excused := time.Unix(0, c.Activity.excused.Load())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if !m.working {
+			continue
+		}
+		sign := m.activity.Last()
+		for _, until := range []time.Time{excused, m.patience} {
+			if sign.Before(until) {
+				sign = until
+			}
+		}
+		if !ok || sign.Before(last) {
+			last, ok = sign, true
+			if !c.stopping {
+				c.silent = m
+			}
+		}
+	}
+	return last, ok
+}

@@ -1,0 +1,348 @@
+package crew
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+)
+
+// Crew are the agents of an iteration that has steps. To whoever waits for the run, or
+// ends it, they are one agent.
+type Crew struct {
+	Host
+	Config    *setup.Config
+	Plan      setup.Run
+	Again     string // sets its calls apart from those of an iteration of this number before
+	Snapshots *snapshots.Taker
+	Scope     *backends.Scope
+	Activity  *Activity // of all of them
+
+	done  chan struct{}
+	exit  backends.Exit // of all of it; set before done is closed
+	began time.Time
+
+	// Only the goroutine that works uses these.
+	ended []*member       // in the order of their places
+	last  []*member       // of the step that was begun last
+	whole bool            // all agents of the last step have run
+	broke loop.StopReason // which limit, if the money was spent before all could begin
+
+	mu       sync.Mutex
+	stopping bool
+	guided   bool // an agent of the first step has the guidance
+	grace    time.Duration
+	members  []*member // of the step under way
+	failed   *member   // the first one that did
+	silent   *member   // who was silent for longest when they were ended, or is
+	session  stream.SessionStart
+
+	counting sync.Mutex // of usages, taken before all others; who counts later tells later
+	usages   map[*member]stream.Usage
+	partial  bool // somebody didn't tell what it has cost
+}
+
+// Begin sets them to work.
+func (c *Crew) Begin() {
+	c.done, c.usages, c.began = make(chan struct{}), map[*member]stream.Usage{}, time.Now()
+	go c.work()
+}
+
+// IsPartial says whether what they have cost is known in part only, once all are gone.
+func (c *Crew) IsPartial() bool { return c.partial }
+
+// Report is what their run came to, that ended so. cause is why it was ended, "" when it ended by
+// itself. An error means that the first could not be started.
+func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, error) {
+	if f := c.failed; f != nil && f.err != nil && f.place.Step == 1 && f.place.Alone {
+		return judge.Report{}, errors.New(f.Problem)
+	}
+	if cause == "" && c.failed == nil && !c.whole {
+		cause = c.broke
+	}
+	var completion promises.Completion
+	if c.whole {
+		completion = c.last[0].completion()
+	}
+	r := judge.Assess(exit, cause, completion, time.Now())
+	r.Promise = completion.Promise
+	if cause == loop.StopStalled && c.silent != nil {
+		r.Problem = fmt.Sprintf("%s: %s", c.silent.place, r.Problem)
+	}
+	switch {
+	case !c.whole:
+		r.Verdict = promises.Verdict{}
+	case len(c.last) > 1:
+		r.Verdict = c.agreed(r.Outcome)
+	default:
+		said, misses := completion.Topics(exit.Result)
+		r.Topics, r.TopicMisses = judge.TopicsOf(said), misses
+	}
+	if f := c.failed; cause == "" && f != nil && f.Nobody { // whoever worked before it
+		r.Nobody, r.NeverBegan = true, true
+	}
+	return r, nil
+}
+
+// agreed is what the agents of a last step promise together: what each of them does.
+func (c *Crew) agreed(outcome loop.Outcome) promises.Verdict {
+	var yes, no []string
+	var verdict promises.Verdict
+	for _, m := range c.last {
+		v := m.completion().Judge(m.Exit.Result)
+		if v.Matched {
+			verdict, yes = v, append(yes, m.place.Name)
+		} else {
+			no = append(no, m.place.Name)
+		}
+	}
+	if outcome == loop.OutcomeOK && len(no) == 0 {
+		return verdict
+	}
+	if len(yes) > 0 && len(no) > 0 {
+		c.Warn(fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done", strings.Join(yes, ", "), strings.Join(no, ", ")))
+	}
+	return promises.Verdict{}
+}
+
+// work runs the steps, one after the other.
+func (c *Crew) work() {
+	defer close(c.done)
+	var previous string
+	isLooked := true // a snapshot has all that was changed so far
+	for n, step := range c.Config.Steps {
+		if !c.mayGoOn() {
+			break
+		}
+		if onlyReads(step) && !isLooked {
+			c.Snapshots.AfterStep(c.Plan.Iteration)
+		}
+		places := c.Config.Places(n)
+		c.runStep(step, places, previous)
+		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
+			c.Snapshots.TellOfReaders(places, c.Plan.Iteration)
+		}
+		var texts []string
+		for _, m := range c.last {
+			texts = append(texts, m.Exit.Result.Text)
+		}
+		previous = joinSteps(places, texts)
+	}
+	c.exit = c.sum(previous)
+}
+
+// mayGoOn says whether nothing keeps the next agent from beginning.
+func (c *Crew) mayGoOn() bool {
+	c.broke = cmp.Or(c.broke, c.OutOf())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.stopping && c.failed == nil && c.broke == ""
+}
+
+// runStep runs the agents of a step to their end.
+func (c *Crew) runStep(step []setup.Role, places []setup.Place, previous string) {
+	members := make([]*member, len(step))
+	for k, w := range step {
+		members[k] = c.member(w, places[k], previous)
+	}
+	c.mu.Lock()
+	c.members = members
+	c.mu.Unlock()
+	room := make(chan struct{}, cmp.Or(c.Config.AtOnce, setup.MaxAtOnce))
+	var all sync.WaitGroup
+	c.last = nil
+	for _, m := range members {
+		room <- struct{}{}
+		if !c.mayGoOn() {
+			break
+		}
+		c.last = append(c.last, m)
+		m.Begin()
+		all.Go(func() {
+			m.run()
+			<-room
+		})
+	}
+	all.Wait()
+	c.ended = append(c.ended, c.last...)
+	c.whole = places[0].IsLast() && len(c.last) == len(step)
+	c.Tell(stream.TurnEnd{})
+}
+
+// member prepares an agent.
+func (c *Crew) member(w setup.Role, at setup.Place, previous string) *member {
+	m := &member{crew: c, role: w, place: at, plan: c.Plan, scope: c.Scope}
+	m.plan.Prompt = w.TaskOf(at, c.Plan.Prompt, previous)
+	id := fmt.Sprintf("step-%d-%d-%d%s", c.Plan.Iteration, at.Step, at.K, c.Again)
+	m.Below = Below{Call: w.CallOf(at, id, c.Plan.Prompt), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
+	return m
+}
+
+// join takes a running agent in.
+func (c *Crew) join(m *member, agent progress.Agent) {
+	c.mu.Lock()
+	m.agent, m.working = agent, true
+	m.activity.Touch()
+	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
+	c.guided = true
+	c.mu.Unlock()
+	if isEnding {
+		agent.Stop(grace)
+	}
+	c.Activity.Touch()
+	c.Met(&m.Partner, agent, m.role.Backend, isFirst)
+}
+
+// leave is join's end.
+func (c *Crew) leave(m *member) {
+	c.mu.Lock()
+	m.working = false
+	c.mu.Unlock()
+	c.Parted(&m.Partner)
+}
+
+// Left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
+func (c *Crew) Left() (remains []backends.Remains, agents []progress.Agent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m.scope != c.Scope {
+			remains = append(remains, m.scope.Remains())
+		}
+		agents = append(agents, m.agent)
+	}
+	return remains, agents
+}
+
+func (c *Crew) isStopping() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopping
+}
+
+// fail takes note of the first that fails, and ends those beside it.
+func (c *Crew) fail(m *member) {
+	c.mu.Lock()
+	isFirst := c.failed == nil
+	if isFirst {
+		if c.failed = m; !c.stopping {
+			c.grace = backends.Grace
+		}
+	}
+	c.mu.Unlock()
+	if isFirst {
+		c.end(func(a progress.Agent) { a.Stop(backends.Grace) })
+	}
+}
+
+// end ends the agents that run.
+func (c *Crew) end(by func(progress.Agent)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.members {
+		if m.agent != nil {
+			by(m.agent)
+		}
+	}
+}
+
+// Stop ends all of them, and lets no other begin.
+func (c *Crew) Stop(grace time.Duration) { c.stop(grace, func(a progress.Agent) { a.Stop(grace) }) }
+
+// Abort is Stop, for each as it does it best.
+func (c *Crew) Abort(grace time.Duration) { c.stop(grace, EndRun) }
+
+func (c *Crew) stop(grace time.Duration, by func(progress.Agent)) {
+	c.mu.Lock()
+	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
+		c.grace = grace
+	}
+	c.stopping = true
+	c.mu.Unlock()
+	c.end(by)
+}
+
+// Wait returns when all of them are gone.
+func (c *Crew) Wait() backends.Exit {
+	<-c.done
+	return c.exit
+}
+
+// PID and StartMark are nobody's: see left.
+func (c *Crew) PID() int          { return 0 }
+func (c *Crew) StartMark() string { return "" }
+
+// sum is what all that ended came to, and text what the last step did.
+func (c *Crew) sum(text string) (all backends.Exit) {
+	if n := len(c.last); n > 0 {
+		all = c.last[n-1].Exit
+		all.Result.Text = text
+	}
+	if f := c.failed; f != nil {
+		all = f.Exit
+		failure := stream.Error{}
+		if known := all.Result.Failure; known != nil {
+			failure = *known
+		}
+		failure.Message = f.Problem
+		all.Result.Failure, all.Result.Terminal = &failure, true
+	}
+	res := &all.Result
+	res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = 0, 0, 0, 0, nil
+	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
+	for _, m := range c.ended {
+		its := m.Exit.Result
+		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
+		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
+		if !m.role.ReadOnly { // it was to be refused
+			res.Denials = append(res.Denials, its.Denials...)
+		}
+		c.partial = c.partial || its.Lines > 0 && !its.Usage.Cost.Known
+		all.Strays, all.Survivor = all.Strays+m.Exit.Strays, errors.Join(all.Survivor, m.Exit.Survivor)
+	}
+	c.counting.Lock()
+	defer c.counting.Unlock()
+	res.Usage = c.used(stream.Usage{})
+	return all
+}
+
+// used is what all of them have used so far, with what else is in a usage. The caller holds counting.
+func (c *Crew) used(sum stream.Usage) stream.Usage {
+	sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
+	for _, u := range c.usages {
+		sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+	}
+	return sum
+}
+
+// joinSteps is what the agents of a step came to, for whoever comes behind them.
+func joinSteps(places []setup.Place, texts []string) string {
+	if len(texts) == 1 {
+		return texts[0]
+	}
+	var b strings.Builder
+	for k, text := range texts {
+		if k > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString("## " + places[k].Name + "\n\n" + strings.TrimSpace(text))
+	}
+	return b.String()
+}
+
+// onlyReads says whether nobody of a step may change a file.
+func onlyReads(step []setup.Role) bool {
+	return !slices.ContainsFunc(step, func(w setup.Role) bool { return !w.ReadOnly })
+}
