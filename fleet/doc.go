@@ -15,7 +15,7 @@
 // attempts fail, sweep.go takes away what nobody wants any more. What a worker does is told to
 // observers (observe.go). bus.go is the interface of the bus. What a child says of its loop's state
 // is shown on the bus for as long as it runs (status.go combines that with the record), and what
-// others ask of it is carried out on its checkout (request.go). Who commands a loop of the bus has a
+// others ask of it is brought to its process (asked.go). Who commands a loop of the bus has a
 // Handle of it, as of any loop.
 //
 // Workers of two versions share a bus: records and the ledger keep what a version doesn't know

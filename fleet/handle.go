@@ -3,11 +3,12 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -19,7 +20,7 @@ type Handle struct {
 	Ctx    context.Context
 	Bus    Bus
 	Record Record          // as a command has left it, or as it was known before
-	said   wire.LoopResult // what came of the last command, in the words of who has carried it out
+	said   wire.LoopResult // what came of the last command
 }
 
 var _ loop.Handle = (*Handle)(nil)
@@ -41,8 +42,9 @@ func (h *Handle) Pause() error {
 
 // Next implements loop.Handle.
 func (h *Handle) Next() (iteration int, err error) {
-	err = h.ask(wire.CommandNext, "", wire.LoopParams{})
-	return h.said.Iteration, err
+	said, err := h.ask(loop.Request{Do: caller.Next})
+	h.said = wire.LoopResult{Iteration: said.Iteration, Text: wire.NextText(said.Iteration)}
+	return said.Iteration, err
 }
 
 // Resume implements loop.Handle, see Record.Resume.
@@ -97,25 +99,20 @@ func (h *Handle) Cancel() error {
 	return nil
 }
 
-// Update implements loop.Handle, for good; the prompt can be changed while an iteration runs. All is taken or nothing.
+// Update implements loop.Handle, for good; the prompt can be changed while an iteration runs.
 func (h *Handle) Update(p loop.Patch) error {
-	return h.update(wire.ChangeParams{LimitParams: wire.LimitParams{Message: p.Message(), CompletionPromise: p.Promise}, Prompt: p.Prompt}, p)
-}
-
-// Disallow implements loop.Handle, for the iteration that runs.
-func (h *Handle) Disallow(rule string) error {
-	return h.update(wire.ChangeParams{Disallow: []string{rule}}, loop.Patch{})
-}
-
-func (h *Handle) update(p wire.ChangeParams, kept loop.Patch) error {
-	bound := func(r *Record) error { return r.Bound(kept) }
-	tell := func() error { return h.ask(wire.CommandUpdate, "", p) }
+	bound := func(r *Record) error { return r.Bound(p) }
+	tell := func() error {
+		said, err := h.ask(loop.Request{Do: caller.Update, Patch: p})
+		h.said = wire.LoopResult{Text: said.Bounds}
+		return err
+	}
 	if h.Record.Phase == Ended {
 		return h.change(bound) // and nobody is told
 	}
 	err := tell()
 	isIdle := errors.Is(err, ErrNobody) || errors.Is(err, loop.ErrNotRunning)
-	if err != nil && !(isIdle && p.Prompt == nil && len(p.Disallow) == 0) {
+	if err != nil && (!isIdle || p.Prompt != nil) {
 		return err
 	}
 	err = h.change(bound)
@@ -125,6 +122,13 @@ func (h *Handle) update(p wire.ChangeParams, kept loop.Patch) error {
 	case err == nil && isIdle && tell() != nil: // an iteration may have begun meanwhile
 		h.said.Text = h.Record.Limits().Line("")
 	}
+	return err
+}
+
+// Disallow implements loop.Handle, for the iteration that runs.
+func (h *Handle) Disallow(rule string) error {
+	_, err := h.ask(loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: rule}})
+	h.said = wire.LoopResult{Text: wire.DisallowedText([]string{rule})}
 	return err
 }
 
@@ -145,7 +149,9 @@ func (h *Handle) IsLive() bool { return h.Record.Phase == Running }
 
 // Answer implements loop.Handle.
 func (h *Handle) Answer(id string, a ask.Answer) error {
-	return h.ask(wire.CommandAnswer, a.By, wire.AnswerParams{ID: id, Answer: a.Kind, Text: a.Text})
+	_, err := h.ask(loop.Request{Do: caller.Answer, ID: id, Answer: a})
+	h.said = wire.LoopResult{}
+	return err
 }
 
 // Saved implements loop.Handle.
@@ -167,8 +173,18 @@ func (h *Handle) change(do func(*Record) error) error {
 	return err
 }
 
-// ask has the worker that runs an iteration do something.
-func (h *Handle) ask(command, by string, params any) error {
-	h.said = wire.LoopResult{}
-	return request.Send(h.Ctx, h.Bus, h.Record.ID, command, by, params, &h.said)
+// ask has the worker that runs an iteration bring a request to the loop.
+func (h *Handle) ask(q loop.Request) (said answer, err error) {
+	request, err := json.Marshal(q)
+	if err != nil {
+		return said, err
+	}
+	reply, err := h.Bus.Ask(h.Ctx, h.Record.ID, request)
+	if err != nil {
+		return said, err
+	}
+	if err := json.Unmarshal(reply, &said); err != nil {
+		return said, fmt.Errorf("the worker's answer: %w", err)
+	}
+	return said, said.Err()
 }

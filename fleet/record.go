@@ -2,12 +2,12 @@ package fleet
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -72,7 +72,7 @@ type Record struct {
 // The errors of what a record can't do.
 var (
 	ErrEnded  error = as{"the loop has ended", loop.ErrNotRunning}
-	ErrNotOur       = request.ErrNotOur
+	ErrNotOur       = errors.New("another worker has the loop by now")
 )
 
 // maxAttempts in a row that come to nothing end a loop: no checkout, no program, a child

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -408,7 +407,7 @@ var errCancelled = errors.New("it is cancelled")
 // iterate makes the checkout, runs the child, and puts on the bus what is left. The outcome of
 // a failure says what it has cost, no more.
 func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
-	asked := &request.Asked{Ctx: ctx}
+	asked := &Asked{Ctx: ctx}
 	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
 	if err != nil {
 		return o, false, err

@@ -12,10 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each
@@ -364,7 +362,8 @@ func TestWhatAnIterationShowsAndIsAsked(t *testing.T) {
 	submitted := w.submit()
 	shown, _ := w.bus.Shown(t.Context())
 	ask := func() error {
-		return request.Send(t.Context(), w.bus, submitted.ID, wire.CommandNext, "me", wire.LoopParams{}, new(wire.LoopResult))
+		_, err := handle(t, w.bus, submitted).Next()
+		return err
 	}
 	if err := ask(); !errors.Is(err, ErrNobody) {
 		t.Errorf("before its iteration: %v", err)
@@ -377,8 +376,7 @@ func TestWhatAnIterationShowsAndIsAsked(t *testing.T) {
 		if !now.IsNow(s) || string(s.Status) != `{"state":"running","line":"1/3"}` {
 			t.Errorf("shown is %+v: %s", s, s.Status)
 		}
-		var refused *wire.Failure
-		if err := ask(); !errors.As(err, &refused) || refused.Reason != wire.ReasonNotRunning {
+		if err := ask(); !errors.Is(err, loop.ErrNotRunning) || errors.Is(err, ErrNobody) {
 			t.Errorf("of a child without a state: %v", err)
 		}
 		return true

@@ -15,8 +15,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// request is what a process asks of a loop that another one drives: on the socket of that one,
-// which learns from Linux who asks; elsewhere it believes what that says.
+// Request is what is asked of a loop that another process drives: on the socket of that one, which learns from Linux
+// who asks; elsewhere it believes what that says. A fleet's bus brings it to the machine of the process.
 type Request struct {
 	Do       string     `json:"do"` // a right of caller's
 	LoopID   string     `json:"loopId,omitempty"`
@@ -34,8 +34,8 @@ const (
 	DoInterrupt = "interrupt"
 )
 
-// reply is what came of a request.
-type reply struct {
+// Reply is what came of a Request.
+type Reply struct {
 	Iteration int    `json:"iteration,omitempty"` // where the loop was
 	Error     string `json:"error,omitempty"`
 	Code      string `json:"code,omitempty"` // of an error that the other side knows
@@ -46,8 +46,9 @@ var codes = map[string]error{
 	"not_running": ErrNotRunning, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
 }
 
-func ReplyOf(iteration int, err error) reply {
-	r := reply{Iteration: iteration, Error: ErrText(err)}
+// ReplyOf is the Reply of a loop that was at an iteration.
+func ReplyOf(iteration int, err error) Reply {
+	r := Reply{Iteration: iteration, Error: ErrText(err)}
 	for code, known := range codes {
 		if errors.Is(err, known) {
 			r.Code = code
@@ -62,7 +63,8 @@ func ReplyOf(iteration int, err error) reply {
 	return r
 }
 
-func (r reply) err() error {
+// Err is why nothing came of it. An error that both sides know is that one.
+func (r Reply) Err() error {
 	known := codes[r.Code]
 	switch {
 	case r.Error == "":
@@ -100,13 +102,13 @@ func askOwner(ctx context.Context, folder string, q Request) (iteration int, err
 		if q.LoopID != "" && owner.LoopID != "" && q.LoopID != owner.LoopID {
 			return 0, ErrNotRunning
 		}
-		var r reply
+		var r Reply
 		isHeard, err := askOnce(ctx, owner, q, &r)
 		switch {
 		case ctx.Err() != nil: // once it hears of that, who asked is gone
 			return 0, fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
 		case isHeard:
-			return r.Iteration, errors.Join(err, r.err())
+			return r.Iteration, errors.Join(err, r.Err())
 		case owner.Deaf != "", time.Since(began) > beginLimit:
 			return 0, cmp.Or(refused(q.Do, owner, file), unheard(owner))
 		}
@@ -114,7 +116,7 @@ func askOwner(ctx context.Context, folder string, q Request) (iteration int, err
 }
 
 // askOnce asks an owner once. It isn't heard where that doesn't listen yet, or no more.
-func askOnce(ctx context.Context, owner loopstate.Owner, q Request, r *reply) (isHeard bool, err error) {
+func askOnce(ctx context.Context, owner loopstate.Owner, q Request, r *Reply) (isHeard bool, err error) {
 	if owner.Control == "" {
 		return false, nil
 	}

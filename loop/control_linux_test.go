@@ -27,7 +27,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	server, err := control.Serve(filepath.Join(t.TempDir(), "control"), "ralph-1", func(int, json.RawMessage) any {
 		close(asked)
 		<-over
-		return reply{}
+		return Reply{}
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestALoopThatIsBeingLeftIsCancelled(t *testing.T) {
 	asked := make(chan struct{})
 	server, err := control.Serve(filepath.Join(t.TempDir(), "control"), "ralph-1", func(int, json.RawMessage) any {
 		close(asked)
-		return reply{Iteration: 1}
+		return Reply{Iteration: 1}
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -193,9 +193,9 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 	began := time.Now()
 	for now := owner; owned && isSameLoop(owner, now); {
 		if !asked { // one that begins doesn't listen yet
-			var r reply
-			if asked, err = askOnce(ctx, now, Request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.err()) != nil {
-				return r.Iteration, errors.Join(err, r.err())
+			var r Reply
+			if asked, err = askOnce(ctx, now, Request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.Err()) != nil {
+				return r.Iteration, errors.Join(err, r.Err())
 			}
 			if iteration = r.Iteration; !asked && (now.Deaf != "" || time.Since(began) > beginLimit) {
 				return 0, unheard(now)

@@ -54,7 +54,7 @@ func (o Other) Status() Status {
 func (o Other) Pause() error { return o.tell(Request{Do: DoPause}) }
 
 // Next implements Handle.
-func (o Other) Next() (iteration int, err error) { return o.ask(Request{Do: caller.Next}) }
+func (o Other) Next() (iteration int, err error) { return o.Ask(Request{Do: caller.Next}) }
 
 // Resume implements Handle. It is ErrNotRunning when no process drives the loop: then it must
 // be continued by one.
@@ -95,17 +95,18 @@ func (o Other) Saved(s loopstate.State) error {
 }
 
 // Detach implements Handle.
-func (o Other) Detach() (iteration int, err error) { return o.ask(Request{Do: caller.Detach}) }
+func (o Other) Detach() (iteration int, err error) { return o.Ask(Request{Do: caller.Detach}) }
 
 // Interrupt ends the loop so that it can be continued. It doesn't wait for that.
 func (o Other) Interrupt() error { return o.tell(Request{Do: DoInterrupt}) }
 
 func (o Other) tell(q Request) error {
-	_, err := o.ask(q)
+	_, err := o.Ask(q)
 	return err
 }
 
-func (o Other) ask(q Request) (iteration int, err error) {
+// Ask has whoever drives the loop carry out a request. The methods above make these.
+func (o Other) Ask(q Request) (iteration int, err error) {
 	q.LoopID = o.LoopID
 	return askOwner(context.Background(), o.Folder, q)
 }

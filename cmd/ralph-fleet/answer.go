@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -57,11 +58,10 @@ question is meant.`,
 				if err != nil {
 					return fmt.Errorf("%s: %w", r.Name, err)
 				}
-				h := &fleet.Handle{Ctx: ctx, Bus: bus, Record: r}
-				if err := h.Answer(q.ID, a); err != nil { // a late answer is to no other question
+				if err := (&fleet.Handle{Ctx: ctx, Bus: bus, Record: r}).Answer(q.ID, a); err != nil { // a late answer is to no other question
 					return fmt.Errorf("%s: %w", r.Name, err)
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), h.Result().Text)
+				fmt.Fprintln(cmd.OutOrStdout(), wire.AnsweredText(q, a))
 				return nil
 			})
 		},

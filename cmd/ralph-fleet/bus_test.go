@@ -17,7 +17,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -237,24 +237,22 @@ func TestAUserAnswersAgents(t *testing.T) {
 	one := u.submits(fleet.Record{Task: fleet.Task{Name: "one"}, Phase: fleet.Running, Attempt: 1, Worker: "box"})
 	u.submits(fleet.Record{Task: fleet.Task{Name: "idle"}, Phase: fleet.Queued})
 	var mu sync.Mutex
-	var asked request.Request
+	var asked loop.Request
 	stop, err := u.bus.Listen(t.Context(), one.ID, func(text []byte) []byte {
 		mu.Lock()
 		defer mu.Unlock()
-		asked = request.Request{}
+		asked = loop.Request{}
 		json.Unmarshal(text, &asked)
-		return []byte(`{"result":{"text":"it knows"}}`)
+		return []byte(`{"iteration":3}`)
 	})
 	u.must(err)
 	t.Cleanup(stop)
-	told := func(line string, want wire.AnswerParams) {
+	told := func(line, says, id string, want ask.Answer) {
 		t.Helper()
-		u.says(line, "it knows")
+		u.says(line, says)
 		mu.Lock()
 		defer mu.Unlock()
-		var got wire.AnswerParams
-		json.Unmarshal(asked.Params, &got)
-		if got != want || asked.Command != wire.CommandAnswer || asked.By != "terminal" {
+		if want.By = "terminal"; asked.Do != caller.Answer || asked.ID != id || asked.Answer != want {
 			t.Errorf("%s: its worker is asked %+v", line, asked)
 		}
 	}
@@ -267,12 +265,12 @@ func TestAUserAnswersAgents(t *testing.T) {
 	u.refuses("answer one --id q9 once", "no such question is open")
 	u.refuses("answer one --id q1 once more", "\"once more\" is no answer")
 	u.refuses("answer idle once", "no such question is open")
-	told("answer one --id q1 loop", wire.AnswerParams{ID: "q1", Answer: ask.ForLoop})
-	told("answer one --id q1 deny not that", wire.AnswerParams{ID: "q1", Answer: ask.Deny, Text: "not that"})
-	told("answer one --id q2 the left one", wire.AnswerParams{ID: "q2", Answer: ask.Value, Text: "the left one"})
+	told("answer one --id q1 loop", "allowed: Bash git push; from now on in this loop: Bash(git push:*)", "q1", ask.Answer{Kind: ask.ForLoop})
+	told("answer one --id q1 deny not that", "denied: Bash git push: not that", "q1", ask.Answer{Kind: ask.Deny, Text: "not that"})
+	told("answer one --id q2 the left one", "answered: Which one?: the left one", "q2", ask.Answer{Kind: ask.Value, Text: "the left one"})
 	u.shows(one, loop.Status{State: loop.StateWaiting, Iteration: 1, Questions: []ask.Question{push}})
-	told("answer one once", wire.AnswerParams{ID: "q1", Answer: ask.Once})
-	u.says("next one", "one it knows")
+	told("answer one once", "allowed once: Bash git push", "q1", ask.Answer{Kind: ask.Once})
+	u.says("next one", "one "+wire.NextText(3))
 }
 
 func TestAUserBoundsAllLoops(t *testing.T) {

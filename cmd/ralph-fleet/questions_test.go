@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -57,11 +56,13 @@ func TestQuestionsAboutLongDiffs(t *testing.T) {
 	if data, err := json.Marshal(l); err != nil || len(data) > 256<<10 || len(l.Questions) != ask.MaxQuestions {
 		t.Fatalf("an editor gets %d questions in %d bytes, %v", len(l.Questions), len(data), err)
 	}
-	stop, err := b.Listen(t.Context(), "f1", func(request []byte) []byte { return fmt.Appendf(nil, `{"result":{"text":%q}}`, request) })
+	var asked string
+	stop, err := b.Listen(t.Context(), "f1", func(request []byte) []byte { asked = string(request); return []byte("{}") })
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer stop()
+	h := &fleet.Handle{Ctx: t.Context(), Bus: b, Record: r}
 	for i, q := range l.Questions {
 		shows, isCut := strings.CutSuffix(q.Detail, "\n... (the rest is with the agent)")
 		if q.ID != fmt.Sprintf("q%d", i) || !isCut || len(shows) < 1000 || !strings.HasPrefix(diff, shows) || q.Title != s.Questions[i].Title {
@@ -72,9 +73,8 @@ func TestQuestionsAboutLongDiffs(t *testing.T) {
 			if !ok || p.LoopID != "f1" || p.ID != q.ID {
 				t.Fatalf("question %s offers %+v", q.ID, offer)
 			}
-			var answered wire.AnswerResult
-			if err := request.Send(t.Context(), b, "f1", offer.Command, "test", p, &answered); err != nil || !strings.Contains(answered.Text, `"id":"`+q.ID+`"`) {
-				t.Errorf("the answer %s to %s comes as %s, %v", p.Answer, q.ID, answered.Text, err)
+			if err := h.Answer(p.ID, ask.Answer{Kind: p.Answer, Text: p.Text}); err != nil || !strings.Contains(asked, `"id":"`+q.ID+`"`) {
+				t.Errorf("the answer %s to %s comes as %s, %v", p.Answer, q.ID, asked, err)
 			}
 		}
 		if len(q.Offers) < 3 {

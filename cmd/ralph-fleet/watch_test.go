@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -373,27 +373,27 @@ asks: Which? [q2abc]
 	}
 	var asked []string
 	stop, err := y.bus.Listen(t.Context(), "f1", func(text []byte) []byte {
-		var r request.Request
-		y.must(json.Unmarshal(text, &r))
-		asked = append(asked, string(r.Params))
-		return []byte(`{"result":{"text":"told"}}`)
+		var q loop.Request
+		y.must(json.Unmarshal(text, &q))
+		asked = append(asked, fmt.Sprint(q.Do, " ", q.ID, " ", q.Answer))
+		return []byte(`{"iteration":3}`)
 	})
 	y.must(err)
 	defer stop()
 	for _, tt := range []struct{ args, says string }{
-		{"q2abc 2", "told\n"},
-		{"--id q1abc no not that branch", "told\n"},
+		{"q2abc 2", "answered: Which?: B C\n"},
+		{"--id q1abc no not that branch", "denied: Bash git push …: not that branch\n"},
 		{"q1abc maybe", "one two's: \"maybe\" is no answer: deny [words for the agent], once"},
 		{"q1abc", "one two's: the answer is missing: deny"},
 		{"once", "one two's: 2 questions are open: say which one is meant, as in ralph-fleet answer 'one two'\\''s' q1abc deny"},
 		{"--id q9 once", "one two's: no such question is open"},
 	} {
 		code, out := y.run(append([]string{"answer", "one two's"}, strings.Fields(tt.args)...)...)
-		if wantCode := map[bool]int{true: 0, false: 1}[tt.says == "told\n"]; code != wantCode || !strings.Contains(out, tt.says) {
+		if wantCode := map[bool]int{true: 0, false: 1}[strings.HasSuffix(tt.says, "\n")]; code != wantCode || !strings.Contains(out, tt.says) {
 			t.Errorf("answer %s ends with %d and says %s", tt.args, code, out)
 		}
 	}
-	if got := strings.Join(asked, "\n"); got != `{"id":"q2abc","answer":"value","text":"B C"}`+"\n"+`{"id":"q1abc","answer":"deny","text":"not that branch"}` {
+	if got := strings.Join(asked, "\n"); got != "answer q2abc {value B C terminal}\nanswer q1abc {deny not that branch terminal}" {
 		t.Errorf("the worker is asked\n%s", got)
 	}
 	if _, out := y.run("status"); !strings.Contains(out, "one two's waits for an answer: ralph-fleet answer f1 --bus "+y.url+"\n") {

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/fleet/request"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -52,7 +51,7 @@ func onBus(t *testing.T, l *engine.Loop) loop.Handle {
 	if err := bus.Create(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	stop, err := bus.Listen(t.Context(), r.ID, (&request.Asked{Ctx: t.Context(), Tree: l.Status().Folder}).Answer)
+	stop, err := bus.Listen(t.Context(), r.ID, (&fleet.Asked{Ctx: t.Context(), Tree: l.Status().Folder}).Answer)
 	if err != nil {
 		t.Fatal(err)
 	}

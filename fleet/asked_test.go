@@ -1,4 +1,4 @@
-package request
+package fleet
 
 import (
 	"context"
@@ -8,12 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // driver is who drives a loop in a checkout, as far as others ask it for something.
@@ -89,37 +89,31 @@ func asking(t *testing.T) (tree string, d *driver) {
 }
 
 func TestWhatAWorkerDoesForOthers(t *testing.T) {
+	given := func(most int) loop.Patch { return loop.Patch{Given: limits.Given{MaxIterations: &most}} }
 	tests := []struct {
-		name, command string
-		params        any
-		want          string // of the reply
-		left          string // what the loop was asked for
+		name string
+		q    loop.Request
+		want string // of the reply
+		left string // what the loop was asked for
 	}{
-		{"an answer", wire.CommandAnswer, wire.AnswerParams{ID: "q2", Answer: "once"}, `"text":"answered yes: Really?"`, "answer q2 once  me"},
-		{"to the oldest one", wire.CommandAnswer, wire.AnswerParams{Answer: "deny", Text: "not that"}, "denied: Bash git push: not that", "answer q1 deny not that me"},
-		{"that is none", wire.CommandAnswer, wire.AnswerParams{ID: "q2", Answer: "loop"}, `"key":"answer"`, ""},
-		{"to no question", wire.CommandAnswer, wire.AnswerParams{ID: "q9", Answer: "once"}, `"reason":"no_question"`, ""},
-		{"an answer of no sense", wire.CommandAnswer, 7, "cannot unmarshal", ""},
-		{"the next iteration", wire.CommandNext, wire.LoopParams{}, `"iteration":3`, "next "},
-		{"a limit", wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(9)}, "")}, "9 iterations", "update "},
-		{"a limit that is none", wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.ParamsOf(limits.Given{MaxIterations: new(-1)}, "")}, `"key":"maxIterations"`, ""},
-		{"a prompt", wire.CommandUpdate, wire.ChangeParams{Prompt: new("Do more")}, `"text"`, "update "},
-		{"no prompt", wire.CommandUpdate, wire.ChangeParams{Prompt: new(" ")}, `"reason":"empty_prompt"`, ""},
-		{"a rule taken back", wire.CommandUpdate, wire.ChangeParams{Disallow: []string{"Bash(make:*)"}}, "asks again before: Bash(make:*)", "disallow Bash(make:*)"},
-		{"a rule that isn't", wire.CommandUpdate, wire.ChangeParams{Disallow: []string{"Bash"}}, "nothing allows Bash", ""},
-		{"something else", wire.CommandLand, wire.LoopParams{}, "doesn't know how to do ralph.loop.land", ""},
+		{"an answer", loop.Request{Do: caller.Answer, ID: "q2", Answer: ask.Answer{Kind: ask.Once, By: "me"}}, `{"iteration":3}`, "answer q2 once  me"},
+		{"that is none", loop.Request{Do: caller.Answer, ID: "q2", Answer: ask.Answer{Kind: ask.ForLoop}}, `"code":"answer"`, ""},
+		{"the next iteration", loop.Request{Do: caller.Next}, `{"iteration":3}`, "next "},
+		{"a limit", loop.Request{Do: caller.Update, Patch: given(9)}, `"bounds":"9 iterations`, "update "},
+		{"a limit that is none", loop.Request{Do: caller.Update, Patch: given(-1)}, "max_iterations is -1", ""},
+		{"a prompt", loop.Request{Do: caller.Update, Patch: loop.Patch{Prompt: new("Do more")}}, `"bounds"`, "update "},
+		{"a rule taken back", loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: "Bash(make:*)"}}, `{"iteration":3}`, "disallow Bash(make:*)"},
+		{"its end", loop.Request{Do: caller.Cancel}, "doesn't know how to do cancel", ""},
+		{"something else", loop.Request{Do: "land"}, "doesn't know how to do land", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tree, d := asking(t)
-			a := &Asked{Ctx: t.Context(), Tree: tree}
-			params, _ := json.Marshal(tt.params)
-			request, _ := json.Marshal(Request{tt.command, params, "me"})
-			if got := string(a.Answer(request)); !strings.Contains(got, tt.want) {
+			request, _ := json.Marshal(tt.q)
+			if got := string((&Asked{Ctx: t.Context(), Tree: tree}).Answer(request)); !strings.Contains(got, tt.want) {
 				t.Errorf("the reply is %s", got)
 			}
-			left := strings.Join(d.heard, ", ")
-			if left != tt.left {
+			if left := strings.Join(d.heard, ", "); left != tt.left {
 				t.Errorf("left is %q, not %q", left, tt.left)
 			}
 		})
@@ -129,15 +123,15 @@ func TestWhatAWorkerDoesForOthers(t *testing.T) {
 // An iteration that is over, or lost, changes nothing any more.
 func TestWhoIsAskedTooLate(t *testing.T) {
 	tree, d := asking(t)
-	request, _ := json.Marshal(Request{Command: wire.CommandNext, Params: []byte("{}")})
+	request, _ := json.Marshal(loop.Request{Do: caller.Next})
 	ctx, lose := context.WithCancelCause(t.Context())
 	over, lost := &Asked{Ctx: t.Context(), Tree: tree}, &Asked{Ctx: ctx, Tree: tree}
 	over.End()
-	if got := string(over.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
+	if got := string(over.Answer(request)); !strings.Contains(got, `"code":"not_running"`) {
 		t.Errorf("over: %s", got)
 	}
 	lose(errors.New("it is cancelled"))
-	if got := string(lost.Answer(request)); !strings.Contains(got, `"reason":"not_running"`) {
+	if got := string(lost.Answer(request)); !strings.Contains(got, `"code":"not_running"`) {
 		t.Errorf("cancelled: %s", got)
 	}
 	ctx, lose = context.WithCancelCause(t.Context())
@@ -151,22 +145,5 @@ func TestWhoIsAskedTooLate(t *testing.T) {
 	}
 	if len(d.heard) > 0 {
 		t.Errorf("the loop was asked for %q", d.heard)
-	}
-}
-
-// Of an update all is taken or nothing.
-func TestOfAnUpdateAllIsTakenOrNothing(t *testing.T) {
-	seven := wire.ParamsOf(limits.Given{MaxIterations: new(7)}, "")
-	tree, d := asking(t)
-	for _, p := range []wire.ChangeParams{
-		{LimitParams: seven, Disallow: []string{"Bash(make:*)", "Bash"}},
-		{Prompt: new(" "), Disallow: []string{"Bash(make:*)"}},
-	} {
-		params, _ := json.Marshal(p)
-		request, _ := json.Marshal(Request{wire.CommandUpdate, params, "me"})
-		got := string((&Asked{Ctx: t.Context(), Tree: tree}).Answer(request))
-		if s, err := d.file.Load(); err != nil || !strings.Contains(got, `"error"`) || len(d.heard) > 0 || *s.Given.MaxIterations != 5 {
-			t.Errorf("%s: it replies %s, and the state is %+v (%v)", params, got, s, err)
-		}
 	}
 }
