@@ -26,76 +26,8 @@ func lacks(needs []string) string {
 	return strings.Join(unknown, ", ")
 }
 
-// UnmarshalJSON reads a record of any version.
-func (r *Record) UnmarshalJSON(data []byte) error {
-	type known Record
-	r.Rest = nil
-	return json.Unmarshal(data, (*known)(r), asKnown)
-}
+// Encode writes what the bus keeps, as a Record or the Ledger, as JSON with all that it came with.
+func Encode(v any) ([]byte, error) { return json.Marshal(v, asKnown) }
 
-// MarshalJSON writes it with all that it came with.
-func (r Record) MarshalJSON() ([]byte, error) {
-	type known Record
-	return json.Marshal(known(r), asKnown)
-}
-
-// MarshalJSON writes the record with one key more.
-func (s Submitted) MarshalJSON() ([]byte, error) {
-	type known Record
-	return json.Marshal(struct {
-		known
-		IsNew bool `json:"new"`
-	}{known(s.Record), s.IsNew}, asKnown)
-}
-
-// UnmarshalJSON reads a ledger of any version.
-func (l *Ledger) UnmarshalJSON(data []byte) error {
-	type known Ledger
-	l.Rest = nil
-	return json.Unmarshal(data, (*known)(l), asKnown)
-}
-
-// MarshalJSON writes it with all that it came with.
-func (l Ledger) MarshalJSON() ([]byte, error) {
-	type known Ledger
-	return json.Marshal(known(l), asKnown)
-}
-
-// UnmarshalJSON reads limits of any version.
-func (l *Limits) UnmarshalJSON(data []byte) error {
-	type known Limits
-	l.Rest = nil
-	return json.Unmarshal(data, (*known)(l), asKnown)
-}
-
-// MarshalJSON writes them with all that they came with.
-func (l Limits) MarshalJSON() ([]byte, error) {
-	type known Limits
-	return json.Marshal(known(l), asKnown)
-}
-
-// UnmarshalJSON reads a reservation of any version.
-func (r *Reservation) UnmarshalJSON(data []byte) error {
-	type known Reservation
-	r.Rest = nil
-	return json.Unmarshal(data, (*known)(r), asKnown)
-}
-
-// MarshalJSON writes it with all that it came with.
-func (r Reservation) MarshalJSON() ([]byte, error) {
-	type known Reservation
-	return json.Marshal(known(r), asKnown)
-}
-
-// UnmarshalJSON reads a minute of any version.
-func (m *Minute) UnmarshalJSON(data []byte) error {
-	type known Minute
-	m.Rest = nil
-	return json.Unmarshal(data, (*known)(m), asKnown)
-}
-
-// MarshalJSON writes it with all that it came with.
-func (m Minute) MarshalJSON() ([]byte, error) {
-	type known Minute
-	return json.Marshal(known(m), asKnown)
-}
+// Decode reads what any version has encoded.
+func Decode(data []byte, v any) error { return json.Unmarshal(data, v, asKnown) }

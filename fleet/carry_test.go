@@ -41,7 +41,7 @@ func tree(t *testing.T, data []byte) (v any) {
 // changed reads something as a later version wrote it, changes and writes it, and reads that.
 func changed[T any](t *testing.T, was T, change func(*T)) (wrote, kept any) {
 	t.Helper()
-	data, err := json.Marshal(was)
+	data, err := Encode(was)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,11 +50,11 @@ func changed[T any](t *testing.T, was T, change func(*T)) (wrote, kept any) {
 		t.Fatal(err)
 	}
 	var now T
-	if err := json.Unmarshal(data, &now); err != nil {
+	if err := Decode(data, &now); err != nil {
 		t.Fatal(err)
 	}
 	change(&now)
-	again, err := json.Marshal(now)
+	again, err := Encode(now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +87,10 @@ func TestWhatALaterVersionWroteStays(t *testing.T) {
 		}
 	}
 	var r Record
-	if err := json.Unmarshal([]byte(`{"id":"f1","phase":"queued","later":7}`), &r); err != nil {
+	if err := Decode([]byte(`{"id":"f1","phase":"queued","later":7}`), &r); err != nil {
 		t.Fatal(err)
 	}
-	said, err := json.Marshal(Submitted{Record: r, IsNew: true})
+	said, err := Encode(Submitted{Record: r, IsNew: true})
 	if s, _ := tree(t, said).(map[string]any); err != nil || s["new"] != true || s["id"] != "f1" || s["later"] == nil {
 		t.Errorf("a submitted loop is %s, %v", said, err)
 	}

@@ -3,7 +3,6 @@ package fleet
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"slices"
@@ -56,7 +55,7 @@ func (m *memory) Create(_ context.Context, r Record) error {
 }
 
 func (m *memory) put(r Record) {
-	m.loops[r.ID], _ = json.Marshal(r)
+	m.loops[r.ID], _ = Encode(r)
 	m.revision[r.ID]++
 	for to, id := range m.watchers {
 		if id == r.ID || id == "" {
@@ -75,7 +74,7 @@ func (m *memory) Get(_ context.Context, id string) (r Record, revision uint64, e
 	if data == nil {
 		return r, 0, ErrNotFound
 	}
-	return r, m.revision[id], json.Unmarshal(data, &r)
+	return r, m.revision[id], Decode(data, &r)
 }
 
 func (m *memory) Put(_ context.Context, r Record, revision uint64) error {
@@ -110,7 +109,7 @@ func (m *memory) List(context.Context) (all []Record, unread []string, err error
 	defer m.mu.Unlock()
 	for id, data := range m.loops {
 		var r Record
-		if json.Unmarshal(data, &r) != nil {
+		if Decode(data, &r) != nil {
 			unread = append(unread, id)
 			continue
 		}
@@ -139,7 +138,7 @@ func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
 	to := make(chan Record, 100)
 	m.watchers[to] = id
 	var now Record
-	if data := m.loops[id]; data != nil && json.Unmarshal(data, &now) == nil {
+	if data := m.loops[id]; data != nil && Decode(data, &now) == nil {
 		to <- now
 	}
 	return to, nil
@@ -151,7 +150,7 @@ func (m *memory) Ledger(context.Context) (l Ledger, revision uint64, err error) 
 	if m.ledger == nil {
 		return l, 0, nil
 	}
-	return l, m.ledgers, json.Unmarshal(m.ledger, &l)
+	return l, m.ledgers, Decode(m.ledger, &l)
 }
 
 func (m *memory) PutLedger(_ context.Context, l Ledger, revision uint64) error {
@@ -160,7 +159,7 @@ func (m *memory) PutLedger(_ context.Context, l Ledger, revision uint64) error {
 	if m.ledgers != revision {
 		return ErrConflict
 	}
-	m.ledger, _ = json.Marshal(l)
+	m.ledger, _ = Encode(l)
 	m.ledgers++
 	return nil
 }

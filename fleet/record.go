@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -270,7 +269,7 @@ func clip(text string) string {
 
 // sizeOf is how long something is in a record, in bytes.
 func sizeOf(v any) int {
-	data, _ := json.Marshal(v) // strings, numbers and maps of them
+	data, _ := Encode(v) // strings, numbers and maps of them
 	return len(data)
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -159,7 +158,8 @@ A worker runs the setup, the verification and whatever the agent does as its own
 
 func tellSubmitted(out io.Writer, one fleet.Submitted, asJSON bool) {
 	if asJSON {
-		json.NewEncoder(out).Encode(one)
+		line, _ := fleet.Encode(one) // it was read from the bus
+		fmt.Fprintf(out, "%s\n", line)
 		return
 	}
 	word := "submitted"

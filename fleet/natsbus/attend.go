@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"encoding/json"
 	"slices"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,7 +31,7 @@ func (b *Bus) Leave(ctx context.Context, name string) error {
 func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
 	err = b.workers.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var p fleet.Presence
-		if json.Unmarshal(entry.Value(), &p) != nil {
+		if fleet.Decode(entry.Value(), &p) != nil {
 			return // of a version to come
 		}
 		p.Ahead = p.At.Sub(entry.Created())

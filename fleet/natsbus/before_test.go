@@ -171,7 +171,7 @@ func agrees(t *testing.T, subject string, data []byte) {
 func readBoth(t *testing.T, data []byte, now, before any) {
 	t.Helper()
 	for _, as := range []any{now, before} {
-		if err := json.Unmarshal(data, as); err != nil {
+		if err := fleet.Decode(data, as); err != nil {
 			t.Fatalf("%T can't read %s: %v", as, data, err)
 		}
 	}

@@ -6,7 +6,6 @@ package natsbus
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -65,7 +64,7 @@ func (b *Bus) Get(ctx context.Context, id string) (r fleet.Record, revision uint
 	if err != nil {
 		return r, 0, errorOf(err)
 	}
-	return r, entry.Revision(), json.Unmarshal(entry.Value(), &r)
+	return r, entry.Revision(), fleet.Decode(entry.Value(), &r)
 }
 
 // Put implements fleet.Bus.
@@ -121,7 +120,7 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
 	err = b.loops.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var r fleet.Record
-		if json.Unmarshal(entry.Value(), &r) != nil || r.ID != entry.Key() {
+		if fleet.Decode(entry.Value(), &r) != nil || r.ID != entry.Key() {
 			unread = append(unread, entry.Key())
 			return
 		}
@@ -184,7 +183,7 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 				if r.ID, r.Phase = entry.Key(), fleet.Removed; !isNews {
 					continue
 				}
-			case json.Unmarshal(entry.Value(), &r) != nil:
+			case fleet.Decode(entry.Value(), &r) != nil:
 				continue
 			}
 			select {
@@ -205,7 +204,7 @@ func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err 
 	} else if err != nil {
 		return l, 0, err
 	}
-	if err := json.Unmarshal(entry.Value(), &l); err != nil {
+	if err := fleet.Decode(entry.Value(), &l); err != nil {
 		return l, 0, badLedger{&Problem{fleet.ErrLedger.Error() + ": " + err.Error(), mendLedger}}
 	}
 	return l, entry.Revision(), nil

@@ -2,7 +2,6 @@ package natsbus
 
 import (
 	"context"
-	"encoding/json"
 
 	"github.com/nats-io/nats.go/jetstream"
 
@@ -30,7 +29,7 @@ func (b *Bus) Follow(ctx context.Context, changed func(id string, r *fleet.Recor
 				continue
 			}
 			var r fleet.Record
-			if entry.Operation() != jetstream.KeyValuePut || json.Unmarshal(entry.Value(), &r) != nil {
+			if entry.Operation() != jetstream.KeyValuePut || fleet.Decode(entry.Value(), &r) != nil {
 				changed(entry.Key(), nil)
 				continue
 			}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
 // maxMessage bounds a message with its headers, in bytes. What we serve refuses more of anybody.
@@ -69,7 +71,7 @@ func (b bucket) put(ctx context.Context, key string, value any) error {
 }
 
 func valueOf(key string, value any) ([]byte, error) {
-	data, err := json.Marshal(value)
+	data, err := fleet.Encode(value)
 	if err != nil {
 		return nil, err
 	}
