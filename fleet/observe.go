@@ -3,7 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
-	"sync"
+	"time"
 )
 
 // Step is a part of an attempt.
@@ -38,71 +38,52 @@ const (
 // Results has all of them.
 var Results = []Result{GoesOn, Limited, Pauses, Ends, Failed, GivenBack, Lost}
 
-// Observer hears what a worker does, for figures and traces. It may slow nothing: each call returns at once.
-type Observer interface {
-	// Began says that an attempt began. What it returns hears the rest of it.
-	Began(r Record) Watcher
+// Attempted is an attempt that is over, for figures and traces.
+type Attempted struct {
+	Record // the loop, as it was when the attempt began
+	Begun  time.Time
+	Stages []Stage
+	Result Result
+	Left   Record  // the loop as it is now; an empty one where the bus hasn't taken that
+	USD    float64 // that the attempt counts
 }
 
-// Watcher hears of one attempt. It is called from one goroutine.
-type Watcher interface {
-	// Step says that a part of the attempt began; what it returns is called at its end.
-	Step(s Step) (end func(err error))
-	// Ended says what became of it: the loop as it is now, and the dollars that the attempt counts.
-	Ended(what Result, r Record, usd float64)
+// Stage is a part of an attempt that is over.
+type Stage struct {
+	Step         Step
+	Begun, Ended time.Time
+	IsBad        bool
 }
 
-// watchers are those of an attempt.
-type watchers []Watcher
+type attemptedKey struct{}
 
-func (w *Worker) began(r Record) (all watchers) {
-	for _, o := range w.Observers {
-		all = append(all, o.Began(r))
-	}
-	return all
-}
-
-type watchersKey struct{}
-
-func (all watchers) in(ctx context.Context) context.Context {
-	return context.WithValue(ctx, watchersKey{}, all)
-}
-
-// step tells the watchers of the attempt that ctx is of that a part of it began. Only the first call of end counts.
+// step says that a part of the attempt that ctx is of begins, and end that it is over. Only the first call of end counts.
 func step(ctx context.Context, s Step) (end func(error)) {
-	all, _ := ctx.Value(watchersKey{}).(watchers)
-	var ends []func(error)
-	for _, w := range all {
-		ends = append(ends, w.Step(s))
-	}
-	var once sync.Once
+	a, _ := ctx.Value(attemptedKey{}).(*Attempted)
+	begun, isOver := time.Now(), a == nil
 	return func(err error) {
-		once.Do(func() {
-			for _, end := range ends {
-				end(err)
-			}
-		})
+		if !isOver {
+			isOver = true
+			a.Stages = append(a.Stages, Stage{s, begun, time.Now(), err != nil})
+		}
 	}
 }
 
-// ended tells them what became of it: tried is why it came to nothing, err why that couldn't be put on the bus.
-func (all watchers) ended(ctx context.Context, tried, err error, isLimited bool, r Record, usd float64) {
-	what := GoesOn
+// resultOf says what became of an attempt: tried is why it came to nothing, err why that couldn't be put on the bus.
+func resultOf(ctx context.Context, tried, err error, isLimited bool, r Record) Result {
 	switch {
 	case errors.Is(err, ErrNotOur), errors.Is(err, ErrNotFound):
-		what = Lost
+		return Lost
 	case tried != nil && ctx.Err() != nil:
-		what = GivenBack
+		return GivenBack
 	case tried != nil, err != nil:
-		what = Failed
+		return Failed
 	case r.Phase == Ended:
-		what = Ends
+		return Ends
 	case isLimited:
-		what = Limited
+		return Limited
 	case r.Phase == Paused:
-		what = Pauses
+		return Pauses
 	}
-	for _, w := range all {
-		w.Ended(what, r, usd)
-	}
+	return GoesOn
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 )
@@ -15,33 +14,22 @@ type notes struct {
 	heard []string
 }
 
-func (n *notes) note(words ...string) {
+func (n *notes) note(a Attempted) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.heard = append(n.heard, strings.Join(words, " "))
-}
-
-func (n *notes) Began(Record) Watcher { n.note("began"); return n }
-
-func (n *notes) Step(s Step) func(error) {
-	return func(err error) {
-		word := "well"
-		if err != nil {
-			word = "badly"
-		}
-		n.note(string(s), word)
+	for _, s := range a.Stages {
+		n.heard = append(n.heard, string(s.Step)+map[bool]string{true: " badly", false: " well"}[s.IsBad])
 	}
+	n.heard = append(n.heard, "ended "+string(a.Result))
 }
-
-func (n *notes) Ended(what Result, _ Record, _ float64) { n.note("ended", string(what)) }
 
 func TestAnObserverHearsEachAttempt(t *testing.T) {
 	w := newWorks(t)
 	n := &notes{}
-	w.worker.Observers = []Observer{n}
+	w.worker.Observers = []func(Attempted){n.note}
 	r := w.submit()
 	w.until(r, func(r Record) bool { return r.Phase == Ended })
-	want := []string{"began", "checkout well", "iteration well", "upload well", "commit well", "ended goes_on", "began", "iteration well", "upload well", "commit well", "ended goes_on", "began"}
+	want := []string{"checkout well", "iteration well", "upload well", "commit well", "ended goes_on", "iteration well", "upload well", "commit well", "ended goes_on"}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.heard) < len(want) || !slices.Equal(n.heard[:len(want)], want) || n.heard[len(n.heard)-1] != "ended ended" {
@@ -52,7 +40,7 @@ func TestAnObserverHearsEachAttempt(t *testing.T) {
 func TestAnObserverHearsWhatFails(t *testing.T) {
 	w := newWorks(t)
 	n := &notes{}
-	w.worker.Observers = []Observer{n}
+	w.worker.Observers = []func(Attempted){n.note}
 	if err := os.WriteFile(w.log+".dies", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -86,10 +74,8 @@ func TestWhatBecameOfAnAttempt(t *testing.T) {
 		{t.Context(), nil, context.DeadlineExceeded, false, Record{}, Failed},
 	}
 	for _, tt := range tests {
-		n := &notes{}
-		watchers{n}.ended(tt.ctx, tt.tried, tt.err, tt.limited, tt.r, 0)
-		if n.heard[0] != "ended "+string(tt.want) {
-			t.Errorf("%+v: %s", tt, n.heard[0])
+		if got := resultOf(tt.ctx, tt.tried, tt.err, tt.limited, tt.r); got != tt.want {
+			t.Errorf("%+v: %s", tt, got)
 		}
 	}
 }

@@ -58,6 +58,9 @@ func (w *Worker) attend(ctx context.Context) {
 	w.Bus.Leave(leaving, w.Name) // else it is forgotten soon
 }
 
+// Busy is how many slots run an iteration.
+func (w *Worker) Busy() int { return int(w.busy.Load()) }
+
 // occupy takes a slot (1), or frees one (-1).
 func (w *Worker) occupy(n int64) {
 	w.busy.Add(n)
@@ -70,7 +73,7 @@ func (w *Worker) occupy(n int64) {
 
 func (w *Worker) sayThere(ctx context.Context) {
 	failed, problem := w.judged()
-	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: int(w.busy.Load()), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
+	p := Presence{Name: w.Name, Version: w.Version, Slots: w.Slots, Busy: w.Busy(), Labels: w.Labels, Failed: failed, Problem: problem, Since: w.since, Moved: time.Unix(0, w.moved.Load()).UTC(), At: time.Now().UTC()}
 	if err := w.Bus.Attend(ctx, p); err != nil && ctx.Err() == nil {
 		w.Log.Debug("the bus doesn't know that this worker is there", "error", err)
 	}

@@ -30,7 +30,7 @@ type Worker struct {
 	Version string
 	Labels  []string // what people should know of it
 
-	Observers []Observer
+	Observers []func(Attempted) // hear of each attempt when it is over; they slow nothing
 
 	busy      atomic.Int64  // slots that run an iteration
 	moved     atomic.Int64  // when that was another number, in nanoseconds
@@ -263,16 +263,21 @@ func (r *Record) due(now time.Time) (later time.Duration, wants bool) {
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
 	w.occupy(1)
 	defer w.occupy(-1)
-	begun, told, release := time.Now(), w.began(a.Record), w.checkouts.use(a.ID)
-	defer release()
-	held, lose := context.WithCancelCause(told.in(ctx))
+	told := &Attempted{Record: a.Record, Begun: time.Now()}
+	defer w.checkouts.use(a.ID)()
+	held, lose := context.WithCancelCause(context.WithValue(ctx, attemptedKey{}, told))
 	defer lose(nil)
 	beat := make(chan func(), 1)
 	go w.hold(held, a, beat, lose)
 	o, limited, tried := w.iterate(held, a, beat)
 	var r Record
 	spent := 0.0
-	defer func() { told.ended(ctx, tried, err, limited, r, spent) }()
+	defer func() {
+		told.Result, told.Left, told.USD = resultOf(ctx, tried, err, limited, r), r, spent
+		for _, tell := range w.Observers {
+			tell(*told)
+		}
+	}()
 	if errors.Is(context.Cause(held), ErrNotOur) {
 		return 0, ErrNotOur
 	}
@@ -320,7 +325,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if tried != nil {
 		a.log.Warn("the attempt failed", "error", tried)
 	} else {
-		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(told.Begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
 	if later, wants := r.due(w.now()); !wants {

@@ -156,8 +156,8 @@ bus, which is renewed; when the worker dies, another one goes on with the iterat
 			}
 			w.Bus, w.Log, w.Version = connected, w.Log.With("worker", w.Name), programVersion()
 			if metricsAt != "" {
-				figures := metrics.NewWorker(programVersion(), w.Slots)
-				w.Observers = append(w.Observers, figures)
+				figures := metrics.NewWorker(programVersion(), w.Slots, w.Busy)
+				w.Observers = append(w.Observers, figures.Tell)
 				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, w.Log); err != nil {
 					return err
 				}
@@ -168,7 +168,7 @@ bus, which is renewed; when the worker dies, another one goes on with the iterat
 					return fmt.Errorf("the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
 				}
 				defer traced.Close()
-				w.Observers = append(w.Observers, traced)
+				w.Observers = append(w.Observers, traced.Tell)
 			}
 			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", programVersion())
 			return w.Run(cmd.Context())

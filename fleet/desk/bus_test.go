@@ -87,7 +87,11 @@ func (b *fakeBus) Enqueue(context.Context, fleet.Record) error { return nil }
 func (b *fakeBus) Watch(context.Context, string) (<-chan fleet.Record, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	w := make(chan fleet.Record, 1000)
+	w := make(chan fleet.Record, len(b.records)+1000)
+	for _, r := range b.records {
+		w <- r
+	}
+	w <- fleet.Record{}
 	b.watchers = append(b.watchers, w)
 	return w, nil
 }

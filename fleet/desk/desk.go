@@ -113,21 +113,24 @@ func (d *Desk) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	all, _, err := bus.List(ctx)
-	if err != nil {
-		return err
-	}
-	d.arrive(bus, all)
 	defer d.logs.stop()
-	for {
+	var all []fleet.Record // that there are: afterwards come changes
+	for isKnown := false; ; {
 		select {
 		case <-ctx.Done():
 			return nil
 		case r, ok := <-records:
-			if !ok {
+			switch {
+			case !ok:
 				return nil
+			case isKnown:
+				d.note(r)
+			case r.ID == "":
+				isKnown = true
+				d.arrive(bus, all)
+			default:
+				all = append(all, r)
 			}
-			d.note(r)
 		case s, ok := <-shown:
 			if !ok {
 				return nil

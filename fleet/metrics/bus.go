@@ -16,7 +16,7 @@ type Source interface {
 	Ledger(ctx context.Context) (fleet.Ledger, uint64, error)
 	Depths(ctx context.Context) (map[fleet.Priority]int, error)
 	Used(ctx context.Context) (uint64, error)
-	Follow(ctx context.Context, changed func(id string, r *fleet.Record), known func()) error
+	Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 }
 
 // Bus has the figures of a bus. It counts loops as they change, so asking for the figures
@@ -26,9 +26,7 @@ type Bus struct {
 	registry *prometheus.Registry
 
 	mu     sync.Mutex
-	phases map[string]fleet.Phase // by the loop's id
-	counts map[fleet.Phase]int
-	known  bool
+	counts map[fleet.Phase]int // nil: not known yet
 }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -48,16 +46,14 @@ var (
 
 // NewBus makes the figures of a bus, and counts its loops until ctx is done.
 func NewBus(ctx context.Context, version string, source Source) *Bus {
-	b := &Bus{source: source, registry: newRegistry(version), phases: map[string]fleet.Phase{}, counts: map[fleet.Phase]int{}}
+	b := &Bus{source: source, registry: newRegistry(version)}
 	b.registry.MustRegister(b)
 	go func() {
 		for ctx.Err() == nil {
-			source.Follow(ctx, b.changed, func() {
-				b.mu.Lock()
-				b.known = true
-				b.mu.Unlock()
-			})
-			select { // the watch was lost: what is told again counts the same
+			if records, err := source.Watch(ctx, ""); err == nil {
+				b.count(records)
+			}
+			select { // the watch was lost
 			case <-time.After(time.Second):
 			case <-ctx.Done():
 			}
@@ -66,21 +62,28 @@ func NewBus(ctx context.Context, version string, source Source) *Bus {
 	return b
 }
 
-// Registry has all of them.
-func (b *Bus) Registry() prometheus.Gatherer { return b.registry }
-
-func (b *Bus) changed(id string, r *fleet.Record) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if was, ok := b.phases[id]; ok {
-		b.counts[was]--
-		delete(b.phases, id)
-	}
-	if r != nil {
-		b.phases[id] = r.Phase
-		b.counts[r.Phase]++
+// count counts loops by how they stand, from the first word of them all on.
+func (b *Bus) count(records <-chan fleet.Record) {
+	phases, counts := map[string]fleet.Phase{}, map[fleet.Phase]int{} // by the loop's id
+	for r := range records {
+		b.mu.Lock()
+		if was, ok := phases[r.ID]; ok {
+			counts[was]--
+			delete(phases, r.ID)
+		}
+		switch {
+		case r.ID == "":
+			b.counts = counts
+		case r.Phase != fleet.Removed:
+			phases[r.ID] = r.Phase
+			counts[r.Phase]++
+		}
+		b.mu.Unlock()
 	}
 }
+
+// Registry has all of them.
+func (b *Bus) Registry() prometheus.Gatherer { return b.registry }
 
 // Describe implements prometheus.Collector.
 func (b *Bus) Describe(to chan<- *prometheus.Desc) {
@@ -99,7 +102,7 @@ func (b *Bus) Collect(to chan<- prometheus.Metric) {
 	}
 	b.mu.Lock()
 	for _, p := range fleet.Phases { // one without loops is told, too
-		if b.known {
+		if b.counts != nil {
 			tell(loopsDesc, float64(b.counts[p]), string(p))
 		}
 	}

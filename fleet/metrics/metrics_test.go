@@ -20,8 +20,8 @@ import (
 
 // bus is one with a few loops.
 type bus struct {
-	loops map[string]*fleet.Record
-	gone  []string
+	loops []fleet.Record
+	gone  fleet.Record
 	away  bool
 	told  chan struct{}
 }
@@ -44,18 +44,17 @@ func (b *bus) Depths(context.Context) (map[fleet.Priority]int, error) {
 	return map[fleet.Priority]int{fleet.High: 2}, b.err()
 }
 func (b *bus) Used(context.Context) (uint64, error) { return 4096, b.err() }
-func (b *bus) Follow(ctx context.Context, changed func(string, *fleet.Record), known func()) error {
-	for id, r := range b.loops {
-		changed(id, r)
-		changed(id, r) // told again it is no other loop
-	}
-	for _, id := range b.gone {
-		changed(id, nil)
-	}
-	known()
-	close(b.told)
-	<-ctx.Done()
-	return ctx.Err()
+func (b *bus) Watch(ctx context.Context, _ string) (<-chan fleet.Record, error) {
+	to := make(chan fleet.Record)
+	go func() {
+		defer close(to)
+		for _, r := range append(b.loops, fleet.Record{}, b.gone, b.gone) { // what was counted when the last one comes
+			to <- r
+		}
+		close(b.told)
+		<-ctx.Done()
+	}()
+	return to, nil
 }
 
 // figures are those of our own, without what Go tells.
@@ -82,7 +81,10 @@ func figures(t *testing.T, from prometheus.Gatherer) string {
 }
 
 func TestFiguresOfABus(t *testing.T) {
-	b := &bus{told: make(chan struct{}), gone: []string{"d"}, loops: map[string]*fleet.Record{"a": {Phase: fleet.Queued}, "b": {Phase: fleet.Queued}, "c": {Phase: fleet.Running}, "d": {Phase: fleet.Running}}}
+	loop := func(id string, p fleet.Phase) fleet.Record { return fleet.Record{Task: fleet.Task{ID: id}, Phase: p} }
+	b := &bus{told: make(chan struct{}), gone: loop("d", fleet.Removed), loops: []fleet.Record{
+		loop("a", fleet.Running), loop("a", fleet.Queued), loop("b", fleet.Queued), loop("c", fleet.Running), loop("d", fleet.Running),
+	}}
 	m := NewBus(t.Context(), "1", b)
 	<-b.told
 	all := figures(t, m.Registry())
@@ -99,16 +101,16 @@ func TestFiguresOfABus(t *testing.T) {
 }
 
 func TestFiguresOfAWorker(t *testing.T) {
-	m := NewWorker("1", 4)
-	first := m.Began(fleet.Record{})
-	first.Step(fleet.StepCheckout)(nil)
-	m.Began(fleet.Record{})
-	first.Ended(fleet.Ends, fleet.Record{Phase: fleet.Ended, StopReason: "promise"}, 1.5)
-	for i := range 100 {
-		m.Began(fleet.Record{}).Ended(fleet.Ends, fleet.Record{Phase: fleet.Ended, StopReason: fmt.Sprint("reason-", i)}, 0)
+	m := NewWorker("1", 4, func() int { return 1 })
+	ends := func(reason string, usd float64, stages ...fleet.Stage) {
+		m.Tell(fleet.Attempted{Result: fleet.Ends, Left: fleet.Record{Phase: fleet.Ended, StopReason: reason}, USD: usd, Stages: stages})
 	}
-	m.Began(fleet.Record{}).Ended(fleet.Ends, fleet.Record{Phase: fleet.Ended, StopReason: "promise"}, 0) // one that is known stays so
-	m.Began(fleet.Record{}).Ended(fleet.Lost, fleet.Record{}, -3)
+	ends("promise", 1.5, fleet.Stage{Step: fleet.StepCheckout})
+	for i := range 100 {
+		ends(fmt.Sprint("reason-", i), 0)
+	}
+	ends("promise", 0) // one that is known stays so
+	m.Tell(fleet.Attempted{Result: fleet.Lost, USD: -3})
 	all := figures(t, m.Registry())
 	for _, want := range []string{"slots  4 ", "slots_busy  1 ", "attempts_total ended 0 102 ", "attempts_total failed 0 0 ", "attempts_total lost 0 1 ", "lease_losses_total  0 1 ", "cost_dollars_total  0 1.5 ",
 		"loops_ended_total promise 0 2 ", "loops_ended_total other 0 61 ", "step_duration_seconds checkout 0 0 1\n", "step_duration_seconds setup 0 0 0\n"} {
@@ -138,7 +140,7 @@ func TestMetricsAreServedOnLoopback(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var unwell error
-	if err := Serve(ctx, ":0", NewWorker("1", 1).Registry(), func(context.Context) error { return unwell }, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+	if err := Serve(ctx, ":0", NewWorker("1", 1, func() int { return 0 }).Registry(), func(context.Context) error { return unwell }, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
 	}
 	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/metrics`).FindString(log.String())

@@ -2,14 +2,13 @@ package metrics
 
 import (
 	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
-// Worker has the figures of a worker. It is a fleet.Observer.
+// Worker has the figures of a worker.
 type Worker struct {
 	registry *prometheus.Registry
 	attempts *prometheus.CounterVec
@@ -17,7 +16,6 @@ type Worker struct {
 	steps    *prometheus.HistogramVec
 	losses   prometheus.Counter
 	dollars  prometheus.Counter
-	busy     prometheus.Gauge
 
 	mu      sync.Mutex
 	reasons map[string]bool
@@ -26,8 +24,8 @@ type Worker struct {
 // durations are of steps, from a checkout that is there to an iteration of an hour.
 var durations = []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600}
 
-// NewWorker makes the figures of a worker with so many slots.
-func NewWorker(version string, slots int) *Worker {
+// NewWorker makes the figures of a worker with so many slots, of which so many are busy.
+func NewWorker(version string, slots int, busy func() int) *Worker {
 	w := &Worker{
 		registry: newRegistry(version),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "attempts_total", Help: "Attempts at an iteration, by what became of them."}, []string{"result"}),
@@ -35,12 +33,13 @@ func NewWorker(version string, slots int) *Worker {
 		steps:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds", Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
 		losses:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "lease_losses_total", Help: "Attempts whose loop another worker had in the end."}),
 		dollars:  prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "cost_dollars_total", Help: "What attempts here have cost, or had reserved where nobody knows."}),
-		busy:     prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "slots_busy", Help: "Slots that run an attempt."}),
 		reasons:  map[string]bool{},
 	}
-	has := prometheus.NewGauge(prometheus.GaugeOpts{Name: prefix + "slots", Help: "Slots of this worker."})
-	has.Set(float64(slots))
-	w.registry.MustRegister(w.attempts, w.ended, w.steps, w.losses, w.dollars, w.busy, has)
+	gauge := func(name, help string, value func() int) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, func() float64 { return float64(value()) })
+	}
+	w.registry.MustRegister(w.attempts, w.ended, w.steps, w.losses, w.dollars,
+		gauge("slots_busy", "Slots that run an attempt.", busy), gauge("slots", "Slots of this worker.", func() int { return slots }))
 	for _, result := range fleet.Results { // 0 from the beginning, so that the first one can be seen to come
 		w.attempts.WithLabelValues(string(result))
 	}
@@ -53,30 +52,18 @@ func NewWorker(version string, slots int) *Worker {
 // Registry has all of them.
 func (w *Worker) Registry() prometheus.Gatherer { return w.registry }
 
-// Began implements fleet.Observer.
-func (w *Worker) Began(fleet.Record) fleet.Watcher {
-	w.busy.Inc()
-	return watcher{w}
-}
-
-type watcher struct{ *Worker }
-
-// Step implements fleet.Watcher.
-func (w watcher) Step(s fleet.Step) func(error) {
-	begun := time.Now()
-	return func(error) { w.steps.WithLabelValues(string(s)).Observe(time.Since(begun).Seconds()) }
-}
-
-// Ended implements fleet.Watcher.
-func (w watcher) Ended(what fleet.Result, r fleet.Record, usd float64) {
-	w.busy.Dec()
-	w.attempts.WithLabelValues(string(what)).Inc()
-	w.dollars.Add(max(usd, 0))
-	if what == fleet.Lost {
+// Tell counts an attempt that is over.
+func (w *Worker) Tell(a fleet.Attempted) {
+	for _, s := range a.Stages {
+		w.steps.WithLabelValues(string(s.Step)).Observe(s.Ended.Sub(s.Begun).Seconds())
+	}
+	w.attempts.WithLabelValues(string(a.Result)).Inc()
+	w.dollars.Add(max(a.USD, 0))
+	if a.Result == fleet.Lost {
 		w.losses.Inc()
 	}
-	if r.Phase == fleet.Ended {
-		w.ended.WithLabelValues(w.bounded(r.StopReason)).Inc()
+	if a.Left.Phase == fleet.Ended {
+		w.ended.WithLabelValues(w.bounded(a.Left.StopReason)).Inc()
 	}
 }
 

@@ -161,10 +161,7 @@ func allOf[T comparable](ctx context.Context, updates <-chan T, each func(T)) er
 
 // Watch implements fleet.Bus.
 func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error) {
-	if id == "" {
-		id = ">"
-	}
-	w, err := b.loops.Watch(ctx, id)
+	w, err := b.loops.Watch(ctx, cmp.Or(id, ">"))
 	if err != nil {
 		return nil, err
 	}
@@ -177,8 +174,9 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 			var r fleet.Record
 			switch {
 			case entry == nil:
-				isNews = true
-				continue
+				if isNews = true; id != "" {
+					continue
+				}
 			case entry.Operation() != jetstream.KeyValuePut:
 				if r.ID, r.Phase = entry.Key(), fleet.Removed; !isNews {
 					continue

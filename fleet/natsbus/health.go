@@ -65,3 +65,30 @@ func waits(ctx context.Context, b *Bus, p fleet.Priority, since int64) (waited t
 	}
 	return info.TimeStamp.Sub(time.Unix(0, max(since, first.Time.UnixNano()))), nil
 }
+
+// Depths says how many loops of each priority wait for a worker that may begin at once.
+func (b *Bus) Depths(ctx context.Context) (map[fleet.Priority]int, error) {
+	depths := map[fleet.Priority]int{}
+	for _, p := range fleet.Priorities {
+		queue, err := b.work.Consumer(ctx, "ralph-"+string(p))
+		if err == nil {
+			depths[p] = int(queue.CachedInfo().NumPending)
+			continue
+		}
+		info, err := b.work.Info(ctx, jetstream.WithSubjectFilter("ralph.work."+string(p)+".*")) // no worker has ever been there
+		if err != nil {
+			return nil, err
+		}
+		depths[p] = len(info.State.Subjects)
+	}
+	return depths, nil
+}
+
+// Used is how many bytes the bus keeps.
+func (b *Bus) Used(ctx context.Context) (uint64, error) {
+	account, err := b.js.AccountInfo(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return account.Store, nil
+}

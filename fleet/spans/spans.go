@@ -32,7 +32,7 @@ func Wanted() bool {
 	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != ""
 }
 
-// Worker tells the spans of a worker. It is a fleet.Observer.
+// Worker tells the spans of a worker.
 type Worker struct {
 	provider *sdk.TracerProvider
 	tracer   trace.Tracer
@@ -70,42 +70,28 @@ func (w *Worker) Close() {
 	w.provider.Shutdown(ctx)
 }
 
-// Began implements fleet.Observer.
-func (w *Worker) Began(r fleet.Record) fleet.Watcher {
-	ofLoop := trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceOf(r.ID), SpanID: spanOf(r.ID), TraceFlags: trace.FlagsSampled, Remote: true})
-	ctx, span := w.tracer.Start(trace.ContextWithSpanContext(context.Background(), ofLoop), "attempt",
-		trace.WithAttributes(attribute.String("ralph.loop", r.ID), attribute.Int("ralph.attempt", r.Attempt), attribute.String("ralph.worker", r.Worker)))
-	return watcher{w, ctx, span}
-}
-
-type watcher struct {
-	*Worker
-	ctx  context.Context
-	span trace.Span
-}
-
-// Step implements fleet.Watcher.
-func (w watcher) Step(s fleet.Step) func(error) {
-	_, span := w.tracer.Start(w.ctx, string(s))
-	return func(err error) {
-		if err != nil { // its words may be anybody's
-			span.SetStatus(codes.Error, "")
+// Tell tells an attempt that is over, and its loop when that has ended.
+func (w *Worker) Tell(a fleet.Attempted) {
+	ofLoop := trace.NewSpanContext(trace.SpanContextConfig{TraceID: traceOf(a.ID), SpanID: spanOf(a.ID), TraceFlags: trace.FlagsSampled, Remote: true})
+	ctx, span := w.tracer.Start(trace.ContextWithSpanContext(context.Background(), ofLoop), "attempt", trace.WithTimestamp(a.Begun), trace.WithAttributes(
+		attribute.String("ralph.loop", a.ID), attribute.Int("ralph.attempt", a.Attempt), attribute.String("ralph.worker", a.Worker),
+		attribute.String("ralph.result", string(a.Result)), attribute.Float64("ralph.cost_usd", a.USD)))
+	if a.Result == fleet.Failed || a.Result == fleet.Lost {
+		span.SetStatus(codes.Error, string(a.Result))
+	}
+	for _, s := range a.Stages {
+		_, part := w.tracer.Start(ctx, string(s.Step), trace.WithTimestamp(s.Begun))
+		if s.IsBad { // the words of the error may be anybody's
+			part.SetStatus(codes.Error, "")
 		}
-		span.End()
+		part.End(trace.WithTimestamp(s.Ended))
 	}
-}
-
-// Ended implements fleet.Watcher.
-func (w watcher) Ended(what fleet.Result, r fleet.Record, usd float64) {
-	w.span.SetAttributes(attribute.String("ralph.result", string(what)), attribute.Float64("ralph.cost_usd", usd))
-	if what == fleet.Failed || what == fleet.Lost {
-		w.span.SetStatus(codes.Error, string(what))
-	}
-	w.span.End()
-	if what != fleet.Ends {
+	span.End()
+	if a.Result != fleet.Ends {
 		return
 	}
-	_, span := w.tracer.Start(context.WithValue(context.Background(), loopKey{}, r.ID), "loop", trace.WithNewRoot(), trace.WithTimestamp(r.At),
+	r := a.Left
+	_, span = w.tracer.Start(context.WithValue(context.Background(), loopKey{}, r.ID), "loop", trace.WithNewRoot(), trace.WithTimestamp(r.At),
 		trace.WithAttributes(attribute.String("ralph.loop", r.ID), attribute.Int("ralph.iterations", r.Iterations), attribute.String("ralph.stop_reason", r.StopReason)))
 	span.End(trace.WithTimestamp(r.UpdatedAt))
 }

@@ -3,7 +3,6 @@ package spans
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -74,15 +73,11 @@ func TestALoopIsOneTraceOverAllWorkers(t *testing.T) {
 	defer s.Close()
 	first, second := start(t, "first", s.URL, io.Discard), start(t, "second", s.URL, io.Discard)
 	loop := fleet.Record{Task: fleet.Task{ID: "f1", Name: "a-private-prompt", At: time.Now().Add(-time.Hour)}, Phase: fleet.Running, Attempt: 1}
-	a := first.Began(loop)
-	a.Step(fleet.StepCheckout)(nil)
-	a.Step(fleet.StepSetup)(errors.New("a private word"))
-	a.Ended(fleet.Failed, loop, 0)
+	first.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Failed, Left: loop, Stages: []fleet.Stage{{Step: fleet.StepCheckout}, {Step: fleet.StepSetup, IsBad: true}}})
 	loop.Attempt = 2
-	b := second.Began(loop)
-	b.Step(fleet.StepIteration)(nil)
-	loop.Phase, loop.StopReason, loop.UpdatedAt = fleet.Ended, "promise", time.Now()
-	b.Ended(fleet.Ends, loop, 1.5)
+	left := loop
+	left.Phase, left.StopReason, left.UpdatedAt = fleet.Ended, "promise", time.Now()
+	second.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Ends, Left: left, USD: 1.5, Stages: []fleet.Stage{{Step: fleet.StepIteration}}})
 	first.Close()
 	second.Close()
 	r.mu.Lock()
@@ -141,7 +136,7 @@ func TestACollectorThatIsAwaySlowsNothingAndIsToldOfOnce(t *testing.T) {
 		var log safe
 		w := start(t, "w", url, &log)
 		for range 10_000 { // more than fit into a queue: nobody waits
-			w.Began(fleet.Record{Task: fleet.Task{ID: "f1"}}).Ended(fleet.GoesOn, fleet.Record{}, 0)
+			w.Tell(fleet.Attempted{Record: fleet.Record{Task: fleet.Task{ID: "f1"}}, Result: fleet.GoesOn})
 		}
 		closed := make(chan struct{})
 		go func() { w.Close(); close(closed) }()

@@ -48,22 +48,19 @@ func TestLoopsAreFollowedFromInside(t *testing.T) {
 	if used, err := b.Used(ctx); err != nil || used == 0 {
 		t.Errorf("it keeps %d bytes, %v", used, err)
 	}
-	told := make(chan string, 10)
-	go b.Follow(ctx, func(id string, r *fleet.Record) {
-		if r == nil {
-			id = "no " + id
-		}
-		told <- id
-	}, func() { told <- "known" })
-	for _, want := range []string{"a", "b", "known"} {
-		if got := <-told; got != want {
-			t.Errorf("told %s, want %s", got, want)
+	all, err := b.Watch(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"a", "b", ""} {
+		if got := <-all; got.ID != want {
+			t.Errorf("told of %q, want %q", got.ID, want)
 		}
 	}
 	if err := b.loops.Delete(ctx, "a"); err != nil {
 		t.Fatal(err)
 	}
-	if got := <-told; got != "no a" {
-		t.Errorf("told %s of one that is removed", got)
+	if got := <-all; got.ID != "a" || got.Phase != fleet.Removed {
+		t.Errorf("told %+v of one that is removed", got)
 	}
 }
