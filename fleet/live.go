@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
+	"io"
 	"strconv"
 )
 
@@ -27,4 +29,30 @@ func Untag(line []byte) (attempt, n int, rest []byte) {
 		return 0, 0, line
 	}
 	return attempt, n, append([]byte("{"), after...)
+}
+
+// EachLine calls take with each line of a transcript behind the first ones. A line without an end isn't whole.
+func EachLine(transcript io.Reader, skip int, take func(line []byte) error) error {
+	lines := bufio.NewReaderSize(transcript, 64<<10)
+	for n := 0; ; n++ {
+		var line []byte
+		var err error
+		if n < skip {
+			for err = bufio.ErrBufferFull; err == bufio.ErrBufferFull; {
+				_, err = lines.ReadSlice('\n')
+			}
+		} else {
+			line, err = lines.ReadBytes('\n')
+		}
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case n >= skip:
+			if err := take(line); err != nil {
+				return err
+			}
+		}
+	}
 }

@@ -6,20 +6,20 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Limits that are changed while an iteration begins or ends are those of the next one.
 func TestAWorkerThatRefusesAnUpdate(t *testing.T) {
-	for reason, isFine := range map[string]bool{wire.ReasonNotRunning: true, wire.ReasonNoRun: false} {
+	for why, isFine := range map[error]bool{loop.ErrNotRunning: true, loop.ErrNoRun: false} {
+		reply, _ := Encode(loop.ReplyOf(0, why))
 		bus := newMemory()
 		r := queued()
 		bus.Create(t.Context(), r)
-		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return []byte(`{"error":{"reason":"` + reason + `","message":"no"}}`) })
+		bus.Listen(t.Context(), r.ID, func([]byte) []byte { return reply })
 		err := handle(t, bus, r).Update(loop.Patch{Given: limits.Given{MaxIterations: new(7)}})
 		kept, _, _ := bus.Get(t.Context(), r.ID)
 		if (err == nil) != isFine || (len(kept.Changed) > 0) != isFine {
-			t.Errorf("%s: %v, and the loop keeps %q", reason, err, kept.Changed)
+			t.Errorf("%s: %v, and the loop keeps %q", why, err, kept.Changed)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -47,20 +46,12 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 
 // endIn is the last end that a transcript has.
 func endIn(from io.Reader) (end wire.End, err error) {
-	lines := bufio.NewReaderSize(from, 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if bytes.Contains(line, []byte(wire.KindEnd)) {
-			var it wire.End
-			if json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
-				end = it
-			}
+	err = fleet.EachLine(from, 0, func(line []byte) error {
+		var it wire.End
+		if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
+			end = it
 		}
-		if err == io.EOF {
-			return end, nil
-		}
-		if err != nil {
-			return end, err
-		}
-	}
+		return nil
+	})
+	return end, err
 }

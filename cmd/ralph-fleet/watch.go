@@ -1,8 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -264,22 +264,11 @@ func (w *watcher) file(ctx context.Context, r fleet.Record, attempt int) error {
 		return err
 	}
 	defer from.Close()
-	lines := bufio.NewReaderSize(from, 64<<10)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		if len(line) > 0 && n > w.told[attempt] {
-			w.told[attempt] = n
-			if err := w.show(append(bytes.TrimRight(line, "\n"), '\n'), false); err != nil {
-				return err
-			}
-		}
-		if err == io.EOF {
-			return ctx.Err()
-		}
-		if err != nil {
-			return err
-		}
-	}
+	err = fleet.EachLine(from, w.told[attempt], func(line []byte) error {
+		w.told[attempt]++
+		return w.show(line, false)
+	})
+	return cmp.Or(err, ctx.Err())
 }
 
 // stands says where the loop is, when that has changed, and at last how it has ended.

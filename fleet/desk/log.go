@@ -1,8 +1,8 @@
 package desk
 
 import (
-	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,6 +93,7 @@ func (u said) isOfAttempt() bool {
 var (
 	errFull = errors.New("the page is full")
 	errEnd  = errors.New("here it was to end")
+	errOver = errors.New("the iteration is over")
 )
 
 // page reads what comes behind a cursor.
@@ -170,49 +171,22 @@ func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fle
 		defer f.Close()
 		from = f
 	}
-	lines := bufio.NewReaderSize(from, 64<<10)
-	for n := 0; ; n++ {
-		if n < skip {
-			switch err := skipLine(lines); {
-			case err == io.EOF:
-				return nil
-			case err != nil:
-				return err
-			}
-			continue
-		}
-		line, err := lines.ReadBytes('\n')
-		switch {
-		case err == io.EOF: // a line without an end isn't whole
-			return nil
-		case err != nil:
-			return err
-		}
+	err := fleet.EachLine(from, skip, func(line []byte) error {
 		if isLive && endsIteration(line) {
-			return nil // it has ended when the bus knows what came of it: what it changed can be asked for then
+			return errOver // it has ended when the bus knows what came of it: what it changed can be asked for then
 		}
-		if err := take(line); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+		return cmp.Or(take(line), ctx.Err())
+	})
+	if err == errOver {
+		return nil
 	}
+	return err
 }
 
 // endsIteration says whether a line tells that its iteration is over.
 func endsIteration(line []byte) bool {
 	var u struct{ SessionUpdate, Phase string }
 	return bytes.Contains(line, []byte(wire.KindIteration)) && json.Unmarshal(line, &u) == nil && u.SessionUpdate == wire.KindIteration && u.Phase == wire.PhaseEnd
-}
-
-func skipLine(r *bufio.Reader) error {
-	for {
-		_, err := r.ReadSlice('\n')
-		if err != bufio.ErrBufferFull {
-			return err
-		}
-	}
 }
 
 // file opens what an attempt has said that counts: here, or fetched from the bus.
