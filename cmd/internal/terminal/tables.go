@@ -67,29 +67,26 @@ func row(line text.Segment, source []byte, columns int) *extast.TableRow {
 
 // cellsOf splits a line at its bars, but for escaped ones. A line without a bar
 // has no cells.
-func cellsOf(line text.Segment, source []byte) []text.Segment {
+func cellsOf(line text.Segment, source []byte) (cells []text.Segment) {
 	line = line.TrimLeftSpace(source)
 	line = line.TrimRightSpace(source)
-	var cells []text.Segment
-	start, bars := line.Start, 0
-	for at := line.Start; at <= line.Stop; at++ {
-		isBar := at < line.Stop && source[at] == '|' && (at == line.Start || source[at-1] != '\\')
-		if isBar {
-			bars++
-		}
-		if !isBar && at < line.Stop {
+	start := line.Start
+	add := func(end int) {
+		cell := text.NewSegment(start, end)
+		cell = cell.TrimLeftSpace(source)
+		cells = append(cells, cell.TrimRightSpace(source))
+	}
+	for at := line.Start; at < line.Stop; at++ {
+		if source[at] != '|' || at > line.Start && source[at-1] == '\\' {
 			continue
 		}
-		// The outer bars have nothing outside.
-		if outside := at == line.Start || at == line.Stop && start == at; !outside {
-			cell := text.NewSegment(start, at)
-			cell = cell.TrimLeftSpace(source)
-			cells = append(cells, cell.TrimRightSpace(source))
+		if at > line.Start { // the outer bars have nothing outside
+			add(at)
 		}
 		start = at + 1
 	}
-	if bars == 0 {
-		return nil
+	if start > line.Start && start < line.Stop {
+		add(line.Stop)
 	}
 	return cells
 }
