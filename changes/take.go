@@ -24,7 +24,7 @@ const (
 	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
 	begunName = "begun" // there while the index may have more than the last snapshot
 	worksName = "works" // what an undo has under its hands
-	agentName = "agent" // there while an agent may change the folder
+	agentName = "agent" // not empty while an agent may change the folder
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
@@ -60,7 +60,7 @@ func (s *shots) Start(ctx context.Context) (Taken, error) {
 // Begin says that an agent begins to work in the folder, until After. A snapshot that
 // somebody else's step makes before that has what a run did which was cut off.
 func (s *shots) Begin() error {
-	if err := os.WriteFile(filepath.Join(s.home, agentName), nil, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.home, agentName), []byte("works"), 0o600); err != nil {
 		return fmt.Errorf("noting that an agent begins: %w", err)
 	}
 	return nil
@@ -87,12 +87,14 @@ func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 		return Taken{}, err
 	}
 	agent := filepath.Join(s.home, agentName)
-	if _, err := os.Lstat(agent); err == nil && next.Kind == kindBetween {
+	marker, markerErr := os.Stat(agent)
+	isMarked := markerErr == nil && marker.Size() > 0
+	if isMarked && next.Kind == kindBetween {
 		next.Kind = kindCutOff
 	}
 	defer func() {
-		if err == nil {
-			os.Remove(agent)
+		if err == nil && isMarked { // the file stays: to make one anew takes longest of all that a run without changes does here
+			err = os.Truncate(agent, 0)
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)

@@ -183,13 +183,13 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 	if purpose == toRun || s.Prompt != l.doc.state.Prompt {
 		f.prompt = &s.Prompt
 	}
+	data := l.data
 	if purpose == toLeave || purpose == toHandOn || !isTold {
 		l.doc.Set(s)
 		l.doc.carry(purpose == toHandOn)
-	}
-	data, err := render(l.doc)
-	if err != nil {
-		return false, err
+		if data, err = render(l.doc); err != nil {
+			return false, err
+		}
 	}
 	if purpose != toHandOn || f.drives.Load() {
 		if err := f.Note(s); err != nil {

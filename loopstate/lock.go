@@ -298,11 +298,19 @@ func complete(o Owner) Owner {
 	if o.StartedAt.IsZero() {
 		o.StartedAt = time.Now().UTC()
 	}
-	if o.ProcessStart == "" {
-		o.ProcessStart, _ = ProcessStart(o.PID) // unknown is better than no loop
+	if o.ProcessStart == "" && o.PID == os.Getpid() {
+		o.ProcessStart = ownStart()
+	} else if o.ProcessStart == "" {
+		o.ProcessStart, _ = ProcessStart(o.PID)
 	}
 	return o
 }
+
+// ownStart is the start of this process; one that is unknown is better than no loop.
+var ownStart = sync.OnceValue(func() string {
+	start, _ := ProcessStart(os.Getpid())
+	return start
+})
 
 // Previous returns the record of an owner that died without releasing the lock. If that owner
 // lives, its lock is elsewhere and this folder is a copy.

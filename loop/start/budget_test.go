@@ -1,0 +1,40 @@
+package start
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/config"
+)
+
+// The user's budget is what the file says by now, each time that it was written.
+func TestBudgetIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	now := budgetOf(config.Settings{Files: config.Files{UserDir: dir}}).Now
+	for _, step := range []struct {
+		text string
+		want float64
+	}{{"", 0}, {"[budget]\nper_day = 5.0\n", 5}, {"[budget]\nper_day = 12.0\n", 12}, {"", 0}} {
+		file := filepath.Join(dir, config.UserName)
+		os.Remove(file)
+		if step.text != "" {
+			if err := os.WriteFile(file, []byte(step.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 2 { // what is unchanged says the same
+			if limits, err := now(); err != nil || limits.PerDay != step.want {
+				t.Errorf("%q: %+v, %v; want %v a day", step.text, limits, err, step.want)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(dir, config.UserName), []byte("budget = "), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if limits, err := now(); err == nil {
+			t.Errorf("a broken file: %+v", limits)
+		}
+	}
+}
