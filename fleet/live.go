@@ -18,7 +18,7 @@ func Tag(line []byte, attempt, n int) []byte {
 	return append(fmt.Appendf(nil, `{"attempt":%d,"line":%d,`, attempt, n), rest...)
 }
 
-// Untag is the reverse. The attempt is 0 for a line that an older worker has told.
+// Untag is the reverse. The attempt is 0 for what isn't such a line.
 func Untag(line []byte) (attempt, n int, rest []byte) {
 	after, isTagged := bytes.CutPrefix(line, []byte(`{"attempt":`))
 	first, after, ok := bytes.Cut(after, []byte(`,"line":`))

@@ -194,16 +194,12 @@ func (w *watcher) run(ctx context.Context, now bool) (r fleet.Record, err error)
 				return r, nil
 			}
 			at, n, line := fleet.Untag(line)
-			if at == 0 { // an older worker doesn't number them
-				at = max(r.Attempt, 1)
-				n = w.told[at] + 1
-			}
-			if at >= w.at && w.told[at] == 0 { // what counts of those before comes first, and who runs it
+			if at >= max(w.at, 1) && w.told[at] == 0 { // what counts of those before comes first, and who runs it
 				if r, err = w.look(ctx); err != nil {
 					return r, err
 				}
 			}
-			if at < w.at || n <= w.told[at] {
+			if at < max(w.at, 1) || n <= w.told[at] {
 				continue
 			}
 			w.at, w.told[at] = at, n

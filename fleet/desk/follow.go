@@ -292,11 +292,8 @@ func (t *transcript) isFilled() {
 
 // hear keeps what a loop says, as long as it says something.
 func (d *Desk) hear(t *transcript, lines <-chan []byte, news func()) {
-	nth := 0
 	for line := range lines {
-		nth++
-		r, _ := d.now(t.id)
-		if err := t.hear(line, nth, r.Attempt); err != nil {
+		if err := t.hear(line); err != nil {
 			d.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
 		}
 		news()

@@ -212,21 +212,17 @@ func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, at
 	return os.Open(name)
 }
 
-// hear takes a live line. An older worker doesn't number them: nth is which one of what is
-// there it is, and attempt the one that runs.
-func (t *transcript) hear(line []byte, nth, attempt int) error {
+// hear takes a live line.
+func (t *transcript) hear(line []byte) error {
 	at, n, rest := fleet.Untag(line)
-	if at == 0 {
-		at, n = attempt, nth
-	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	had := 0
 	if at == t.attempt {
 		had = t.lines
 	}
-	if at < t.attempt || n <= had || n-had > maxMissing {
-		return nil // of an attempt that came to nothing, or heard before
+	if at == 0 || at < t.attempt || n <= had || n-had > maxMissing {
+		return nil // nobody's, of an attempt that came to nothing, or heard before
 	}
 	if t.live == nil {
 		f, err := os.CreateTemp(t.dir, "live-*")

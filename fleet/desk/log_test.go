@@ -112,20 +112,6 @@ func TestATranscriptGoesOn(t *testing.T) {
 	}
 }
 
-func TestAWorkerOfAnOlderVersionNumbersNothing(t *testing.T) {
-	b := newBus(loopOf("f1", fleet.Queued))
-	d, s := atDesk(t, b)
-	b.begin(t, "f1")
-	s.until(t, "attempt 1", func() bool { now, _ := d.now("f1"); return now.Attempt == 1 })
-	for _, line := range attemptOf(1, 3) {
-		b.say("f1", line)
-	}
-	r := &reader{t: t, d: d, s: s}
-	r.read()
-	b.say("f1", attemptOf(1, 4)[3])
-	r.until(saidBy([2]int{1, 4}))
-}
-
 func TestACursorOfAnotherLogBeginsAnew(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued))
 	d, s := atDesk(t, b)

@@ -18,8 +18,12 @@ import (
 // diskSubject is where a server that ralph-fleet serves says how its disk is, with its id behind it.
 const diskSubject = "ralph.disk."
 
-// diskEvery is how often a server looks at its disk.
-const diskEvery = time.Second
+// diskEvery is how often a server looks at its disk, and boundEvery whether its streams are still bounded as it said:
+// somebody may have made them anew.
+const (
+	diskEvery  = time.Second
+	boundEvery = 30 * time.Second
+)
 
 // Disk is that of a bus.
 type Disk struct {
@@ -78,6 +82,8 @@ func (s *Served) tend(ctx context.Context) {
 		return
 	}
 	var heard *nats.Subscription
+	var isBound bool // as it has to be: the streams are asked only until then, and once in a while
+	var looked time.Time
 	for wasFull := false; ctx.Err() == nil; pause(ctx, diskEvery) {
 		free, err := s.options.free(s.options.Dir)
 		if err != nil {
@@ -90,7 +96,7 @@ func (s *Served) tend(ctx context.Context) {
 				s.log.Error("the bus can't be served anew", "error", err)
 				continue
 			}
-			heard, d.Failed = nil, false
+			heard, isBound, d.Failed = nil, false, false
 		}
 		s.disk.Store(&d)
 		if heard == nil {
@@ -100,35 +106,40 @@ func (s *Served) tend(ctx context.Context) {
 			})
 		}
 		if d.IsFull() != wasFull {
+			isBound = false
 			if wasFull = !wasFull; wasFull {
 				s.log.Warn(d.String())
 			} else {
 				s.log.Info(d.String())
 			}
 		}
+		if isBound && time.Since(looked) < boundEvery {
+			continue
+		}
 		within, cancel := context.WithTimeout(ctx, openPatience)
-		bound(within, js, filesStream, d.IsFull(), s.options.MaxFiles)
-		bound(within, js, liveStream, d.IsFull(), 0)
+		isBound = bound(within, js, filesStream, d.IsFull(), s.options.MaxFiles) && bound(within, js, liveStream, d.IsFull(), 0)
+		looked = time.Now()
 		cancel()
 	}
 }
 
-// bound has a stream keep no more than it has on a disk that is full, and else so many bytes; 0 is any number. One that
-// isn't there yet, or has no leader, comes later.
-func bound(ctx context.Context, js jetstream.JetStream, name string, isFull bool, most int64) {
+// bound has a stream keep no more than it has on a disk that is full, and else so many bytes; 0 is any number. It says
+// whether that is so: one that isn't there yet, or has no leader, comes later.
+func bound(ctx context.Context, js jetstream.JetStream, name string, isFull bool, most int64) bool {
 	if most <= 0 {
 		most = -1
 	}
 	stream, err := js.Stream(ctx, name)
 	if err != nil {
-		return
+		return false
 	}
 	info := stream.CachedInfo()
 	if isOpen := info.Config.MaxBytes == most; isOpen != isFull {
-		return
+		return true
 	}
 	if info.Config.MaxBytes = most; isFull {
 		info.Config.MaxBytes = max(int64(info.State.Bytes), 1)
 	}
-	js.UpdateStream(ctx, info.Config) // else it is tried again
+	_, err = js.UpdateStream(ctx, info.Config)
+	return err == nil
 }
