@@ -117,15 +117,12 @@ func Needs(folder, loopID string) bool {
 // statusOf is what a state file tells of its loop.
 func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
-		UnknownCosts: s.UnknownCosts,
-		LoopID:       s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
+		Cost: s.Cost, UnknownCosts: s.UnknownCosts,
+		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
 		SessionFile: s.SessionFile, Standing: s.Standing, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
 		Hats: s.HatCosts.WithRuns(s.Queue.Runs), Sandbox: WallsOf(s),
-	}
-	if s.CostUSD != nil {
-		status.Cost = stream.USD(*s.CostUSD)
 	}
 	if s.Checking { // the last one is to be verified
 		status.Iteration = max(s.Iteration-1, 1)

@@ -154,7 +154,7 @@ func (f *File) recorded(s State) (found State, isKept, ok bool) {
 		}
 		moved := s.with(r.State)
 		if _, err := os.Stat(filepath.Join(r.Folder, filepath.FromSlash(Name))); err == nil {
-			s.CostUSD, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.CostUSD, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
+			s.Cost, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.Cost, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
 			return s, false, true
 		}
 		return moved, false, true

@@ -19,7 +19,7 @@ import (
 // spent is a loop that has spent something.
 func spent(id string) State {
 	return State{
-		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, CostUSD: new(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5},
+		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, Cost: stream.USD(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5},
 		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
 	}
 }
@@ -33,7 +33,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	const text = "---\nactive: true\niteration: 7\nmax_iterations: 50\ncompletion_promise: null\nstarted_at: null\nloop_id: \"counted\"\n---\n\nGo."
 	wantText(t, f, text)
 	s := spent("counted")
-	s.Iteration, s.CostUSD, s.Guidance = 8, new(2.5), nil
+	s.Iteration, s.Cost, s.Guidance = 8, stream.USD(2.5), nil
 	for name, keep := range map[string]func() error{
 		"noted":   func() error { return f.Note(s) },
 		"updated": func() error { _, err := f.Update(func(now *State) error { now.Elapsed++; return nil }); return err },
@@ -47,7 +47,7 @@ func TestWhatALoopCountsIsBesideItsFile(t *testing.T) {
 	s.Elapsed += 2
 	for _, file := range []*File{f, open(t, f.root)} {
 		got, err := file.Load()
-		if err != nil || got.Iteration != 8 || *got.CostUSD != 2.5 || got.Guidance != nil || !got.Begun || got.InARow.Failures != 2 {
+		if err != nil || got.Iteration != 8 || got.Cost.USD != 2.5 || got.Guidance != nil || !got.Begun || got.InARow.Failures != 2 {
 			t.Errorf("%+v, %v", got, err)
 		}
 	}
@@ -153,14 +153,14 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 	parent := t.TempDir()
 	f := leave(t, t.TempDir(), "first")
 	write(t, f, file+"second\n---\n\nGo.")
-	if s, err := f.Load(); err != nil || s.CostUSD != nil || s.Iteration != 2 {
+	if s, err := f.Load(); err != nil || s.Cost.Known || s.Iteration != 2 {
 		t.Errorf("another loop in its folder: %+v, %v", s, err)
 	}
 	// A copy has spent what its original has, and is allowed nothing.
 	leave(t, f.root, "copied")
 	of := open(t, parent)
 	write(t, of, file+"copied\n---\n\nGo.")
-	if s, err := of.Load(); err != nil || s.CostUSD == nil || *s.CostUSD != 1.5 || s.Elapsed != time.Minute || s.Allowed != nil || s.Guidance != nil || s.Iteration != 2 || s.SessionFile != "" {
+	if s, err := of.Load(); err != nil || !s.Cost.Known || s.Cost.USD != 1.5 || s.Elapsed != time.Minute || s.Allowed != nil || s.Guidance != nil || s.Iteration != 2 || s.SessionFile != "" {
 		t.Errorf("a copy: %+v, %v", s, err)
 	}
 	if err := os.Remove(f.Path()); err != nil { // it was moved
@@ -177,7 +177,7 @@ func TestWhoseRecordIsBelieved(t *testing.T) {
 	if err := os.Remove(mustRecord(t, f, "copied")); err != nil {
 		t.Fatal(err)
 	}
-	if s, err := open(t, parent).Load(); err != nil || *s.CostUSD != 1.5 || s.Allowed == nil {
+	if s, err := open(t, parent).Load(); err != nil || s.Cost.USD != 1.5 || s.Allowed == nil {
 		t.Errorf("at home: %+v, %v", s, err)
 	}
 }
@@ -205,7 +205,7 @@ func TestWhatIsNoRecord(t *testing.T) {
 			if err := spoil(mustRecord(t, f, "spoilt")); err != nil {
 				t.Fatal(err)
 			}
-			if s, err := f.Load(); err != nil || s.CostUSD != nil {
+			if s, err := f.Load(); err != nil || s.Cost.Known {
 				t.Errorf("%+v, %v", s, err)
 			}
 		})
@@ -285,7 +285,7 @@ func TestTheVersionOfARecord(t *testing.T) {
 		}
 		again := open(t, f.root)
 		s, err := again.Load()
-		if isRead := err == nil && *s.CostUSD == 1.5; isRead != want || err != nil && !strings.Contains(err.Error(), path+", which a later version of ralph-lsp has written: update this one") {
+		if isRead := err == nil && s.Cost.USD == 1.5; isRead != want || err != nil && !strings.Contains(err.Error(), path+", which a later version of ralph-lsp has written: update this one") {
 			t.Errorf("%s: %+v, %v", version, s, err)
 		}
 		lock, err := again.Lock(Owner{})

@@ -41,7 +41,7 @@ type State struct {
 	// Ours.
 	Iteration    int           `json:"iteration"`    // the one that runs or runs next, see StopReason; 1 is the first
 	Begun        bool          `json:"begun"`        // it runs, was cut off when its owner died, or failed
-	CostUSD      *float64      `json:"costUsd"`      // spent so far; nil is unknown
+	Cost         stream.Cost   `json:"costUsd"`      // spent so far
 	UnknownCosts int           `json:"unknownCosts"` // runs so far whose cost isn't in that, as nobody knows it
 	Elapsed      time.Duration `json:"elapsed"`      // running time so far, without waits and pauses
 	Tokens       stream.Tokens `json:"tokens"`       // used so far
@@ -117,7 +117,7 @@ func (s State) ours() []byte {
 func (s State) isSound() bool {
 	n := s.InARow
 	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits, n.Overloads, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
-		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0 && (s.CostUSD == nil || *s.CostUSD >= 0)
+		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0
 }
 
 // with is a state with what is ours, as ours wrote it.
@@ -125,7 +125,7 @@ func (s State) with(ours []byte) State {
 	if ours == nil {
 		return s
 	}
-	s.CostUSD = nil // what it points to is another state's, as what these have
+	// What these have is another state's.
 	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
 	s.Queue, s.HatCosts, s.Account = hats.Queue{}, nil, account.Account{}
 	_ = json.Unmarshal(ours, &s)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const testdata = "../testdata/state"
@@ -52,7 +53,7 @@ var readable = map[string]State{
 		StartedAt: date("2026-01-02T17:35:07Z"),
 		LoopID:    "01JGKX", Backend: "pi", Hat: "builder", Model: "claude-sonnet-4",
 		BackendArgs: []string{"--thinking", "medium"},
-		CostUSD:     new(1.42),
+		Cost:        stream.USD(1.42),
 		Given: limits.Given{MaxIterations: new(50), MaxCostUSD: new(5.0),
 			MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(5), MaxUnchanged: new(8)},
 		Elapsed:    time.Hour + 2*time.Minute + 3500*time.Millisecond,

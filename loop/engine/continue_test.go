@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestContinue(t *testing.T) {
@@ -17,7 +18,7 @@ func TestContinue(t *testing.T) {
 		cost, idle := 1.5, 7*time.Minute
 		return &loopstate.State{
 			Active: true, Iteration: 4, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
-			Backend: "pi", BackendArgs: []string{"--planted"}, CostUSD: &cost, Elapsed: time.Hour,
+			Backend: "pi", BackendArgs: []string{"--planted"}, Cost: stream.USD(cost), Elapsed: time.Hour,
 			Given: limits.Given{MaxIterations: new(6), IdleTimeout: &idle},
 		}
 	}

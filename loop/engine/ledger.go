@@ -16,8 +16,8 @@ func (l *books) findCost(s *loopstate.State) {
 		return
 	}
 	kept, err := history.CostOfLoop(s.SessionFile, s.LoopID)
-	if err == nil && kept.Known && (s.CostUSD == nil || *s.CostUSD < kept.USD) {
-		s.CostUSD = &kept.USD
+	if err == nil && kept.Known && (!s.Cost.Known || s.Cost.USD < kept.USD) {
+		s.Cost = kept
 	}
 }
 

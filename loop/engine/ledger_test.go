@@ -164,7 +164,7 @@ func TestAnInterruptedIterationIsRunAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		r.Interrupt()
 		state, err := r.file.Load()
-		if err != nil || state.Begun || state.Iteration != 2 || *state.CostUSD != 2 || state.InARow.Failures != 1 {
+		if err != nil || state.Begun || state.Iteration != 2 || state.Cost.USD != 2 || state.InARow.Failures != 1 {
 			t.Errorf("the file says %+v, %v", state, err)
 		}
 	})
@@ -200,7 +200,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 				r.handler(0).Handle(stream.Usage{Cost: stream.USD(float64(i+1) / 1000), Tokens: stream.Tokens{Output: int64(i)}})
 				if i == 0 {
 					synctest.Wait()
-					if state, _ := r.file.Load(); state.CostUSD == nil || *state.CostUSD != 0.001 || !state.Begun || state.Iteration != 1 {
+					if state, _ := r.file.Load(); !state.Cost.Known || state.Cost.USD != 0.001 || !state.Begun || state.Iteration != 1 {
 						t.Errorf("after the first turn the file says %+v", state)
 					}
 				}
@@ -208,8 +208,8 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 			}
 			time.Sleep(2 * bookInterval)
 			state, _ := r.file.Load()
-			if *state.CostUSD != 1 || state.Tokens.Output != 999 || state.Elapsed < 9*time.Second || state.Elapsed > 12*time.Second {
-				t.Errorf("after the last turn the file says $%v, %+v", *state.CostUSD, state)
+			if state.Cost.USD != 1 || state.Tokens.Output != 999 || state.Elapsed < 9*time.Second || state.Elapsed > 12*time.Second {
+				t.Errorf("after the last turn the file says $%v, %+v", state.Cost.USD, state)
 			}
 			time.Sleep(10 * time.Second) // nothing is spent
 		}
@@ -292,13 +292,13 @@ func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
 				r := start(t, nil, withTime(costs(2, "no"), time.Hour))
 				time.Sleep(time.Minute)
 				left := r.killed()
-				left.CostUSD, left.SessionFile = &tt.file, sessionThatCost(t, r, 2)
+				left.Cost, left.SessionFile = stream.USD(tt.file), sessionThatCost(t, r, 2)
 				again, err := tryStart(t, &left, func(c *setup.Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := again.Status().Cost; got != stream.USD(tt.want) || *stateFileOf(again).CostUSD != tt.want {
-					t.Errorf("it goes on at %v, its file says %v", got, *stateFileOf(again).CostUSD)
+				if got := again.Status().Cost; got != stream.USD(tt.want) || stateFileOf(again).Cost.USD != tt.want {
+					t.Errorf("it goes on at %v, its file says %v", got, stateFileOf(again).Cost.USD)
 				}
 				again.Kill()
 			})

@@ -210,11 +210,11 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	l.snapshots.Circles.CutOff = found.Begun && found.StopReason == ""
 	l.setOwner()
 	session := l.openSession(found.SessionFile)
-	if found.LoopID != "" && found.Iteration > 1 && found.CostUSD == nil && found.Elapsed == 0 {
+	if found.LoopID != "" && found.Iteration > 1 && !found.Cost.Known && found.Elapsed == 0 {
 		l.cfg.Warnings = append(l.cfg.Warnings, "what this loop has spent so far isn't known here, so its budget and its time begin anew")
 	}
 	return l.store.Leave(func(s *loopstate.State) error {
-		s.CostUSD = found.CostUSD
+		s.Cost = found.Cost
 		if l.snapshots.Circles.CutOff {
 			s.Account.Failures.Add(loop.CutOff)
 		}

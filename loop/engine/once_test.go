@@ -180,7 +180,7 @@ func TestALoopIsDetached(t *testing.T) {
 			if n, err := r.Detach(); n != 1 || err != nil {
 				r.t.Errorf("Detach: %d, %v", n, err)
 			}
-		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return s.Iteration == 2 && *s.CostUSD == 1 }},
+		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return s.Iteration == 2 && s.Cost.USD == 1 }},
 		{"while it is paused", func(r *rig) {
 			time.Sleep(10 * time.Second)
 			r.Pause()

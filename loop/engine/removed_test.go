@@ -30,7 +30,7 @@ func TestTheStateFileIsRemoved(t *testing.T) {
 					time.Sleep(time.Second)
 				}
 				if tt.want == loop.StopPromise {
-					if s := stateFileOf(r); s.Prompt != "Build it" || s.CostUSD == nil || *s.CostUSD != 0.25 || s.Iteration != 1 || !s.Begun {
+					if s := stateFileOf(r); s.Prompt != "Build it" || !s.Cost.Known || s.Cost.USD != 0.25 || s.Iteration != 1 || !s.Begun {
 						t.Errorf("what is back says %+v", s)
 					}
 				}

@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // countNested adds what loops of the agents' have spent since, and says what is left.
@@ -47,10 +46,8 @@ func (l *books) joinOuter() error {
 	}
 	most, given := *left, &l.cfg.Limits.MaxCostUSD
 	if l.cfg.Continue {
-		var s loopstate.State
-		if s, _ = l.store.Load(); s.CostUSD != nil {
-			most += *s.CostUSD
-		}
+		s, _ := l.store.Load()
+		most += s.Cost.USD
 		now := s.Limits().MaxCostUSD
 		if l.cfg.Change.MaxCostUSD != nil {
 			now = *l.cfg.Change.MaxCostUSD

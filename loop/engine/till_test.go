@@ -47,8 +47,8 @@ func TestWhatAgentsLoopsSpendCounts(t *testing.T) {
 			}
 			time.Sleep(2 * beatInterval)
 			synctest.Wait()
-			if got := r.Status().Cost; got != stream.USD(tt.want) || *stateFileOf(r).CostUSD != tt.want {
-				t.Errorf("%s %s: it cost %v, the file says %v", tt.file, tt.text, got, *stateFileOf(r).CostUSD)
+			if got := r.Status().Cost; got != stream.USD(tt.want) || stateFileOf(r).Cost.USD != tt.want {
+				t.Errorf("%s %s: it cost %v, the file says %v", tt.file, tt.text, got, stateFileOf(r).Cost.USD)
 			}
 		}
 		if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(`{"usd":1.5}`), 0o600); err != nil {

@@ -289,10 +289,7 @@ func UsedBy(s loopstate.State) Spent {
 	if s.Begun {
 		used.Iterations++ // it was cut off: who drove the loop died
 	}
-	if s.CostUSD != nil {
-		used.Cost = stream.USD(*s.CostUSD)
-	}
-	used.Hats, used.Unknown = s.HatCosts, s.UnknownCosts
+	used.Cost, used.Hats, used.Unknown = s.Cost, s.HatCosts, s.UnknownCosts
 	return used
 }
 

@@ -64,11 +64,8 @@ func (p *State) Enter(s *loopstate.State) {
 	s.OverBudget = p.Purse.Why
 	Reopen(s)
 	p.Talk.Enter(s)
-	s.CostUSD = nil
-	if cost := p.Base.Cost.Plus(p.Current.Cost); cost.Known {
-		usd := math.Round(max(cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
-		s.CostUSD = &usd
-	}
+	s.Cost = p.Base.Cost.Plus(p.Current.Cost)
+	s.Cost.USD = math.Round(max(s.Cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
 }
 
 // Account adds a run to what the loop has used, and counts how it went.
