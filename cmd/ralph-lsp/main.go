@@ -103,3 +103,16 @@ func listing(use string, list func() *cobra.Command, more ...*cobra.Command) *co
 	cmd.AddCommand(append(more, list())...)
 	return cmd
 }
+
+// serveEditor serves an editor, or shows the help to a person.
+func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
+	if _, ok := terminal.Is(cmd.InOrStdin()); ok && !s.Wanted {
+		return cmd.Help()
+	}
+	stdout := terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer) // the server looks after its errors
+	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+	if err == nil && code != terminal.ExitDone {
+		return &exitError{code: code} // the log has said why
+	}
+	return err
+}
