@@ -42,8 +42,6 @@ type Question struct {
 	Said
 }
 
-func (Question) update() {}
-
 // PermissionResult is the answer to MethodPermission; null leaves the question open.
 type PermissionResult struct {
 	Answer string `json:"answer"` // deny, once, loop, value
@@ -59,8 +57,6 @@ type AnswerUpdate struct {
 	By            string `json:"by,omitempty"`
 	Said
 }
-
-func (AnswerUpdate) update() {}
 
 // AnswerParams is the argument of ralph.loop.answer. Without an ID it is about the question
 // that has waited longest, and without an Answer the client is asked again.

@@ -18,8 +18,6 @@ type StatusUpdate struct {
 	Status        LoopStatus `json:"status"`
 }
 
-func (StatusUpdate) update() {}
-
 // MaxStatusUpdate bounds a StatusUpdate, in bytes of JSON.
 const MaxStatusUpdate = 128 << 10
 

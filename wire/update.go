@@ -10,8 +10,9 @@ import (
 
 // Update is one entry of a ralph/update notification, with the names and the
 // enums of the Agent Client Protocol; what that protocol doesn't have is named
-// _ralph/... What doesn't apply is left out of the JSON, never null.
-type Update interface{ update() }
+// _ralph/... What doesn't apply is left out of the JSON, never null. It is a struct of this package
+// that begins with SessionUpdate, or a Raw.
+type Update any
 
 // The values of "sessionUpdate".
 const (
@@ -327,26 +328,6 @@ type Raw []byte
 // MarshalJSON returns the update as it is.
 func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
 
-func (Raw) update()            {}
-func (Chunk) update()          {}
-func (ToolCall) update()       {}
-func (ToolCallUpdate) update() {}
-func (UsageUpdate) update()    {}
-func (SessionUpdate) update()  {}
-func (Discard) update()        {}
-func (Iteration) update()      {}
-func (StateChange) update()    {}
-func (Retry) update()          {}
-func (Compaction) update()     {}
-func (Topic) update()          {}
-func (Goal) update()           {}
-func (Promise) update()        {}
-func (Guidance) update()       {}
-func (Limits) update()         {}
-func (Warning) update()        {}
-func (ErrorUpdate) update()    {}
-func (End) update()            {}
-
 // The kinds of updates that are mostly of sessions of other programs.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
@@ -363,13 +344,9 @@ type UserChunk struct {
 	Content       TextContent `json:"content"`
 }
 
-func (UserChunk) update() {}
-
 // Note is an entry of another program's in a session.
 type Note struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindNote
 	Label         string `json:"label"`         // the entry's type
 	Text          string `json:"text,omitempty"`
 }
-
-func (Note) update() {}

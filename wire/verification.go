@@ -33,8 +33,6 @@ type Problem struct {
 	Message string `json:"message"`
 }
 
-func (Verify) update() {}
-
 func projectVerify(e loop.Verify) Verify {
 	u := Verify{
 		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: Sentence(e.Command), DurationMs: e.Duration.Milliseconds(), CostUSD: Dollars(e.Cost), Output: stream.Plain(e.Output),
