@@ -46,7 +46,7 @@ func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Pa
 		return nil, err
 	}
 	if err := p.Said.Check(); err != nil {
-		return nil, invalid(err)
+		return nil, err
 	}
 	if path == "" {
 		return nil, loop.ErrNothingToGoOn

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -36,10 +35,7 @@ type starter struct {
 // patchOf returns what parameters change, and refuses what no loop can have.
 func patchOf(p wire.LimitParams) (loop.Patch, error) {
 	patch, err := p.Patch()
-	if bad := (*limits.Error)(nil); errors.As(err, &bad) {
-		return patch, refusal.Invalid(bad.Limit.Wire, "%s %v", bad.Limit.Wire, bad.Err)
-	}
-	if patch.Promise != nil {
+	if err == nil && patch.Promise != nil {
 		err = checkPromise(*patch.Promise)
 	}
 	return patch, err
@@ -56,14 +52,6 @@ func checkPromise(promise string) error {
 func optionsOf(c wire.Choices) (start.Options, error) {
 	patch, err := patchOf(c.LimitParams)
 	return start.Options{Agent: start.Agent{Name: c.Backend, Hat: c.Hat, Model: c.Model, Args: c.Args}, Limits: patch}, err
-}
-
-// invalid is the error for a setting, by its name on the wire.
-func invalid(err error) error {
-	if bad := (*settings.Error)(nil); errors.As(err, &bad) {
-		return refusal.Invalid(bad.Setting.Wire, "%v", err)
-	}
-	return err
 }
 
 // start starts a loop, or tells what that would do.
@@ -167,7 +155,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
 	own.Said = p.Said
 	if err = cmp.Or(err, own.Said.Check()); err != nil {
-		return setup.Config{}, nil, invalid(err)
+		return setup.Config{}, nil, err
 	}
 	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect, Attended: true}
 	if p.Settings != nil {
@@ -175,7 +163,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 			return setup.Config{}, nil, err
 		}
 		if err := p.Settings.CheckEditor(); err != nil {
-			return setup.Config{}, nil, invalid(fmt.Errorf("the settings' %w", err))
+			return setup.Config{}, nil, fmt.Errorf("the settings' %w", err)
 		}
 		resolver.Editor.Said = p.Settings.Said
 		if host := p.Settings.Host; host != nil {
@@ -212,9 +200,6 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	}
 	if noModel := (*start.NoModelError)(nil); errors.As(err, &noModel) {
 		return setup.Config{}, nil, refusal.Invalid("model", "%v: say it with args", err)
-	}
-	if badArgument := (*start.ArgumentError)(nil); errors.As(err, &badArgument) {
-		return setup.Config{}, nil, refusal.Invalid("args", "%v", err)
 	}
 	if err := checkPromise(cfg.Promise); err != nil {
 		return setup.Config{}, nil, err

@@ -56,9 +56,6 @@ func (rd *Reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 	if from.Path != "" {
 		output, found, err = history.Output(ctx, from.Path, p.Iteration, p.ToolCallID)
 	}
-	if foreign := (*history.FormatError)(nil); errors.As(err, &foreign) {
-		return "", "", refusal.Failed(wire.ReasonNoSession, foreign, nil)
-	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err
 	}

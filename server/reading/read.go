@@ -78,13 +78,10 @@ var errUnwritten = errors.New("nothing is written yet")
 
 // unread says why a log couldn't be read.
 func unread(from folders.LoopLog, err error) error {
-	foreign, isForeign := errors.AsType[*history.FormatError](err)
 	unreadable, isUnreadable := errors.AsType[*fs.PathError](err)
 	switch {
 	case isUnreadable && from.Goes && errors.Is(err, fs.ErrNotExist):
 		return errUnwritten
-	case isForeign:
-		return refusal.Failed(wire.ReasonNoSession, foreign, nil)
 	case isUnreadable:
 		return refusal.Failed(wire.ReasonNoSession, unreadable, nil)
 	}

@@ -15,7 +15,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -111,7 +114,11 @@ var rules = []rule{
 	told(func(e *start.UnknownHatError) error { return unknownName("hat", e, e.Known) }),
 	told(func(e *agents.UnknownError) error { return unknownName("agent", e, e.Known) }),
 	failed(wire.ReasonLimitReached, func(e *loop.CapError) data { return data{"stopReason": e.Reason, "iterations": e.Used.MaxIterations} }),
+	told(func(e *limits.Error) error { return Invalid(e.Limit.Wire, "%s %v", e.Limit.Wire, e.Err) }),
+	badSetting,
+	invalid[*start.ArgumentError]("args"),
 	invalid[*ask.AnswerError]("answer"),
+	told(func(e *history.FormatError) error { return Failed(wire.ReasonNoSession, e, nil) }),
 	failed(wire.ReasonNoSandbox, func(e *sandbox.Error) data { return data{"fix": e.Fix} }),
 	failed[*loopstate.NotWritableError](wire.ReasonNotWritable, nil),
 	failed[*caller.Refused](wire.ReasonAgent, nil),
@@ -175,6 +182,14 @@ func is(one error, reason string) rule {
 		}
 		return nil
 	}
+}
+
+// badSetting is the rule for a setting, by its name on the wire.
+func badSetting(err error) error {
+	if e, ok := errors.AsType[*settings.Error](err); ok {
+		return Invalid(e.Setting.Wire, "%v", err)
+	}
+	return nil
 }
 
 // canceled is left to the connection, which answers as the specification says.

@@ -78,7 +78,7 @@ var picture = Rules{
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
 		"server/documents":         {"agents", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
 		"server/turns":             {},
-		"server/refusal":           {"agents", "backends", "changes", "config", "internal/caller", "loop", "loop/ask", "loop/start", "loopstate", "sandbox", "server/rpc", "wire", "wire/answers"},
+		"server/refusal":           {"agents", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/caller", "loop", "loop/ask", "loop/start", "loopstate", "sandbox", "server/rpc", "wire", "wire/answers"},
 		"server/doctor":            {"backends", "config", "internal/tell", "loop", "loop/engine/setup", "loop/start", "loopstate", "sandbox", "server/refusal", "verify", "wire", "wire/answers"},
 		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
 		"server/session":           {"backends", "config", "history", "server/client", "server/feed", "server/findings", "server/rpc", "server/turns", "stream", "wire", "wire/answers"},
