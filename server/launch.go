@@ -60,7 +60,7 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 	if close(known); err != nil {
 		r.Feed.Close()
 		f.GaveUp()
-		l.workspace.Look(f) // for what the watch has left alone meanwhile
+		f.Look() // for what the watch has left alone meanwhile
 		l.Work.Done()
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
 	}
 	l.questions.announce(f, r, end, isOpen)
 	if isOpen {
-		l.workspace.Look(f)
+		f.Look()
 	}
 }
 

@@ -50,7 +50,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.
-	w.Lookout.Left, m.starter.controls = q.offerToContinue, m.controls
+	w.Left, m.starter.controls = q.offerToContinue, m.controls
 	q.launcher, q.starter, q.commands = m.launcher, m.starter, m.commands
 	e.Status = feed.NewStatus(ed, m.snapshot)
 	return m

@@ -20,7 +20,7 @@ func TestALoopThatBeginsIsNotAnothersForAMoment(t *testing.T) {
 	m.workspace.AwaitLooks(t.Context())
 	f := m.workspace.Known(dir)
 	shown := func() []wire.LoopStatus {
-		m.workspace.Look(f)
+		f.Look()
 		return m.workspace.Statuses()
 	}
 	if _, err := m.workspace.Begin(dir); err != nil {

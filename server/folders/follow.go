@@ -20,14 +20,14 @@ const endPatience = 30 * time.Second
 
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
-func (o *lookout) follow(ctx context.Context, f *Folder) {
-	if o.Editor.Client().Version < 2 {
+func (f *Folder) follow(ctx context.Context) {
+	if f.workspace.Editor.Client().Version < 2 {
 		return // it knows updates of our loops only
 	}
-	t := tail{Session: o.Session}
+	t := tail{Session: f.workspace.Session}
 	for {
 		var next <-chan time.Time
-		if o.lookInto(ctx, f, &t) {
+		if f.lookInto(ctx, &t) {
 			next = time.After(followPoll)
 		}
 		select {
@@ -41,7 +41,7 @@ func (o *lookout) follow(ctx context.Context, f *Folder) {
 
 // lookInto tells what is new of a folder's loop. It returns whether there may
 // be more.
-func (o *lookout) lookInto(ctx context.Context, f *Folder, t *tail) bool {
+func (f *Folder) lookInto(ctx context.Context, t *tail) bool {
 	now, ours, driven := f.followed()
 	switch {
 	case ours: // its feed tells
@@ -54,18 +54,18 @@ func (o *lookout) lookInto(ctx context.Context, f *Folder, t *tail) bool {
 	case owned: // also when its state file is gone
 		driven = true
 	case err == nil && now.loopID == "": // that is written by now
-		o.look(f)
+		f.Look()
 	}
 	if driven {
 		t.driven = time.Now()
 	}
 	driven = time.Since(t.driven) < endPatience
-	withheld := feed.WithheldBy(o.Editor.Client(), o.workspace.UpdateLevel())
+	withheld := feed.WithheldBy(t.Editor.Client(), f.workspace.UpdateLevel())
 	if t.loopID == "" || withheld == feed.WithholdAll {
 		return driven
 	}
 	if err := t.tell(ctx, withheld); err != nil && ctx.Err() == nil {
-		o.Log.Debug("the loop can't be followed", "loop", t.loopID, "error", err)
+		t.Log.Debug("the loop can't be followed", "loop", t.loopID, "error", err)
 	}
 	return driven
 }

@@ -5,6 +5,7 @@ package folders
 import (
 	"context"
 	"errors"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,8 +23,9 @@ import (
 type Workspace struct {
 	*session.Session
 	*loops
-	Lookout *lookout      // looks at each folder
-	opened  chan struct{} // holds one signal: the worktrees are others
+	permissions *permission.Desk
+	Left        func(*Folder, *Seen) // is told of a loop that nobody drives
+	opened      chan struct{}        // holds one signal: the worktrees are others
 
 	mu      sync.Mutex
 	closed  bool
@@ -34,20 +36,13 @@ type Workspace struct {
 
 // New returns a workspace without folders; permissions ask what its loops wait to be told.
 func New(e *session.Session, a *permission.Desk) *Workspace {
-	w := &Workspace{Session: e, opened: make(chan struct{}, 1), folders: map[string]*Folder{}, asked: map[askedOf]bool{}}
-	w.loops, w.Lookout = &loops{w}, &lookout{Session: e, workspace: w, permissions: a}
+	w := &Workspace{Session: e, permissions: a, opened: make(chan struct{}, 1), folders: map[string]*Folder{}, asked: map[askedOf]bool{}}
+	w.loops = &loops{w}
 	return w
 }
 
 // paths lists the folders. The caller holds mu.
-func (w *Workspace) paths() []string {
-	paths := make([]string, 0, len(w.folders))
-	for path := range w.folders {
-		paths = append(paths, path)
-	}
-	slices.Sort(paths)
-	return paths
-}
+func (w *Workspace) paths() []string { return slices.Sorted(maps.Keys(w.folders)) }
 
 // realNow is the path without links. A known folder that it would be taken for
 // is looked at again: the link that it was named by may lead elsewhere by now.
@@ -129,8 +124,8 @@ func (w *Workspace) folder(path, real string) *Folder {
 		ctx, unwatch := context.WithCancel(w.Ctx)
 		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
 		w.folders[path] = f
-		w.Work.Go(func() { w.Lookout.watch(ctx, f) })
-		w.Work.Go(func() { w.Lookout.follow(ctx, f) })
+		w.Work.Go(func() { f.watch(ctx) })
+		w.Work.Go(func() { f.follow(ctx) })
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 )
 
@@ -83,16 +84,8 @@ func (o *outbox) putLatest(key string, frame []byte) {
 func (o *outbox) forget(key string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, waiting := o.latest[key]; !waiting {
-		return
-	}
 	delete(o.latest, key)
-	for i, k := range o.keys {
-		if k == key {
-			o.keys = append(o.keys[:i], o.keys[i+1:]...)
-			return
-		}
-	}
+	o.keys = slices.DeleteFunc(o.keys, func(k string) bool { return k == key })
 }
 
 // putBulk queues a frame behind the other bulk, once there is room for it.
