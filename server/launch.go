@@ -92,7 +92,7 @@ func (l *launcher) told(f *folders.Folder, r *folders.Managed, e loop.Event) {
 // retire takes a loop that ended out of its folder and tells the editor.
 func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
 	defer close(r.Retired)
-	r.Offered.Moot()
+	r.Offered.Withdraw()
 	r.Feed.Close()
 	left := folders.SeenIn(f.Path) // now, so that nobody sees the loop without what it left
 	isOpen, closing := f.Ended(r, left)

@@ -21,13 +21,13 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, e loop.Event) {
 	}
 	switch e := e.(type) {
 	case loop.IterationStart:
-		q.workspace.WithdrawUndo(r.Config.Folder)
+		f.Undo.Withdraw()
 	case loop.Verify:
 		if e.State == verify.Running && e.Output == "" {
-			r.Offered.Moot()
+			r.Offered.Withdraw()
 		}
 	case loop.LimitsChanged:
-		r.Offered.Moot()
+		r.Offered.Withdraw()
 	case loop.Warning:
 		if slices.Contains(r.Config.Warnings, e.Message) {
 			return // the start has told those
@@ -47,7 +47,7 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, e loop.Event) {
 	case len(said.Offers) == 0:
 		q.User.Show(kind, message)
 	default:
-		ctx := r.Offered.Question(q.Ctx)
+		ctx := r.Offered.Ask(q.Ctx)
 		q.Work.Go(func() { q.offer(ctx, kind, message, "", session.ActionLeave, said.Offers) })
 	}
 }

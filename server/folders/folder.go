@@ -28,14 +28,15 @@ type Folder struct {
 	looked    chan struct{}      // closed when its state file was looked at once
 	news      chan struct{}      // holds one signal: its loop may have changed
 
-	starting int       // how many of ours begin just now
-	running  *Managed  // ours, until it ended
-	last     *Managed  // ours, the last one that ended
-	seen     *Seen     // one that we don't drive
-	question *question // what the user is asked about its loop; nil: nothing
+	starting  int       // how many of ours begin just now
+	running   *Managed  // ours, until it ended
+	last      *Managed  // ours, the last one that ended
+	seen      *Seen     // one that we don't drive
+	left      Questions // what the user is asked about a loop that nobody drives
+	situation string    // in which that is asked; in another one it is moot
 
-	review  review             // of its last loop's changes
-	undoing context.CancelFunc // withdraws what the user is asked about an undo; nil: nothing
+	review review    // of its last loop's changes
+	Undo   Questions // what the user is asked about an undo
 }
 
 // hasOurs says whether a loop of ours runs in the folder, or begins: it has a state file
@@ -69,9 +70,9 @@ func (f *Folder) see(found *Seen) (before, now *Seen, refresh bool) {
 	now = f.seen
 	moved := !samePlace(before, now)
 	if moved && now != nil && now.Status.State == loop.StateRunning {
-		f.withdrawUndo()
+		f.Undo.Withdraw()
 	}
-	if f.question != nil && f.question.situation != now.situation() {
+	if f.situation != "" && f.situation != now.situation() {
 		f.withdraw()
 	}
 	if now != nil && !now.Status.State.Over() {
@@ -138,7 +139,9 @@ func (f *Folder) AskOnce(found *Seen) context.Context {
 		return nil
 	}
 	f.workspace.asked[loopOf] = true
-	return f.questionAbout(found.situation())
+	f.withdraw()
+	f.situation = found.situation()
+	return f.left.Ask(f.workspace.Ctx)
 }
 
 // isPast says whether our loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
@@ -266,44 +269,20 @@ func sameLoop(a, b *Seen) bool {
 	return samePlace(a, b) && x.Cost == y.Cost && x.Pausing == y.Pausing && reflect.DeepEqual(x.Tool, y.Tool) && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
 }
 
-// question is one about the loop in a folder that waits for its answer.
-type question struct {
-	situation string             // of the folder, see seenLoop; in another one the question is moot
-	cancel    context.CancelFunc // withdraws it
-}
-
-// withdraw takes back what the user is asked about the folder's loop. The
-// caller holds the workspace's mu.
+// withdraw takes back what the user is asked about the folder. The caller holds the workspace's mu.
 func (f *Folder) withdraw() {
-	f.withdrawUndo()
-	if f.question != nil {
-		f.question.cancel()
-		f.question = nil
-	}
-}
-
-// questionAbout returns the context of a question about the folder's loop,
-// which is over when the question is moot. The caller holds the workspace's mu.
-func (f *Folder) questionAbout(situation string) context.Context {
-	f.withdraw()
-	ctx, cancel := context.WithCancel(f.workspace.Ctx)
-	f.question = &question{situation, cancel}
-	return ctx
+	f.Undo.Withdraw()
+	f.left.Withdraw()
+	f.situation = ""
 }
 
 // askedOf is a loop of which the user was asked what to do with it.
 type askedOf struct{ folder, loopID string }
 
-// withdrawUndo takes back what the user is asked about an undo. The caller holds
-// the workspace's mu.
-func (f *Folder) withdrawUndo() {
-	if f.undoing != nil {
-		f.undoing()
-		f.undoing = nil
-	}
-}
-
+// Within ends when the folder is forgotten.
 func (f *Folder) Within() context.Context { return f.ctx }
+
+// Name begins what a user is told of its loop.
 func (f *Folder) Name() string {
 	f.workspace.mu.Lock()
 	now, _ := f.now()
@@ -311,7 +290,7 @@ func (f *Folder) Name() string {
 	return f.workspace.NameOf(now)
 }
 
-// waiting lists the open questions of the folder's loop, oldest first; none while the server
+// Waiting lists the open questions of the folder's loop, oldest first; none while the server
 // shuts down, or of a folder that is open no more.
 func (f *Folder) Waiting() (all []permission.Waiting) {
 	f.workspace.mu.Lock()

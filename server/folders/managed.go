@@ -14,7 +14,7 @@ type Managed struct {
 	*engine.Loop
 	Feed    *feed.Feed
 	Config  setup.Config
-	Offered offered       // to a user without a plugin
+	Offered Questions     // that its offers became, to a user without a plugin
 	Retired chan struct{} // closed when it is over, out of its folder, and the editor was told
 }
 
@@ -25,27 +25,27 @@ func (r *Managed) Cancel() {
 	<-r.Retired
 }
 
-// offered are the questions that a loop's offers became, until they are moot.
-type offered struct {
+// Questions are some that the user is asked at once, until they are moot.
+type Questions struct {
 	mu       sync.Mutex
 	withdraw []context.CancelFunc
 }
 
-// Question returns the context of a question, which is over when it is moot.
-func (o *offered) Question(parent context.Context) context.Context {
+// Ask returns the context of a question, which is over when it is moot.
+func (q *Questions) Ask(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancel(parent)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.withdraw = append(o.withdraw, cancel)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.withdraw = append(q.withdraw, cancel)
 	return ctx
 }
 
-// Moot takes back what the user was asked.
-func (o *offered) Moot() {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, withdraw := range o.withdraw {
+// Withdraw takes back what the user was asked.
+func (q *Questions) Withdraw() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, withdraw := range q.withdraw {
 		withdraw()
 	}
-	o.withdraw = nil
+	q.withdraw = nil
 }

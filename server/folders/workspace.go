@@ -289,26 +289,6 @@ func (w *Workspace) RunningAt(path string) *Managed {
 	return nil
 }
 
-// WithdrawUndo takes back what the user is asked about an undo in a folder.
-func (w *Workspace) WithdrawUndo(path string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if f := w.at(path, path); f != nil {
-		f.withdrawUndo()
-	}
-}
-
-// AsksUndo says how to withdraw what the user is asked about an undo in a folder, in the place of
-// an earlier such question.
-func (w *Workspace) AsksUndo(path string, withdraw func()) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if f := w.folders[path]; f != nil {
-		f.withdrawUndo()
-		f.undoing = withdraw
-	}
-}
-
 // SetLevel says which updates the editor wants, of all loops.
 func (w *Workspace) SetLevel(level string) {
 	w.mu.Lock()

@@ -64,8 +64,7 @@ func (v *Reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 	if len(would.Undone)+len(would.Merged) == 0 {
 		return would, nil
 	}
-	asking, done := v.asking(ctx, folder)
-	defer done()
+	asking := v.asking(ctx, folder)
 	chosen := v.User.Ask(asking, answers.QuestionBefore(p, would), session.AboutUndoing)
 	agreed := chosen == session.ActionUndo || v.User.AsksItself() // who can't be asked can redo
 	if !agreed || asking.Err() != nil {
@@ -76,8 +75,7 @@ func (v *Reviewer) undoWithQuestion(ctx context.Context, s *changes.Store, folde
 
 // pauseFirst asks whether to pause the loop that is in the way of an undo.
 func (v *Reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.AtWorkError) (any, error) {
-	asking, done := v.asking(ctx, folder)
-	defer done()
+	asking := v.asking(ctx, folder)
 	offer := wire.OffersAtWork(folder)[0]
 	switch chosen := v.User.AskWith(asking, session.MessageInfo, wire.QuestionAtWork(atWork), session.ActionLeave, offer.Title); {
 	case chosen == session.ActionLeave, asking.Err() != nil:
@@ -94,10 +92,13 @@ func (v *Reviewer) pauseFirst(ctx context.Context, folder string, atWork *loop.A
 	return result, nil
 }
 
-// asking is the context of a question about an undo in a folder: it is moot when
-// an iteration begins there, or another such question comes up.
-func (v *Reviewer) asking(ctx context.Context, path string) (asking context.Context, done func()) {
-	asking, cancel := context.WithCancel(ctx)
-	v.workspace.AsksUndo(path, cancel)
-	return asking, cancel
+// asking is the context of a question about an undo in a folder: it is moot when an iteration begins
+// there, or another such question comes up.
+func (v *Reviewer) asking(ctx context.Context, path string) context.Context {
+	f := v.workspace.Known(path)
+	if f == nil {
+		return ctx
+	}
+	f.Undo.Withdraw()
+	return f.Undo.Ask(ctx)
 }
