@@ -55,11 +55,11 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, e loop.Event) {
 // offer says something and asks whether to do one of the offers, and does it. ctx
 // is over when they are moot.
 func (q *questions) offer(ctx context.Context, kind session.MessageType, message, question, safe string, offers []wire.Command) {
-	var titles []string
+	titles := []string{safe}
 	for _, o := range offers {
 		titles = append(titles, o.Title)
 	}
-	chosen := slices.Index(titles, q.User.AskWith(ctx, kind, message+question, safe, titles...))
+	chosen := slices.Index(titles, q.User.AskWith(ctx, kind, message+question, titles...)) - 1
 	if ctx.Err() != nil {
 		return
 	}

@@ -4,7 +4,6 @@ package permission
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -137,15 +136,11 @@ func (p *Desk) put(ctx context.Context, w Waiting) *ask.Answer {
 	if !p.queues() {
 		return p.putPlainly(ctx, w)
 	}
-	var raw json.RawMessage
-	err := p.Editor.Request(ctx, wire.MethodPermission, w.Question, &raw)
+	var result *wire.PermissionResult
+	err := p.Editor.Request(ctx, wire.MethodPermission, w.Question, &result)
 	if rpc.IsUnknownMethod(err) {
 		p.deaf.Store(true)
 		return p.putPlainly(ctx, w)
-	}
-	var result *wire.PermissionResult
-	if err == nil {
-		err = json.Unmarshal(raw, &result)
 	}
 	if err != nil && ctx.Err() == nil {
 		p.Log.Warn("what the editor answers to a question can't be read", "error", err)
@@ -168,7 +163,7 @@ func (p *Desk) putPlainly(ctx context.Context, w Waiting) *ask.Answer {
 		for _, o := range w.Offers {
 			titles = append(titles, o.Title)
 		}
-		chosen := slices.Index(titles, p.User.AskWith(ctx, session.MessageWarning, message, titles[0], titles[1:]...))
+		chosen := slices.Index(titles, p.User.AskWith(ctx, session.MessageWarning, message, titles...))
 		if chosen >= 0 {
 			answer := w.Offers[chosen].Arguments[0].(wire.AnswerParams)
 			return p.Said(answer.Answer, answer.Text)

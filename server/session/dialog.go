@@ -42,30 +42,18 @@ type MessageParams struct {
 	Actions []MessageItem `json:"actions,omitempty"`
 }
 
-// topic is what a question is about.
-type topic int
+// A Topic is what a question is about, by the replies to it. Some clients choose the first one when
+// their user only presses Return, so the one that runs, raises and loses nothing stands first.
+type Topic []string
 
-const (
-	AboutTrust topic = iota
-	AboutReplacing
-	AboutLeftBehind // a start met a loop that nobody drives
-	AboutUndoing
-	AboutDiscarding // a worktree with what is in it
+// The topics.
+var (
+	AboutTrust      = Topic{ActionDont, ActionTrust}
+	AboutReplacing  = Topic{ActionKeep, ActionCancelAndStart}
+	AboutLeftBehind = Topic{ActionKeep, ActionContinue, ActionDiscardAndStart} // a start met a loop that nobody drives
+	AboutUndoing    = Topic{ActionLeave, ActionUndo}
+	AboutDiscarding = Topic{ActionLeave, wire.TitleDiscardTree} // a worktree with what is in it
 )
-
-// replies are those to each question. Some clients choose the first one when
-// their user only presses Return, so the one that runs, raises and loses
-// nothing stands first.
-var replies = [...]struct {
-	safe   string
-	others []string
-}{
-	AboutTrust:      {ActionDont, []string{ActionTrust}},
-	AboutReplacing:  {ActionKeep, []string{ActionCancelAndStart}},
-	AboutLeftBehind: {ActionKeep, []string{ActionContinue, ActionDiscardAndStart}},
-	AboutUndoing:    {ActionLeave, []string{ActionUndo}},
-	AboutDiscarding: {ActionLeave, []string{wire.TitleDiscardTree}},
-}
 
 // Dialog speaks with the user of a client.
 type Dialog struct {
@@ -75,16 +63,16 @@ type Dialog struct {
 
 // Ask asks the user and returns the action that was chosen, "" when none was.
 // Commands behind the one that asks go on meanwhile.
-func (d Dialog) Ask(ctx context.Context, message string, about topic) string {
-	return d.AskWith(ctx, MessageInfo, message, replies[about].safe, replies[about].others...)
+func (d Dialog) Ask(ctx context.Context, message string, about Topic) string {
+	return d.AskWith(ctx, MessageInfo, message, about...)
 }
 
 // Permit is ask about something that err keeps from being done. It returns the
 // action that was chosen, and err as it is to be answered: whoever says no needn't
 // be told why.
-func (d Dialog) Permit(ctx context.Context, message string, about topic, err error) (string, error) {
+func (d Dialog) Permit(ctx context.Context, message string, about Topic, err error) (string, error) {
 	chosen := d.Ask(ctx, message, about)
-	if chosen == replies[about].safe {
+	if chosen == about[0] {
 		err = Declined(err)
 	}
 	return chosen, err
@@ -98,13 +86,13 @@ type declinedError struct{ error }
 func (e *declinedError) Unwrap() error { return e.error }
 
 // AskWith is ask with answers of one's own, the safe one first.
-func (d Dialog) AskWith(ctx context.Context, kind MessageType, message, safe string, others ...string) string {
+func (d Dialog) AskWith(ctx context.Context, kind MessageType, message string, replies ...string) string {
 	if d.Mute.Load() {
 		return ""
 	}
 	turns.Of(ctx).End()
-	params := MessageParams{Type: kind, Message: stream.Plain(message), Actions: []MessageItem{{safe}}}
-	for _, title := range others {
+	params := MessageParams{Type: kind, Message: stream.Plain(message)}
+	for _, title := range replies {
 		params.Actions = append(params.Actions, MessageItem{title})
 	}
 	var chosen *MessageItem
