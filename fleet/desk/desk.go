@@ -41,6 +41,7 @@ type Desk struct {
 	snapshots snapshots
 	origins   origins
 	news      chan struct{} // holds one signal: there is something to show
+	tried     chan struct{} // closed once the bus was dialled, with or without success
 
 	mu      sync.Mutex
 	watcher elsewhere.Watcher
@@ -56,7 +57,7 @@ func New(o Options) *Desk {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{Options: o, news: make(chan struct{}, 1), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
+	d := &Desk{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
 	d.logs.init(d)
 	d.snapshots.desk = d
 	return d
@@ -80,8 +81,9 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	defer running.Wait()
 	running.Go(func() { d.report(ctx) })
 	running.Go(func() { d.logs.prune(ctx) })
+	isTried := sync.OnceFunc(func() { close(d.tried) })
 	for wait := redialFirst; ctx.Err() == nil; wait = min(2*wait, redialLast) {
-		err := d.serve(ctx)
+		err := d.serve(ctx, isTried)
 		if ctx.Err() != nil {
 			return
 		}
@@ -89,6 +91,7 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 			wait = redialFirst
 		}
 		d.away(err)
+		isTried()
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -96,8 +99,9 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 	}
 }
 
-// serve looks after the loops for as long as there is a connection. It is an error that there is none.
-func (d *Desk) serve(ctx context.Context) error {
+// serve looks after the loops for as long as there is a connection, and calls known once they are known. It is an
+// error that there is none.
+func (d *Desk) serve(ctx context.Context, known func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	bus, hangUp, err := d.Dial(ctx, cancel)
@@ -128,6 +132,7 @@ func (d *Desk) serve(ctx context.Context) error {
 			case r.ID == "":
 				isKnown = true
 				d.arrive(bus, all)
+				known()
 			default:
 				all = append(all, r)
 			}
@@ -303,27 +308,20 @@ func (d *Desk) Find(p wire.LoopParams) string {
 
 // Check implements elsewhere.Place. A bus that is being dialled for the first time is waited for.
 func (d *Desk) Check(ctx context.Context) answers.Check {
-	const patience, interval = 3 * time.Second, 50 * time.Millisecond
+	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		d.mu.Lock()
-		isHere, why, n := d.bus != nil, d.why, len(d.records)
-		d.mu.Unlock()
-		if why == nil && !isHere {
-			why = ctx.Err()
-		}
-		switch {
-		case isHere:
-			return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
-		case why != nil:
-			return answers.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
-		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(interval):
-		}
+	select {
+	case <-d.tried:
+	case <-ctx.Done():
 	}
+	d.mu.Lock()
+	isHere, why, n := d.bus != nil, cmp.Or(d.why, ctx.Err()), len(d.records)
+	d.mu.Unlock()
+	if isHere {
+		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
+	}
+	return answers.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 }
 
 // Loop implements elsewhere.Place.
