@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -74,31 +75,24 @@ type LoopStart struct {
 	Continued bool      `json:"continued,omitempty"`
 }
 
-// Changes says how much a loop changed in its folder.
-type Changes struct {
-	Files   int `json:"files"`
-	Added   int `json:"added"` // lines
-	Removed int `json:"removed"`
-}
-
 // LoopEnd closes a loop.
 type LoopEnd struct {
-	StopReason   string          `json:"stopReason"`
-	Promise      string          `json:"promise,omitempty"`
-	Iterations   int             `json:"iterations"`
-	Limit        int             `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
-	Cost         stream.Cost     `json:"costUsd,omitzero"`
-	UnknownCosts int             `json:"unknownCostRuns,omitempty"` // runs whose cost isn't in that, as nobody knows it
-	Tokens       stream.Tokens   `json:"tokens"`
-	Hats         hats.Costs      `json:"hats,omitempty"` // where hats handed over
-	DurationMs   int64           `json:"durationMs"`
-	Error        string          `json:"error,omitempty"`
-	Denials      []stream.Denial `json:"denials,omitempty"`
-	Changes      *Changes        `json:"changes,omitempty"`
-	Verified     string          `json:"verified,omitempty"` // of a promise: by what, and how that went
-	Guards       string          `json:"guards,omitempty"`   // what it was verified by and the loop changed
-	Prompt       string          `json:"prompt,omitempty"`   // what was asked, or most of that
-	Account      account.Account `json:"account,omitzero"`   // what it met on its way
+	StopReason   string           `json:"stopReason"`
+	Promise      string           `json:"promise,omitempty"`
+	Iterations   int              `json:"iterations"`
+	Limit        int              `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
+	Cost         stream.Cost      `json:"costUsd,omitzero"`
+	UnknownCosts int              `json:"unknownCostRuns,omitempty"` // runs whose cost isn't in that, as nobody knows it
+	Tokens       stream.Tokens    `json:"tokens"`
+	Hats         hats.Costs       `json:"hats,omitempty"` // where hats handed over
+	DurationMs   int64            `json:"durationMs"`
+	Error        string           `json:"error,omitempty"`
+	Denials      []stream.Denial  `json:"denials,omitempty"`
+	Changes      *changes.Summary `json:"changes,omitempty"`
+	Verified     string           `json:"verified,omitempty"` // of a promise: by what, and how that went
+	Guards       string           `json:"guards,omitempty"`   // what it was verified by and the loop changed
+	Prompt       string           `json:"prompt,omitempty"`   // what was asked, or most of that
+	Account      account.Account  `json:"account,omitzero"`   // what it met on its way
 }
 
 // InputKind says from whom an input came.

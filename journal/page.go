@@ -82,7 +82,7 @@ func (s source) until(at int64) (from, end int64) {
 // page reads what comes behind a cursor, and where that ends.
 func (s source) page(ctx context.Context, after string, o Options) (Page, int64, error) {
 	at, known := s.find(after)
-	p := pager{Options: o, usage: -1}
+	p := NewPager(o)
 	p.page.Reset = !known && after != ""
 	from, end := s.until(at)
 	if from != at {
@@ -110,9 +110,8 @@ func (s source) page(ctx context.Context, after string, o Options) (Page, int64,
 		}
 		at += size
 	}
-	p.seal()
 	p.page.Cursor = cursor{s.name, at}.String()
-	return p.page, at, nil
+	return p.Page(), at, nil
 }
 
 // find returns the place of a cursor; ok is false for one that leads to no line, and then it is the first.
@@ -156,8 +155,8 @@ func nextLine(r *bufio.Reader) (data []byte, size int64, err error) {
 	return long, size, err
 }
 
-// pager makes a page of lines.
-type pager struct {
+// Pager makes a page of lines, or of updates that are kept elsewhere than in a journal.
+type Pager struct {
 	Options
 	page  Page
 	bytes int // of its updates
@@ -192,7 +191,7 @@ func isText(kind string) bool {
 func isPiece(kind string, update []byte) bool { return isText(kind) && len(update) < wire.MaxText/2 }
 
 // take takes a line; false if it has to wait for another page. isOurs: it is whole and right.
-func (p *pager) take(data []byte, isOurs bool) bool {
+func (p *Pager) take(data []byte, isOurs bool) bool {
 	l, ok := parseLine(data)
 	if !ok {
 		p.page.Skipped++
@@ -206,7 +205,7 @@ func (p *pager) take(data []byte, isOurs bool) bool {
 	return p.takeUpdate(kind, l)
 }
 
-func (p *pager) takeUpdate(kind string, l line) bool {
+func (p *Pager) takeUpdate(kind string, l line) bool {
 	if kind == wire.KindThoughtChunk && !p.Thinking {
 		return true
 	}
@@ -244,26 +243,23 @@ func (p *pager) takeUpdate(kind string, l line) bool {
 	return true
 }
 
-// Pager makes a page of updates that are kept elsewhere than in a journal.
-type Pager struct{ p pager }
-
 // NewPager returns a Pager of an empty page.
-func NewPager(o Options) *Pager { return &Pager{pager{Options: o, usage: -1}} }
+func NewPager(o Options) *Pager { return &Pager{Options: o, usage: -1} }
 
 // Take takes an update of a kind and an iteration; false if it has to wait for another page.
 func (p *Pager) Take(kind string, iteration int, update []byte) bool {
-	return p.p.takeUpdate(kind, line{iteration: iteration, update: update})
+	return p.takeUpdate(kind, line{iteration: iteration, update: update})
 }
 
 // Page is what was taken. Cursor, Complete and Reset are for the caller to say.
 func (p *Pager) Page() Page {
-	p.p.seal()
-	return p.p.page
+	p.seal()
+	return p.page
 }
 
 // join joins a text to the last item, if it goes on with it. done is false for a text that
 // is an item of its own, ok for one that has to wait.
-func (p *pager) join(c wire.Chunk, l line) (done, ok bool) {
+func (p *Pager) join(c wire.Chunk, l line) (done, ok bool) {
 	n := len(p.page.Items)
 	goesOn := p.isText && c.SessionUpdate == p.last.SessionUpdate && c.MessageID == p.last.MessageID && c.ParentToolCallID == p.last.ParentToolCallID &&
 		l.iteration == p.page.Items[n-1].Iteration && p.text.Len()+len(c.Content.Text) <= wire.MaxText
@@ -279,7 +275,7 @@ func (p *pager) join(c wire.Chunk, l line) (done, ok bool) {
 	return true, true
 }
 
-func (p *pager) isFull(more int) bool {
+func (p *Pager) isFull(more int) bool {
 	limit := p.Bytes
 	if limit == 0 {
 		limit = MaxPage
@@ -288,7 +284,7 @@ func (p *pager) isFull(more int) bool {
 }
 
 // seal ends the text that was joined.
-func (p *pager) seal() {
+func (p *Pager) seal() {
 	if p.joined {
 		p.last.Content.Text = p.text.String()
 		if encoded, err := wire.NewEncoder().Encode(p.last, false); err == nil {

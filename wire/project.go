@@ -335,7 +335,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration, Hat: stream.Plain(e.Hat),
 		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: Dollars(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: TokensOf(e.Tokens),
-		Changes: (*Changes)(e.Changes), Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},
+		Changes: e.Changes, Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},
 	}
 	if e.Skipped > 0 {
 		end.SkippedLines = &e.Skipped
@@ -346,7 +346,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
-		CostUSD: Dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: (*Changes)(e.Changes), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
+		CostUSD: Dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -188,7 +188,7 @@ type Iteration struct {
 
 // Changes says how much an iteration or a loop changed in its folder, whoever
 // wrote it.
-type Changes = history.Changes
+type Changes = changes.Summary
 
 // StateChange says that the loop went into another state.
 type StateChange struct {

@@ -78,7 +78,7 @@ func ChangesOf(p wire.ChangesParams, folder string, files []changes.File, iterat
 		}
 	}
 	for _, it := range iterations {
-		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, wire.Changes(it.Summary), SumText(it.Summary)})
+		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, it.Summary, SumText(it.Summary)})
 	}
 	return r
 }

@@ -23,7 +23,7 @@ func ReviewOf(of wire.LoopParams, files []changes.File, iterations []changes.Ite
 		r.Text = SumText(changes.Sum(files))
 	}
 	for _, it := range iterations {
-		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, wire.Changes(it.Summary), SumText(it.Summary)})
+		r.Iterations = append(r.Iterations, ChangedIteration{it.Number, it.Summary, SumText(it.Summary)})
 	}
 	return r
 }

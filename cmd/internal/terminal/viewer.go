@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -138,7 +137,7 @@ func EventOf(update []byte) loop.Event {
 	}
 	return loop.IterationEnd{
 		Iteration: u.Iteration, Hat: u.Hat, Outcome: loop.Outcome(u.Outcome), Error: u.Error, Cost: wire.CostOf(u.CostUSD), Turns: known(u.Turns), ToolCalls: known(u.ToolCalls),
-		Duration: history.DurationOf(known(u.DurationMs)), Tokens: known(u.Tokens), Skipped: known(u.SkippedLines), Changes: (*changes.Summary)(u.Changes),
+		Duration: history.DurationOf(known(u.DurationMs)), Tokens: known(u.Tokens), Skipped: known(u.SkippedLines), Changes: u.Changes,
 	}
 }
 

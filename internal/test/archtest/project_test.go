@@ -52,7 +52,7 @@ var picture = Rules{
 		"backends/acp":             {"stream"},
 		"backends":                 {"stream", "backends/acp", "backends/reaper", "sandbox", "internal/caller", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"backends/reaper":          {},
-		"history":                  {"hats", "internal/account", "stream", "internal/jsoncursor", "internal/paths", "internal/tell", "stream/decode"},
+		"history":                  {"changes", "hats", "internal/account", "stream", "internal/jsoncursor", "internal/paths", "internal/tell", "stream/decode"},
 		"registry":                 {"history", "internal/paths"},
 		"loop/ask":                 {"backends", "stream", "internal/paths", "internal/tell"},
 		"loop":                     {"hats", "internal/account", "loop/ask", "internal/caller", "internal/control", "internal/filelock", "worktree", "changes", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/tell", "stream/promises"},
