@@ -21,7 +21,8 @@ type kept struct {
 	taken     string          // the file of a loop that goes on, and how many bytes were there
 	earlier   int64
 	iteration int
-	first     func(wire.Update) // is told with what the loop's story begins
+	first     func(wire.Update)      // is told with what the loop's story begins
+	last      func(loop.End, func()) // and how it ends, with what lets go of the folder
 	encoder   *wire.Encoder
 	failed    error  // it couldn't be opened
 	warned    string // of what it was warned last
@@ -70,13 +71,18 @@ func (k *kept) Given(text string) {
 func (k *kept) Rest() { k.writer.Flush() }
 
 // Close writes how the loop ended, and closes the file. Nobody is warned of what fails now.
-func (k *kept) Close(end *loop.End) {
+func (k *kept) Close(end *loop.End, release func()) {
 	k.failed = errors.Join(k.failed, k.writer.Err())
 	if end != nil {
 		k.writer.HandleRecord(loop.EndRecord(*end))
 	}
 	_ = k.writer.Close()
 	k.writer = nil
+	if end == nil {
+		release()
+		return
+	}
+	k.last(*end, release)
 }
 
 // handle takes an event of the agent's, and what it is told as.

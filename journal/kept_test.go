@@ -84,7 +84,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		seen[reflect.TypeOf(e).Name()] = true
 		switch e := e.(type) {
 		case loop.End:
-			l.kept.Close(&e)
+			l.kept.Close(&e, func() {})
 			l.HandleLoop(e)
 		case loop.Event:
 			l.HandleLoop(e)
@@ -288,5 +288,45 @@ func TestAStartThatFailsIsNotKept(t *testing.T) {
 	}
 	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {
 		t.Errorf("there are %v, %v", files, err)
+	}
+}
+
+// goodbyes looks, as soon as it hears that a loop is over, at what everybody else can see then.
+type goodbyes struct {
+	watcher
+	t      *testing.T
+	folder string
+	story  func() string // the file of it
+	looked bool
+}
+
+func (g *goodbyes) HandleLoop(e loop.Event) {
+	g.watcher.HandleLoop(e)
+	if s, ok := e.(loop.StateChanged); !ok || s.State != loop.StateEnded || g.looked {
+		return
+	}
+	g.looked = true
+	if _, _, owned, _ := loop.FolderStatus(g.folder); owned {
+		g.t.Error("it is told that it is over, and the folder isn't free")
+	}
+	data, err := os.ReadFile(g.story())
+	if lines := strings.Split(strings.TrimSpace(string(data)), "\n"); err != nil || !strings.Contains(lines[len(lines)-1], `"_ralph/end"`) {
+		g.t.Errorf("the folder is free, and the story ends with %s %v", lines[len(lines)-1], err)
+	}
+}
+
+// Who sees that nobody drives a loop any more finds how it ended.
+func TestTheEndIsWrittenBeforeTheFolderIsFree(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	cfg := echoes(t)
+	g := &goodbyes{t: t, folder: cfg.Folder}
+	g.story = func() string {
+		dir, _ := folder()
+		files, _ := filepath.Glob(filepath.Join(dir, "*"))
+		return strings.Join(files, "")
+	}
+	runs(t, cfg, g)
+	if !g.looked {
+		t.Error("nobody told that it is over")
 	}
 }

@@ -42,10 +42,10 @@ type Log struct {
 	onDisk    int64   // what is before is in the file
 	from      int64   // the offset of lines.out; above onDisk where some couldn't be kept
 	lines     lines
-	broken    error       // why nothing is written any more
-	told      bool        // of it
-	fails     atomic.Bool // it is to be told, for who doesn't hold mu
-	opened    bool
+	broken    error         // why nothing is written any more
+	told      bool          // of it
+	fails     atomic.Bool   // it is to be told, for who doesn't hold mu
+	opened    chan struct{} // closed by open
 	over      bool
 	timer     *time.Timer // writes what waits
 	armed     bool
@@ -67,7 +67,7 @@ type step struct {
 // maxSteps bounds of how many things it is known how far they have come.
 const maxSteps = 64
 
-func newLog() *Log { return &Log{name: newName(), lines: newLines()} }
+func newLog() *Log { return &Log{name: newName(), lines: newLines(), opened: make(chan struct{})} }
 
 // newName makes the name of a journal.
 func newName() string { return strings.ToLower(rand.Text()[:12]) }
@@ -88,7 +88,7 @@ func (l *Log) open(loopID string, earlier *kept, keep bool) {
 	} else {
 		l.breaks(fmt.Errorf("the loop's journal can't be written: %w", err))
 	}
-	l.opened = true
+	close(l.opened)
 	if l.over {
 		l.close()
 	}
@@ -206,15 +206,25 @@ func (l *Log) step(of string, u wire.Update) {
 }
 
 // Close says that nothing will come.
-func (l *Log) Close() {
+func (l *Log) Close() { l.finish(nil, func() {}) }
+
+// finish is Close behind the last updates. Nobody reads them here before release was called, which is
+// when all is written.
+func (l *Log) finish(last []wire.Update, release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer release()
 	if l.over {
 		return
 	}
+	for _, u := range last {
+		l.lines.add(u)
+	}
 	l.lines.seal()
-	if l.opened {
+	select {
+	case <-l.opened:
 		l.close()
+	default: // open does
 	}
 	l.over = true
 	for _, f := range l.followers {

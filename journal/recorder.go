@@ -32,7 +32,7 @@ type Recorder struct {
 // NewRecorder returns a Recorder. It collects what the loop tells until Open.
 func NewRecorder(next loop.Observer) *Recorder {
 	r := &Recorder{next: next, log: newLog(), kept: new(kept)}
-	r.kept.first = r.add
+	r.kept.first, r.kept.last = r.add, r.end
 	return r
 }
 
@@ -84,6 +84,20 @@ func (r *Recorder) record(e loop.Event) {
 	if _, isLast := e.(loop.End); isLast {
 		r.log.Close()
 	}
+}
+
+// end writes how the loop ends. What lets go of the folder is called when that is kept, and before
+// anybody can read it here.
+func (r *Recorder) end(end loop.End, release func()) {
+	var last []wire.Update
+	for _, e := range []loop.Event{loop.StateChanged{State: end.Status.State}, end} {
+		last = append(last, r.projector.Unfinished(e)...)
+		if u := r.projector.Loop(e); u != nil {
+			last = append(last, u)
+		}
+	}
+	<-r.log.opened // a loop may be shorter than its start
+	r.log.finish(last, release)
 }
 
 // warn warns once when something can't be written. The loop goes on.

@@ -379,7 +379,7 @@ func TestWhatASessionHasIsTakenUp(t *testing.T) {
 	l, path := keeping(t, "ralph-a")
 	l.iterate(1)
 	l.iterate(2)
-	l.kept.Close(nil)
+	l.kept.Close(nil, func() {})
 	l.end()
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
@@ -398,7 +398,7 @@ func TestWhatASessionHasIsTakenUp(t *testing.T) {
 		if got, _ := all(t, log, log.Begun(), Options{}); len(got) > 0 {
 			t.Errorf("told by this process: %q", got)
 		}
-		r.kept.Close(nil)
+		r.kept.Close(nil, func() {})
 		log.Close()
 	}
 }

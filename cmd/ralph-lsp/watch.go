@@ -192,15 +192,15 @@ func (w *watcher) follow(ctx context.Context) error {
 			return st
 		})
 	}
-	for waited := endPatience; ; waited += watchPoll {
+	for waited := loop.HandoverTime; ; waited += watchPoll {
 		if driven {
 			waited = 0
 		}
 		if err := w.read(ctx, driven && len(w.status.Load().Questions) > 0); err != nil {
 			return sessionError(err)
 		}
-		isOver := w.end != nil && w.end.Reason != loop.StopDetached
-		if !driven && (isOver || waited >= endPatience) {
+		isHandedOver := w.end != nil && w.end.Reason == loop.StopDetached // and nobody has it yet
+		if !driven && (!isHandedOver || waited >= loop.HandoverTime) {
 			break
 		}
 		select {
@@ -216,9 +216,6 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 	return outcome(*w.end)
 }
-
-// endPatience is how long the end of a loop may come after its owner has let go.
-const endPatience = time.Second
 
 // isDriven asks whether some process drives the loop.
 func (w *watcher) isDriven() bool {

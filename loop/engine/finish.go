@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -72,21 +71,16 @@ func (l *Loop) finish(end loop.End) {
 	if err := l.scope.Close(); err != nil {
 		l.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
-	l.kept(func(s setup.Session) { s.Close(&end) }) // before another may write to its file, or find it without an end
-	if l.lock != nil {
-		l.lock.Release()
-	}
-	last := end
-	l.change(func(p *progress.State) {
-		st := &p.Status
-		st.State, st.StopReason, st.Retry, st.Last = state, end.Reason, nil, &last
-		if problem := end.Problem(); problem != "" {
-			st.Error = problem
-		}
-	})
-	end.Status = l.Status()
-	l.end = end
-	l.emit(loop.StateChanged{State: state}, end) // which closes its journal: who goes on writes it
+	var last progress.State
+	l.look(func(p *progress.State) { last = *p })
+	last.Over(state, end)
+	told := end
+	told.Status = last.Snapshot()
+	told.Status.Departing = l.departure.wanted.Load()
+	l.letGo(&told)
+	l.change(func(p *progress.State) { p.Over(state, end) })
+	l.end = told
+	l.emit(loop.StateChanged{State: state}, told)
 	if end.Reason == loop.StopDetached {
 		if err := l.departure.complete(l.cfg.Folder); err != nil {
 			l.end.Error = loop.OneLine(err.Error())

@@ -74,8 +74,7 @@ func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	}
 	if err := l.begin(); err != nil {
 		l.walls.Close()
-		l.kept(func(s setup.Session) { s.Close(nil) })
-		l.lock.Release()
+		l.letGo(nil)
 		return nil, advised(err)
 	}
 	return l, nil

@@ -20,6 +20,19 @@ func (l *ground) openSession(path string) (opened string) {
 	return opened
 }
 
+// letGo keeps how the loop ended, and lets go of the folder; nil: it couldn't begin.
+func (l *ground) letGo(end *loop.End) {
+	release := func() {
+		if l.lock != nil {
+			l.lock.Release()
+		}
+	}
+	if l.cfg.Session == nil {
+		release()
+	}
+	l.kept(func(s setup.Session) { s.Close(end, release) })
+}
+
 // rest is called by the agent's reader before it waits for more.
 func (l *runs) rest() { l.kept(setup.Session.Rest) }
 

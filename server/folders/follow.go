@@ -14,10 +14,6 @@ import (
 // followPoll is how often the journal of another process' loop is looked at.
 const followPoll = 250 * time.Millisecond
 
-// endPatience is for how long it is looked at when nobody drives the loop any more: its end is written
-// a moment after that is seen.
-const endPatience = 30 * time.Second
-
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
 func (f *Folder) follow(ctx context.Context) {
@@ -40,7 +36,7 @@ func (f *Folder) follow(ctx context.Context) {
 }
 
 // lookInto tells what is new of a folder's loop. It returns whether there may
-// be more.
+// be more: the end is written before the folder is free, so there isn't when nobody drives it.
 func (f *Folder) lookInto(ctx context.Context, t *tail) bool {
 	now, ours, driven := f.followed()
 	switch {
@@ -56,10 +52,6 @@ func (f *Folder) lookInto(ctx context.Context, t *tail) bool {
 	case err == nil && now.loopID == "": // that is written by now
 		f.Look()
 	}
-	if driven {
-		t.driven = time.Now()
-	}
-	driven = time.Since(t.driven) < endPatience
 	withheld := feed.WithheldBy(t.Editor.Client(), f.workspace.UpdateLevel())
 	if t.loopID == "" || withheld == feed.WithholdAll {
 		return driven
@@ -76,8 +68,7 @@ type tail struct {
 	loopID string
 	log    *journal.Reader // nil: it isn't there yet
 	cursor string
-	size   int64     // of the file, when it was looked at last
-	driven time.Time // somebody drove the loop then
+	size   int64 // of the file, when it was looked at last
 }
 
 // begin begins where the editor was told of our own loop up to, or else at the

@@ -55,3 +55,12 @@ func (p *State) unansweredText() string {
 	}
 	return ""
 }
+
+// Over says that the loop has ended.
+func (p *State) Over(state loop.State, end loop.End) {
+	st := &p.Status
+	st.State, st.StopReason, st.Retry, st.Last = state, end.Reason, nil, &end
+	if problem := end.Problem(); problem != "" {
+		st.Error = problem
+	}
+}

@@ -209,8 +209,10 @@ type Session interface {
 	Given(text string)
 	// Rest says that nothing of what the agent has said waits to be read.
 	Rest()
-	// Close comes before another may drive the loop; nil: it couldn't begin.
-	Close(*loop.End)
+	// Close keeps how the loop ended, and calls release, which lets go of the folder, before anybody
+	// hears of the end here: who finds a folder that nobody drives finds the end, and who hears it may
+	// begin the next loop. Nil: it couldn't begin.
+	Close(end *loop.End, release func())
 }
 
 // IsWatched says whether somebody looks at the loop who can answer: in the terminal that
