@@ -16,7 +16,7 @@ import (
 func (l *books) countBudget() (budget.Spent, error) {
 	var limits budget.Limits
 	var cost float64
-	l.look(func(p *progress.State) { limits, cost = p.Purse.Limits, p.Status.Cost.USD })
+	l.look(func(p *progress.State) { limits, cost = p.Purse.Limits, p.Cost().USD })
 	if !limits.IsSet() {
 		return budget.Spent{}, nil
 	}

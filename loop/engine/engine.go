@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -316,20 +315,7 @@ func (l *Loop) openIteration(plan setup.Run) {
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.change(func(p *progress.State) {
-		st := &p.Status
-		p.BeginRun(now)
-		st.Iteration = plan.Iteration
-		if hat := plan.Turn.Hat.Name; hat != "" {
-			st.Hat = hat
-		}
-		p.Longest = plan.Turn.Hat.Timeout
-		if l.cfg.HandsOver() {
-			p.Wears = plan.Turn.Hat.Name
-		}
-		p.Ending = false
-		st.IterationCost, st.Tool = stream.Cost{}, nil
-		p.Line.Buf = p.Line.Buf[:0]
-		p.Deeds = deeds.Deeds{}
+		p.Begin(plan.Iteration, plan.Turn.Hat, l.cfg.HandsOver(), now)
 		spent = p.Base.Cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
@@ -422,13 +408,7 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 // closeIteration tells everybody how an iteration went.
 func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
 	res := r.Exit.Result
-	l.change(func(p *progress.State) {
-		p.Running = nil
-		p.Status.Tool, p.Status.Agents, p.Status.Retry = nil, nil, nil
-		if r.Problem != "" {
-			p.Status.Error = r.Problem
-		}
-	})
+	l.change(func(p *progress.State) { p.End(r.Problem) })
 	l.setOwner()
 	if r.Exit.Survivor != nil {
 		l.emit(loop.Warning{Message: r.Exit.Survivor.Error()})

@@ -275,9 +275,7 @@ func (l *Loop) init(s loopstate.State) {
 		p.Status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
-			Session: stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-			Cost:    used.Cost, UnknownCosts: used.Unknown,
-			Tokens:    used.Tokens,
+			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
 		if s.Checking { // the last one is to be verified

@@ -17,7 +17,6 @@ func (l *books) countNested() {
 		isMore = more > 0
 		l.change(func(p *progress.State) {
 			p.Base.Cost.USD, p.Base.Cost.Known = p.Base.Cost.USD+more, p.Base.Cost.Known || isMore
-			p.Status.Cost = p.Base.Cost.Plus(p.Current.Cost)
 			isOver, left = p.OverCap(), p.Left()
 		})
 		return left

@@ -27,11 +27,11 @@ func (p *State) Follow(e stream.Event) (c Consequences) {
 		st.Retry = nil
 		if e.ParentToolCallID == "" {
 			p.GoesOn = false
-			p.Line.add(e.Delta)
+			p.line.add(e.Delta)
 		}
 	case stream.MessageEnd:
 		if e.ParentToolCallID == "" {
-			p.Line.add("\n")
+			p.line.add("\n")
 		}
 	case stream.ToolCall: // its result will be answered, and it may work for long and spend more than is left
 		st.Retry = nil
@@ -74,7 +74,6 @@ func (p *State) CountUsage(u stream.Usage) (warning string) {
 	st := &p.Status
 	p.Current = u
 	st.IterationCost = u.Cost
-	st.Cost, st.Tokens = p.Base.Cost.Plus(u.Cost), p.Base.Tokens.Plus(u.Tokens)
 	if u.Context > 0 {
 		st.Context = u.Context
 	}
@@ -82,9 +81,9 @@ func (p *State) CountUsage(u stream.Usage) (warning string) {
 		st.ContextSize = u.ContextSize
 	}
 	limit := st.Limits.MaxCostUSD
-	if limit > 0 && st.Cost.USD >= NearlySpent*limit && p.Warned != limit {
+	if limit > 0 && p.Cost().USD >= NearlySpent*limit && p.Warned != limit {
 		p.Warned = limit
-		return tell.USD(st.Cost.USD) + " of " + tell.USD(limit) + " are spent"
+		return tell.USD(p.Cost().USD) + " of " + tell.USD(limit) + " are spent"
 	}
 	return ""
 }
@@ -116,7 +115,7 @@ func withQuota(quotas []stream.Quota, q stream.Quota) []stream.Quota {
 }
 
 // lineBuffer keeps the last line of streamed text that isn't empty.
-type lineBuffer struct{ Buf []byte }
+type lineBuffer struct{ buf []byte }
 
 // maxLine is how much of a line is kept, in bytes; a status line shows less.
 const maxLine = 400
@@ -125,14 +124,14 @@ func (b *lineBuffer) add(delta string) {
 	if over := len(delta) - maxLine; over > 0 {
 		delta = delta[over:]
 	}
-	if over := len(b.Buf) + len(delta) - 2*maxLine; over > 0 { // seldom, as it moves the rest
-		b.Buf = append(b.Buf[:0], b.Buf[min(len(b.Buf), over+maxLine/2):]...)
+	if over := len(b.buf) + len(delta) - 2*maxLine; over > 0 { // seldom, as it moves the rest
+		b.buf = append(b.buf[:0], b.buf[min(len(b.buf), over+maxLine/2):]...)
 	}
-	b.Buf = append(b.Buf, delta...)
+	b.buf = append(b.buf, delta...)
 }
 
 func (b *lineBuffer) last() string {
-	text := bytes.TrimRight(b.Buf, " \t\r\n")
+	text := bytes.TrimRight(b.buf, " \t\r\n")
 	text = text[bytes.LastIndexByte(text, '\n')+1:]
 	return loop.OneLine(string(bytes.ToValidUTF8(text[max(0, len(text)-maxLine):], nil)))
 }

@@ -33,7 +33,7 @@ func TestALineWithoutEndIsBounded(t *testing.T) {
 	for range 10000 {
 		b.add("日本語")
 	}
-	if got := b.last(); len(b.Buf) > 2*maxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, "語") {
-		t.Errorf("%d bytes, %q", len(b.Buf), got)
+	if got := b.last(); len(b.buf) > 2*maxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, "語") {
+		t.Errorf("%d bytes, %q", len(b.buf), got)
 	}
 }

@@ -22,11 +22,14 @@ type Pursed struct {
 // NearlySpent is the part of the cost cap of which the user is warned.
 const NearlySpent = 0.8
 
+// Cost is what the loop has cost, with the run under way.
+func (p *State) Cost() stream.Cost { return p.Base.Cost.Plus(p.Current.Cost) }
+
 // Left is what the loop may still spend, of its own cap and of the budget.
 func (p *State) Left() float64 {
 	left := math.Inf(1)
 	if limit := p.Status.Limits.MaxCostUSD; limit > 0 {
-		left = limit - p.Status.Cost.USD
+		left = limit - p.Cost().USD
 	}
 	return max(min(left, p.LeftOfBudget()), 0)
 }
@@ -36,15 +39,15 @@ func (p *State) LeftOfBudget() float64 {
 	if !p.Purse.Limits.IsSet() {
 		return math.Inf(1)
 	}
-	return p.Purse.Left - (p.Status.Cost.USD - p.Purse.Counted)
+	return p.Purse.Left - (p.Cost().USD - p.Purse.Counted)
 }
 
 // OutOf says which limit of money is reached: StopMaxCost, judge.StopSpent, or "".
 func (p *State) OutOf() loop.StopReason {
 	switch limit := p.Status.Limits.MaxCostUSD; {
-	case !p.Status.Cost.Known:
+	case !p.Cost().Known:
 		return ""
-	case limit > 0 && p.Status.Cost.USD >= limit:
+	case limit > 0 && p.Cost().USD >= limit:
 		return loop.StopMaxCost
 	case p.LeftOfBudget() <= 0:
 		return judge.StopSpent
@@ -64,7 +67,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.OverBudget = p.Purse.Why
 	Reopen(s)
 	p.Talk.Enter(s)
-	s.Cost = p.Base.Cost.Plus(p.Current.Cost)
+	s.Cost = p.Cost()
 	s.Cost.USD = math.Round(max(s.Cost.USD, 0)*1e6) / 1e6 // sums of floats have long tails
 }
 
@@ -92,14 +95,7 @@ func (p *State) Book(usage stream.Usage, isUnpriced bool) {
 	p.Current = stream.Usage{}
 	p.Base.Cost, p.Base.Tokens = p.Base.Cost.Plus(usage.Cost), p.Base.Tokens.Plus(usage.Tokens)
 	p.Base.Hats, p.Wears = p.Base.Hats.Plus(p.Wears, usage.Cost, isUnpriced), ""
-	p.Status.Cost, p.Status.Tokens = p.Base.Cost, p.Base.Tokens
-	p.bookUnknown(isUnpriced)
-}
-
-// bookUnknown adds a run whose cost may be unknown.
-func (p *State) bookUnknown(isUnknown bool) {
-	if isUnknown {
+	if isUnpriced {
 		p.Base.Unknown++
-		p.Status.UnknownCosts = p.Base.Unknown
 	}
 }

@@ -67,7 +67,7 @@ type State struct {
 	Unanswered []ask.Question // those for which the loop ends
 	GoesOn     bool           // tools were called, so another turn follows
 	Deeds      deeds.Deeds
-	Line       lineBuffer
+	line       lineBuffer
 
 	Concluded bool // nothing keeps the loop from its end any more; changes under fileMu
 
@@ -96,11 +96,12 @@ type State struct {
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
 	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
+	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Current.Tokens), p.Base.Unknown
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
-	s.LastLine = p.Line.last()
+	s.LastLine = p.line.last()
 	s.Pausing = p.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
 	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
@@ -124,6 +125,33 @@ func (p *State) Idle() time.Duration { return p.Stopped + p.Desk.Waited() - p.wa
 // BeginRun has the time count for a run from now on.
 func (p *State) BeginRun(now time.Time) {
 	p.Status.IterationStartedAt, p.Stopped, p.waited = now, 0, p.Desk.Waited()
+}
+
+// Begin says that an iteration begins, under a hat.
+func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time) {
+	st := &p.Status
+	p.BeginRun(now)
+	st.Iteration = iteration
+	if hat.Name != "" {
+		st.Hat = hat.Name
+	}
+	p.Longest = hat.Timeout
+	if handsOver {
+		p.Wears = hat.Name
+	}
+	p.Ending = false
+	st.IterationCost, st.Tool = stream.Cost{}, nil
+	p.line.buf = p.line.buf[:0]
+	p.Deeds = deeds.Deeds{}
+}
+
+// End says that it is over, and what went wrong, "" for nothing.
+func (p *State) End(problem string) {
+	p.Running = nil
+	p.Status.Tool, p.Status.Agents, p.Status.Retry = nil, nil, nil
+	if problem != "" {
+		p.Status.Error = problem
+	}
 }
 
 // IsLive says whether some agent can be told something now.

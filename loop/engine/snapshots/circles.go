@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -20,7 +21,7 @@ type Circles struct {
 	Now     changes.State      // of the folder, as it was looked at last
 	ByUser  bool               // somebody else changed it since
 	CutOff  bool               // or an agent whose loop was killed
-	Prompt  string             // of the last run
+	prompt  string             // of the last run
 	Refuted string             // the last refutation of a promise, but for what is new each time
 	how     string             // what was wrong with the last of those in a row
 	alike   int                // so many of them changed nothing
@@ -39,15 +40,21 @@ const (
 
 // Passage is what there is to know of a run.
 type Passage struct {
-	Iteration     int
-	Before, After changes.State
-	Outcome       loop.Outcome
-	Hindered      bool        // by the provider, or by permissions that it hasn't
-	Promised      bool        // to be done
-	Refutation    string      // of that promise; "" for none
-	Waited        bool        // on purpose, for something else
-	Beyond        func() bool // it wrote where snapshots don't look
-	ByUser        bool        // the user has said or changed something before it
+	Iteration  int
+	Prompt     string
+	Told       bool // its user said something besides
+	Outcome    loop.Outcome
+	Hindered   bool   // by the provider, or by permissions that it hasn't
+	Promised   bool   // to be done
+	Refutation string // of that promise; "" for none
+	Checked    bool   // what verifies its work may have written, too
+	Waited     bool   // on purpose, for something else
+	HandedBy   string // the hat that handed over, "" for none
+	Deeds      *deeds.Deeds
+
+	before, after changes.State
+	byUser        bool // the user has said or changed something before it
+	beyond        func() bool
 }
 
 // These complete "the last 3 iterations".
@@ -88,15 +95,15 @@ func (c *Circles) add(tree string, iteration int) (earlier int, ok bool) {
 
 // judge says where a run has brought the loop, and how it turned.
 func (c *Circles) judge(p Passage) (course, string) {
-	isKnown := p.Before.Tree != "" && p.After.Tree != ""
-	isSame := isKnown && p.Before == p.After && !p.After.Blind
+	isKnown := p.before.Tree != "" && p.after.Tree != ""
+	isSame := isKnown && p.before == p.after && !p.after.Blind
 	var isBack bool
 	var earlier int
-	if p.After.Tree != "" {
-		earlier, isBack = c.add(p.After.Tree, p.Iteration)
-		isBack = isBack && isKnown && p.Before.Tree != p.After.Tree && !p.After.Blind
+	if p.after.Tree != "" {
+		earlier, isBack = c.add(p.after.Tree, p.Iteration)
+		isBack = isBack && isKnown && p.before.Tree != p.after.Tree && !p.after.Blind
 	}
-	isNew := isKnown && p.Before.Tree != p.After.Tree && !isBack
+	isNew := isKnown && p.before.Tree != p.after.Tree && !isBack
 	if p.Refutation != "" {
 		last := c.Refuted
 		if c.Refuted = deeds.Lasting(p.Refutation); c.Refuted == last {
@@ -109,7 +116,7 @@ func (c *Circles) judge(p Passage) (course, string) {
 			return onward, ""
 		}
 		return unsure, ""
-	case isNew, p.Beyond():
+	case isNew, p.beyond():
 		return onward, ""
 	case isBack:
 		return turning, "the files are as they were " + afterIteration(earlier)
@@ -117,7 +124,7 @@ func (c *Circles) judge(p Passage) (course, string) {
 		return onward, ""
 	case isSame && !p.Waited:
 		return turning, changedNothing
-	case isKnown && p.Before.Aside != p.After.Aside: // a commit, say
+	case isKnown && p.before.Aside != p.after.Aside: // a commit, say
 		return onward, ""
 	}
 	return unsure, ""
@@ -131,8 +138,22 @@ func afterIteration(n int) string {
 }
 
 // Count says how many runs in a row have brought nothing new, after another one.
-func (c *Circles) Count(n int, p Passage) int {
-	if p.ByUser {
+func (s *Taker) Count(n int, p Passage) int {
+	c := &s.Circles
+	p.before, p.after = s.Found, c.Now
+	p.byUser = c.ByUser || p.Told || c.prompt != "" && c.prompt != p.Prompt
+	c.ByUser, c.prompt, c.Stuck = false, p.Prompt, p.Deeds.StuckText()
+	p.Waited = p.Waited || p.HandedBy != "" && c.isFirst(p.HandedBy) // who hands over waits for others
+	p.beyond = func() bool { return s.wroteBeyond(p.Deeds.Wrote) }
+	if p.Checked {
+		s.Last = time.Time{} // what the check wrote is no run's work
+	}
+	return c.count(n, p)
+}
+
+// count is Count for a run of which all is known.
+func (c *Circles) count(n int, p Passage) int {
+	if p.byUser {
 		n, c.alike = 0, 0
 	}
 	where, how := c.judge(p)
@@ -149,9 +170,9 @@ func (c *Circles) Count(n int, p Passage) int {
 	return n
 }
 
-// IsFirst takes note that a hat hands over, and says whether it is the first time since anything was
+// isFirst takes note that a hat hands over, and says whether it is the first time since anything was
 // new: to hand over again and again is no progress.
-func (c *Circles) IsFirst(hat string) bool {
+func (c *Circles) isFirst(hat string) bool {
 	if c.handed == nil {
 		c.handed = map[string]bool{}
 	}
@@ -197,8 +218,8 @@ func (c *Circles) Rule(n, limit int) string {
 
 func InARow(limit int) string { return tell.Counted(limit, "such iteration") + " in a row" }
 
-// WroteBeyond says whether an agent's tools wrote to a file that snapshots don't have.
-func (s *Taker) WroteBeyond(files []string) bool {
+// wroteBeyond says whether an agent's tools wrote to a file that snapshots don't have.
+func (s *Taker) wroteBeyond(files []string) bool {
 	for _, file := range files {
 		if !filepath.IsAbs(file) {
 			file = filepath.Join(s.Folder, file)
