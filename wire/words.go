@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,12 +24,7 @@ func Whole(text string) string { return stream.Line(text, 1000) }
 
 // JoinFacts puts the facts that aren't empty between dots.
 func JoinFacts(facts ...string) string {
-	var said []string
-	for _, fact := range facts {
-		if fact != "" {
-			said = append(said, fact)
-		}
-	}
+	said := slices.DeleteFunc(slices.Clone(facts), func(fact string) bool { return fact == "" })
 	return strings.Join(said, " · ")
 }
 

@@ -1,6 +1,7 @@
 package documents
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -30,15 +31,9 @@ func (d *Documents) CodeAction(p protocol.CodeActionParams) []protocol.CodeActio
 // wanted says whether a client asked for a kind of action. A kind includes
 // those below it.
 func wanted(kind *protocol.CodeActionKind, only []protocol.CodeActionKind) bool {
-	if len(only) == 0 {
-		return true
-	}
-	for _, k := range only {
-		if kind != nil && (k == "" || *kind == k || strings.HasPrefix(string(*kind), string(k)+".")) {
-			return true
-		}
-	}
-	return false
+	return len(only) == 0 || slices.ContainsFunc(only, func(k protocol.CodeActionKind) bool {
+		return kind != nil && (k == "" || *kind == k || strings.HasPrefix(string(*kind), string(k)+"."))
+	})
 }
 
 // actions are what can be done about a range of a document.

@@ -147,32 +147,23 @@ func (c *completer) completeValues() {
 func (c *completer) values(key config.Key) []string {
 	switch {
 	case key.Type == config.Text && key.Name() == "agent":
-		var quoted []string
-		for _, name := range agents.Read(c.folder).Names() {
-			quoted = append(quoted, strconv.Quote(name))
-		}
-		return quoted
+		return quoted(agents.Read(c.folder).Names())
 	case key.Type == config.Switch:
 		return []string{"true", "false"}
 	case key.Type == config.Backend && c.doc.kind == configDoc:
-		return append([]string{`"` + config.Auto + `"`}, installable()...)
+		return quoted(append([]string{config.Auto}, backends.Names()...))
 	case key.Type == config.Backend:
-		return installable()
+		return quoted(backends.Names())
 	case key.Values != nil:
-		var quoted []string
-		for _, value := range key.Values {
-			quoted = append(quoted, `"`+value+`"`)
-		}
-		return quoted
+		return quoted(key.Values)
 	}
 	return key.Samples
 }
 
-// installable are the backends' names as they stand in a file.
-func installable() []string {
-	var names []string
-	for _, name := range backends.Names() {
-		names = append(names, `"`+name+`"`)
+// quoted are texts as they stand in a file.
+func quoted(texts []string) (all []string) {
+	for _, text := range texts {
+		all = append(all, strconv.Quote(text))
 	}
-	return names
+	return all
 }

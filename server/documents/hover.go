@@ -84,12 +84,7 @@ func codeBlock(text string) string {
 
 // markdown puts the paragraphs that aren't empty below each other.
 func markdown(paragraphs ...string) *protocol.MarkupContent {
-	var said []string
-	for _, p := range paragraphs {
-		if p != "" {
-			said = append(said, p)
-		}
-	}
+	said := slices.DeleteFunc(paragraphs, func(p string) bool { return p == "" })
 	return &protocol.MarkupContent{Kind: protocol.MarkupKindMarkdown, Value: strings.Join(said, "\n\n")}
 }
 

@@ -11,38 +11,23 @@ import (
 // registry has the requests that run aside of the read loop, so that
 // $/cancelRequest can end them.
 type registry struct {
-	mu      sync.Mutex
-	running map[jsonrpc2.ID]*running
+	running sync.Map // *context.CancelFunc by jsonrpc2.ID
 }
-
-type running struct{ cancel context.CancelFunc }
 
 // add returns the request's context. done must be called when it was answered.
 func (r *registry) add(parent context.Context, id jsonrpc2.ID) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancel(parent)
-	own := &running{cancel}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.running == nil {
-		r.running = map[jsonrpc2.ID]*running{}
-	}
-	r.running[id] = own
+	r.running.Store(id, &cancel)
 	return ctx, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.running[id] == own { // not another one of a client that uses ids twice
-			delete(r.running, id)
-		}
+		r.running.CompareAndDelete(id, &cancel) // not another one of a client that uses ids twice
 		cancel()
 	}
 }
 
 // cancel ends the request with this id, if it is running.
 func (r *registry) cancel(id jsonrpc2.ID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if found := r.running[id]; found != nil {
-		found.cancel()
+	if found, ok := r.running.Load(id); ok {
+		(*found.(*context.CancelFunc))()
 	}
 }
 
