@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"fmt"
+
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
 // beginSnapshots has the folder as it is before the first iteration looked at,
@@ -28,4 +34,32 @@ func (l *runs) snapshotBefore() {
 		hat = ""
 	}
 	l.snapshots.Before(iterations, hat)
+}
+
+// noteProgress counts a run that brought nothing new, and warns in time.
+func (l *Loop) noteProgress(plan setup.Run, r judge.Report) {
+	var now progress.State
+	l.look(func(p *progress.State) { now = *p })
+	p := snapshots.Passage{
+		Iteration: plan.Iteration, Prompt: plan.Prompt, Told: len(plan.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
+		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
+	}
+	if p.Promised && r.Checked && !r.Passed {
+		p.Refutation = now.Proof.Refutation
+	}
+	if l.cfg.Worn(plan.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
+		p.Waited = r.Exit.Duration >= deeds.LongWork
+	}
+	if r.Handed > 0 {
+		p.HandedBy = plan.Turn.Hat.Name
+	}
+	was, limit := now.Counts.NoProgress, now.Status.Limits.MaxUnchanged
+	n := l.snapshots.Count(was, p)
+	if limit == 0 {
+		n = 0
+	}
+	l.change(func(p *progress.State) { p.Counts.NoProgress = n })
+	if n > was && n == snapshots.ToldFrom(limit) && n < limit {
+		l.emit(loop.Warning{Message: fmt.Sprintf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))})
+	}
 }
