@@ -422,7 +422,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 		w := newWorks(t)
 		w.bus.ahead = ahead
 		w.write("log.pauses", "") // it waits until three hours of its own clock from now
-		w.write("log.does", "resume=\"resume_at: \\\"$(date -u -d '+3 hours' +%FT%TZ)\\\"\"")
+		w.write("log.does", `resume="record: '{\"resumeAt\":\"$(date -u -d '+3 hours' +%FT%TZ)\"}'"`)
 		r := w.until(w.submit(), isPaused)
 		if in := time.Until(r.ResumeAt.Add(ahead)); in < 2*time.Hour || in > 3*time.Hour {
 			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
@@ -452,7 +452,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 func TestARefusalHoldsTheKey(t *testing.T) {
 	w := newWorks(t)
 	w.task.Key = "anthropic"
-	w.write("log.does", "resume='rate_limits: 1\nresume_at: \"2100-01-01T00:00:00Z\"'")
+	w.write("log.does", `resume="record: '{\"inARow\":{\"RateLimits\":1},\"resumeAt\":\"2100-01-01T00:00:00Z\"}'"`)
 	w.until(w.submit(), func(Record) bool {
 		l, _, err := w.bus.Ledger(t.Context())
 		return err == nil && l.Held["anthropic"].Year() == 2100
