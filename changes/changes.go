@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -260,12 +261,15 @@ func (s *kept) writeOwn(name string, data []byte) error {
 // that has some: files would be kept as git keeps none there.
 func discover(ctx context.Context, program string, b book) book {
 	g := git.Git{Program: program, Dir: b.Folder}
-	out, err := g.Run(ctx, nil, "rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir")
-	lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if err != nil || len(lines) != 3 || lines[0] != "true" {
+	var names []string
+	var err error
+	var reading sync.WaitGroup
+	reading.Go(func() { names, err = g.Unheeded(ctx) })
+	lines, placeErr := g.Place(ctx)
+	reading.Wait()
+	if placeErr != nil || len(lines) != 3 || lines[0] != "true" {
 		return b
 	}
-	names, err := g.Unheeded(ctx)
 	if err != nil || slices.ContainsFunc(names, func(key string) bool { return strings.HasPrefix(key, "filter.") }) {
 		return b
 	}

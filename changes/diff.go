@@ -172,6 +172,9 @@ func (s *views) diffArgs(how []string, from, to string, within []string) []strin
 
 // compare lists what differs between two trees.
 func (s *views) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
+	if from == to {
+		return []File{}, nil
+	}
 	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
 	if err != nil {
 		return nil, err

@@ -26,6 +26,7 @@ import (
 
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
+	l.beginSnapshots()
 	ctx, cancel := context.WithCancel(context.Background())
 	edits, err := l.store.Watch(ctx)
 	if err != nil {
@@ -44,7 +45,6 @@ func (l *Loop) run() {
 		l.keepBooks(ctx)
 	}()
 	_ = l.register(nil, "") // the end tells what can't be kept
-	l.beginSnapshots()
 	l.kept(func(s setup.Session) { s.Begin(l.Status()) })
 	l.warnAtStart()
 	end := l.iterate()
