@@ -280,7 +280,7 @@ func (c *Crew) Wait() backends.Exit {
 	return c.exit
 }
 
-// PID and StartMark are nobody's: see left.
+// PID and StartMark are nobody's: see Left.
 func (c *Crew) PID() int          { return 0 }
 func (c *Crew) StartMark() string { return "" }
 

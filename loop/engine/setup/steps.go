@@ -115,7 +115,7 @@ func (w Role) CallOf(at Place, id, prompt string) stream.ToolCall {
 	return stream.ToolCall{ID: id, Name: StepCall, Input: input}
 }
 
-// BriefOf is what an agent of a step is started with, see brief. run has its task as the prompt.
+// BriefOf is what an agent of a step is started with, see Brief. run has its task as the prompt.
 func (c Config) BriefOf(w Role, at Place, run Run) (prompt string, args []string) {
 	c = c.As(w)
 	if at.Step > 1 && !at.IsLast() { // the first and the last speak for all
