@@ -119,12 +119,12 @@ func TestAnEventIsToldOnce(t *testing.T) {
 func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	inHome(t)
 	long := strings.Repeat("Build it. ", wire.MaxText/5)
-	for _, goesOn := range []bool{false, true} {
+	for loopID, goesOn := range map[string]bool{"ralph-a": false, "ralph-b": true} {
 		r := NewRecorder(&watcher{})
 		r.kept.cfg = setup.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
 		path := r.kept.Open("", false)
-		r.kept.Begin(loop.Status{LoopID: "ralph-a", Title: "Build it"})
-		log := r.Open("ralph-a", true)
+		r.kept.Begin(loop.Status{LoopID: loopID, Title: "Build it"})
+		log := r.Open(loopID, true)
 		r.HandleLoop(loop.IterationStart{Iteration: 1})
 		r.kept.writer.Flush()
 		for where, of := range map[string]readable{"journal": log, "session": new(Sessions).Of(path)} {
