@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // maxDepth bounds lists in lists, tables in tables, and the parts of a key.
@@ -75,17 +77,17 @@ func (s *scanner) accept(c byte) bool {
 // What is read at a time. A text on one line that isn't closed ends with the line, one over several
 // with the file, and the latter may itself end with two quotes.
 var (
-	spaces  = regexp.MustCompile(`^[ \t]*`)
-	blanks  = regexp.MustCompile(`^(?:[ \t\r\n]|#[^\n]*)*`)
-	restOf  = regexp.MustCompile(`^[^\n]*`) // a line
-	quoted  = regexp.MustCompile(`^(?s:"""(?:\\.?|[^\\])*?(?:"{3,5}|\z)|'''.*?(?:'{3,5}|\z)|"(?:\\.?|[^"\\\n])*"?|'[^'\n]*'?)`)
-	bareKey = regexp.MustCompile(`^[^ \t\r\n.=\[\]{},#"']*`)
-	atom    = regexp.MustCompile(`^[^,\]}#\n]*`)
+	spaces  = lazy.Regexp(`^[ \t]*`)
+	blanks  = lazy.Regexp(`^(?:[ \t\r\n]|#[^\n]*)*`)
+	restOf  = lazy.Regexp(`^[^\n]*`) // a line
+	quoted  = lazy.Regexp(`^(?s:"""(?:\\.?|[^\\])*?(?:"{3,5}|\z)|'''.*?(?:'{3,5}|\z)|"(?:\\.?|[^"\\\n])*"?|'[^'\n]*'?)`)
+	bareKey = lazy.Regexp(`^[^ \t\r\n.=\[\]{},#"']*`)
+	atom    = lazy.Regexp(`^[^,\]}#\n]*`)
 )
 
 // take moves behind what a pattern matches.
-func (s *scanner) take(pattern *regexp.Regexp) string {
-	text := pattern.FindString(s.text[s.pos:])
+func (s *scanner) take(pattern func() *regexp.Regexp) string {
+	text := pattern().FindString(s.text[s.pos:])
 	s.pos += len(text)
 	return text
 }
@@ -197,12 +199,12 @@ func (s *scanner) scanValue(path []string, depth int) (closed bool) {
 
 // A line that can't go on a list or an inline table that was left open.
 var (
-	headerLine = regexp.MustCompile(`^\[\[?[ \t]*([A-Za-z_][A-Za-z0-9_-]*)[ \t.\]]`)
-	pairLine   = regexp.MustCompile(`^[A-Za-z0-9_.-]+[ \t]*=`)
+	headerLine = lazy.Regexp(`^\[\[?[ \t]*([A-Za-z_][A-Za-z0-9_-]*)[ \t.\]]`)
+	pairLine   = lazy.Regexp(`^[A-Za-z0-9_.-]+[ \t]*=`)
 )
 
 func (s *scanner) atHeader() bool {
-	m := headerLine.FindStringSubmatch(s.text[s.pos:])
+	m := headerLine().FindStringSubmatch(s.text[s.pos:])
 	if m == nil {
 		return false
 	}
@@ -214,7 +216,7 @@ func (s *scanner) atHeader() bool {
 }
 
 func (s *scanner) scanList(path []string, depth int) (closed bool) {
-	return s.scanItems(']', func() bool { return s.atHeader() || pairLine.MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth) })
+	return s.scanItems(']', func() bool { return s.atHeader() || pairLine().MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth) })
 }
 
 func (s *scanner) scanInline(path []string, depth int) (closed bool) {

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
@@ -174,12 +174,12 @@ func checkEnv(text string) string {
 
 // placeholder is an argument, or a flag's value, that looks as if something
 // were to be put in its place.
-var placeholder = regexp.MustCompile(`^(-[^=]*=)?(\{[a-z_]+\})$`)
+var placeholder = lazy.Regexp(`^(-[^=]*=)?(\{[a-z_]+\})$`)
 
 // CheckArgument completes "KEY ..." for an argument that an agent can't get;
 // "" when it can. It would get a placeholder as it is.
 func CheckArgument(text string) string {
-	if m := placeholder.FindStringSubmatch(text); m != nil {
+	if m := placeholder().FindStringSubmatch(text); m != nil {
 		return fmt.Sprintf(`contains %s, but arguments have no placeholders; how the prompt goes in is said by prompt = "arg" or "file"`, m[2])
 	}
 	if strings.ContainsRune(text, 0) {

@@ -2,9 +2,10 @@ package config
 
 import (
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // adding is a list with what it adds to that of the files below, each item once.
@@ -41,19 +42,19 @@ func checkWallPath(text string) string {
 }
 
 // host is a name, an address, or all names below one, and maybe a port.
-var host = regexp.MustCompile(`^((\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+var host = lazy.Regexp(`^((\*\.)?[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?(\.[A-Za-z0-9]([A-Za-z0-9-]*[A-Za-z0-9])?)*|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
 
 func checkHost(text string) string {
-	if !host.MatchString(text) {
+	if !host().MatchString(text) {
 		return "contains " + text + `, which is no host; write names such as "api.anthropic.com" or "*.npmjs.org", without https://`
 	}
 	return ""
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
+var variable = lazy.Regexp(`^[A-Za-z_][A-Za-z0-9_]*\*?$`)
 
 func checkVariable(text string) string {
-	if !variable.MatchString(text) {
+	if !variable().MatchString(text) {
 		return "contains " + text + `, which is no variable's name; write names such as "GOPRIVATE" or "GO*"`
 	}
 	return ""

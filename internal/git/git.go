@@ -12,10 +12,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 )
 
 // Git is the program, and where and how it works.
@@ -182,13 +183,13 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 
 // usersForm are the variables besides by which CI and containers hand in how repositories are reached, and who commits.
 // None says which repository it is: those are of whoever started this, as a hook.
-var usersForm = regexp.MustCompile(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
+var usersForm = lazy.Regexp(`^GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|PROXY_COMMAND|CONFIG_COUNT|CONFIG_(KEY|VALUE)_\d+|(PROXY_)?SSL_\w+|HTTP_(PROXY_AUTHMETHOD|USER_AGENT)|(AUTHOR|COMMITTER)_(NAME|EMAIL))$`)
 
 // pathForm are those of them, and of theirs, whose values are paths.
-var pathForm = regexp.MustCompile(`^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|(PROXY_)?SSL_(CAINFO|CAPATH|CERT|KEY))$`)
+var pathForm = lazy.Regexp(`^GIT_(CONFIG_GLOBAL|CONFIG_SYSTEM|(PROXY_)?SSL_(CAINFO|CAPATH|CERT|KEY))$`)
 
 // programForm are those whose values are programs, with a path or of PATH.
-var programForm = regexp.MustCompile(`^GIT_(SSH|SSH_COMMAND|ASKPASS|PROXY_COMMAND)$`)
+var programForm = lazy.Regexp(`^GIT_(SSH|SSH_COMMAND|ASKPASS|PROXY_COMMAND)$`)
 
 // obeys says whether a variable of the caller's counts. A path that depends on where git works would be whoever's has
 // that folder.
@@ -197,11 +198,11 @@ func (g Git) obeys(name, value string) bool {
 	switch {
 	case !strings.HasPrefix(name, "GIT_"):
 		return true
-	case !slices.Contains(theirs, name) && !(g.AsUser && usersForm.MatchString(name)):
+	case !slices.Contains(theirs, name) && !(g.AsUser && usersForm().MatchString(name)):
 		return false
-	case pathForm.MatchString(name):
+	case pathForm().MatchString(name):
 		return value == "" || filepath.IsAbs(value)
-	case programForm.MatchString(name):
+	case programForm().MatchString(name):
 		return !strings.ContainsAny(program, `/\`) || filepath.IsAbs(strings.Trim(program, `"'`))
 	}
 	return true
