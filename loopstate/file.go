@@ -29,6 +29,7 @@ type File struct {
 	madeDir atomic.Bool // .pi was made here
 	seen    atomic.Bool // the file was there, and wasn't removed here
 	drives  atomic.Bool // the lock is held
+	parser  parser
 
 	updating sync.Mutex // lets updates from here wait for each other
 	prompt   *string    // the last one that is known to be whole; guarded by updating

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -90,6 +92,34 @@ func (p *patience) sleep() {
 	time.Sleep(p.pause)
 }
 
+// parser remembers the last text of the file, and what it says.
+type parser struct{ last atomic.Pointer[parsed] }
+
+type parsed struct {
+	text string
+	doc  *Document
+}
+
+// maxParsed is from how many bytes on nothing is remembered: memory counts for more then.
+const maxParsed = 64 << 10
+
+// parse is Parse, which each iteration wants twice of what is mostly the same text. The document is
+// the caller's.
+func (p *parser) parse(data []byte) (*Document, error) {
+	last := p.last.Load()
+	if last == nil || last.text != string(data) {
+		doc, err := Parse(data)
+		if err != nil || len(data) > maxParsed {
+			return doc, err
+		}
+		last = &parsed{string(data), doc}
+		p.last.Store(last)
+	}
+	doc := *last.doc
+	doc.blocks = slices.Clone(doc.blocks)
+	return &doc, nil
+}
+
 // look reads the file once. wait means that it is being saved, as far as one
 // can know, and has to be looked at again.
 func (f *File) look(p *patience) (l look, wait bool, err error) {
@@ -100,7 +130,7 @@ func (f *File) look(p *patience) (l look, wait bool, err error) {
 	data, info, err := read(path)
 	l = look{path: path, data: data}
 	if err == nil {
-		l.doc, err = Parse(data)
+		l.doc, err = f.parser.parse(data)
 	}
 	quiet := p.quiet(stateOf(info))
 	if rest, most := f.rest(l, p.purpose, err); quiet < rest && time.Since(p.began) < most {
