@@ -88,12 +88,8 @@ func serverCapabilities(client client.Info, commands []string) (protocol.ServerC
 	if client.UTF8 {
 		encoding = protocol.PositionEncodingKindUTF8
 	}
-	version := wire.Version
-	if client.OptedIn {
-		version = client.Version
-	}
 	experimental, err := json.Marshal(map[string]any{
-		"ralph": map[string]any{"version": version, "stopReasons": stopReasons()},
+		"ralph": map[string]any{"version": wire.Version, "stopReasons": stopReasons()},
 	})
 	return protocol.ServerCapabilities{
 		PositionEncoding: encoding,

@@ -2,7 +2,6 @@ package server
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
-	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -184,23 +181,6 @@ func TestLogsThatAreNone(t *testing.T) {
 		m := c.Command(wire.CommandRead, p)
 		if got := reason(t, m); got != wire.ReasonNoSession || m.Error.Code != rpc.CodeRequestFailed {
 			t.Errorf("%s: %d %q (%s)", name, m.Error.Code, got, m.Error.Message)
-		}
-	}
-}
-
-// TestAClientOfVersion1 gets what it knows.
-func TestAClientOfVersion1(t *testing.T) {
-	dir := t.TempDir()
-	c := dial(t, strings.Replace(optedIn, `"version":2`, `"version":1`, 1), dir)
-	finished(t, c, dir)
-	c.Hears("ralph/update", `"_ralph/end"`)
-	if _, last := heard(t, c); last.Seq == 0 {
-		t.Errorf("%+v", last)
-	}
-	for version, answered := range []int{wire.Version, 1, 2} {
-		capabilities, err := serverCapabilities(client.Info{OptedIn: version > 0, Version: version}, nil)
-		if answer := string(lsptest.JSON(capabilities)); err != nil || !strings.Contains(answer, fmt.Sprintf(`"version":%d}`, answered)) {
-			t.Errorf("a client of version %d is answered %s (%v)", version, answer, err)
 		}
 	}
 }

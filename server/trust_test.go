@@ -120,7 +120,7 @@ func TestAFolderMustBeTrustedBeforeItsProgramsRun(t *testing.T) {
 
 func TestAClientMayTrustItsFolders(t *testing.T) {
 	dir := configured(t, own(agentThat(t, "never")))
-	c := dial(t, `{"experimental":{"ralph":{"version":1,"trusted":true}}}`, dir)
+	c := dial(t, `{"experimental":{"ralph":{"version":2,"trusted":true}}}`, dir)
 	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "x"}))
 	c.status(dir, inState("running"))
 }

@@ -54,7 +54,6 @@ const (
 	ReasonNotDetachable   = "not_detachable"
 	ReasonBackendNotFound = "backend_not_found"
 	ReasonUntrusted       = "untrusted"
-	ReasonStateLocked     = "state_locked"
 	ReasonBadStateFile    = "bad_state_file"
 	ReasonBadConfig       = "bad_config"
 	ReasonEmptyPrompt     = "empty_prompt"

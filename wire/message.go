@@ -8,7 +8,6 @@ const MethodUpdate = "ralph/update"
 // UpdateParams are the parameters of ralph/update.
 type UpdateParams struct {
 	LoopID    string            `json:"loopId"`
-	Seq       int64             `json:"seq,omitempty"` // of the last update, for clients of version 1; the first of a loop is 1
 	Iteration int               `json:"iteration,omitempty"`
 	After     string            `json:"after,omitempty"`  // the cursor before the first update; absent: something is left out before
 	Cursor    string            `json:"cursor,omitempty"` // the cursor behind the last one

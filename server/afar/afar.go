@@ -72,9 +72,6 @@ func (a *Loops) Folders() []string { return a.workspace.Open() }
 func (a *Loops) Wants() bool { return a.withheld() != feed.WithholdAll }
 
 func (a *Loops) withheld() int32 {
-	if a.Editor.Client().Version < 2 {
-		return feed.WithholdAll // it knows updates of our loops only
-	}
 	return feed.WithheldBy(a.Editor.Client(), a.workspace.UpdateLevel())
 }
 

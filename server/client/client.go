@@ -33,7 +33,6 @@ type Info struct {
 	Name string
 	// OptedIn: it knows ralph/status and shows a loop's end itself.
 	OptedIn           bool
-	Version           int           // of the protocol; 0: it didn't opt in
 	Updates, Thinking bool          // what it wants of ralph/update
 	MinUpdateInterval time.Duration // between two of them
 	Trusted           bool          // the user trusts the folders that are open
@@ -111,13 +110,9 @@ func (p *Params) UnmarshalJSON(params []byte) error {
 func (p *Params) Info() Info {
 	can := &p.Capabilities
 	ralph := can.Experimental.Ralph
-	optedIn := ralph.Version >= 1 && ralph.Version <= wire.Version
-	if !optedIn {
-		ralph.Version = 0
-	}
+	optedIn := ralph.Version == wire.Version
 	return Info{
 		Name:              p.ClientInfo.Name,
-		Version:           ralph.Version,
 		OptedIn:           optedIn,
 		Updates:           optedIn && ralph.Updates,
 		Thinking:          ralph.Thinking,

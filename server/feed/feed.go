@@ -204,7 +204,6 @@ type sender struct {
 	*Feed
 	loopID  string
 	dropped int    // since the last notification
-	seq     int64  // number of the last update
 	passed  string // the cursor before what the client didn't want, if nothing was sent since
 }
 
@@ -213,10 +212,6 @@ func (s *sender) ship(page journal.Page, after string) error {
 	params := wire.UpdateParams{LoopID: s.loopID, Updates: page.Updates(false), After: cmp.Or(s.passed, after), Cursor: page.Cursor}
 	s.passed = ""
 	s.dropped += page.Skipped
-	if s.ed.Client().Version < 2 {
-		s.seq += int64(len(page.Items))
-		params.Seq = s.seq
-	}
 	switch s.withheld.Load() {
 	case WithholdAll:
 		return nil

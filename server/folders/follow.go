@@ -17,8 +17,8 @@ const followPoll = 250 * time.Millisecond
 // follow tells the editor what the loop in a folder does while another process
 // drives it, until ctx ends.
 func (f *Folder) follow(ctx context.Context) {
-	if f.workspace.Editor.Client().Version < 2 {
-		return // it knows updates of our loops only
+	if !f.workspace.Editor.Client().OptedIn {
+		return
 	}
 	t := tail{Session: f.workspace.Session}
 	for {

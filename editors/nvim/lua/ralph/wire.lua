@@ -59,7 +59,6 @@ M.reasons = {
   not_running = 'not_running',
   backend_not_found = 'backend_not_found',
   untrusted = 'untrusted',
-  state_locked = 'state_locked',
   bad_state_file = 'bad_state_file',
   bad_config = 'bad_config',
   empty_prompt = 'empty_prompt',
