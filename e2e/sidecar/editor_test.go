@@ -52,7 +52,7 @@ func launch(t testing.TB, command *exec.Cmd, folders ...string) *editor {
 	})
 	e.Initialize(map[string]any{
 		"window":       map[string]any{"workDoneProgress": true},
-		"experimental": map[string]any{"ralph": map[string]any{"version": 1, "updates": true}},
+		"experimental": map[string]any{"ralph": map[string]any{"version": 2, "updates": true}},
 	}, folders...)
 	return e
 }

@@ -130,7 +130,7 @@ type tallied struct {
 	running map[string]bool
 	ended   int
 	text    int // bytes
-	seq     int
+	cursor  string
 	dropped int
 	wrong   string // the first thing that was out of order
 	over    bool
@@ -146,17 +146,18 @@ func (c *tallied) add(m lsptest.Message) {
 		c.running = map[string]bool{}
 	}
 	var p struct {
-		Seq, Dropped int
-		Updates      []struct {
+		After, Cursor string
+		Dropped       int
+		Updates       []struct {
 			SessionUpdate, ToolCallID, Status string
 			Content                           json.RawMessage
 		}
 	}
 	json.Unmarshal(m.Params, &p)
-	if p.Seq <= c.seq {
-		c.complain("number %d came behind %d", p.Seq, c.seq)
+	if c.cursor != "" && p.After != "" && p.After != c.cursor { // without one, something is left out
+		c.complain("what follows %s came behind %s", p.After, c.cursor)
 	}
-	c.seq, c.dropped = p.Seq, c.dropped+p.Dropped
+	c.cursor, c.dropped = p.Cursor, c.dropped+p.Dropped
 	for _, u := range p.Updates {
 		switch u.SessionUpdate {
 		case "agent_message_chunk":
