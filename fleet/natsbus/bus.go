@@ -46,7 +46,8 @@ type Bus struct {
 
 	mu     sync.Mutex
 	queues map[fleet.Priority]jetstream.Consumer
-	born   time.Time // the work stream
+	born   time.Time   // the work stream
+	isAnew atomic.Bool // it is another one since the connection came back, and nobody was told
 	shows  shows
 }
 

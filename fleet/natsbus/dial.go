@@ -80,11 +80,8 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		}
 	}
 	b.replicas = o.Replicas
-	for {
-		try, cancel := ctx, func() {}
-		if isCluster {
-			try, cancel = context.WithTimeout(ctx, openPatience)
-		}
+	for again := false; ; again = true {
+		try, cancel := context.WithTimeout(ctx, openPatience)
 		err = b.open(try, o.Replicas)
 		cancel()
 		if err == nil {
@@ -94,7 +91,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 			err = fmt.Errorf("%s: its user needs more rights (docs/FLEET-OPERATE.md has the list)", *what)
 			break
 		}
-		if !isCluster {
+		if !isCluster && (again || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 			break
 		}
 		if pause(ctx, 250*time.Millisecond); ctx.Err() != nil { // it may be choosing its leader
@@ -124,7 +121,8 @@ func (b *Bus) Notice(lost, back func()) {
 	})
 }
 
-// openPatience bounds one try with a cluster: servers without a leader answer nobody, not even later.
+// openPatience bounds one try: servers of a cluster without a leader answer nobody, not even later, and an answer is lost
+// with the connection on which it was to come.
 const openPatience = 5 * time.Second
 
 // connect is nats.Connect that ends with ctx: a server that says nothing is given up in the background.

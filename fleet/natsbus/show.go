@@ -66,7 +66,11 @@ func (b *Bus) showAll(to string) {
 
 // back makes up for what was missed while the server was away.
 func (b *Bus) back() {
-	go mend(context.Background(), b) // else whoever needs it says so
+	go func() { // what fails says so where it is needed
+		if errors.Is(renew(context.Background(), b), fleet.ErrAnew) {
+			b.isAnew.Store(true)
+		}
+	}()
 	b.showAll(shownSubject)
 	b.shows.mu.Lock()
 	defer b.shows.mu.Unlock()

@@ -37,6 +37,9 @@ const idle = time.Second
 // beside the first goes back.
 func (b *Bus) Take(ctx context.Context) (fleet.Ticket, error) {
 	for {
+		if b.isAnew.Swap(false) {
+			return nil, fleet.ErrAnew
+		}
 		t, err := take(ctx, b)
 		if err != nil && ctx.Err() == nil {
 			err = cmp.Or(renew(ctx, b), err)
@@ -149,6 +152,8 @@ func (b *Bus) takeOf(ctx context.Context, p fleet.Priority, waits bool) (fleet.T
 // queue returns the consumer of the loops of a priority. All workers share it, so none changes it: a change of
 // its AckWait would move the ends of all leases.
 func (b *Bus) queue(ctx context.Context, p fleet.Priority) (queue jetstream.Consumer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if queue = b.queues[p]; queue != nil {
