@@ -69,7 +69,9 @@ func TestReadmesFirstCommand(t *testing.T) {
 				s := sitDown(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
 					checks, says("All is done."), checks, does(a.bash("cp right " + project.file)), checks, says("It passes now.")}})
 				s.hasProject(project)
-				if !tt.walls { // an agent gives a command two minutes, and a compiler without a cache may need more
+				// claude gives a command two minutes, and a compiler without a cache may need more.
+				s.types("export BASH_DEFAULT_TIMEOUT_MS=600000", "Enter")
+				if !tt.walls {
 					s.types("export GOCACHE="+goCache(t), "Enter")
 				}
 				if tt.walls {
