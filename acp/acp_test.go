@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 )
 
 // patience bounds every wait: only what hangs takes longer.
@@ -15,11 +17,11 @@ const patience = time.Minute
 // talk is an agent between a client and a sidecar that the test plays.
 type talk struct {
 	t        *testing.T
-	client   *conn // the client's side
-	sidecar  *conn // the sidecar's side
-	heard    chan message
-	answered chan message
-	asked    chan message // commands of the sidecar
+	client   *rpc.Conn // the client's side
+	sidecar  *rpc.Conn // the sidecar's side
+	heard    chan rpc.Message
+	answered chan rpc.Message
+	asked    chan rpc.Message // commands of the sidecar
 	results  map[string]string
 	before   map[string]func() // what happens before a command is answered
 	session  string
@@ -29,23 +31,23 @@ type talk struct {
 // begin begins a talk, with what the sidecar's commands result in: JSON, or an error after a "!".
 func begin(t *testing.T, results map[string]string, a *Agent) *talk {
 	t.Helper()
-	k := &talk{t: t, heard: make(chan message, 1000), answered: make(chan message, 100), asked: make(chan message, 100), results: results, ended: make(chan error, 1)}
+	k := &talk{t: t, heard: make(chan rpc.Message, 1000), answered: make(chan rpc.Message, 100), asked: make(chan rpc.Message, 100), results: results, ended: make(chan error, 1)}
 	toAgent, fromClient := io.Pipe()
 	toClient, fromAgent := io.Pipe()
-	k.client = newConn(writeLine, toClient, fromClient)
-	k.client.handle = func(method string, id, params json.RawMessage) {
+	k.client = rpc.New(rpc.WriteLine, toClient, fromClient)
+	k.client.Handle = func(method string, id, params json.RawMessage) {
 		checkShape(t, sentBy[method], params)
-		k.heard <- message{Method: method, ID: id, Params: params}
+		k.heard <- rpc.Message{Method: method, ID: id, Params: params}
 	}
 	isUp := make(chan struct{})
 	a.Sidecar = func(in io.Reader, out io.Writer) {
-		k.sidecar = newConn(writeFrame, nil, out)
-		k.sidecar.handle = k.command
+		k.sidecar = rpc.New(rpc.WriteFrame, nil, out)
+		k.sidecar.Handle = k.command
 		close(isUp)
-		_, _ = io.Copy(&heard{take: k.sidecar.take}, in)
+		_, _ = io.Copy(&rpc.Heard{Take: k.sidecar.Take}, in)
 	}
 	go func() { k.ended <- a.Serve(toAgent, fromAgent); _ = fromAgent.Close() }()
-	go func() { _ = k.client.serve() }()
+	go func() { _ = k.client.Serve() }()
 	<-isUp
 	k.ask("initialize", `{"protocolVersion":1,"clientCapabilities":{}}`)
 	var made struct{ SessionID string }
@@ -67,7 +69,7 @@ func begin(t *testing.T, results map[string]string, a *Agent) *talk {
 // command is what the sidecar does when an editor commands something.
 func (k *talk) command(method string, id, params json.RawMessage) {
 	if method != "workspace/executeCommand" {
-		k.sidecar.reply(id, map[string]any{}, nil)
+		k.sidecar.Reply(id, map[string]any{}, nil)
 		return
 	}
 	var p struct {
@@ -79,28 +81,28 @@ func (k *talk) command(method string, id, params json.RawMessage) {
 		before()
 	}
 	if p.Command != "ralph.agents.list" && p.Command != "ralph.hats" {
-		k.asked <- message{Method: p.Command, Params: p.Arguments[0]}
+		k.asked <- rpc.Message{Method: p.Command, Params: p.Arguments[0]}
 	}
 	result, failed := strings.CutPrefix(k.results[p.Command], "!")
 	if failed {
-		var err rpcError
+		var err rpc.Error
 		_ = json.Unmarshal([]byte(result), &err)
-		k.sidecar.reply(id, nil, &err)
+		k.sidecar.Reply(id, nil, &err)
 		return
 	}
 	if result == "" {
 		result = "{}"
 	}
-	k.sidecar.reply(id, json.RawMessage(result), nil)
+	k.sidecar.Reply(id, json.RawMessage(result), nil)
 }
 
 func (k *talk) ask(method, params string) {
 	params = strings.ReplaceAll(params, "SESSION", k.session)
-	k.client.request(method, json.RawMessage(params), func(result json.RawMessage, err *rpcError) {
+	k.client.Request(method, json.RawMessage(params), func(result json.RawMessage, err *rpc.Error) {
 		if shape := answeredBy[method]; err == nil && shape != "" {
 			checkShape(k.t, shape, result)
 		}
-		k.answered <- message{Result: result, Error: err}
+		k.answered <- rpc.Message{Result: result, Error: err}
 	})
 }
 
@@ -108,11 +110,11 @@ func (k *talk) prompt(text string) {
 	k.ask("session/prompt", fmt.Sprintf(`{"sessionId":"SESSION","prompt":[{"type":"text","text":%q}]}`, text))
 }
 
-func (k *talk) answer() message { k.t.Helper(); return receive(k.t, k.answered) }
+func (k *talk) answer() rpc.Message { k.t.Helper(); return receive(k.t, k.answered) }
 
 // told tells the agent of updates of the loop.
 func (k *talk) told(after, cursor string, updates ...string) {
-	k.sidecar.notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":%q,"cursor":%q,"updates":[%s]}`, after, cursor, strings.Join(updates, ","))))
+	k.sidecar.Notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":%q,"cursor":%q,"updates":[%s]}`, after, cursor, strings.Join(updates, ","))))
 }
 
 // hears returns the next update of a kind, and fails at another one but for titles.
@@ -241,7 +243,7 @@ func TestWordsWhileALoopRuns(t *testing.T) {
 // The client's stop leaves a loop that can go on.
 func TestACancelledTurn(t *testing.T) {
 	k := running(t, &Agent{})
-	k.client.notify("session/cancel", map[string]any{"sessionId": k.session})
+	k.client.Notify("session/cancel", map[string]any{"sessionId": k.session})
 	k.commanded("ralph.loop.cancel", `"when":"interrupt"`)
 	k.told("c1", "c2", `{"sessionUpdate":"_ralph/end","stopReason":"interrupted","text":"interrupted"}`)
 	if a := k.answer(); string(a.Result) != `{"stopReason":"cancelled"}` {
@@ -291,12 +293,12 @@ func TestQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := running(t, &Agent{})
 			answers := make(chan string, 1)
-			k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
+			k.sidecar.Request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
 			asked := receive(t, k.heard)
 			if want := `"options":[{"kind":"reject_once","name":"Deny","optionId":"0"},{"kind":"allow_once","name":"Allow Once","optionId":"1"},{"kind":"allow_always","name":"Allow in This Loop","optionId":"2"}]`; asked.Method != "session/request_permission" || !strings.Contains(string(asked.Params), want) || !strings.Contains(string(asked.Params), `"toolCallId":"1.c1"`) {
 				t.Fatalf("%s %s", asked.Method, asked.Params)
 			}
-			k.client.reply(asked.ID, map[string]any{"outcome": json.RawMessage(tt.outcome)}, nil)
+			k.client.Reply(asked.ID, map[string]any{"outcome": json.RawMessage(tt.outcome)}, nil)
 			if got := receive(t, answers); got != tt.want {
 				t.Errorf("it is answered with %s, not %s", got, tt.want)
 			}
@@ -309,7 +311,7 @@ func TestAQuestionAboutAnEdit(t *testing.T) {
 	k := running(t, &Agent{})
 	k.told("c1", "c2", `{"sessionUpdate":"tool_call","toolCallId":"c1","name":"Edit","title":"a.go","kind":"edit","status":"in_progress","rawInput":{"file_path":"a.go","old_string":"1","new_string":"2"}}`)
 	k.hears("tool_call")
-	k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpcError) {})
+	k.sidecar.Request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpc.Error) {})
 	if asked := receive(t, k.heard); !strings.Contains(string(asked.Params), `"toolCall":{"content":[{"newText":"2","oldText":"1","path":"/w/app/a.go","type":"diff"}],"status":"pending","title":"Bash git push","toolCallId":"1.c1"}`) {
 		t.Errorf("%s", asked.Params)
 	}
@@ -318,15 +320,15 @@ func TestAQuestionAboutAnEdit(t *testing.T) {
 // A question that somebody else has answered is taken back, and one that can't be asked stays open.
 func TestAQuestionThatNeedsNoAnswer(t *testing.T) {
 	k := running(t, &Agent{})
-	id := k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpcError) {})
+	id := k.sidecar.Request("ralph/permission", json.RawMessage(aQuestion), func(json.RawMessage, *rpc.Error) {})
 	asked := receive(t, k.heard)
-	k.sidecar.notify("$/cancelRequest", map[string]any{"id": id})
+	k.sidecar.Notify("$/cancelRequest", map[string]any{"id": id})
 	if m := receive(t, k.heard); m.Method != "$/cancel_request" || string(m.Params) != `{"requestId":`+string(asked.ID)+`}` {
 		t.Errorf("%s %s", m.Method, m.Params)
 	}
 	answers := make(chan string, 1)
-	k.sidecar.request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
-	k.client.reply(receive(t, k.heard).ID, nil, errorf(codeMethod, "I can't"))
+	k.sidecar.Request("ralph/permission", json.RawMessage(aQuestion), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
+	k.client.Reply(receive(t, k.heard).ID, nil, rpc.Errorf(rpc.CodeMethod, "I can't"))
 	if got := receive(t, answers); got != "null" {
 		t.Errorf("an unanswered question is answered with %s", got)
 	}
@@ -343,8 +345,8 @@ func TestARefusedStart(t *testing.T) {
 	if want := `"options":[{"kind":"reject_once","name":"Leave it","optionId":"0"},{"kind":"allow_once","name":"Resume","optionId":"1"}]`; !strings.Contains(string(asked.Params), want) {
 		t.Fatalf("%s", asked.Params)
 	}
-	k.client.reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "0"}}, nil)
-	if a := k.answer(); a.Error == nil || a.Error.Message != "there is an interrupted loop" || a.Error.Code != codeInternal {
+	k.client.Reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "0"}}, nil)
+	if a := k.answer(); a.Error == nil || a.Error.Message != "there is an interrupted loop" || a.Error.Code != rpc.CodeInternal {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
 	if closed := k.hears("tool_call_update"); !strings.Contains(closed, `"status":"completed","title":"Go on?","toolCallId":"start-3"`) {
@@ -352,7 +354,7 @@ func TestARefusedStart(t *testing.T) {
 	}
 	k.prompt("Mend it")
 	k.commanded("ralph.loop.start", "Mend it")
-	k.client.reply(receive(t, k.heard).ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "1"}}, nil)
+	k.client.Reply(receive(t, k.heard).ID, map[string]any{"outcome": map[string]any{"outcome": "selected", "optionId": "1"}}, nil)
 	k.commanded("ralph.loop.outline", "ralph-a")
 	k.commanded("ralph.loop.resume", "ralph-a")
 	k.commanded("ralph.loop.read", `"after":"c5"`)
@@ -364,13 +366,13 @@ func TestErrors(t *testing.T) {
 		method, params string
 		code           int
 	}{
-		{"session/nope", `{}`, codeMethod},
-		{"session/new", `{"cwd":"app"}`, codeParams},
-		{"session/new", `7`, codeParams},
-		{"session/prompt", `{"sessionId":"nobody's"}`, codeNotFound},
-		{"session/load", `{"sessionId":"ralph-gone","cwd":"/w/app"}`, codeNotFound},
-		{"session/set_config_option", `{"sessionId":"SESSION","configId":"permissions","value":"all"}`, codeParams},
-		{"session/prompt", `{"sessionId":"SESSION","prompt":[{"type":"text","text":"Mend it"}]}`, codeAuth},
+		{"session/nope", `{}`, rpc.CodeMethod},
+		{"session/new", `{"cwd":"app"}`, rpc.CodeParams},
+		{"session/new", `7`, rpc.CodeParams},
+		{"session/prompt", `{"sessionId":"nobody's"}`, rpc.CodeNotFound},
+		{"session/load", `{"sessionId":"ralph-gone","cwd":"/w/app"}`, rpc.CodeNotFound},
+		{"session/set_config_option", `{"sessionId":"SESSION","configId":"permissions","value":"all"}`, rpc.CodeParams},
+		{"session/prompt", `{"sessionId":"SESSION","prompt":[{"type":"text","text":"Mend it"}]}`, rpc.CodeAuth},
 	} {
 		k.ask(tt.method, tt.params)
 		if a := k.answer(); a.Error == nil || a.Error.Code != tt.code {
@@ -419,7 +421,7 @@ func TestDiffsOf(t *testing.T) {
 		`{"path":"a.go"}`:  `null`,
 		`[]`:               `null`,
 	} {
-		if got := string(raw(diffsOf("/w", json.RawMessage(input)))); got != want {
+		if got := string(rpc.Raw(diffsOf("/w", json.RawMessage(input)))); got != want {
 			t.Errorf("%s: got %s, not %s", input, got, want)
 		}
 	}

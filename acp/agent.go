@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -23,8 +24,8 @@ type Agent struct {
 	// Heartbeat is how long a client may hear nothing while a loop runs; 0: 25 s.
 	Heartbeat time.Duration
 
-	client  *conn
-	sidecar *conn
+	client  *rpc.Conn
+	sidecar *rpc.Conn
 
 	mu       sync.Mutex
 	sessions map[string]*session // by their ids
@@ -40,8 +41,8 @@ type Agent struct {
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 	a.sessions, a.loops, a.folders, a.asked = map[string]*session{}, map[string]*session{}, map[string]bool{}, map[string]json.RawMessage{}
 	fromUs, toSidecar := io.Pipe()
-	a.client = newConn(writeLine, in, out)
-	a.client.handle = a.fromClient
+	a.client = rpc.New(rpc.WriteLine, in, out)
+	a.client.Handle = a.fromClient
 	commands := make(chan []byte, 1024)
 	go func() {
 		for c := range commands {
@@ -49,25 +50,23 @@ func (a *Agent) Serve(in io.Reader, out io.Writer) error {
 		}
 		_ = toSidecar.Close() // as an editor that goes away
 	}()
-	a.sidecar = newConn(writeFrame, nil, queue(commands))
-	a.sidecar.handle = a.fromSidecar
+	a.sidecar = rpc.New(rpc.WriteFrame, nil, queue(commands))
+	a.sidecar.Handle = a.fromSidecar
 
 	sidecarEnds, clientEnds := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(sidecarEnds)
-		a.Sidecar(fromUs, &heard{take: a.sidecar.take})
+		a.Sidecar(fromUs, &rpc.Heard{Take: a.sidecar.Take})
 		_ = fromUs.Close()
 	}()
 	a.begin()
-	go func() { clientEnds <- a.client.serve() }()
+	go func() { clientEnds <- a.client.Serve() }()
 	var err error
 	select {
 	case err = <-clientEnds:
 	case <-sidecarEnds: // a signal has ended it
 	}
-	a.sidecar.mu.Lock()
-	a.sidecar.out = io.Discard
-	a.sidecar.mu.Unlock()
+	a.sidecar.Mute()
 	close(commands)
 	<-sidecarEnds
 	return err
@@ -83,14 +82,14 @@ func (q queue) Write(p []byte) (int, error) {
 
 // begin makes us an editor of the sidecar's that shows all, and asks its user itself.
 func (a *Agent) begin() {
-	a.sidecar.request("initialize", map[string]any{
+	a.sidecar.Request("initialize", map[string]any{
 		"processId": nil, "rootUri": nil, "workspaceFolders": []any{},
 		"clientInfo": map[string]any{"name": "ralph-lsp acp", "version": a.Version},
 		"capabilities": map[string]any{
 			"workspace":    map[string]any{"workspaceFolders": true},
 			"experimental": map[string]any{"ralph": map[string]any{"version": 2, "updates": true, "thinking": true, "permissions": true}},
 		},
-	}, func(json.RawMessage, *rpcError) { a.sidecar.notify("initialized", map[string]any{}) })
+	}, func(json.RawMessage, *rpc.Error) { a.sidecar.Notify("initialized", map[string]any{}) })
 }
 
 // open has the sidecar know a folder.
@@ -100,15 +99,15 @@ func (a *Agent) open(folder string) {
 	a.folders[folder] = true
 	a.mu.Unlock()
 	if !isKnown {
-		a.sidecar.notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
+		a.sidecar.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
 			"added": []any{map[string]any{"uri": wire.FileURI(folder), "name": filepath.Base(folder)}}, "removed": []any{},
 		}})
 	}
 }
 
 // command has the sidecar carry out a command of docs/PROTOCOL.md. Its result is read as a T.
-func command[T any](a *Agent, name string, argument any, answered func(T, *rpcError)) {
-	a.sidecar.request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, func(raw json.RawMessage, err *rpcError) {
+func command[T any](a *Agent, name string, argument any, answered func(T, *rpc.Error)) {
+	a.sidecar.Request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, func(raw json.RawMessage, err *rpc.Error) {
 		var result T
 		_ = json.Unmarshal(raw, &result)
 		answered(result, err)
@@ -134,22 +133,22 @@ type params struct {
 func (a *Agent) fromClient(method string, id, given json.RawMessage) {
 	answer, ok := answers[method]
 	if !ok {
-		a.client.reply(id, nil, errorf(codeMethod, "%s isn't known here", method))
+		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
 		return
 	}
 	var p params
 	err := json.Unmarshal(given, &p)
 	if err != nil && method != "initialize" && method != "authenticate" { // whose may be of another version
-		a.client.reply(id, nil, errorf(codeParams, "the parameters can't be read: %v", err))
+		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeParams, "the parameters can't be read: %v", err))
 		return
 	}
 	if err := answer(a, id, p); err != nil {
-		a.client.reply(id, nil, err)
+		a.client.Reply(id, nil, err)
 	}
 }
 
 // An answering is a method of the protocol. One that returns an error hasn't answered yet.
-type answering func(a *Agent, id json.RawMessage, p params) *rpcError
+type answering func(a *Agent, id json.RawMessage, p params) *rpc.Error
 
 var answers map[string]answering
 
@@ -158,8 +157,8 @@ func init() { // as they and what they call name each other
 		"initialize":                (*Agent).initialize,
 		"authenticate":              (*Agent).authenticate,
 		"session/new":               (*Agent).newSession,
-		"session/load":              func(a *Agent, id json.RawMessage, p params) *rpcError { return a.takeUp(id, p, true) },
-		"session/resume":            func(a *Agent, id json.RawMessage, p params) *rpcError { return a.takeUp(id, p, false) },
+		"session/load":              func(a *Agent, id json.RawMessage, p params) *rpc.Error { return a.takeUp(id, p, true) },
+		"session/resume":            func(a *Agent, id json.RawMessage, p params) *rpc.Error { return a.takeUp(id, p, false) },
 		"session/list":              (*Agent).listSessions,
 		"session/close":             ofSession((*Agent).closeSession),
 		"session/prompt":            ofSession((*Agent).prompt),
@@ -171,19 +170,19 @@ func init() { // as they and what they call name each other
 }
 
 // ofSession is a method about a session that is there.
-func ofSession(answer func(a *Agent, s *session, id json.RawMessage, p params) *rpcError) answering {
-	return func(a *Agent, id json.RawMessage, p params) *rpcError {
+func ofSession(answer func(a *Agent, s *session, id json.RawMessage, p params) *rpc.Error) answering {
+	return func(a *Agent, id json.RawMessage, p params) *rpc.Error {
 		a.mu.Lock()
 		s := a.sessions[p.SessionID]
 		a.mu.Unlock()
 		if s == nil {
-			return errorf(codeNotFound, "there is no session %q", p.SessionID)
+			return rpc.Errorf(rpc.CodeNotFound, "there is no session %q", p.SessionID)
 		}
 		return answer(a, s, id, p)
 	}
 }
 
-func (a *Agent) initialize(id json.RawMessage, p params) *rpcError {
+func (a *Agent) initialize(id json.RawMessage, p params) *rpc.Error {
 	a.mu.Lock()
 	a.hasForms = p.ClientCapabilities.Elicitation.Form != nil
 	a.mu.Unlock()
@@ -191,7 +190,7 @@ func (a *Agent) initialize(id json.RawMessage, p params) *rpcError {
 	if p.ClientCapabilities.Auth.Terminal {
 		doctor["type"], doctor["args"] = "terminal", []string{"doctor"}
 	}
-	a.client.reply(id, map[string]any{
+	a.client.Reply(id, map[string]any{
 		"protocolVersion": protocolVersion,
 		"agentInfo":       map[string]any{"name": "ralph-lsp", "title": "Ralph loops", "version": a.Version},
 		"authMethods":     []any{doctor},
@@ -206,8 +205,8 @@ func (a *Agent) initialize(id json.RawMessage, p params) *rpcError {
 	return nil
 }
 
-func (a *Agent) authenticate(id json.RawMessage, _ params) *rpcError {
-	a.client.reply(id, map[string]any{}, nil)
+func (a *Agent) authenticate(id json.RawMessage, _ params) *rpc.Error {
+	a.client.Reply(id, map[string]any{}, nil)
 	return nil
 }
 
@@ -226,7 +225,7 @@ func (a *Agent) fromSidecar(method string, id, params json.RawMessage) {
 		a.message(params)
 	default:
 		if id != nil {
-			a.sidecar.reply(id, nil, errorf(codeMethod, "%s isn't known here", method))
+			a.sidecar.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
 		}
 	}
 }

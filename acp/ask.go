@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -42,7 +43,7 @@ func (a *Agent) ask(id, params json.RawMessage) {
 	hasForms := a.hasForms
 	a.mu.Unlock()
 	if s == nil {
-		a.sidecar.reply(id, nil, nil)
+		a.sidecar.Reply(id, nil, nil)
 		return
 	}
 	if hasForms && (q.Kind == "input" || q.Kind == "select") {
@@ -62,7 +63,7 @@ func (a *Agent) ask(id, params json.RawMessage) {
 	}
 	if len(options) < 2 {
 		s.tell(q.Title + "\n\nAnswer it in a terminal: `ralph-lsp answer`")
-		a.sidecar.reply(id, nil, nil)
+		a.sidecar.Reply(id, nil, nil)
 		return
 	}
 	call := map[string]any{"toolCallId": "question-" + q.ID, "kind": "other"}
@@ -86,15 +87,15 @@ func (a *Agent) ask(id, params json.RawMessage) {
 // put asks the client what the sidecar asks with a request. A client that can't ask leaves it open.
 func (s *session) put(id json.RawMessage, method string, params any, read func(json.RawMessage) answer) {
 	key := string(id)
-	asking := s.client.request(method, params, func(result json.RawMessage, err *rpcError) {
+	asking := s.client.Request(method, params, func(result json.RawMessage, err *rpc.Error) {
 		s.mu.Lock()
 		delete(s.asked, key)
 		s.mu.Unlock()
 		if err != nil {
-			s.sidecar.reply(id, nil, nil)
+			s.sidecar.Reply(id, nil, nil)
 			return
 		}
-		s.sidecar.reply(id, read(result), nil)
+		s.sidecar.Reply(id, read(result), nil)
 	})
 	s.mu.Lock()
 	s.asked[key] = asking
@@ -164,16 +165,16 @@ func (a *Agent) withdraw(params json.RawMessage) {
 	q, ok := a.asked[string(p.ID)]
 	delete(a.asked, string(p.ID))
 	a.mu.Unlock()
-	if ok && a.client.forget(q) {
-		a.client.notify("$/cancel_request", map[string]any{"requestId": q})
-		a.sidecar.reply(p.ID, nil, errorf(-32800, "cancelled"))
+	if ok && a.client.Forget(q) {
+		a.client.Notify("$/cancel_request", map[string]any{"requestId": q})
+		a.sidecar.Reply(p.ID, nil, rpc.Errorf(-32800, "cancelled"))
 	}
 }
 
 // refused says why a loop didn't start. Where something else can be done the client's user is
 // asked, and nothing is the first answer. Only the safest is offered: some clients show yes and no in
 // place of what options say.
-func (s *session) refused(err *rpcError) {
+func (s *session) refused(err *rpc.Error) {
 	var data struct {
 		Reason, Question string
 		Offers           []offer
@@ -192,7 +193,7 @@ func (s *session) refused(err *rpcError) {
 	call := map[string]any{"toolCallId": "start-" + string(s.turn), "kind": "other"}
 	s.mu.Unlock()
 	title := cmp.Or(data.Question, err.Message+": "+instead.Title+"?")
-	s.client.request("session/request_permission", s.optionsOf(call, title, err.Message, options), func(result json.RawMessage, no *rpcError) {
+	s.client.Request("session/request_permission", s.optionsOf(call, title, err.Message, options), func(result json.RawMessage, no *rpc.Error) {
 		s.close(call)
 		if i, ok := chosen(result); no == nil && ok && i == 1 {
 			s.start(instead.Command, instead.Arguments[0])
@@ -203,21 +204,21 @@ func (s *session) refused(err *rpcError) {
 }
 
 // fail answers the prompt of a loop that didn't begin with why, unless its client has stopped it.
-func (s *session) fail(err *rpcError, reason string) {
+func (s *session) fail(err *rpc.Error, reason string) {
 	s.mu.Lock()
 	id, isCancelled := s.turn, s.cancelled
 	s.turn = nil
 	s.mu.Unlock()
 	if s.sayEarly(err); isCancelled {
-		s.client.reply(id, map[string]any{"stopReason": "cancelled"}, nil)
+		s.client.Reply(id, map[string]any{"stopReason": "cancelled"}, nil)
 		return
 	}
-	code := codeInternal
+	code := rpc.CodeInternal
 	switch {
-	case err.Code == codeParams:
-		code = codeParams
+	case err.Code == rpc.CodeParams:
+		code = rpc.CodeParams
 	case reason == "backend_not_found":
-		code = codeAuth
+		code = rpc.CodeAuth
 	}
-	s.client.reply(id, nil, errorf(code, "%s", err.Message))
+	s.client.Reply(id, nil, rpc.Errorf(code, "%s", err.Message))
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strconv"
+
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 )
 
 // settings are what a client's user may choose for the loops of a session: arguments of a start.
@@ -67,28 +69,28 @@ func (s *session) opened() map[string]any {
 	return about
 }
 
-func (a *Agent) setConfig(s *session, id json.RawMessage, p params) *rpcError {
+func (a *Agent) setConfig(s *session, id json.RawMessage, p params) *rpc.Error {
 	if err := s.choose(p.ConfigID, p.Value); err != nil {
 		return err
 	}
-	a.client.reply(id, map[string]any{"configOptions": s.opened()["configOptions"]}, nil)
+	a.client.Reply(id, map[string]any{"configOptions": s.opened()["configOptions"]}, nil)
 	if p.ConfigID == modeSetting {
 		s.say(map[string]any{"sessionUpdate": "current_mode_update", "currentModeId": p.Value})
 	}
 	return nil
 }
 
-func (a *Agent) setMode(s *session, id json.RawMessage, p params) *rpcError {
+func (a *Agent) setMode(s *session, id json.RawMessage, p params) *rpc.Error {
 	if err := s.choose(modeSetting, p.ModeID); err != nil {
 		return err
 	}
-	a.client.reply(id, map[string]any{}, nil)
+	a.client.Reply(id, map[string]any{}, nil)
 	s.say(map[string]any{"sessionUpdate": "config_option_update", "configOptions": s.opened()["configOptions"]})
 	return nil
 }
 
 // choose takes down what a user has chosen for the loops of a session.
-func (s *session) choose(setting, value string) *rpcError {
+func (s *session) choose(setting, value string) *rpc.Error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, o := range settings {
@@ -97,7 +99,7 @@ func (s *session) choose(setting, value string) *rpcError {
 			return nil
 		}
 	}
-	return errorf(codeParams, "%s can't be %q", setting, value)
+	return rpc.Errorf(rpc.CodeParams, "%s can't be %q", setting, value)
 }
 
 // setArgument puts what a user has chosen or typed into the argument of a command.

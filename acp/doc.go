@@ -6,7 +6,7 @@
 // updates of docs/PROTOCOL.md. It has no policy and hardly a word of its own: what a loop is, may
 // and says comes from there.
 //
-// conn.go is one side of a JSON-RPC conversation, frame.go how its messages are told apart.
 // agent.go answers the client, session.go is what one of its sessions has to do with loops,
-// update.go makes the client's updates of the sidecar's, and ask.go the client's questions.
+// update.go makes the client's updates of the sidecar's, and ask.go the client's questions. acp/rpc
+// is one side of a conversation.
 package acp

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 )
 
 // Whatever the sidecar may tell is told in a shape of the protocol's, live and in a replay.
@@ -92,7 +94,7 @@ func TestManyBrokenLines(t *testing.T) {
 	}
 	isAnswered := false
 	for said := range strings.Lines(out.String()) {
-		var m message
+		var m rpc.Message
 		if err := json.Unmarshal([]byte(said), &m); err != nil {
 			t.Fatalf("it says %q: %v", said, err)
 		}
@@ -119,14 +121,14 @@ func answerAll(in io.Reader, out io.Writer, seed uint64) {
 		}
 	}()
 	defer func() { close(says); <-isSaid }()
-	c := newConn(writeFrame, nil, says)
-	c.handle = func(_ string, id, _ json.RawMessage) {
+	c := rpc.New(rpc.WriteFrame, nil, says)
+	c.Handle = func(_ string, id, _ json.RawMessage) {
 		if random.IntN(5) == 0 {
-			c.reply(id, nil, errorf(-32803, "refused"))
+			c.Reply(id, nil, rpc.Errorf(-32803, "refused"))
 		} else {
-			c.reply(id, json.RawMessage(ways[random.IntN(len(ways))]), nil)
+			c.Reply(id, json.RawMessage(ways[random.IntN(len(ways))]), nil)
 		}
-		c.notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":"c","cursor":"c","updates":[%s]}`, []string{begun, over, `{}`, `7`}[random.IntN(4)])))
+		c.Notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":"c","cursor":"c","updates":[%s]}`, []string{begun, over, `{}`, `7`}[random.IntN(4)])))
 	}
-	_, _ = io.Copy(&heard{take: c.take}, in)
+	_, _ = io.Copy(&rpc.Heard{Take: c.Take}, in)
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -78,7 +79,7 @@ func pathOf(uri string) string {
 }
 
 // prompt is a turn: a whole loop. While one runs it is a word to its agent.
-func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpcError {
+func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpc.Error {
 	text := textOf(p.Prompt)
 	word, rest, _ := strings.Cut(text, " ")
 	for _, c := range slashCommands {
@@ -97,7 +98,7 @@ func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpcError {
 		s.answerBeside(id, "The loop of this session still runs: it can be told something, or ended with /cancel-ralph.", nil)
 		return nil
 	default:
-		s.steer(text, func(said string, err *rpcError) { s.answerBeside(id, said, err) })
+		s.steer(text, func(said string, err *rpc.Error) { s.answerBeside(id, said, err) })
 		return nil
 	}
 	begin := func() {
@@ -122,7 +123,7 @@ func (a *Agent) prompt(s *session, id json.RawMessage, p params) *rpcError {
 			return
 		}
 		s.hold(l.LoopID)
-		s.steer(text, func(said string, err *rpcError) {
+		s.steer(text, func(said string, err *rpc.Error) {
 			if err != nil {
 				said = err.Message
 			}
@@ -151,7 +152,7 @@ func (s *session) start(name string, argument any) {
 		return
 	}
 	var of wire.LoopParams
-	_ = json.Unmarshal(raw(argument), &of)
+	_ = json.Unmarshal(rpc.Raw(argument), &of)
 	s.toEnd(of, func() { s.begin(name, argument) })
 }
 
@@ -160,7 +161,7 @@ func (s *session) begin(name string, argument any) {
 		LoopID, Command, Text, Markdown string
 		Warnings                        []string
 	}
-	command(s.Agent, name, argument, func(begun answer, err *rpcError) {
+	command(s.Agent, name, argument, func(begun answer, err *rpc.Error) {
 		if err != nil {
 			s.refused(err)
 			return
@@ -170,7 +171,7 @@ func (s *session) begin(name string, argument any) {
 		}
 		if begun.LoopID == "" || begun.Command != "" { // it was a command
 			s.tell(begun.Text + begun.Markdown)
-			s.sayEarly(errorf(codeInternal, "no loop has begun"))
+			s.sayEarly(rpc.Errorf(rpc.CodeInternal, "no loop has begun"))
 			s.endTurn("end_turn")
 			return
 		}
@@ -200,7 +201,7 @@ func (s *session) hold(loopID string) {
 }
 
 // sayEarly says what was said before the loop began, or says why it didn't.
-func (s *session) sayEarly(err *rpcError) {
+func (s *session) sayEarly(err *rpc.Error) {
 	s.mu.Lock()
 	early := s.early
 	s.early = nil
@@ -223,7 +224,7 @@ func (s *session) slash(id json.RawMessage, name string, argument map[string]any
 		Text, Markdown, State string
 		Loops                 []struct{ Name, Line string }
 	}
-	command(s.Agent, name, argument, func(said answer, err *rpcError) {
+	command(s.Agent, name, argument, func(said answer, err *rpc.Error) {
 		words := said.Text + said.Markdown
 		for _, l := range said.Loops {
 			words += l.Name + " " + l.Line + "\n"
@@ -236,8 +237,8 @@ func (s *session) slash(id json.RawMessage, name string, argument map[string]any
 }
 
 // steer tells the agents of the loop something, once it has begun.
-func (s *session) steer(text string, done func(said string, err *rpcError)) {
-	say := func(err *rpcError) {
+func (s *session) steer(text string, done func(said string, err *rpc.Error)) {
+	say := func(err *rpc.Error) {
 		if err != nil {
 			done("", err)
 			return
@@ -245,7 +246,7 @@ func (s *session) steer(text string, done func(said string, err *rpcError)) {
 		s.mu.Lock()
 		argument := wire.SteerParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, Text: text}
 		s.mu.Unlock()
-		command(s.Agent, wire.CommandSteer, argument, func(said wire.SteerResult, err *rpcError) { done(said.Text, err) })
+		command(s.Agent, wire.CommandSteer, argument, func(said wire.SteerResult, err *rpc.Error) { done(said.Text, err) })
 	}
 	s.mu.Lock()
 	isEarly := !s.begun
@@ -259,37 +260,37 @@ func (s *session) steer(text string, done func(said string, err *rpcError)) {
 }
 
 // steering is what some clients say in place of a second prompt.
-func (a *Agent) steering(s *session, id json.RawMessage, p params) *rpcError {
+func (a *Agent) steering(s *session, id json.RawMessage, p params) *rpc.Error {
 	text := textOf(p.Prompt)
 	a.mu.Lock()
 	isRunning := s.turn != nil
 	a.mu.Unlock()
 	if !isRunning {
-		a.client.reply(id, map[string]any{"outcome": "promptRequired"}, nil)
+		a.client.Reply(id, map[string]any{"outcome": "promptRequired"}, nil)
 		return nil
 	}
-	s.steer(text, func(_ string, err *rpcError) {
+	s.steer(text, func(_ string, err *rpc.Error) {
 		outcome := "injected"
 		if err != nil {
 			outcome = "failed"
 		}
-		a.client.reply(id, map[string]any{"outcome": outcome}, nil)
+		a.client.Reply(id, map[string]any{"outcome": outcome}, nil)
 	})
 	return nil
 }
 
 // answerBeside ends a turn that isn't the loop's.
-func (s *session) answerBeside(id json.RawMessage, said string, err *rpcError) {
+func (s *session) answerBeside(id json.RawMessage, said string, err *rpc.Error) {
 	if err != nil {
 		said = err.Message
 	}
 	s.tell(said)
-	s.client.reply(id, map[string]any{"stopReason": "end_turn"}, nil)
+	s.client.Reply(id, map[string]any{"stopReason": "end_turn"}, nil)
 }
 
 // cancel is the client's stop, which some send when a turn takes them too long: the loop is
 // interrupted, and can go on.
-func (a *Agent) cancel(s *session, _ json.RawMessage, _ params) *rpcError {
+func (a *Agent) cancel(s *session, _ json.RawMessage, _ params) *rpc.Error {
 	a.mu.Lock()
 	s.cancelled = true
 	a.mu.Unlock()
@@ -303,7 +304,7 @@ func (s *session) interrupt() {
 	loopID, isRunning := s.loopID, s.turn != nil && s.begun
 	s.mu.Unlock()
 	if isRunning {
-		command(s.Agent, wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID}, When: wire.WhenInterrupt}, func(_ struct{}, err *rpcError) {
+		command(s.Agent, wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID}, When: wire.WhenInterrupt}, func(_ struct{}, err *rpc.Error) {
 			if err != nil {
 				s.tell(err.Message)
 			}
@@ -321,6 +322,6 @@ func (s *session) endTurn(reason string) {
 	}
 	s.mu.Unlock()
 	if id != nil {
-		s.client.reply(id, map[string]any{"stopReason": reason}, nil)
+		s.client.Reply(id, map[string]any{"stopReason": reason}, nil)
 	}
 }

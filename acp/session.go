@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -21,11 +22,11 @@ type session struct {
 
 	// Guarded by the agent's lock.
 	loopID     string
-	turn       json.RawMessage   // the session/prompt that waits for the loop's end; nil: none
-	cancelled  bool              // by the client
-	view       view              // what the client has seen of the loop
-	begun      bool              // its loop has, so that it can be spoken to
-	early      []func(*rpcError) // what was said before that
+	turn       json.RawMessage    // the session/prompt that waits for the loop's end; nil: none
+	cancelled  bool               // by the client
+	view       view               // what the client has seen of the loop
+	begun      bool               // its loop has, so that it can be spoken to
+	early      []func(*rpc.Error) // what was said before that
 	config     map[string]string
 	own        map[string][]choice // agents and hats of the folder, by the setting; agents once they are known
 	title      string
@@ -45,7 +46,7 @@ type choice struct {
 // loop that is over has the loop's.
 const sessionPrefix = "acp-"
 
-func (a *Agent) newSession(id json.RawMessage, p params) *rpcError {
+func (a *Agent) newSession(id json.RawMessage, p params) *rpc.Error {
 	s, err := a.addSession(sessionPrefix+strconv.FormatInt(time.Now().UnixMilli(), 36)+"-"+rand.Text()[:8], p.Cwd)
 	if err != nil {
 		return err
@@ -53,16 +54,16 @@ func (a *Agent) newSession(id json.RawMessage, p params) *rpcError {
 	s.learn(wire.CommandHats, modeSetting, func() {
 		about := s.opened()
 		about["sessionId"] = s.id
-		a.client.reply(id, about, nil)
+		a.client.Reply(id, about, nil)
 		s.introduce()
 	})
 	return nil
 }
 
 // addSession takes up a session in a folder.
-func (a *Agent) addSession(id, folder string) (*session, *rpcError) {
+func (a *Agent) addSession(id, folder string) (*session, *rpc.Error) {
 	if !filepath.IsAbs(folder) {
-		return nil, errorf(codeParams, "cwd has to be an absolute path, and is %q", folder)
+		return nil, rpc.Errorf(rpc.CodeParams, "cwd has to be an absolute path, and is %q", folder)
 	}
 	a.mu.Lock()
 	s := a.sessions[id]
@@ -99,7 +100,7 @@ func (s *session) learn(name, setting string, done func()) {
 		Name, Text string
 		Installed  *bool
 	}
-	command(s.Agent, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpcError) {
+	command(s.Agent, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpc.Error) {
 		var choices []choice
 		for _, i := range append(found.Agents, found.Hats...) {
 			if i.Installed == nil || *i.Installed {
@@ -113,7 +114,7 @@ func (s *session) learn(name, setting string, done func()) {
 	})
 }
 
-func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpcError {
+func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpc.Error {
 	s.find(0, func(l foundLoop) {
 		a.mu.Lock()
 		delete(a.sessions, s.id)
@@ -126,7 +127,7 @@ func (a *Agent) closeSession(s *session, id json.RawMessage, _ params) *rpcError
 		} else {
 			s.interrupt()
 		}
-		a.client.reply(id, map[string]any{}, nil)
+		a.client.Reply(id, map[string]any{}, nil)
 	})
 	return nil
 }
@@ -139,20 +140,20 @@ type foundLoop struct {
 }
 
 // loopsOf finds the loops of a folder, of all that are known for "": those that are there, then so many of those that are over.
-func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcError)) {
+func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpc.Error)) {
 	argument := map[string]any{}
 	if folder != "" {
 		a.open(folder)
 		argument["folder"] = wire.FileURI(folder)
 	}
 	type listed struct{ Loops []foundLoop }
-	command(a, wire.CommandStatus, argument, func(there listed, _ *rpcError) {
+	command(a, wire.CommandStatus, argument, func(there listed, _ *rpc.Error) {
 		if past == 0 {
 			found(there.Loops, nil)
 			return
 		}
 		argument["limit"] = past
-		command(a, wire.CommandHistory, argument, func(over listed, err *rpcError) {
+		command(a, wire.CommandHistory, argument, func(over listed, err *rpc.Error) {
 			for _, l := range over.Loops {
 				if !slices.ContainsFunc(there.Loops, func(t foundLoop) bool { return t.LoopID == l.LoopID }) {
 					there.Loops = append(there.Loops, l)
@@ -164,26 +165,26 @@ func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpcErr
 }
 
 // listSessions lists the loops of a folder, or of all that have sessions here.
-func (a *Agent) listSessions(id json.RawMessage, p params) *rpcError {
+func (a *Agent) listSessions(id json.RawMessage, p params) *rpc.Error {
 	folder := ""
 	if p.Cwd != "" {
 		folder = filepath.Clean(p.Cwd)
 	}
-	a.loopsOf(folder, 50, func(loops []foundLoop, err *rpcError) {
+	a.loopsOf(folder, 50, func(loops []foundLoop, err *rpc.Error) {
 		sessions := []any{}
 		for _, l := range loops {
 			sessions = append(sessions, map[string]any{
 				"sessionId": l.LoopID, "cwd": cmp.Or(folder, pathOf(l.Folder)), "title": strings.Trim(l.Title+" · "+l.Text, " ·"), "updatedAt": l.StartedAt,
 			})
 		}
-		a.client.reply(id, map[string]any{"sessions": sessions}, err)
+		a.client.Reply(id, map[string]any{"sessions": sessions}, err)
 	})
 	return nil
 }
 
 // takeUp goes on with a session of another process, or of a loop that this client never knew.
 // Its loop is the one it is named after, else the one that is in its folder.
-func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpcError {
+func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 	s, err := a.addSession(p.SessionID, p.Cwd)
 	if err != nil {
 		return err
@@ -194,15 +195,15 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpcError {
 			a.mu.Lock()
 			delete(a.sessions, s.id)
 			a.mu.Unlock()
-			a.client.reply(id, nil, errorf(codeNotFound, "there is no loop %s in %s", s.id, s.folder))
+			a.client.Reply(id, nil, rpc.Errorf(rpc.CodeNotFound, "there is no loop %s in %s", s.id, s.folder))
 			return
 		}
 		done := func() {
 			s.learn(wire.CommandHats, modeSetting, func() {
-				a.client.reply(id, s.opened(), nil)
+				a.client.Reply(id, s.opened(), nil)
 				s.introduce()
 				if l.Live { // what its agent has asked meanwhile
-					command(a, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpcError) {})
+					command(a, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
 				}
 			})
 		}
@@ -238,7 +239,7 @@ func (s *session) find(amongPast int, found func(foundLoop)) {
 		since = time.UnixMilli(ms)
 	}
 	isNew = isNew && strings.HasPrefix(s.id, sessionPrefix)
-	s.loopsOf(s.folder, amongPast, func(loops []foundLoop, _ *rpcError) {
+	s.loopsOf(s.folder, amongPast, func(loops []foundLoop, _ *rpc.Error) {
 		for _, l := range loops {
 			if l.LoopID == cmp.Or(own, s.id) || own == "" && isNew && l.StartedAt.Add(time.Second).After(since) {
 				found(l)

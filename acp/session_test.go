@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 )
 
 // What happens while the log is read is read, too: else the end could be missed, and a turn never end.
@@ -49,7 +51,7 @@ func TestTwoPromptsAtOnce(t *testing.T) {
 				k.before = nil
 				k.prompt("And the lexer")
 				k.ask("session/nope", `{}`) // by its answer the prompt before it was taken
-				if a := k.answer(); a.Error == nil || a.Error.Code != codeMethod {
+				if a := k.answer(); a.Error == nil || a.Error.Code != rpc.CodeMethod {
 					t.Errorf("%s %v", a.Result, a.Error)
 				}
 			}}
@@ -59,7 +61,7 @@ func TestTwoPromptsAtOnce(t *testing.T) {
 				for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {
 				}
 			}
-			answers := []message{k.answer()}
+			answers := []rpc.Message{k.answer()}
 			if tt.first != "" {
 				answers = append(answers, k.answer())
 			}
@@ -99,7 +101,7 @@ func TestALoopWithoutAWindow(t *testing.T) {
 	k.commanded("ralph.loop.status", "/w/app")
 	k.commanded("ralph.loop.read", `"after":"c1"`)
 	k.commanded("ralph.loop.steer", `{"loopId":"ralph-k","text":"Leave the parser alone"}`)
-	k.sidecar.notify("ralph/update", json.RawMessage(`{"loopId":"ralph-k","after":"c1","cursor":"c2","updates":[`+over+`]}`))
+	k.sidecar.Notify("ralph/update", json.RawMessage(`{"loopId":"ralph-k","after":"c1","cursor":"c2","updates":[`+over+`]}`))
 	if a := k.answer(); string(a.Result) != `{"stopReason":"end_turn"}` {
 		t.Errorf("the turn ends with %s %v", a.Result, a.Error)
 	}
@@ -137,8 +139,8 @@ func TestAStopWhileAStartIsAsked(t *testing.T) {
 	k := begin(t, map[string]string{"ralph.loop.start": `!{"code":-32803,"message":"there is a loop","data":{"reason":"interrupted","question":"Go on?","offers":[{"title":"Resume","command":"ralph.loop.resume","arguments":[{}]}]}}`}, &Agent{})
 	k.prompt("Mend it")
 	asked := receive(t, k.heard)
-	k.client.notify("session/cancel", map[string]any{"sessionId": k.session})
-	k.client.reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, nil)
+	k.client.Notify("session/cancel", map[string]any{"sessionId": k.session})
+	k.client.Reply(asked.ID, map[string]any{"outcome": map[string]any{"outcome": "cancelled"}}, nil)
 	if a := k.answer(); string(a.Result) != `{"stopReason":"cancelled"}` {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
@@ -172,7 +174,7 @@ func TestModes(t *testing.T) {
 		t.Error(got)
 	}
 	k.ask("session/set_mode", `{"sessionId":"SESSION","modeId":"nobody"}`)
-	if a := k.answer(); a.Error == nil || a.Error.Code != codeParams {
+	if a := k.answer(); a.Error == nil || a.Error.Code != rpc.CodeParams {
 		t.Errorf("%s %v", a.Result, a.Error)
 	}
 	k.prompt("Mend it")
@@ -195,12 +197,12 @@ func TestForms(t *testing.T) {
 			k.ask("initialize", `{"protocolVersion":1,"clientCapabilities":{"elicitation":{"form":{}}}}`)
 			k.answer()
 			answers := make(chan string, 1)
-			k.sidecar.request("ralph/permission", json.RawMessage(tt.question), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
+			k.sidecar.Request("ralph/permission", json.RawMessage(tt.question), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
 			asked := receive(t, k.heard)
 			if !strings.Contains(string(asked.Params), `"properties":`+tt.schema) {
 				t.Errorf("%s %s", asked.Method, asked.Params)
 			}
-			k.client.reply(asked.ID, json.RawMessage(tt.answer), nil)
+			k.client.Reply(asked.ID, json.RawMessage(tt.answer), nil)
 			if got := receive(t, answers); got != tt.want {
 				t.Errorf("it is answered with %s, not %s", got, tt.want)
 			}
@@ -212,7 +214,7 @@ func TestForms(t *testing.T) {
 func TestAQuestionForWordsWithoutForms(t *testing.T) {
 	k := running(t, &Agent{})
 	answers := make(chan string, 1)
-	k.sidecar.request("ralph/permission", json.RawMessage(`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which name?","offers":[{"title":"Give No Answer","arguments":[{"answer":"deny"}]}]}`), func(result json.RawMessage, _ *rpcError) { answers <- string(result) })
+	k.sidecar.Request("ralph/permission", json.RawMessage(`{"loopId":"ralph-a","id":"q1","kind":"input","title":"Which name?","offers":[{"title":"Give No Answer","arguments":[{"answer":"deny"}]}]}`), func(result json.RawMessage, _ *rpc.Error) { answers <- string(result) })
 	if got := k.hears("agent_message_chunk"); !strings.Contains(got, "Which name?") || receive(t, answers) != "null" {
 		t.Error(got)
 	}
@@ -256,7 +258,7 @@ func TestAStopThatComesLate(t *testing.T) {
 	k.told("c1", "c2", over)
 	k.answer()
 	k.commanded("ralph.loop.status", "/w/app") // for the receipt
-	k.client.notify("session/cancel", map[string]any{"sessionId": k.session})
+	k.client.Notify("session/cancel", map[string]any{"sessionId": k.session})
 	k.ask("session/nope", `{}`)
 	k.answer()
 	if len(k.asked) > 0 {

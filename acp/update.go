@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -105,7 +106,7 @@ func (s *session) readOn(isReplay bool, done func()) {
 		Cursor  string
 		More    bool
 	}
-	command(s.Agent, wire.CommandRead, argument, func(page answer, err *rpcError) {
+	command(s.Agent, wire.CommandRead, argument, func(page answer, err *rpc.Error) {
 		s.mu.Lock()
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
@@ -133,7 +134,7 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 		done()
 		return
 	}
-	command(s.Agent, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpcError) {
+	command(s.Agent, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpc.Error) {
 		s.mu.Lock()
 		s.view.cursor = outline.Cursor
 		s.mu.Unlock()
@@ -350,7 +351,7 @@ func (s *session) say(update map[string]any) {
 	s.mu.Lock()
 	s.heard = time.Now()
 	s.mu.Unlock()
-	s.client.notify("session/update", map[string]any{"sessionId": s.id, "update": update})
+	s.client.Notify("session/update", map[string]any{"sessionId": s.id, "update": update})
 }
 
 // message is what editors show in a window of their own: it concerns no loop in particular.
@@ -436,7 +437,7 @@ func (s *session) end(stopReason string) {
 			}
 		}
 	}
-	command(s.Agent, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpcError) {
+	command(s.Agent, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpc.Error) {
 		for _, l := range p.Loops {
 			if l.LoopID != s.loopID {
 				continue

@@ -1,4 +1,4 @@
-package acp
+package rpc
 
 import (
 	"bufio"
@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// maxMessage bounds a message, in bytes. A longer one is skipped, and its conversation goes on.
-const maxMessage = 32 << 20
+// MaxMessage bounds a message, in bytes. A longer one is skipped, and its conversation goes on.
+const MaxMessage = 32 << 20
 
 // errTooLong says that a message was skipped.
 var errTooLong = errors.New("the message is too long")
@@ -24,7 +24,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 		tooLong := false
 		for {
 			part, err := r.ReadSlice('\n')
-			if tooLong = tooLong || len(line)+len(part) > maxMessage; !tooLong {
+			if tooLong = tooLong || len(line)+len(part) > MaxMessage; !tooLong {
 				line = append(line, part...)
 			}
 			if errors.Is(err, bufio.ErrBufferFull) {
@@ -44,24 +44,25 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-func writeLine(w io.Writer, message []byte) error {
+// WriteLine writes a message to a client: it is a line.
+func WriteLine(w io.Writer, message []byte) error {
 	_, err := w.Write(append(message, '\n'))
 	return err
 }
 
-// writeFrame writes a message to the sidecar, in the same process, as LSP has it.
-func writeFrame(w io.Writer, message []byte) error {
+// WriteFrame writes a message to the sidecar, in the same process, as LSP has it.
+func WriteFrame(w io.Writer, message []byte) error {
 	_, err := fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(message), message)
 	return err
 }
 
-// heard takes what the sidecar says, in the goroutine in which it says it: a pipe would be a detour.
-type heard struct {
-	take   func(message []byte)
+// Heard takes what the sidecar says, in the goroutine in which it says it: a pipe would be a detour.
+type Heard struct {
+	Take   func(message []byte)
 	unread []byte
 }
 
-func (h *heard) Write(p []byte) (int, error) {
+func (h *Heard) Write(p []byte) (int, error) {
 	h.unread = append(h.unread, p...)
 	rest := h.unread
 	for {
@@ -76,7 +77,7 @@ func (h *heard) Write(p []byte) (int, error) {
 		if len(body) < length {
 			break
 		}
-		h.take(body[:length])
+		h.Take(body[:length])
 		rest = body[length:]
 	}
 	h.unread = append(h.unread[:0], rest...)
