@@ -1,15 +1,12 @@
 package acp
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
-	"path/filepath"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // protocolVersion is the only one that is spoken: whoever asks for a newer one is answered with it.
@@ -25,92 +22,26 @@ type Agent struct {
 	Heartbeat time.Duration
 
 	client  *rpc.Conn
-	sidecar *rpc.Conn
+	sidecar *rpc.Sidecar
 
 	mu       sync.Mutex
 	sessions map[string]*session // by their ids
 	loops    map[string]*session // by the ids of their loops
-	folders  map[string]bool     // that the sidecar knows
 	hasForms bool                // the client's user can fill in a form
 
 	asked map[string]json.RawMessage // questions that the client has: its request's id by the sidecar's
 }
 
 // Serve serves a client until it goes away: then its loops end as they do with an editor, and
-// Serve returns.
+// Serve returns. The agent is an editor that shows all, and asks its user itself.
 func (a *Agent) Serve(in io.Reader, out io.Writer) error {
-	a.sessions, a.loops, a.folders, a.asked = map[string]*session{}, map[string]*session{}, map[string]bool{}, map[string]json.RawMessage{}
-	fromUs, toSidecar := io.Pipe()
+	a.sessions, a.loops, a.asked = map[string]*session{}, map[string]*session{}, map[string]json.RawMessage{}
 	a.client = rpc.New(rpc.WriteLine, in, out)
 	a.client.Handle = a.fromClient
-	commands := make(chan []byte, 1024)
-	go func() {
-		for c := range commands {
-			_, _ = toSidecar.Write(c) // one that has ended reads no more
-		}
-		_ = toSidecar.Close() // as an editor that goes away
-	}()
-	a.sidecar = rpc.New(rpc.WriteFrame, nil, queue(commands))
-	a.sidecar.Handle = a.fromSidecar
-
-	sidecarEnds, clientEnds := make(chan struct{}), make(chan error, 1)
-	go func() {
-		defer close(sidecarEnds)
-		a.Sidecar(fromUs, &rpc.Heard{Take: a.sidecar.Take})
-		_ = fromUs.Close()
-	}()
-	a.begin()
-	go func() { clientEnds <- a.client.Serve() }()
-	var err error
-	select {
-	case err = <-clientEnds:
-	case <-sidecarEnds: // a signal has ended it
-	}
-	a.sidecar.Mute()
-	close(commands)
-	<-sidecarEnds
-	return err
-}
-
-// queue takes what is said to the sidecar, so that who hears it never waits for it to listen.
-type queue chan []byte
-
-func (q queue) Write(p []byte) (int, error) {
-	q <- bytes.Clone(p)
-	return len(p), nil
-}
-
-// begin makes us an editor of the sidecar's that shows all, and asks its user itself.
-func (a *Agent) begin() {
-	a.sidecar.Request("initialize", map[string]any{
-		"processId": nil, "rootUri": nil, "workspaceFolders": []any{},
-		"clientInfo": map[string]any{"name": "ralph-lsp acp", "version": a.Version},
-		"capabilities": map[string]any{
-			"workspace":    map[string]any{"workspaceFolders": true},
-			"experimental": map[string]any{"ralph": map[string]any{"version": 2, "updates": true, "thinking": true, "permissions": true}},
-		},
-	}, func(json.RawMessage, *rpc.Error) { a.sidecar.Notify("initialized", map[string]any{}) })
-}
-
-// open has the sidecar know a folder.
-func (a *Agent) open(folder string) {
-	a.mu.Lock()
-	isKnown := a.folders[folder]
-	a.folders[folder] = true
-	a.mu.Unlock()
-	if !isKnown {
-		a.sidecar.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{
-			"added": []any{map[string]any{"uri": wire.FileURI(folder), "name": filepath.Base(folder)}}, "removed": []any{},
-		}})
-	}
-}
-
-// command has the sidecar carry out a command of docs/PROTOCOL.md. Its result is read as a T.
-func command[T any](a *Agent, name string, argument any, answered func(T, *rpc.Error)) {
-	a.sidecar.Request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, func(raw json.RawMessage, err *rpc.Error) {
-		var result T
-		_ = json.Unmarshal(raw, &result)
-		answered(result, err)
+	a.sidecar = rpc.NewSidecar(a.fromSidecar)
+	return a.sidecar.Serve(a.client, a.Sidecar, rpc.Editor{
+		Name: "ralph-lsp acp", Version: a.Version,
+		Ralph: map[string]any{"version": 2, "updates": true, "thinking": true, "permissions": true},
 	})
 }
 

@@ -161,7 +161,7 @@ func (s *session) begin(name string, argument any) {
 		LoopID, Command, Text, Markdown string
 		Warnings                        []string
 	}
-	command(s.Agent, name, argument, func(begun answer, err *rpc.Error) {
+	rpc.Command(s.sidecar, name, argument, func(begun answer, err *rpc.Error) {
 		if err != nil {
 			s.refused(err)
 			return
@@ -224,7 +224,7 @@ func (s *session) slash(id json.RawMessage, name string, argument map[string]any
 		Text, Markdown, State string
 		Loops                 []struct{ Name, Line string }
 	}
-	command(s.Agent, name, argument, func(said answer, err *rpc.Error) {
+	rpc.Command(s.sidecar, name, argument, func(said answer, err *rpc.Error) {
 		words := said.Text + said.Markdown
 		for _, l := range said.Loops {
 			words += l.Name + " " + l.Line + "\n"
@@ -246,7 +246,7 @@ func (s *session) steer(text string, done func(said string, err *rpc.Error)) {
 		s.mu.Lock()
 		argument := wire.SteerParams{LoopParams: wire.LoopParams{LoopID: s.loopID}, Text: text}
 		s.mu.Unlock()
-		command(s.Agent, wire.CommandSteer, argument, func(said wire.SteerResult, err *rpc.Error) { done(said.Text, err) })
+		rpc.Command(s.sidecar, wire.CommandSteer, argument, func(said wire.SteerResult, err *rpc.Error) { done(said.Text, err) })
 	}
 	s.mu.Lock()
 	isEarly := !s.begun
@@ -304,7 +304,7 @@ func (s *session) interrupt() {
 	loopID, isRunning := s.loopID, s.turn != nil && s.begun
 	s.mu.Unlock()
 	if isRunning {
-		command(s.Agent, wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID}, When: wire.WhenInterrupt}, func(_ struct{}, err *rpc.Error) {
+		rpc.Command(s.sidecar, wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: loopID}, When: wire.WhenInterrupt}, func(_ struct{}, err *rpc.Error) {
 			if err != nil {
 				s.tell(err.Message)
 			}

@@ -74,7 +74,7 @@ func (a *Agent) addSession(id, folder string) (*session, *rpc.Error) {
 		s.view = view{}
 	}
 	a.mu.Unlock()
-	a.open(s.folder)
+	a.sidecar.Open(wire.FileURI(s.folder))
 	return s, nil
 }
 
@@ -100,7 +100,7 @@ func (s *session) learn(name, setting string, done func()) {
 		Name, Text string
 		Installed  *bool
 	}
-	command(s.Agent, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpc.Error) {
+	rpc.Command(s.sidecar, name, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(found struct{ Agents, Hats []item }, _ *rpc.Error) {
 		var choices []choice
 		for _, i := range append(found.Agents, found.Hats...) {
 			if i.Installed == nil || *i.Installed {
@@ -143,17 +143,17 @@ type foundLoop struct {
 func (a *Agent) loopsOf(folder string, past int, found func([]foundLoop, *rpc.Error)) {
 	argument := map[string]any{}
 	if folder != "" {
-		a.open(folder)
+		a.sidecar.Open(wire.FileURI(folder))
 		argument["folder"] = wire.FileURI(folder)
 	}
 	type listed struct{ Loops []foundLoop }
-	command(a, wire.CommandStatus, argument, func(there listed, _ *rpc.Error) {
+	rpc.Command(a.sidecar, wire.CommandStatus, argument, func(there listed, _ *rpc.Error) {
 		if past == 0 {
 			found(there.Loops, nil)
 			return
 		}
 		argument["limit"] = past
-		command(a, wire.CommandHistory, argument, func(over listed, err *rpc.Error) {
+		rpc.Command(a.sidecar, wire.CommandHistory, argument, func(over listed, err *rpc.Error) {
 			for _, l := range over.Loops {
 				if !slices.ContainsFunc(there.Loops, func(t foundLoop) bool { return t.LoopID == l.LoopID }) {
 					there.Loops = append(there.Loops, l)
@@ -203,7 +203,7 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 				a.client.Reply(id, s.opened(), nil)
 				s.introduce()
 				if l.Live { // what its agent has asked meanwhile
-					command(a, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
+					rpc.Command(a.sidecar, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
 				}
 			})
 		}

@@ -106,7 +106,7 @@ func (s *session) readOn(isReplay bool, done func()) {
 		Cursor  string
 		More    bool
 	}
-	command(s.Agent, wire.CommandRead, argument, func(page answer, err *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandRead, argument, func(page answer, err *rpc.Error) {
 		s.mu.Lock()
 		if page.Cursor != "" {
 			s.view.cursor = page.Cursor
@@ -134,7 +134,7 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 		done()
 		return
 	}
-	command(s.Agent, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandOutline, loop, func(outline struct{ Cursor string }, _ *rpc.Error) {
 		s.mu.Lock()
 		s.view.cursor = outline.Cursor
 		s.mu.Unlock()
@@ -437,7 +437,7 @@ func (s *session) end(stopReason string) {
 			}
 		}
 	}
-	command(s.Agent, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpc.Error) {
 		for _, l := range p.Loops {
 			if l.LoopID != s.loopID {
 				continue

@@ -1,5 +1,6 @@
 // Package rpc is one side of a conversation in JSON-RPC 2.0, as agents in this program have it with
-// their clients and with the sidecar. conn.go is the conversation, frame.go how its messages are told apart.
+// their clients and with the sidecar. conn.go is the conversation, frame.go how its messages are told apart,
+// and sidecar.go the conversation of which we are the editor.
 package rpc
 
 import (

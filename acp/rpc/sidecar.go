@@ -1,0 +1,116 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"path"
+	"slices"
+	"sync"
+)
+
+// Sidecar is one in the same process, whose editor we are: with the commands and updates of
+// docs/PROTOCOL.md.
+type Sidecar struct {
+	*Conn
+	commands queue
+
+	opening sync.Mutex
+	folders []string // that it knows, as URIs
+}
+
+// Editor is what a sidecar hears of its editor.
+type Editor struct {
+	Name, Version string
+	Ralph         map[string]any // its capabilities.experimental.ralph
+}
+
+// NewSidecar has handle take what a sidecar says by itself.
+func NewSidecar(handle func(method string, id, params json.RawMessage)) *Sidecar {
+	s := &Sidecar{commands: make(queue, 1024)}
+	s.Conn = New(WriteFrame, nil, s.commands)
+	s.Handle = handle
+	return s
+}
+
+// queue takes what is said to the sidecar, so that who hears it never waits for it to listen.
+type queue chan []byte
+
+func (q queue) Write(p []byte) (int, error) {
+	q <- bytes.Clone(p)
+	return len(p), nil
+}
+
+// Serve runs the sidecar for a client until that goes away: then its loops end as they do with an
+// editor, and Serve returns.
+func (s *Sidecar) Serve(client *Conn, run func(in io.Reader, out io.Writer), as Editor) error {
+	fromUs, toSidecar := io.Pipe()
+	go func() {
+		for c := range s.commands {
+			_, _ = toSidecar.Write(c) // one that has ended reads no more
+		}
+		_ = toSidecar.Close() // as an editor that goes away
+	}()
+	sidecarEnds, clientEnds := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer close(sidecarEnds)
+		run(fromUs, &Heard{Take: s.Take})
+		_ = fromUs.Close()
+	}()
+	s.Request("initialize", map[string]any{
+		"processId": nil, "rootUri": nil, "workspaceFolders": []any{},
+		"clientInfo":   map[string]any{"name": as.Name, "version": as.Version},
+		"capabilities": map[string]any{"workspace": map[string]any{"workspaceFolders": true}, "experimental": map[string]any{"ralph": as.Ralph}},
+	}, func(json.RawMessage, *Error) { s.Notify("initialized", map[string]any{}) })
+	go func() { clientEnds <- client.Serve() }()
+	var err error
+	select {
+	case err = <-clientEnds:
+	case <-sidecarEnds: // a signal has ended it
+	}
+	s.Mute()
+	close(s.commands)
+	<-sidecarEnds
+	return err
+}
+
+// Open has the sidecar know folders, which are URIs, besides those that it knows.
+func (s *Sidecar) Open(folders ...string) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	s.change(folders, nil)
+}
+
+// OpenOnly has the sidecar know these folders and no others.
+func (s *Sidecar) OpenOnly(folders ...string) {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	s.change(folders, slices.DeleteFunc(slices.Clone(s.folders), func(f string) bool { return slices.Contains(folders, f) }))
+}
+
+// change tells of folders, which the sidecar hears in the order in which they change.
+func (s *Sidecar) change(open, closed []string) {
+	opened := slices.DeleteFunc(slices.Clone(open), func(f string) bool { return slices.Contains(s.folders, f) })
+	if len(opened)+len(closed) == 0 {
+		return
+	}
+	s.folders = append(slices.DeleteFunc(s.folders, func(f string) bool { return slices.Contains(closed, f) }), opened...)
+	s.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": named(opened), "removed": named(closed)}})
+}
+
+func named(uris []string) []any {
+	all := []any{}
+	for _, uri := range uris {
+		all = append(all, map[string]any{"uri": uri, "name": path.Base(uri)})
+	}
+	return all
+}
+
+// Command has the sidecar carry out a command of docs/PROTOCOL.md. Its result is read as a T.
+func Command[T any](s *Sidecar, name string, argument any, answered func(T, *Error)) {
+	s.Request("workspace/executeCommand", map[string]any{"command": name, "arguments": []any{argument}}, func(raw json.RawMessage, err *Error) {
+		var result T
+		_ = json.Unmarshal(raw, &result)
+		answered(result, err)
+	})
+}
