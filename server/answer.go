@@ -49,8 +49,8 @@ func (c *controls) waitingFor(ctx context.Context, p wire.AnswerParams) (found p
 }
 
 func (c *controls) askersOf(ctx context.Context, p wire.LoopParams) (all []permission.Asker, err error) {
-	if id := c.afar.Find(p); id != "" {
-		return []permission.Asker{c.afar.Loop(id)}, nil
+	if id := c.remote.Find(p); id != "" {
+		return []permission.Asker{c.remote.Loop(id)}, nil
 	}
 	path := ""
 	if p.Folder != "" {

@@ -16,9 +16,9 @@ import (
 
 // command is how one of the wire's is carried out.
 type command struct {
-	read    func(argument []byte) (task, error) // the one object that its request has
-	lane    lane
-	notAfar string // why it can't be done with a loop of another place, and what to do instead; "": it can
+	read      func(argument []byte) (task, error) // the one object that its request has
+	lane      lane
+	notRemote string // why it can't be done with a remote loop, and what to do instead; "": it can
 }
 
 // task is a command that was read: what it does, and which loop it is about.
@@ -41,7 +41,7 @@ const (
 )
 
 func (c command) in(l lane) command           { c.lane = l; return c }
-func (c command) onlyHere(why string) command { c.notAfar = why; return c }
+func (c command) onlyHere(why string) command { c.notRemote = why; return c }
 
 // table has the commands; what it lists, the server announces.
 func (m *manager) table() map[string]command {
@@ -69,7 +69,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandRedo:    with(v.Redo).in(ofSnapshots).onlyHere("its files are on another machine: fetch its branch, and work there"),
 		wire.CommandKeep:    with(v.Keep).in(ofSnapshots).onlyHere("its files are on another machine: fetch its branch, and review that"),
 		wire.CommandLand:    with(v.Land).in(ofLanding).onlyHere("its branch isn't in your repository yet: fetch it, and merge it with git"),
-		wire.CommandFetch:   with(m.afar.Fetch),
+		wire.CommandFetch:   with(m.remote.Fetch),
 		wire.CommandPlan:    with(s.plan),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
@@ -99,12 +99,12 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 		m.User.Answer(nil, err)
 		return nil, err
 	}
-	afar := m.afar.Find(task.target)
-	if err := m.mayAsk(id, c, task, afar); err != nil {
+	remoteID := m.remote.Find(task.target)
+	if err := m.mayAsk(id, c, task, remoteID); err != nil {
 		m.User.Answer(nil, err)
 		return nil, refusal.Of(err)
 	}
-	own := m.takeTurn(c.lane, task, afar)
+	own := m.takeTurn(c.lane, task, remoteID)
 	return func(ctx context.Context) (any, error) {
 		defer own.End()
 		if err := own.Await(ctx); err != nil {
@@ -121,15 +121,15 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 
 // mayAsk refuses what only a user may ask for, where who speaks to us is below a loop, and what can't be
 // done with the loop elsewhere that it is about.
-func (m *manager) mayAsk(id string, c command, t task, afar string) error {
-	if afar == "" {
+func (m *manager) mayAsk(id string, c command, t task, remoteID string) error {
+	if remoteID == "" {
 		folder, _ := m.workspace.FolderPath(t.target.Folder) // what can't be told is none of the agent's own
 		return caller.Check(id, folder)
 	}
-	if why := cmp.Or(c.notAfar, beyond(t.argument)); why != "" {
-		return wire.Unable(afar, why)
+	if why := cmp.Or(c.notRemote, beyond(t.argument)); why != "" {
+		return wire.Unable(remoteID, why)
 	}
-	return caller.CheckAfar(id)
+	return caller.CheckRemote(id)
 }
 
 // beyond says why a command asks for more than there is of a loop of another place.
@@ -149,12 +149,12 @@ func beyond(argument any) string {
 
 // takeTurn gives a command its turn, while it is still on the read loop; nil to one that has no place
 // in the order.
-func (m *manager) takeTurn(l lane, t task, afar string) *turns.Turn {
+func (m *manager) takeTurn(l lane, t task, remoteID string) *turns.Turn {
 	switch holds := l != behind; {
 	case l == beside:
 		return nil
-	case afar != "":
-		return m.turns.Take("elsewhere "+afar, holds)
+	case remoteID != "":
+		return m.turns.Take("remote "+remoteID, holds)
 	case l == ofSnapshots, l == ofLanding:
 		return m.turns.Take(string(l)+m.workspace.Aim(t.target), holds)
 	default:

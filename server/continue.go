@@ -41,7 +41,7 @@ func (s *starter) goOn(ctx context.Context, folder string, options start.Options
 
 // takeUp continues a loop that nobody drives.
 func (s *starter) takeUp(ctx context.Context, p wire.ResumeParams, patch loop.Patch) (*folders.Managed, error) {
-	path, _, err := s.workspace.Elsewhere(ctx, p.LoopParams)
+	path, _, err := s.workspace.Other(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}

@@ -10,12 +10,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -27,7 +26,7 @@ type controls struct {
 	workspace   *folders.Workspace
 	starter     *starter
 	permissions *permission.Desk
-	afar        *afar.Loops
+	remote      *remote.Loops
 }
 
 func resultOf(st loop.Status) wire.LoopResult {
@@ -52,7 +51,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		return nil, err
 	}
 	switch l := h.(type) {
-	case elsewhere.Loop:
+	case remote.Loop:
 		err := l.Cancel()
 		return l.Result(), err
 	case *folders.Managed:
@@ -94,7 +93,7 @@ func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error
 // discard removes a loop that nobody drives. One that somebody goes on with by
 // now stays.
 func (c *controls) discard(ctx context.Context, p wire.LoopParams) (any, error) {
-	path, _, err := c.workspace.Elsewhere(ctx, p)
+	path, _, err := c.workspace.Other(ctx, p)
 	if err == nil && path != "" {
 		err = loop.DiscardFolder(path, p.LoopID)
 	}
@@ -113,15 +112,15 @@ var noLoop = wire.LoopResult{State: wire.StateIdle, Text: wire.NothingRuns}
 // driven finds the loop that parameters name, for who commands it: one of ours, one that another
 // process drives, or one of another place. seen is how it stood.
 func (c *controls) driven(ctx context.Context, p wire.LoopParams) (h loop.Handle, seen loop.Status, err error) {
-	if id := c.afar.Find(p); id != "" {
-		h, err = c.afar.Place.Loop(ctx, id)
+	if id := c.remote.Find(p); id != "" {
+		h, err = c.remote.Fleet.Loop(ctx, id)
 		return h, seen, err
 	}
 	r, notOurs := c.workspace.Find(p.LoopID, p.Folder)
 	if notOurs == nil {
 		return r, seen, nil
 	}
-	path, seen, err := c.workspace.Elsewhere(ctx, p)
+	path, seen, err := c.workspace.Other(ctx, p)
 	if err == nil && path == "" {
 		err = notOurs
 	}
@@ -136,7 +135,7 @@ func (c *controls) change(ctx context.Context, p wire.LoopParams, do func(loop.H
 	}
 	err = do(h)
 	switch h := h.(type) {
-	case elsewhere.Loop:
+	case remote.Loop:
 		return h.Result(), err
 	case *folders.Managed:
 		c.Status.Changed(true) // that it will pause is no event
@@ -195,7 +194,7 @@ func (c *controls) resume(ctx context.Context, p wire.ResumeParams) (any, error)
 	if err == nil {
 		return c.bounded(ctx, p.LoopParams, result), nil
 	}
-	if c.afar.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
+	if c.remote.Find(p.LoopParams) != "" || refusal.Reason(err) != wire.ReasonNotRunning {
 		return nil, err
 	}
 	c.workspace.Settle(ctx)
@@ -294,15 +293,15 @@ func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 // list is the pull twin of ralph/status.
 func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	c.workspace.AwaitLooks(ctx)
-	others, text := c.afar.List()
+	others, text := c.remote.List()
 	if p.Folder == "" {
 		result := wire.StatusesOf(wire.SortByNeed(append(c.workspace.Statuses(), others...)))
 		feed.WithTalks(result.Loops)
 		result.Text = cmp.Or(text, result.Text)
 		return result, nil
 	}
-	if id := c.afar.Find(wire.LoopParams{Folder: p.Folder}); id != "" {
-		return wire.StatusesOf([]wire.LoopStatus{c.afar.Loop(id).Status()}), nil
+	if id := c.remote.Find(wire.LoopParams{Folder: p.Folder}); id != "" {
+		return wire.StatusesOf([]wire.LoopStatus{c.remote.Loop(id).Status()}), nil
 	}
 	path, err := c.workspace.FolderPath(p.Folder)
 	if err != nil {

@@ -20,8 +20,8 @@ func (m *manager) doctor(ctx context.Context, p wire.FolderParams) (any, error) 
 		return nil, err
 	}
 	checks := doctor.Examine(ctx, m.version, m.Files(path))
-	if m.afar.Place != nil {
-		checks = append(checks, m.afar.Place.Check(ctx))
+	if m.remote.Fleet != nil {
+		checks = append(checks, m.remote.Fleet.Check(ctx))
 	}
 	return answers.DoctorResult{Checks: checks}, nil
 }

@@ -4,13 +4,13 @@ import (
 	"log/slog"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/reading"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/reviews"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
@@ -23,7 +23,7 @@ type manager struct {
 	version     string
 	workspace   *folders.Workspace
 	permissions *permission.Desk
-	afar        *afar.Loops
+	remote      *remote.Loops
 	launcher    *launcher
 	starter     *starter
 	controls    *controls
@@ -41,12 +41,12 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	w := folders.New(e, a)
 	q := &questions{Session: e, workspace: w}
 	m := &manager{Session: e, version: o.Version, workspace: w, permissions: a, agents: &agents{}}
-	m.afar = afar.New(e, o.Elsewhere, w, a)
+	m.remote = remote.New(e, o.Remote, w, a)
 	m.launcher = &launcher{e, o.Keep, w, q, a}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
-	m.controls = &controls{e, w, m.starter, a, m.afar}
-	m.reader = reading.New(e, w, m.afar)
-	m.reviewer = reviews.New(e, w, m.afar, m.controls.pause)
+	m.controls = &controls{e, w, m.starter, a, m.remote}
+	m.reader = reading.New(e, w, m.remote)
+	m.reviewer = reviews.New(e, w, m.remote, m.controls.pause)
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.
@@ -60,7 +60,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 // nothing of it delays the editor's start.
 func (m *manager) begin() {
 	m.Work.Go(func() { m.workspace.WatchTrees(m.Ctx) })
-	m.afar.Run()
+	m.remote.Run()
 	m.Work.Go(func() {
 		asking := m.Ctx
 		for _, path := range m.workspace.List() {
@@ -76,7 +76,7 @@ func (m *manager) begin() {
 
 // snapshot is what ralph/status says of all loops, and of those elsewhere in general.
 func (m *manager) snapshot() ([]wire.LoopStatus, string) {
-	others, text := m.afar.List()
+	others, text := m.remote.List()
 	return append(m.workspace.Statuses(), others...), text
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/documents"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 
 	Keep Keep // starts the process in which a loop goes on without the editor; nil: none can
 
-	Elsewhere elsewhere.Place // that has loops of other machines; nil: none
+	Remote remote.Fleet // that has loops of other machines; nil: none
 }
 
 // How long the end of the server may take: PROTOCOL.md promises a second.

@@ -8,15 +8,15 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 )
 
 // newCalls calls this user about loops of the bus, as the [notify] of the user's own config.toml says.
-func newCalls(at notify.At) (*notify.Afar, error) {
+func newCalls(at notify.At) (*notify.Remote, error) {
 	files := config.FilesOf("", backends.Names())
 	settings, err := files.Load()
 	if err != nil {
@@ -26,25 +26,25 @@ func newCalls(at notify.At) (*notify.Afar, error) {
 	if err != nil {
 		return nil, err
 	}
-	return notify.NewAfar(settings.Notify, at, dir), nil
+	return notify.NewRemote(settings.Notify, at, dir), nil
 }
 
-// calling is a place whose loops call their user, for as long as it is looked after.
+// calling is a fleet whose loops call their user, for as long as it is looked after.
 type calling struct {
-	elsewhere.Place
+	remote.Fleet
 	at notify.At
 }
 
-// Run implements elsewhere.Place.
-func (p calling) Run(ctx context.Context, w elsewhere.Watcher) {
+// Run implements remote.Fleet.
+func (p calling) Run(ctx context.Context, w remote.Watcher) {
 	calls, err := newCalls(p.at)
 	if err != nil {
 		p.at.Warn(err.Error())
-		p.Place.Run(ctx, w)
+		p.Fleet.Run(ctx, w)
 		return
 	}
 	defer calls.Close()
-	p.Place.Run(ctx, watching{w, func() {
+	p.Fleet.Run(ctx, watching{w, func() {
 		loops, _ := p.Loops()
 		calls.Stands(loops...)
 	}})
@@ -52,11 +52,11 @@ func (p calling) Run(ctx context.Context, w elsewhere.Watcher) {
 
 // watching looks how loops stand when they have changed.
 type watching struct {
-	elsewhere.Watcher
+	remote.Watcher
 	look func()
 }
 
-// Changed implements elsewhere.Watcher.
+// Changed implements remote.Watcher.
 func (w watching) Changed() {
 	w.look()
 	w.Watcher.Changed()
@@ -69,7 +69,7 @@ func callFrom(ctx context.Context, bus fleet.Bus, log *slog.Logger) error {
 		return err
 	}
 	dial := func(context.Context, func()) (fleet.Bus, func(), error) { return bus, func() {}, nil }
-	d := desk.New(desk.Options{Dial: dial, Name: "of this machine", Dir: dir, Log: log})
+	d := client.New(client.Options{Dial: dial, Name: "of this machine", Dir: dir, Log: log})
 	go calling{d, notify.At{Desktop: true, Warn: func(text string) { log.Warn(text) }}}.Run(ctx, nobody{})
 	return nil
 }

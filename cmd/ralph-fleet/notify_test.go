@@ -11,7 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -48,7 +48,7 @@ func TestALoopOfTheFleetCallsOnce(t *testing.T) {
 	ended := make(chan struct{})
 	for range 2 {
 		dial := func(context.Context, func()) (fleet.Bus, func(), error) { return y.bus, func() {}, nil }
-		d := desk.New(desk.Options{Dial: dial, Name: "test", Dir: t.TempDir()})
+		d := client.New(client.Options{Dial: dial, Name: "test", Dir: t.TempDir()})
 		h := hearing{changed: make(chan struct{}, 1)}
 		go func() {
 			calling{d, notify.At{Warn: func(text string) { t.Error(text) }}}.Run(ctx, h)

@@ -14,12 +14,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/desk"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 
@@ -48,7 +48,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 		return cmd.Help()
 	}
 	problem := settle(cmd)
-	var place func(*slog.Logger) elsewhere.Place
+	var loops func(*slog.Logger) remote.Fleet
 	if e.bus.url != "" || problem != nil {
 		dir, noDir := paths.Fleet("seen")
 		dial := func(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
@@ -57,20 +57,20 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			}
 			switch {
 			case problem != nil:
-				return nil, nil, &desk.Unset{Why: problem}
+				return nil, nil, &client.Unset{Why: problem}
 			case noDir != nil:
-				return nil, nil, &desk.Unset{Why: fmt.Errorf("there is no folder for what they say: %w", noDir)}
+				return nil, nil, &client.Unset{Why: fmt.Errorf("there is no folder for what they say: %w", noDir)}
 			case e.bus.url == "":
-				return nil, nil, &desk.Unset{Why: errors.New("no bus is named: write bus = \"nats://HOST:4222\" into your " + config.FleetName)}
+				return nil, nil, &client.Unset{Why: errors.New("no bus is named: write bus = \"nats://HOST:4222\" into your " + config.FleetName)}
 			}
 			return e.dial(ctx, lost)
 		}
-		place = func(log *slog.Logger) elsewhere.Place {
-			d := desk.New(desk.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
+		loops = func(log *slog.Logger) remote.Fleet {
+			d := client.New(client.Options{Dial: dial, Name: cmp.Or(tell.WithoutUserinfo(e.bus.url), "of your "+config.FleetName), Dir: dir, Log: log})
 			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}
 	}
-	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, place)
+	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, loops)
 	if err == nil && code != 0 {
 		return exitCode(code)
 	}
@@ -88,7 +88,7 @@ func (e *editor) dial(ctx context.Context, lost func()) (fleet.Bus, func(), erro
 	defer cancel()
 	bus, err := natsbus.Dial(within, o)
 	if why := (*natsbus.Problem)(nil); errors.As(err, &why) {
-		return nil, nil, why // the desk names the bus
+		return nil, nil, why // the client names the bus
 	}
 	if err != nil {
 		return nil, nil, err

@@ -59,8 +59,8 @@ type view struct {
 	flags  string // of command lines about the bus
 	out    io.Writer
 	notes  io.Writer
-	isAway bool         // and that was told
-	calls  *notify.Afar // nil: the user isn't called
+	isAway bool           // and that was told
+	calls  *notify.Remote // nil: the user isn't called
 }
 
 // call has the user called who isn't looking, until that is closed.

@@ -24,12 +24,12 @@ func hear(t *testing.T, lines <-chan []byte, n int) (heard []string) {
 
 func TestWhoHearsALoop(t *testing.T) {
 	connect := serve(t)
-	worker, desk := connect("worker"), connect("desk")
+	worker, client := connect("worker"), connect("client")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
 	open := func(all bool) <-chan []byte {
 		t.Helper()
-		lines, err := desk.Hear(ctx, "f1", all)
+		lines, err := client.Hear(ctx, "f1", all)
 		if err != nil {
 			t.Fatal(err)
 		}

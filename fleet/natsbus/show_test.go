@@ -75,20 +75,20 @@ func shownOn(t *testing.T, bus *Bus) <-chan fleet.Shown {
 
 func TestWhatIterationsShow(t *testing.T) {
 	connect := serve(t)
-	worker, desk := connect("worker"), connect("desk")
-	early := shownOn(t, desk)
+	worker, client := connect("worker"), connect("client")
+	early := shownOn(t, client)
 	show(t, worker, "f1", 1, "begins")
 	show(t, worker, "f2", 7, "waits")
 	wants(t, early, "f1 1 begins", "f2 7 waits")
 	show(t, worker, "f1", 1, "works")
 	wants(t, early, "f1 1 works")
 
-	late := shownOn(t, desk)
+	late := shownOn(t, client)
 	if others := wants(t, late, "f1 1 works", "f2 7 waits"); others != nil {
 		t.Errorf("who comes late is shown %q too", others)
 	}
 	// What was missed while a connection was away is made up for, at both ends.
-	for _, bus := range []*Bus{worker, desk} {
+	for _, bus := range []*Bus{worker, client} {
 		if err := bus.conn.ForceReconnect(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestWhatIterationsShow(t *testing.T) {
 	show(t, worker, "f1", 1, "")
 	show(t, worker, "f2", 8, "the next one")
 	wants(t, late, "f2 8 the next one")
-	later := shownOn(t, desk)
+	later := shownOn(t, client)
 	others := wants(t, later, "f2 8 the next one")
 	show(t, worker, "f3", 1, "begins")
 	if others = append(others, wants(t, later, "f3 1 begins")...); others != nil {
@@ -129,8 +129,8 @@ func TestWhoReadsSlowlyGetsTheLatest(t *testing.T) {
 
 func TestAskingAWorker(t *testing.T) {
 	connect := serve(t)
-	worker, desk := connect("worker"), connect("desk")
-	if _, err := desk.Ask(t.Context(), "f1", []byte("hello")); !errors.Is(err, fleet.ErrNobody) {
+	worker, client := connect("worker"), connect("client")
+	if _, err := client.Ask(t.Context(), "f1", []byte("hello")); !errors.Is(err, fleet.ErrNobody) {
 		t.Errorf("asking about a loop that nobody runs: %v", err)
 	}
 	answer := func(request []byte) []byte { return append(request, '!') }
@@ -141,7 +141,7 @@ func TestAskingAWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 10 {
-		if a, err := desk.Ask(t.Context(), "f1", []byte("hello")); err != nil || string(a) != "hello!" {
+		if a, err := client.Ask(t.Context(), "f1", []byte("hello")); err != nil || string(a) != "hello!" {
 			t.Fatalf("the answer is %q, %v", a, err)
 		}
 	}
@@ -149,12 +149,12 @@ func TestAskingAWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, err := desk.Ask(t.Context(), "f2", []byte("hello")); err != nil || string(a) != "hello!" {
+	if a, err := client.Ask(t.Context(), "f2", []byte("hello")); err != nil || string(a) != "hello!" {
 		t.Fatalf("the answer is %q, %v", a, err)
 	}
 	stop()
 	for { // what is on its way is answered yet
-		if _, err := desk.Ask(t.Context(), "f2", nil); errors.Is(err, fleet.ErrNobody) {
+		if _, err := client.Ask(t.Context(), "f2", nil); errors.Is(err, fleet.ErrNobody) {
 			return
 		} else if err != nil {
 			t.Fatal(err)

@@ -99,8 +99,8 @@ func Check(command, folder string) error {
 	return nil
 }
 
-// CheckAfar is Check about loops of other machines, none of which an agent here started.
-func CheckAfar(command string) error {
+// CheckRemote is Check about loops of other machines, none of which an agent here started.
+func CheckRemote(command string) error {
 	if r := rightTo(command); r.user || r.loop {
 		return Self().mayBe(r, "")
 	}

@@ -74,9 +74,9 @@ func (s *loops) Aim(p wire.LoopParams) string {
 	return "" // a new one, or another name of a known one
 }
 
-// Elsewhere returns the folder of a loop that parameters name and that we
+// Other returns the folder of a loop that parameters name and that we
 // don't drive; "" when there is none.
-func (s *loops) Elsewhere(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
+func (s *loops) Other(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
 	if p.Folder != "" || p.LoopID == "" {
 		if path, err = s.workspace.FolderPath(p.Folder); err != nil && p.Folder == "" {
 			return "", seen, nil // nothing is named, and nothing is clear

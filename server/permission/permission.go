@@ -37,7 +37,7 @@ type askedQuestion struct {
 	loopID, id string
 }
 
-// Asker is a place whose loop may have questions: a folder, or a loop elsewhere.
+// Asker is a place whose loop may have questions: a folder, or a remote loop.
 type Asker interface {
 	Waiting() []Waiting      // the open questions, oldest first
 	Within() context.Context // ends when nobody sees the loop any more

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -48,8 +48,8 @@ func (rd *Reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 	if err != nil {
 		return "", "", err
 	}
-	if afar, ok := from.Live.(elsewhere.Story); ok {
-		output, err = afar.Output(ctx, p.Iteration, p.ToolCallID)
+	if story, ok := from.Live.(remote.Story); ok {
+		output, err = story.Output(ctx, p.Iteration, p.ToolCallID)
 		return from.ID, output, err
 	}
 	var found bool

@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -25,13 +25,13 @@ import (
 type Reader struct {
 	*session.Session
 	workspace *folders.Workspace
-	afar      *afar.Loops
+	remote    *remote.Loops
 	sessions  journal.Sessions
 }
 
-// New reads loops of a workspace, and those afar.
-func New(e *session.Session, w *folders.Workspace, a *afar.Loops) *Reader {
-	return &Reader{Session: e, workspace: w, afar: a}
+// New reads loops of a workspace, and remote ones.
+func New(e *session.Session, w *folders.Workspace, a *remote.Loops) *Reader {
+	return &Reader{Session: e, workspace: w, remote: a}
 }
 
 // Read reads a loop's log: one that runs here or elsewhere, or is over.
@@ -110,8 +110,8 @@ func (rd *Reader) Outline(ctx context.Context, p wire.OutlineParams) (any, error
 
 // logOf finds the log that is asked for.
 func (rd *Reader) logOf(ctx context.Context, p wire.ReadParams) (folders.LoopLog, error) {
-	if id := rd.afar.Find(p.LoopParams); id != "" {
-		return folders.LoopLog{ID: id, Live: rd.afar.Place.Story(id)}, nil
+	if id := rd.remote.Find(p.LoopParams); id != "" {
+		return folders.LoopLog{ID: id, Live: rd.remote.Fleet.Story(id)}, nil
 	}
 	rd.workspace.AwaitLooks(ctx)
 	var named folders.LoopLog

@@ -8,9 +8,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -21,19 +21,19 @@ import (
 type Reviewer struct {
 	*session.Session
 	workspace *folders.Workspace
-	afar      *afar.Loops
+	remote    *remote.Loops
 	pause     func(context.Context, wire.LoopParams) (any, error) // the loop that is in the way
 }
 
-// New reviews what loops of a workspace have done, and those afar.
-func New(e *session.Session, w *folders.Workspace, a *afar.Loops, pause func(context.Context, wire.LoopParams) (any, error)) *Reviewer {
+// New reviews what loops of a workspace have done, and remote ones.
+func New(e *session.Session, w *folders.Workspace, a *remote.Loops, pause func(context.Context, wire.LoopParams) (any, error)) *Reviewer {
 	return &Reviewer{e, w, a, pause}
 }
 
 // snapshots finds those of a loop that runs here or elsewhere, or is over.
 func (v *Reviewer) snapshots(ctx context.Context, p wire.LoopParams) (s *changes.Store, folder string, err error) {
-	if id := v.afar.Find(p); id != "" {
-		return v.afar.Place.Snapshots(ctx, id)
+	if id := v.remote.Find(p); id != "" {
+		return v.remote.Fleet.Snapshots(ctx, id)
 	}
 	v.workspace.AwaitLooks(ctx)
 	var folders []string

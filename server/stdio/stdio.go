@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/server"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 )
 
 // Sidecar is the program as editors start it: without a command.
@@ -39,8 +39,8 @@ func (s *Sidecar) AddLog(f *pflag.FlagSet) {
 }
 
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the
-// exit code; place may be nil. Out takes frames only, as they are.
-func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep server.Keep, place func(*slog.Logger) elsewhere.Place) (code int, err error) {
+// exit code; fleet may be nil. Out takes frames only, as they are.
+func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep server.Keep, fleet func(*slog.Logger) remote.Fleet) (code int, err error) {
 	log, closeLog, err := s.openLog(stderr)
 	if err != nil {
 		return 1, err
@@ -49,8 +49,8 @@ func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep 
 	ctx, stop := editorContext(out)
 	defer stop()
 	o := server.Options{Version: version, Log: log, Parent: s.parent, Keep: keep}
-	if place != nil {
-		o.Elsewhere = place(log)
+	if fleet != nil {
+		o.Remote = fleet(log)
 	}
 	return server.Run(ctx, in, out, o), nil
 }

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -18,22 +18,22 @@ import (
 // snapshots are what loops changed: those of their last checkpoints, fetched into a
 // repository of each loop's own.
 type snapshots struct {
-	desk *Desk
-	mu   sync.Mutex // one is fetched at a time
+	client *Client
+	mu     sync.Mutex // one is fetched at a time
 }
 
-// Snapshots implements elsewhere.Place.
-func (d *Desk) Snapshots(ctx context.Context, id string) (*changes.Store, string, error) {
-	r, bus, err := d.record(id)
+// Snapshots implements remote.Fleet.
+func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, string, error) {
+	r, bus, err := c.record(id)
 	if err != nil {
 		return nil, "", err
 	}
 	if r.Committed == 0 {
 		return nil, "", fmt.Errorf("%w: no iteration of the loop has ended yet", changes.ErrNone)
 	}
-	d.snapshots.mu.Lock()
-	defer d.snapshots.mu.Unlock()
-	folder := d.folder(r.ID)
+	c.snapshots.mu.Lock()
+	defer c.snapshots.mu.Unlock()
+	folder := c.folder(r.ID)
 	home := filepath.Join(folder, "changes")
 	has, err := os.ReadFile(filepath.Join(home, "attempt"))
 	if err == nil && !hasCommits(ctx, filepath.Join(home, "git"), r.Base)[r.Base] { // the clone that it was taken from has moved, say
@@ -41,7 +41,7 @@ func (d *Desk) Snapshots(ctx context.Context, id string) (*changes.Store, string
 		has = nil
 	}
 	if string(has) != strconv.Itoa(r.Committed) {
-		if err := d.snapshots.get(ctx, bus, r, home); err != nil {
+		if err := c.snapshots.get(ctx, bus, r, home); err != nil {
 			return nil, "", err
 		}
 	}
@@ -89,7 +89,7 @@ func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.
 	if has() {
 		return nil
 	}
-	if origin := s.desk.origins.find(r, s.desk.folders()); origin != "" {
+	if origin := s.client.origins.find(r, s.client.folders()); origin != "" {
 		from := fleet.Fetcher(g.Program, origin)
 		if objects, err := from.Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
 			if !filepath.IsAbs(objects) {
@@ -115,13 +115,13 @@ func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.
 	return err
 }
 
-// Fetch implements elsewhere.Place.
-func (d *Desk) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, err error) {
-	r, bus, err := d.record(id)
+// Fetch implements remote.Fleet.
+func (c *Client) Fetch(ctx context.Context, id string) (fetched wire.FetchResult, err error) {
+	r, bus, err := c.record(id)
 	if err != nil {
 		return fetched, err
 	}
-	origin := d.origins.find(r, d.folders())
+	origin := c.origins.find(r, c.folders())
 	if origin == "" {
 		return fetched, &wire.Failure{Reason: wire.ReasonNoFolder, Err: fmt.Errorf("no open folder is the repository %s and has its commit %.12s: open it, fetch there with git, or run ralph-fleet fetch %s --into FOLDER", r.Repo, r.Base, r.Name)}
 	}

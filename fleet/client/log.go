@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"bytes"
@@ -97,7 +97,7 @@ var (
 )
 
 // page reads what comes behind a cursor.
-func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o journal.Options) (page journal.Page, err error) {
+func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o journal.Options) (page journal.Page, err error) {
 	attempts, live := t.parts(r)
 	at, ok := t.parse(after)
 	isReset := after != "" && (!ok || at.attempt != 0 && !slices.Contains(attempts, at.attempt))
@@ -105,7 +105,7 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 		at = place{}
 	}
 	end, bounded := t.parse(o.Before)
-	folder, origin := d.folder(r.ID), d.origins.of(r, d.folders(), d.changed)
+	folder, origin := c.folder(r.ID), c.origins.of(r, c.folders(), c.changed)
 	o.Thinking = true // what workers keep is for all
 	p := journal.NewPager(o)
 	taken := at // behind the last line that is in the page
@@ -117,7 +117,7 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 		if attempt == at.attempt {
 			line = at
 		}
-		err = d.eachLine(ctx, bus, t, r, attempt, attempt == live, line.line, func(data []byte) error {
+		err = c.eachLine(ctx, bus, t, r, attempt, attempt == live, line.line, func(data []byte) error {
 			if bounded && attempt == end.attempt && line.line >= end.line {
 				return errEnd
 			}
@@ -152,7 +152,7 @@ func (d *Desk) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.R
 
 // eachLine calls take with each line of an attempt behind the first ones. Of one that is live
 // it is those before the end of its iteration.
-func (d *Desk) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, attempt int, isLive bool, skip int, take func([]byte) error) error {
+func (c *Client) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, attempt int, isLive bool, skip int, take func([]byte) error) error {
 	var from io.Reader
 	if isLive {
 		t.mu.Lock()

@@ -1,6 +1,4 @@
-// Package elsewhere is what the server needs to know of loops that run in other places: on
-// other machines, say. Whoever has such loops implements Place.
-package elsewhere
+package remote
 
 import (
 	"context"
@@ -12,9 +10,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Place has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors
+// Fleet has loops that aren't of this machine. Find and Loops don't block, nor does Story. Errors
 // may be *wire.Failure.
-type Place interface {
+type Fleet interface {
 	// Run looks after the loops until ctx is done, which it obeys at once. It is called once.
 	Run(ctx context.Context, w Watcher)
 	// Loops returns how they stand, and what is to be said of them all ("": nothing).
@@ -51,7 +49,7 @@ type Story interface {
 	Output(ctx context.Context, iteration int, toolCallID string) (string, error)
 }
 
-// Watcher is the editor, for a Place.
+// Watcher is the editor, for a Fleet.
 type Watcher interface {
 	// Folders are those that are open.
 	Folders() []string

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -69,7 +69,7 @@ func TestWhatNoIterationHasChangedYet(t *testing.T) {
 	r := loopOf("f1", fleet.Running)
 	r.Repo = t.TempDir()
 	r.Base = repoAt(t, r.Repo, "ours")
-	d, s := atDesk(t, newBus(r))
+	d, s := connected(t, newBus(r))
 	s.open(r.Repo)
 	if _, _, err := d.Snapshots(t.Context(), "f1"); !errors.Is(err, changes.ErrNone) {
 		t.Errorf("its changes: %v", err)
@@ -81,7 +81,7 @@ func TestWhatNoIterationHasChangedYet(t *testing.T) {
 }
 
 func TestTheDoctorAsksForTheBus(t *testing.T) {
-	d, _ := atDesk(t, newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued)))
+	d, _ := connected(t, newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued)))
 	if c := d.Check(t.Context()); !c.OK || c.Message != "the bus nats://bus answers, with 2 loops" {
 		t.Errorf("one that is there: %+v", c)
 	}

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -19,12 +19,12 @@ const fillPatience = 5 * time.Second
 
 // story is what a loop has said, for who reads it. While the bus is away that is what is here.
 type story struct {
-	*Desk
+	*Client
 	id string
 }
 
-// Story implements elsewhere.Place.
-func (d *Desk) Story(id string) elsewhere.Story { return story{d, id} }
+// Story implements remote.Fleet.
+func (c *Client) Story(id string) remote.Story { return story{c, id} }
 
 // known returns the loop and its transcript.
 func (s story) known(ctx context.Context) (fleet.Record, fleet.Bus, *transcript, error) {
@@ -45,7 +45,7 @@ func (s story) known(ctx context.Context) (fleet.Record, fleet.Bus, *transcript,
 	return r, bus, t, nil
 }
 
-// Read implements elsewhere.Story.
+// Read implements remote.Story.
 func (s story) Read(ctx context.Context, after string, o journal.Options) (page journal.Page, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {
@@ -57,7 +57,7 @@ func (s story) Read(ctx context.Context, after string, o journal.Options) (page 
 // partSize is from how many bytes on a part of an attempt is followed by another.
 const partSize = 512 << 10
 
-// Outline implements elsewhere.Story: each attempt that counts begins a part.
+// Outline implements remote.Story: each attempt that counts begins a part.
 func (s story) Outline(ctx context.Context) (result journal.Outline, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s story) Outline(ctx context.Context) (result journal.Outline, err error) 
 	return result, nil
 }
 
-// Output implements elsewhere.Story.
+// Output implements remote.Story.
 func (s story) Output(ctx context.Context, iteration int, toolCallID string) (output string, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {

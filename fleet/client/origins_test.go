@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"fmt"
@@ -61,7 +61,7 @@ func TestALoopIsShownBelowTheRepositoryThatHasItsCommit(t *testing.T) {
 	}
 	b := newBus(of("f1", app, base), of("f2", app, other), of("f3", filepath.Join(app, "sub"), base), of("f4", url, base))
 	b.files[loopOf("f1", "").TranscriptFile(1)] = `{"sessionUpdate":"tool_call","locations":[{"path":"/w/loops/f1/tree/a.txt"}]}` + "\n"
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	s.open(filepath.Join(dir, "other"), clone, app)
 	origins := func() string {
 		all := map[string]string{}
@@ -115,7 +115,7 @@ func TestChangesAreThereWhenTheCloneHasMoved(t *testing.T) {
 	}
 	b := newBus(r)
 	b.files[r.CheckpointFile(1)] = string(text)
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	changed := func() string {
 		t.Helper()
 		if _, _, err := d.Snapshots(t.Context(), "f1"); err != nil {
@@ -149,7 +149,7 @@ func TestWhatIsCachedIsBoundedWhileTheEditorRuns(t *testing.T) {
 	for i := range maxKept + 5 {
 		all = append(all, loopOf(fmt.Sprintf("f%d", i), fleet.Ended))
 	}
-	d, s := atDesk(t, newBus(all...))
+	d, s := connected(t, newBus(all...))
 	old := filepath.Join(d.Dir, "f98", "log")
 	if err := os.MkdirAll(old, 0o700); err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"slices"
@@ -11,7 +11,7 @@ import (
 
 // A loop that has ended at a limit can go on with a higher one, as those of this machine.
 func TestALoopAtItsLimitCanGoOn(t *testing.T) {
-	d := &Desk{Options: Options{Dir: "/state/seen"}}
+	d := &Client{Options: Options{Dir: "/state/seen"}}
 	r := fleet.Record{Task: fleet.Task{ID: "f1", Name: "one", Flags: []string{"--max-iterations=2"}}, Changed: []string{"--max-iterations=4"},
 		Phase: fleet.Ended, StopReason: "max_iterations", HasState: true, Committed: 4, Iterations: 4, Text: "stopped"}
 	offers := func(l wire.LoopStatus) (all string) {

@@ -20,9 +20,9 @@ import (
 // toldFor is how long it is known that somebody was told something.
 const toldFor = 7 * 24 * time.Hour
 
-// Afar calls the user of loops that other machines drive, by how each stands and stood before.
+// Remote calls the user of loops that other machines drive, by how each stands and stood before.
 // What a loop was in when it was heard of first isn't told: it may be old.
-type Afar struct {
+type Remote struct {
 	*Teller
 	dir string // has a file for all that was told, whichever process of the user's did
 
@@ -30,9 +30,9 @@ type Afar struct {
 	seen map[string]wire.LoopStatus // by their ids
 }
 
-// NewAfar returns one that keeps in dir what was told. At the end Close ends what is still told, and
+// NewRemote returns one that keeps in dir what was told. At the end Close ends what is still told, and
 // Finish waits for that a while.
-func NewAfar(n settings.Notify, at At, dir string) *Afar {
+func NewRemote(n settings.Notify, at At, dir string) *Remote {
 	t := newTeller(setup.Config{Notify: n}, nil, at)
 	close(t.known)
 	for _, f := range filesIn(dir) {
@@ -40,11 +40,11 @@ func NewAfar(n settings.Notify, at At, dir string) *Afar {
 			os.Remove(filepath.Join(dir, f.Name()))
 		}
 	}
-	return &Afar{Teller: t, dir: dir, seen: map[string]wire.LoopStatus{}}
+	return &Remote{Teller: t, dir: dir, seen: map[string]wire.LoopStatus{}}
 }
 
 // Finish is Close for who has seen loops to their ends.
-func (a *Afar) Finish() {
+func (a *Remote) Finish() {
 	a.last = true
 	a.Close()
 }
@@ -55,7 +55,7 @@ func filesIn(dir string) []os.DirEntry {
 }
 
 // Stands takes note of how loops stand, and tells what that means to their user.
-func (a *Afar) Stands(loops ...wire.LoopStatus) {
+func (a *Remote) Stands(loops ...wire.LoopStatus) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, l := range loops {
@@ -69,19 +69,19 @@ func (a *Afar) Stands(loops ...wire.LoopStatus) {
 				a.Asked(l.LoopID, q.ID)
 			}
 		}
-		if n, about, ok := noteAfar(was, l, time.Now()); ok {
+		if n, about, ok := noteRemote(was, l, time.Now()); ok {
 			a.once(n, l.LoopID, about)
 		}
 	}
 }
 
 // Asked takes note of a question that is open.
-func (a *Afar) Asked(loopID, question string) {
+func (a *Remote) Asked(loopID, question string) {
 	a.once(Note{Event: settings.NotifyQuestion, Text: "it has a question", Class: wire.ClassWarning}, loopID, question)
 }
 
 // once tells a note unless somebody has: what it is about tells it from others of the loop.
-func (a *Afar) once(n Note, loopID, about string) {
+func (a *Remote) once(n Note, loopID, about string) {
 	if !slices.Contains(a.cfg.Notify.On, n.Event) || len(a.ways) == 0 {
 		return
 	}
@@ -98,14 +98,14 @@ func (a *Afar) once(n Note, loopID, about string) {
 	a.say(n)
 }
 
-// noteAfar is what there is to tell of a loop that stood otherwise before, and what tells that from
+// noteRemote is what there is to tell of a loop that stood otherwise before, and what tells that from
 // the same of another time. What its user wanted isn't told.
-func noteAfar(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok bool) {
+func noteRemote(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok bool) {
 	state, before := loop.State(l.State), loop.State(was.State)
 	about = fmt.Sprint(l.Iteration)
 	switch {
 	case state.Over() && !before.Over():
-		end := endAfar(l)
+		end := endRemote(l)
 		ending := end.Reason.Ending()
 		n = Note{Event: settings.NotifyEnd, Text: wire.EndText(end), Class: ending.Class}
 		if ending.Class == loop.ClassError {
@@ -121,8 +121,8 @@ func noteAfar(was, l wire.LoopStatus, now time.Time) (n Note, about string, ok b
 	return n, "", false
 }
 
-// endAfar is an end, as far as a status tells it in words of ours.
-func endAfar(l wire.LoopStatus) loop.End {
+// endRemote is an end, as far as a status tells it in words of ours.
+func endRemote(l wire.LoopStatus) loop.End {
 	end := loop.End{Reason: loop.StopReason(l.StopReason), Iterations: l.Iteration, Duration: time.Duration(l.Time.SpentMs) * time.Millisecond}
 	if c := l.Cost; c != nil {
 		end.Cost, end.Unknown = stream.USD(c.Amount), c.Unknown

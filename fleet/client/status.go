@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"errors"
@@ -15,8 +15,8 @@ import (
 )
 
 // statusOf is a loop as the editor is told of it.
-func (d *Desk) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatus {
-	folder := d.folder(r.ID)
+func (c *Client) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatus {
+	folder := c.folder(r.ID)
 	l := fleet.StatusOf(r, s, folder, time.Now())
 	if r.Phase != fleet.Ended && loop.State(l.State).Over() { // its process is, and what came of it isn't on the bus yet
 		l = fleet.StatusOf(r, fleet.Shown{}, folder, time.Now())

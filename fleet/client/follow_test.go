@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"encoding/json"

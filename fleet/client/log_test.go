@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 )
 
-func readAll(t *testing.T, d *Desk, after string, o journal.Options) (updates []json.RawMessage, last journal.Page) {
+func readAll(t *testing.T, d *Client, after string, o journal.Options) (updates []json.RawMessage, last journal.Page) {
 	t.Helper()
 	for more := true; more; more = last.More {
 		page, err := d.Story("f1").Read(t.Context(), after, o)
@@ -38,7 +38,7 @@ func saidBy(attempts ...[2]int) (all []string) {
 // reader is an editor that joins what it reads with what it is told, as docs/PROTOCOL.md says.
 type reader struct {
 	t      *testing.T
-	d      *Desk
+	d      *Client
 	s      *screen
 	has    []string
 	cursor string
@@ -76,7 +76,7 @@ func (r *reader) read() {
 // the attempt that it shows.
 func TestATranscriptGoesOn(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	b.begin(t, "f1")
 	b.tell("f1", 1, 1, 3)
 	r := &reader{t: t, d: d, s: s}
@@ -114,7 +114,7 @@ func TestATranscriptGoesOn(t *testing.T) {
 
 func TestACursorOfAnotherLogBeginsAnew(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	b.begin(t, "f1")
 	s.until(t, "attempt 1", func() bool { now, _ := d.now("f1"); return now.Attempt == 1 })
 	b.commit(t, "f1", 1, 3, fleet.Outcome{HasState: true})
@@ -132,7 +132,7 @@ func TestACursorOfAnotherLogBeginsAnew(t *testing.T) {
 
 func TestAnOutlineIsReadInParts(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	long := strings.Repeat("x", 4096)
 	for attempt := 1; attempt <= 2; attempt++ {
 		b.begin(t, "f1")
@@ -206,7 +206,7 @@ func TestALoopWithoutAnOriginNamesNoFiles(t *testing.T) {
 // What a loop said live is a file that is open, so it isn't kept beyond the loop.
 func TestTheTranscriptOfALoopThatIsOverIsLetGo(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued), loopOf("f2", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	has := func(id string) bool {
 		d.logs.mu.Lock()
 		defer d.logs.mu.Unlock()
@@ -229,7 +229,7 @@ func TestTheTranscriptOfALoopThatIsOverIsLetGo(t *testing.T) {
 // iterations aren't the loop's.
 func TestWhatAPageHas(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	b.begin(t, "f1")
 	chunk := func(message, text string) string {
 		return fmt.Sprintf(`{"sessionUpdate":"agent_message_chunk","messageId":"%s","content":{"type":"text","text":"%s"},"loopId":"ralph-1","iteration":1}`+"\n", message, text)

@@ -54,7 +54,7 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 			var got []string
 			for range 2 { // two editors have it
 				s := &said{}
-				a := NewAfar(settings.Notify{On: settings.NotifyEvents()}, At{Warn: s.warn}, dir)
+				a := NewRemote(settings.Notify{On: settings.NotifyEvents()}, At{Warn: s.warn}, dir)
 				a.ways = []way{{Name: "test", send: s.take}}
 				for _, l := range tt.stood {
 					a.Stands(l)
@@ -86,7 +86,7 @@ func TestWhatWasToldIsForgotten(t *testing.T) {
 	dir := t.TempDir()
 	tell := func(on ...string) *said {
 		s := &said{}
-		a := NewAfar(settings.Notify{On: on}, At{Warn: s.warn}, dir)
+		a := NewRemote(settings.Notify{On: on}, At{Warn: s.warn}, dir)
 		a.ways = []way{{Name: "test", send: s.take}}
 		a.Asked("f1", "q1")
 		a.Finish()

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"cmp"
@@ -12,12 +12,12 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// Options say where a desk's bus is.
+// Options say where the bus is.
 type Options struct {
 	// Dial connects to the bus, and calls lost when that connection is of no use any more.
 	Dial func(ctx context.Context, lost func()) (bus fleet.Bus, hangUp func(), err error)
@@ -34,8 +34,8 @@ func (u *Unset) Error() string { return u.Why.Error() }
 // Unwrap is the mistake.
 func (u *Unset) Unwrap() error { return u.Why }
 
-// Desk implements elsewhere.Place.
-type Desk struct {
+// Client implements remote.Fleet.
+type Client struct {
 	Options
 	logs      logs
 	snapshots snapshots
@@ -44,7 +44,7 @@ type Desk struct {
 	tried     chan struct{} // closed once the bus was dialled, with or without success
 
 	mu      sync.Mutex
-	watcher elsewhere.Watcher
+	watcher remote.Watcher
 	bus     fleet.Bus // nil while it is away
 	why     error     // that it is away
 	since   time.Time // when that began
@@ -52,15 +52,15 @@ type Desk struct {
 	shown   map[string]fleet.Shown
 }
 
-// New returns a desk that hasn't begun.
-func New(o Options) *Desk {
+// New returns a client that hasn't begun.
+func New(o Options) *Client {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	d := &Desk{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
-	d.logs.init(d)
-	d.snapshots.desk = d
-	return d
+	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
+	c.logs.init(c)
+	c.snapshots.client = c
+	return c
 }
 
 const (
@@ -71,26 +71,26 @@ const (
 	manyLoops   = 50
 )
 
-// Run implements elsewhere.Place.
-func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
-	d.mu.Lock()
-	d.watcher = w
-	d.mu.Unlock()
-	defer d.logs.end()
+// Run implements remote.Fleet.
+func (c *Client) Run(ctx context.Context, w remote.Watcher) {
+	c.mu.Lock()
+	c.watcher = w
+	c.mu.Unlock()
+	defer c.logs.end()
 	var running sync.WaitGroup
 	defer running.Wait()
-	running.Go(func() { d.report(ctx) })
-	running.Go(func() { d.logs.prune(ctx) })
-	isTried := sync.OnceFunc(func() { close(d.tried) })
+	running.Go(func() { c.report(ctx) })
+	running.Go(func() { c.logs.prune(ctx) })
+	isTried := sync.OnceFunc(func() { close(c.tried) })
 	for wait := redialFirst; ctx.Err() == nil; wait = min(2*wait, redialLast) {
-		err := d.serve(ctx, isTried)
+		err := c.serve(ctx, isTried)
 		if ctx.Err() != nil {
 			return
 		}
 		if err == nil {
 			wait = redialFirst
 		}
-		d.away(err)
+		c.away(err)
 		isTried()
 		select {
 		case <-time.After(wait):
@@ -101,10 +101,10 @@ func (d *Desk) Run(ctx context.Context, w elsewhere.Watcher) {
 
 // serve looks after the loops for as long as there is a connection, and calls known once they are known. It is an
 // error that there is none.
-func (d *Desk) serve(ctx context.Context, known func()) error {
+func (c *Client) serve(ctx context.Context, known func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	bus, hangUp, err := d.Dial(ctx, cancel)
+	bus, hangUp, err := c.Dial(ctx, cancel)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (d *Desk) serve(ctx context.Context, known func()) error {
 	if err != nil {
 		return err
 	}
-	defer d.logs.stop()
+	defer c.logs.stop()
 	var all []fleet.Record // that there are: afterwards come changes
 	for isKnown := false; ; {
 		select {
@@ -128,10 +128,10 @@ func (d *Desk) serve(ctx context.Context, known func()) error {
 			case !ok:
 				return nil
 			case isKnown:
-				d.note(r)
+				c.note(r)
 			case r.ID == "":
 				isKnown = true
-				d.arrive(bus, all)
+				c.arrive(bus, all)
 				known()
 			default:
 				all = append(all, r)
@@ -140,98 +140,98 @@ func (d *Desk) serve(ctx context.Context, known func()) error {
 			if !ok {
 				return nil
 			}
-			d.show(s)
+			c.show(s)
 		}
 	}
 }
 
 // arrive takes note of a bus and of all that it has.
-func (d *Desk) arrive(bus fleet.Bus, all []fleet.Record) {
-	d.mu.Lock()
-	d.bus, d.why = bus, nil
-	clear(d.records)
+func (c *Client) arrive(bus fleet.Bus, all []fleet.Record) {
+	c.mu.Lock()
+	c.bus, c.why = bus, nil
+	clear(c.records)
 	for _, r := range all {
-		d.keep(r)
+		c.keep(r)
 	}
-	d.mu.Unlock()
-	d.changed()
+	c.mu.Unlock()
+	c.changed()
 }
 
 // keep keeps a loop, unless it is one that nobody can have submitted: its id names a folder
 // here, and may be anybody's who reaches the bus. The caller holds mu.
-func (d *Desk) keep(r fleet.Record) {
+func (c *Client) keep(r fleet.Record) {
 	if err := r.Check(); err != nil {
-		d.Log.Warn("a loop of the bus is left out", "error", err)
+		c.Log.Warn("a loop of the bus is left out", "error", err)
 		return
 	}
-	d.records[r.ID] = r
+	c.records[r.ID] = r
 }
 
 // show takes note of what an iteration shows. It may be heard of before its loop is.
-func (d *Desk) show(s fleet.Shown) {
-	d.mu.Lock()
-	if d.records[s.ID].ID != "" || len(d.shown) < len(d.records)+maxListed {
-		d.shown[s.ID] = s
+func (c *Client) show(s fleet.Shown) {
+	c.mu.Lock()
+	if c.records[s.ID].ID != "" || len(c.shown) < len(c.records)+maxListed {
+		c.shown[s.ID] = s
 	}
-	d.mu.Unlock()
-	d.changed()
+	c.mu.Unlock()
+	c.changed()
 }
 
 // note takes note of a loop that has changed.
-func (d *Desk) note(r fleet.Record) {
-	d.mu.Lock()
+func (c *Client) note(r fleet.Record) {
+	c.mu.Lock()
 	if r.Phase == fleet.Removed {
-		delete(d.records, r.ID)
-		delete(d.shown, r.ID)
+		delete(c.records, r.ID)
+		delete(c.shown, r.ID)
 	} else {
-		d.keep(r)
+		c.keep(r)
 	}
-	if s := d.shown[r.ID]; !r.IsNow(s) && r.Attempt >= s.Attempt {
-		delete(d.shown, r.ID)
+	if s := c.shown[r.ID]; !r.IsNow(s) && r.Attempt >= s.Attempt {
+		delete(c.shown, r.ID)
 	}
-	d.mu.Unlock()
-	d.logs.changed(r.ID)
-	d.changed()
+	c.mu.Unlock()
+	c.logs.changed(r.ID)
+	c.changed()
 }
 
 // away takes note that there is no bus. What was known stays.
-func (d *Desk) away(err error) {
+func (c *Client) away(err error) {
 	if err == nil {
 		err = fmt.Errorf("the connection is lost")
 	}
-	d.mu.Lock()
-	if d.bus != nil || d.why == nil {
-		d.since = time.Now()
-		d.Log.Warn("the bus is away", "bus", d.Name, "error", err)
+	c.mu.Lock()
+	if c.bus != nil || c.why == nil {
+		c.since = time.Now()
+		c.Log.Warn("the bus is away", "bus", c.Name, "error", err)
 	}
-	d.bus, d.why = nil, err
-	d.mu.Unlock()
-	d.changed()
+	c.bus, c.why = nil, err
+	c.mu.Unlock()
+	c.changed()
 }
 
-func (d *Desk) changed() {
+func (c *Client) changed() {
 	select {
-	case d.news <- struct{}{}:
+	case c.news <- struct{}{}:
 	default:
 	}
 }
 
 // report tells the editor of changes, not too often.
-func (d *Desk) report(ctx context.Context) {
+func (c *Client) report(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-d.news:
+		case <-c.news:
 		}
-		d.logs.choose()
-		d.watcher.Changed()
-		d.mu.Lock()
+		c.logs.choose()
+		c.watcher.Changed()
+		c.mu.Lock()
 		pause := soon
-		if len(d.records) > manyLoops {
+		if len(c.records) > manyLoops {
 			pause = tooSoon
 		}
-		d.mu.Unlock()
+		c.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return
@@ -245,12 +245,12 @@ const (
 	forgotten = 24 * time.Hour // one that ended so long ago isn't listed
 )
 
-// Loops implements elsewhere.Place. Those that need the user most come first.
-func (d *Desk) Loops() (loops []wire.LoopStatus, text string) {
-	d.mu.Lock()
-	all := make([]fleet.Record, 0, len(d.records))
+// Loops implements remote.Fleet. Those that need the user most come first.
+func (c *Client) Loops() (loops []wire.LoopStatus, text string) {
+	c.mu.Lock()
+	all := make([]fleet.Record, 0, len(c.records))
 	left := map[string]int{}
-	for _, r := range d.records {
+	for _, r := range c.records {
 		if r.Phase == fleet.Ended && time.Since(r.UpdatedAt) > forgotten {
 			left[string(fleet.Ended)]++
 			continue
@@ -259,7 +259,7 @@ func (d *Desk) Loops() (loops []wire.LoopStatus, text string) {
 	}
 	ranks := make(map[string]int, len(all))
 	for _, r := range all {
-		ranks[r.ID] = r.Rank(d.shown[r.ID])
+		ranks[r.ID] = r.Rank(c.shown[r.ID])
 	}
 	slices.SortFunc(all, func(a, b fleet.Record) int {
 		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
@@ -270,63 +270,63 @@ func (d *Desk) Loops() (loops []wire.LoopStatus, text string) {
 	}
 	shown := make([]fleet.Shown, len(all))
 	for i, r := range all {
-		shown[i] = d.shown[r.ID]
+		shown[i] = c.shown[r.ID]
 	}
-	why, since := d.why, d.since
-	d.mu.Unlock()
-	folders := d.folders()
+	why, since := c.why, c.since
+	c.mu.Unlock()
+	folders := c.folders()
 	for i, r := range all {
-		l := d.statusOf(r, shown[i], why != nil)
-		if origin := d.origins.of(r, folders, d.changed); origin != "" {
+		l := c.statusOf(r, shown[i], why != nil)
+		if origin := c.origins.of(r, folders, c.changed); origin != "" {
 			l.Origin = wire.FileURI(origin)
 		}
 		loops = append(loops, l)
 	}
-	return loops, textOf(left, d.Name, why, since)
+	return loops, textOf(left, c.Name, why, since)
 }
 
 // folder is the folder that stands for a loop on this machine.
-func (d *Desk) folder(id string) string { return filepath.Join(d.Dir, id) }
+func (c *Client) folder(id string) string { return filepath.Join(c.Dir, id) }
 
-// Find implements elsewhere.Place.
-func (d *Desk) Find(p wire.LoopParams) string {
+// Find implements remote.Fleet.
+func (c *Client) Find(p wire.LoopParams) string {
 	id := p.LoopID
 	if p.Folder != "" {
 		path, err := wire.PathOf(p.Folder)
-		if err != nil || filepath.Dir(path) != filepath.Clean(d.Dir) || id != "" && id != filepath.Base(path) {
+		if err != nil || filepath.Dir(path) != filepath.Clean(c.Dir) || id != "" && id != filepath.Base(path) {
 			return ""
 		}
 		id = filepath.Base(path)
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if _, ok := d.records[id]; !ok {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, ok := c.records[id]; !ok {
 		return ""
 	}
 	return id
 }
 
-// Check implements elsewhere.Place. A bus that is being dialled for the first time is waited for.
-func (d *Desk) Check(ctx context.Context) answers.Check {
+// Check implements remote.Fleet. A bus that is being dialled for the first time is waited for.
+func (c *Client) Check(ctx context.Context) answers.Check {
 	const patience = 3 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	select {
-	case <-d.tried:
+	case <-c.tried:
 	case <-ctx.Done():
 	}
-	d.mu.Lock()
-	isHere, why, n := d.bus != nil, cmp.Or(d.why, ctx.Err()), len(d.records)
-	d.mu.Unlock()
+	c.mu.Lock()
+	isHere, why, n := c.bus != nil, cmp.Or(c.why, ctx.Err()), len(c.records)
+	c.mu.Unlock()
 	if isHere {
-		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", d.Name, tell.Counted(n, "loop"))}
+		return answers.Check{ID: "bus", OK: true, Message: fmt.Sprintf("the bus %s answers, with %s", c.Name, tell.Counted(n, "loop"))}
 	}
-	return answers.Check{ID: "bus", Optional: true, Message: awayText(d.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
+	return answers.Check{ID: "bus", Optional: true, Message: awayText(c.Name, why, time.Time{}), Fix: "ralph-fleet doctor --only bus says more; loops of this machine need none"}
 }
 
-// Loop implements elsewhere.Place.
-func (d *Desk) Loop(ctx context.Context, id string) (elsewhere.Loop, error) {
-	_, bus, err := d.record(id)
+// Loop implements remote.Fleet.
+func (c *Client) Loop(ctx context.Context, id string) (remote.Loop, error) {
+	_, bus, err := c.record(id)
 	if err != nil {
 		return nil, err
 	}
@@ -335,15 +335,15 @@ func (d *Desk) Loop(ctx context.Context, id string) (elsewhere.Loop, error) {
 }
 
 // record returns a loop as it was heard of last, and the bus.
-func (d *Desk) record(id string) (fleet.Record, fleet.Bus, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, ok := d.records[id]
+func (c *Client) record(id string) (fleet.Record, fleet.Bus, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.records[id]
 	switch {
 	case !ok:
-		return r, nil, &wire.Failure{Reason: wire.ReasonNotRunning, Err: fmt.Errorf("the bus %s has no such loop any more", d.Name)}
-	case d.bus == nil:
-		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: fmt.Errorf("the bus %s can't be reached (%v): try again when it is back", d.Name, d.why)}
+		return r, nil, &wire.Failure{Reason: wire.ReasonNotRunning, Err: fmt.Errorf("the bus %s has no such loop any more", c.Name)}
+	case c.bus == nil:
+		return r, nil, &wire.Failure{Reason: wire.ReasonBusAway, Err: fmt.Errorf("the bus %s can't be reached (%v): try again when it is back", c.Name, c.why)}
 	}
-	return r, d.bus, nil
+	return r, c.bus, nil
 }

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -12,10 +12,10 @@ import (
 )
 
 // folders are those that the editor has open.
-func (d *Desk) folders() []string {
-	d.mu.Lock()
-	watcher := d.watcher
-	d.mu.Unlock()
+func (c *Client) folders() []string {
+	c.mu.Lock()
+	watcher := c.watcher
+	c.mu.Unlock()
 	if watcher == nil {
 		return nil
 	}

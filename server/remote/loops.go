@@ -1,5 +1,5 @@
-// Package afar shows an editor the loops of other places.
-package afar
+// Package remote shows an editor the loops of other machines, which a Fleet has.
+package remote
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
@@ -18,10 +17,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Loops are the loops of other places, as the editor sees them. Without a place there are none.
+// Loops are the loops of a fleet, as the editor sees them. Without a fleet there are none.
 type Loops struct {
 	*session.Session
-	Place       elsewhere.Place // nil: none
+	Fleet       Fleet // nil: none
 	workspace   *folders.Workspace
 	permissions *permission.Desk
 
@@ -30,54 +29,54 @@ type Loops struct {
 	text  string
 }
 
-// New shows an editor the loops of a place; nil is none.
-func New(e *session.Session, place elsewhere.Place, w *folders.Workspace, a *permission.Desk) *Loops {
-	return &Loops{Session: e, Place: place, workspace: w, permissions: a}
+// New shows an editor the loops of a fleet; nil is none.
+func New(e *session.Session, fleet Fleet, w *folders.Workspace, a *permission.Desk) *Loops {
+	return &Loops{Session: e, Fleet: fleet, workspace: w, permissions: a}
 }
 
-// Find returns the loop elsewhere that parameters name; "" for none.
+// Find returns the remote loop that parameters name; "" for none.
 func (a *Loops) Find(p wire.LoopParams) string {
-	if a.Place == nil || p == (wire.LoopParams{}) {
+	if a.Fleet == nil || p == (wire.LoopParams{}) {
 		return ""
 	}
-	return a.Place.Find(p)
+	return a.Fleet.Find(p)
 }
 
-// Fetch brings what a loop elsewhere did here.
+// Fetch brings what a remote loop did here.
 func (a *Loops) Fetch(ctx context.Context, p wire.LoopParams) (any, error) {
 	if loopID := a.Find(p); loopID != "" {
-		return a.Place.Fetch(ctx, loopID)
+		return a.Fleet.Fetch(ctx, loopID)
 	}
 	return nil, refusal.Failed(wire.ReasonElsewhere, errors.New("there is no such loop of a fleet: what a loop of this machine does is in its folder"), nil)
 }
 
 // Run looks after the loops until the editor leaves.
 func (a *Loops) Run() {
-	if a.Place != nil {
-		a.Work.Go(func() { a.Place.Run(a.Ctx, a) })
+	if a.Fleet != nil {
+		a.Work.Go(func() { a.Fleet.Run(a.Ctx, a) })
 	}
 }
 
-// List returns how they stood when the place said last that it has news.
+// List returns how they stood when the fleet said last that it has news.
 func (a *Loops) List() ([]wire.LoopStatus, string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.loops, a.text
 }
 
-// Folders implements elsewhere.Watcher.
+// Folders implements Watcher.
 func (a *Loops) Folders() []string { return a.workspace.Open() }
 
-// Wants implements elsewhere.Watcher.
+// Wants implements Watcher.
 func (a *Loops) Wants() bool { return a.withheld() != feed.WithholdAll }
 
 func (a *Loops) withheld() int32 {
 	return feed.WithheldBy(a.Editor.Client(), a.workspace.UpdateLevel())
 }
 
-// Changed implements elsewhere.Watcher.
+// Changed implements Watcher.
 func (a *Loops) Changed() {
-	loops, text := a.Place.Loops()
+	loops, text := a.Fleet.Loops()
 	a.mu.Lock()
 	a.loops, a.text = loops, text
 	a.mu.Unlock()
@@ -87,10 +86,10 @@ func (a *Loops) Changed() {
 			a.permissions.Look(a.Loop(l.LoopID))
 		}
 	}
-	a.permissions.LookAgain(func(from permission.Asker) bool { _, isAfar := from.(Loop); return isAfar })
+	a.permissions.LookAgain(func(from permission.Asker) bool { _, isRemote := from.(Asker); return isRemote })
 }
 
-// Tell implements elsewhere.Watcher.
+// Tell implements Watcher.
 func (a *Loops) Tell(ctx context.Context, loopID, after string, page journal.Page) error {
 	withheld := a.withheld()
 	if withheld == feed.WithholdAll || len(page.Items) == 0 {
@@ -101,19 +100,19 @@ func (a *Loops) Tell(ctx context.Context, loopID, after string, page journal.Pag
 	})
 }
 
-// Loop is a loop elsewhere that may have questions.
-type Loop struct {
+// Asker is a remote loop that may have questions.
+type Asker struct {
 	*Loops
 	loopID string
 }
 
 // Loop is one of the loops.
-func (a *Loops) Loop(id string) Loop { return Loop{a, id} }
+func (a *Loops) Loop(id string) Asker { return Asker{a, id} }
 
-func (l Loop) Within() context.Context { return l.Ctx }
-func (l Loop) Name() string            { return wire.NameOf(l.Status(), true) }
+func (l Asker) Within() context.Context { return l.Ctx }
+func (l Asker) Name() string            { return wire.NameOf(l.Status(), true) }
 
-func (l Loop) Status() wire.LoopStatus {
+func (l Asker) Status() wire.LoopStatus {
 	loops, _ := l.List()
 	if i := slices.IndexFunc(loops, func(s wire.LoopStatus) bool { return s.LoopID == l.loopID }); i >= 0 {
 		return loops[i]
@@ -121,9 +120,9 @@ func (l Loop) Status() wire.LoopStatus {
 	return wire.LoopStatus{}
 }
 
-func (l Loop) Waiting() (all []permission.Waiting) {
+func (l Asker) Waiting() (all []permission.Waiting) {
 	for _, q := range l.Status().Questions {
-		all = append(all, permission.Waiting{Question: q, Asker: l, Driven: func() (loop.Handle, error) { return l.Place.Loop(l.Ctx, l.loopID) }})
+		all = append(all, permission.Waiting{Question: q, Asker: l, Driven: func() (loop.Handle, error) { return l.Fleet.Loop(l.Ctx, l.loopID) }})
 	}
 	return all
 }

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 
 // logs are the transcripts that were read, and who listens to them.
 type logs struct {
-	desk *Desk
+	client *Client
 
 	mu     sync.Mutex
 	read   []string // loops that were read, the last one first
@@ -41,15 +41,15 @@ type follower struct {
 	news chan struct{}
 }
 
-func (l *logs) init(d *Desk) {
-	l.desk, l.opened, l.follow, l.grown = d, map[string]*transcript{}, map[string]*follower{}, make(chan struct{}, 1)
+func (l *logs) init(c *Client) {
+	l.client, l.opened, l.follow, l.grown = c, map[string]*transcript{}, map[string]*follower{}, make(chan struct{}, 1)
 }
 
 // transcript returns that of a loop. The caller holds mu.
 func (l *logs) transcript(id string) *transcript {
 	t := l.opened[id]
 	if t == nil {
-		dir := filepath.Join(l.desk.folder(id), "log")
+		dir := filepath.Join(l.client.folder(id), "log")
 		os.MkdirAll(dir, 0o700) // what can't be written there says so
 		select {
 		case l.grown <- struct{}{}:
@@ -72,7 +72,7 @@ func (l *logs) open(r fleet.Record) (t *transcript, filled <-chan struct{}) {
 	}
 	l.mu.Unlock()
 	now := time.Now()
-	os.Chtimes(l.desk.folder(r.ID), now, now) // it was looked at
+	os.Chtimes(l.client.folder(r.ID), now, now) // it was looked at
 	if r.Phase == fleet.Ended || !l.listen(r.ID) {
 		done := make(chan struct{})
 		close(done)
@@ -83,10 +83,10 @@ func (l *logs) open(r fleet.Record) (t *transcript, filled <-chan struct{}) {
 
 // listen begins to listen to a loop. It is false where there is no bus.
 func (l *logs) listen(id string) bool {
-	d := l.desk
-	d.mu.Lock()
-	bus := d.bus
-	d.mu.Unlock()
+	c := l.client
+	c.mu.Lock()
+	bus := c.bus
+	c.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if bus == nil || l.over || l.follow[id] != nil {
@@ -96,25 +96,25 @@ func (l *logs) listen(id string) bool {
 	t := l.transcript(id)
 	f := &follower{stop: cancel, news: make(chan struct{}, 1)}
 	l.follow[id] = f
-	l.at.Go(func() { d.followLoop(ctx, bus, t, f) })
+	l.at.Go(func() { c.followLoop(ctx, bus, t, f) })
 	return true
 }
 
 // choose listens to the loops that matter: those that were read last, and where only few
 // run, all of them.
 func (l *logs) choose() {
-	d := l.desk
-	wants := d.watcher.Wants()
-	d.mu.Lock()
+	c := l.client
+	wants := c.watcher.Wants()
+	c.mu.Lock()
 	var running []string
 	ended := map[string]bool{}
-	for id, r := range d.records {
+	for id, r := range c.records {
 		if r.Phase == fleet.Running {
 			running = append(running, id)
 		}
 		ended[id] = r.Phase == fleet.Ended
 	}
-	d.mu.Unlock()
+	c.mu.Unlock()
 	want := map[string]bool{}
 	l.mu.Lock()
 	for _, id := range l.read {
@@ -175,7 +175,7 @@ func (l *logs) end() {
 // gone says that a follower has ended by itself.
 func (l *logs) gone(id string, f *follower) {
 	f.stop()
-	r, known := l.desk.now(id)
+	r, known := l.client.now(id)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.follow[id] == f {
@@ -200,10 +200,10 @@ func (f *follower) look() {
 }
 
 // followLoop listens to a loop until it has ended and all is told, or ctx is done.
-func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *follower) {
-	defer d.logs.gone(t.id, f)
-	d.fill(ctx, bus, t)
-	r, _ := d.now(t.id)
+func (c *Client) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *follower) {
+	defer c.logs.gone(t.id, f)
+	c.fill(ctx, bus, t)
+	r, _ := c.now(t.id)
 	told := t.cursor(t.end(r)) // what comes from here on is told, however early it comes
 	t.mu.Lock()
 	if before, ok := t.parse(t.told); ok && before.attempt >= r.Attempt-1 { // the bus was away
@@ -218,29 +218,29 @@ func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *
 	t.isFilled()
 	lines, err := bus.Hear(ctx, t.id, false)
 	if err != nil {
-		d.Log.Warn("a loop can't be listened to", "loop", t.id, "error", err)
+		c.Log.Warn("a loop can't be listened to", "loop", t.id, "error", err)
 		return
 	}
-	go d.hear(t, lines, f.look)
+	go c.hear(t, lines, f.look)
 	for {
-		r, ok := d.now(t.id)
+		r, ok := c.now(t.id)
 		if !ok {
 			return
 		}
 		var again <-chan time.Time
-		page, err := d.page(ctx, bus, t, r, told, journal.Options{Bytes: batch, OneIteration: true})
+		page, err := c.page(ctx, bus, t, r, told, journal.Options{Bytes: batch, OneIteration: true})
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			d.Log.Debug("a log can't be read", "loop", t.id, "error", err)
+			c.Log.Debug("a log can't be read", "loop", t.id, "error", err)
 			again = time.After(lookAgain)
 		case page.Reset: // what was told of an attempt that came to nothing is of no use: whoever has it reads again
 			told = t.cursor(place{max(r.Attempt, t.heard()), 0})
 			continue
 		default:
 			if len(page.Items) > 0 {
-				if err := d.watcher.Tell(ctx, t.id, told, page); err != nil {
+				if err := c.watcher.Tell(ctx, t.id, told, page); err != nil {
 					return
 				}
 				told = page.Cursor
@@ -271,12 +271,12 @@ func (d *Desk) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *
 const gather = 50 * time.Millisecond
 
 // fill hears all that a loop has said live up to now.
-func (d *Desk) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
+func (c *Client) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
 	lines, err := bus.Hear(ctx, t.id, true)
 	if err != nil {
 		return
 	}
-	d.hear(t, lines, func() {})
+	c.hear(t, lines, func() {})
 }
 
 // isFilled lets those read who wait for that.
@@ -291,20 +291,20 @@ func (t *transcript) isFilled() {
 }
 
 // hear keeps what a loop says, as long as it says something.
-func (d *Desk) hear(t *transcript, lines <-chan []byte, news func()) {
+func (c *Client) hear(t *transcript, lines <-chan []byte, news func()) {
 	for line := range lines {
 		if err := t.hear(line); err != nil {
-			d.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
+			c.Log.Warn("what a loop says can't be kept", "loop", t.id, "error", err)
 		}
 		news()
 	}
 }
 
 // now is a loop as it was heard of last.
-func (d *Desk) now(id string) (fleet.Record, bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	r, ok := d.records[id]
+func (c *Client) now(id string) (fleet.Record, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.records[id]
 	return r, ok
 }
 
@@ -319,7 +319,7 @@ func (l *logs) prune(ctx context.Context) {
 			isUsed[id] = true
 		}
 		l.mu.Unlock()
-		prune(l.desk.Dir, isUsed)
+		prune(l.client.Dir, isUsed)
 		select {
 		case <-ctx.Done():
 			return

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// fakeBus has what a desk needs of a bus. Channels that it has given end when it is cut.
+// fakeBus has what a client needs of a bus. Channels that it has given end when it is cut.
 type fakeBus struct {
 	fleet.Bus // nothing else is called
 
@@ -230,8 +230,8 @@ func (s *screen) heard() []told {
 	return slices.Clone(s.told)
 }
 
-// atDesk runs a desk on a bus until the test ends, and waits until it knows its loops.
-func atDesk(t *testing.T, b *fakeBus) (*Desk, *screen) {
+// connected runs a client on a bus until the test ends, and waits until it knows its loops.
+func connected(t *testing.T, b *fakeBus) (*Client, *screen) {
 	t.Helper()
 	d := New(Options{Name: "nats://bus", Dir: filepath.Join(t.TempDir(), "seen"), Dial: func(context.Context, func()) (fleet.Bus, func(), error) { return b, func() {}, nil }})
 	s := &screen{changed: make(chan struct{}, 1)}

@@ -1,4 +1,4 @@
-package desk
+package client
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -102,7 +102,7 @@ func TestAStatusIsBounded(t *testing.T) {
 		records = append(records, r)
 	}
 	b := newBus(records...)
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	asks := lsptest.JSON(wire.StatusOf(loop.Status{State: loop.StateWaiting, Questions: []ask.Question{{ID: "q1", Kind: ask.Permission, Title: "Bash make"}}}, true))
 	b.shown <- fleet.Shown{ID: "f1", Attempt: 1, Status: asks} // of an attempt that is lost
 	b.shown <- fleet.Shown{ID: "f2", Attempt: 2, Status: asks}
@@ -118,7 +118,7 @@ func TestAStatusIsBounded(t *testing.T) {
 }
 
 func TestALoopIsFoundByIdAndFolder(t *testing.T) {
-	d, _ := atDesk(t, newBus(loopOf("f1", fleet.Queued)))
+	d, _ := connected(t, newBus(loopOf("f1", fleet.Queued)))
 	folder := wire.FileURI(d.folder("f1"))
 	for p, want := range map[wire.LoopParams]string{
 		{LoopID: "f1"}: "f1", {Folder: folder}: "f1", {LoopID: "f1", Folder: folder}: "f1",
@@ -131,7 +131,7 @@ func TestALoopIsFoundByIdAndFolder(t *testing.T) {
 }
 
 // commanded is a loop as somebody commands it.
-func commanded(t *testing.T, d *Desk, id string) elsewhere.Loop {
+func commanded(t *testing.T, d *Client, id string) remote.Loop {
 	t.Helper()
 	l, err := d.Loop(t.Context(), id)
 	if err != nil {
@@ -142,7 +142,7 @@ func commanded(t *testing.T, d *Desk, id string) elsewhere.Loop {
 
 func TestCommands(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running), loopOf("f2", fleet.Paused), loopOf("f3", fleet.Ended))
-	d, _ := atDesk(t, b)
+	d, _ := connected(t, b)
 	l := commanded(t, d, "f1")
 	if err := l.Pause(); err != nil || b.records["f1"].Wish != fleet.WishPause {
 		t.Error(err)
@@ -165,7 +165,7 @@ func second(_ any, err error) error { return err }
 
 func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	answered, l := make(chan error, 1), commanded(t, d, "f1")
 	go func() {
 		answered <- l.Cancel()
@@ -184,7 +184,7 @@ func TestCancelIsAnsweredWhenTheWorkerIsDone(t *testing.T) {
 
 func TestCancelOfALoopThatIsRemovedIsAnswered(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	answered, l := make(chan error, 1), commanded(t, d, "f1")
 	go func() {
 		answered <- l.Cancel()
@@ -240,7 +240,7 @@ func TestABusThatIsAwayIsDialledAgain(t *testing.T) {
 
 func TestARemovedLoopIsListedNoMore(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Ended), loopOf("f2", fleet.Queued))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	b.watchers[0] <- fleet.Record{Task: fleet.Task{ID: "f1"}, Phase: fleet.Removed}
 	s.until(t, "that it is gone", func() bool { return d.Find(named("f1")) == "" })
 }
@@ -251,7 +251,7 @@ func TestARecordThatNoTaskCanHaveIsNoLoop(t *testing.T) {
 	bad := []fleet.Record{loopOf("../../etc", fleet.Running), loopOf("", fleet.Running), loopOf("ralph-abcdefghijkl", fleet.Running), loopOf("f2", fleet.Running), loopOf("f3", fleet.Running)}
 	bad[3].Name, bad[4].Base = "two\x1b[2J", "--upload-pack=x"
 	b := newBus(append(bad, loopOf("f1", fleet.Queued))...)
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	for _, r := range append(bad, loopOf("f4", fleet.Queued)) {
 		b.watchers[0] <- r
 	}
@@ -269,7 +269,7 @@ func TestARecordThatNoTaskCanHaveIsNoLoop(t *testing.T) {
 // What is shown of loops that aren't there is bounded, and of removed ones it is forgotten.
 func TestWhatNoLoopShowsIsForgotten(t *testing.T) {
 	b := newBus(loopOf("f1", fleet.Running))
-	d, s := atDesk(t, b)
+	d, s := connected(t, b)
 	for i := range 2 * maxListed {
 		b.shown <- fleet.Shown{ID: fmt.Sprintf("f9%d", i), Attempt: 1, Status: []byte("{}")}
 	}

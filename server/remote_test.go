@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/server/afar"
-	"github.com/ralph-lsp/ralph-lsp/server/elsewhere"
+	"github.com/ralph-lsp/ralph-lsp/server/remote"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -25,7 +24,7 @@ import (
 // moon is a place with two loops: m1 does what it is told and asks q1, m2 has ended.
 type moon struct {
 	mu       sync.Mutex
-	watcher  elsewhere.Watcher
+	watcher  remote.Watcher
 	m1       wire.LoopStatus
 	answered chan wire.AnswerParams
 	told     int  // updates of m1
@@ -38,7 +37,7 @@ func newMoon() *moon {
 	return &moon{answered: make(chan wire.AnswerParams, 9), m1: wire.LoopStatus{LoopID: "m1", Folder: moonFolder, Title: "crater", Host: "rover", State: "running", Text: "1/9 · on rover", Live: true, Busy: true}}
 }
 
-func (m *moon) Run(ctx context.Context, w elsewhere.Watcher) {
+func (m *moon) Run(ctx context.Context, w remote.Watcher) {
 	m.mu.Lock()
 	m.watcher = w
 	m.mu.Unlock()
@@ -66,7 +65,7 @@ type moonLoop struct {
 	said string
 }
 
-func (m *moon) Loop(context.Context, string) (elsewhere.Loop, error) { return &moonLoop{m: m}, nil }
+func (m *moon) Loop(context.Context, string) (remote.Loop, error) { return &moonLoop{m: m}, nil }
 
 func (l *moonLoop) Status() loop.Status {
 	return loop.Status{LoopID: "m1", State: loop.StateRunning, Limits: loop.Limits{MaxIterations: 9}}
@@ -134,7 +133,7 @@ func (l *moonLoop) Answer(id string, a ask.Answer) error {
 // moonStory is what m1 has done.
 type moonStory struct{}
 
-func (m *moon) Story(string) elsewhere.Story { return moonStory{} }
+func (m *moon) Story(string) remote.Story { return moonStory{} }
 
 func (moonStory) Read(_ context.Context, after string, _ journal.Options) (journal.Page, error) {
 	return journal.Page{Cursor: "c" + after, Complete: true}, nil
@@ -192,7 +191,7 @@ func (m *moon) say(t *testing.T, text string) {
 // seesMoon dials a server with a moon, and waits until its loops are known.
 func seesMoon(t *testing.T, capabilities string, folders ...string) (*moon, *dialled) {
 	m := newMoon()
-	c := dialWith(t, Options{Elsewhere: m}, capabilities, folders...)
+	c := dialWith(t, Options{Remote: m}, capabilities, folders...)
 	for statuses := (wire.StatusResult{}); len(statuses.Loops) < 2; {
 		statuses = result[wire.StatusResult](c, c.Command(wire.CommandStatus, map[string]any{}))
 	}
@@ -201,10 +200,10 @@ func seesMoon(t *testing.T, capabilities string, folders ...string) (*moon, *dia
 
 // The conversations are had with the moon's loops in view.
 func TestConversationsAboutLoopsElsewhere(t *testing.T) {
-	for _, c := range lsptest.ReadConversations(t, "testdata/elsewhere/*.txt") {
+	for _, c := range lsptest.ReadConversations(t, "testdata/remote/*.txt") {
 		t.Run(c.Title, func(t *testing.T) {
 			t.Parallel()
-			startInside(t, Options{Elsewhere: newMoon()}).Play(c.Steps)
+			startInside(t, Options{Remote: newMoon()}).Play(c.Steps)
 		})
 	}
 }
@@ -224,7 +223,7 @@ func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
 	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandHistory, wire.CommandPrompts}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
-	for name, known := range (&manager{afar: &afar.Loops{}}).table() {
+	for name, known := range (&manager{remote: &remote.Loops{}}).table() {
 		tt, isKnown := knows[name]
 		about := `{"loopId":"m1"` + tt[0] + "}"
 		if _, err := known.read([]byte(about)); err != nil { // it names a folder alone
