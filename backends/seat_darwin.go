@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The seat is a process of ours between a plan and its agent. It leads the
+// The seat is a process of ours between ralph-lsp plan and its agent. It leads the
 // session of the pseudo-terminal, as a shell would, and the agent is its
 // foreground job. Without it an agent that suspends itself (Ctrl-Z) would wait
 // for ever: the kernel stops no group that nobody in its session could continue,
@@ -56,7 +56,7 @@ func seatMain(argv []string) {
 	fmt.Fprintln(report, "started", pid)
 	go func() {
 		for sig := range caught {
-			if sig == syscall.SIGTERM { // the plan died
+			if sig == syscall.SIGTERM { // ralph-lsp plan died
 				syscall.Kill(-pid, sig.(syscall.Signal))
 			}
 		}

@@ -20,7 +20,7 @@ import (
 
 // restore makes files what they shall be. What it finds otherwise than the
 // snapshot of a moment ago has it is refused.
-func (s *Store) restore(ctx context.Context, p *plan) error {
+func (s *Store) restore(ctx context.Context, p *restoration) error {
 	root, err := os.OpenRoot(s.book.Folder)
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
@@ -61,7 +61,7 @@ func (s *Store) restore(ctx context.Context, p *plan) error {
 
 // export has git write the files into a folder of our own, through the filters
 // that its checkout has.
-func (s *Store) export(ctx context.Context, p *plan, dir string) error {
+func (s *Store) export(ctx context.Context, p *restoration, dir string) error {
 	var info, names bytes.Buffer
 	for name, v := range p.then {
 		if v != (version{}) {
@@ -148,7 +148,7 @@ func (w *writer) clearWay(name string, build bool) (why string) {
 
 // order is deletions first, the deepest of them before: what comes may need
 // their places.
-func (w *writer) order(p *plan) []string {
+func (w *writer) order(p *restoration) []string {
 	names := slices.Sorted(maps.Keys(p.then))
 	var gone, come []string
 	for _, name := range names {
@@ -236,7 +236,7 @@ func (w *writer) tempOf(name string) string {
 }
 
 // announce writes down which names may be left behind, should we be killed.
-func (w *writer) announce(p *plan) error {
+func (w *writer) announce(p *restoration) error {
 	w.mark = rand.Text()
 	dirs := map[string]bool{}
 	for name := range p.then {

@@ -169,7 +169,7 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 	if err != nil {
 		return Undone{}, err
 	}
-	p := plan{store: s, as: as, markers: u.Merge, now: map[string]version{}, then: map[string]version{}, marked: map[string]bool{}, refused: map[string]string{}}
+	p := restoration{store: s, as: as, markers: u.Merge, now: map[string]version{}, then: map[string]version{}, marked: map[string]bool{}, refused: map[string]string{}}
 	for _, sp := range slices.Backward(spans(steps, chosen)) {
 		if err := p.takeBack(ctx, sp, steps[len(steps)-1], within); err != nil {
 			return Undone{}, err
@@ -202,8 +202,8 @@ func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
 	return err == nil && now > since.made
 }
 
-// plan is what is to become of files.
-type plan struct {
+// restoration is what is to become of files.
+type restoration struct {
 	store   *Store
 	as      step
 	markers bool               // where both sides changed the same place
@@ -213,7 +213,7 @@ type plan struct {
 	refused map[string]string  // why they stay
 }
 
-func (p *plan) outcome() Undone {
+func (p *restoration) outcome() Undone {
 	var done Undone
 	for _, path := range slices.Sorted(maps.Keys(p.then)) {
 		if p.marked[path] {
@@ -230,13 +230,13 @@ func (p *plan) outcome() Undone {
 }
 
 // refuse leaves a file as it is.
-func (p *plan) refuse(path, why string) {
+func (p *restoration) refuse(path, why string) {
 	delete(p.then, path)
 	p.refused[path] = why
 }
 
-// takeBack plans to take back one span of snapshots.
-func (p *plan) takeBack(ctx context.Context, sp span, last step, within []string) error {
+// takeBack adds what takes back one span of snapshots.
+func (p *restoration) takeBack(ctx context.Context, sp span, last step, within []string) error {
 	changed, err := p.store.entries(ctx, sp.from.tree, sp.to.tree, within)
 	if err != nil || len(changed) == 0 {
 		return err

@@ -38,7 +38,7 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 	if err := s.resolve(ctx, bus); err != nil {
 		return err
 	}
-	all, err := s.plan()
+	all, err := s.drafts()
 	if err != nil {
 		return err
 	}
@@ -85,14 +85,14 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 	return nil
 }
 
-// planned is a loop to be. Its prompt is made anew when it is needed: all of them at once may be too much.
-type planned struct {
+// draft is a loop to be. Its prompt is made anew when it is needed: all of them at once may be too much.
+type draft struct {
 	Task
 	fields map[string]any
 }
 
-// plan says what the loops are, each once. Its error names the first task that can't be one.
-func (s Submission) plan() (all []planned, err error) {
+// drafts says what the loops are, each once. Its error names the first task that can't be one.
+func (s Submission) drafts() (all []draft, err error) {
 	tasks := s.Tasks
 	if tasks == nil {
 		tasks = []map[string]any{{}}
@@ -116,7 +116,7 @@ func (s Submission) plan() (all []planned, err error) {
 		if err := t.Check(); err != nil {
 			return nil, fmt.Errorf("task %d: %w", i+1, err)
 		}
-		all = append(all, planned{t, fields})
+		all = append(all, draft{t, fields})
 	}
 	return all, nil
 }
@@ -153,11 +153,11 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 }
 
 // enter creates a loop and lets workers take it. Each step may be done again.
-func (s Submission) enter(ctx context.Context, bus Bus, p planned) (r Record, isNew bool, err error) {
-	if r, _, err = bus.Get(ctx, p.ID); errors.Is(err, ErrNotFound) {
-		r, err = s.create(ctx, bus, p)
+func (s Submission) enter(ctx context.Context, bus Bus, d draft) (r Record, isNew bool, err error) {
+	if r, _, err = bus.Get(ctx, d.ID); errors.Is(err, ErrNotFound) {
+		r, err = s.create(ctx, bus, d)
 		if isNew = err == nil; errors.Is(err, ErrExists) {
-			r, _, err = bus.Get(ctx, p.ID)
+			r, _, err = bus.Get(ctx, d.ID)
 		}
 	}
 	if err == nil && r.Phase == Queued {
@@ -167,15 +167,15 @@ func (s Submission) enter(ctx context.Context, bus Bus, p planned) (r Record, is
 }
 
 // create puts a loop on the bus, behind what its record speaks of.
-func (s Submission) create(ctx context.Context, bus Bus, p planned) (r Record, err error) {
-	_, prompt, err := s.taskOf(p.fields)
+func (s Submission) create(ctx context.Context, bus Bus, d draft) (r Record, err error) {
+	_, prompt, err := s.taskOf(d.fields)
 	if err != nil {
 		return r, err
 	}
-	if err := bus.PutFile(ctx, p.PromptFile(), strings.NewReader(prompt)); err != nil {
+	if err := bus.PutFile(ctx, d.PromptFile(), strings.NewReader(prompt)); err != nil {
 		return r, err
 	}
-	r = Record{Task: p.Task, Phase: Queued, UpdatedAt: p.At}
+	r = Record{Task: d.Task, Phase: Queued, UpdatedAt: d.At}
 	return r, bus.Create(ctx, r)
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
-// Plan is a start that is looked at and not done.
-type Plan struct {
+// Preview is a start that is looked at and not done.
+type Preview struct {
 	Config  setup.Config
 	Sources start.Sources // nil if there is no configuration
 	Replace bool          // the loop that is there may go
@@ -30,11 +30,11 @@ type Plan struct {
 }
 
 // InTree says that the loop would work in a worktree of its own, where that is wanted.
-func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Worktree) {
+func (p *Preview) InTree(ctx context.Context, wanted start.Tree, settings config.Worktree) {
 	if wanted == (start.Tree{}) || p.Sources == nil {
 		return
 	}
-	tree, err := wanted.Plan(ctx, p.Config, settings)
+	tree, err := wanted.Preview(ctx, p.Config, settings)
 	if err != nil {
 		p.Met = append(p.Met, noTree(err))
 		return
@@ -42,10 +42,10 @@ func (p *Plan) InTree(ctx context.Context, wanted start.Tree, settings config.Wo
 	p.tree, p.asTheyAre = &tree, wanted.WithChanges
 }
 
-// Preview tells what the start would do, and adds to Met what is found. It writes nothing, asks
+// Result tells what the start would do, and adds to Met what is found. It writes nothing, asks
 // nobody, and starts nothing but a known agent that is asked for its version. The error is for what
 // no start can have.
-func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.Command) (answers.DryRunResult, error) {
+func (p *Preview) Result(ctx context.Context, instead func(reason string) []wire.Command) (answers.DryRunResult, error) {
 	var argv []string
 	var prompt, version string
 	var broken error
@@ -97,7 +97,7 @@ func (p *Plan) Preview(ctx context.Context, instead func(reason string) []wire.C
 
 // SettingsFor loads the settings of a folder for a preview. A file that isn't trusted yet counts
 // here, so that its user sees what the trust is about.
-func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
+func (p *Preview) SettingsFor(files config.Files) (config.Settings, error) {
 	settings, err := loadSettings(files)
 	if errors.As(err, new(*config.UntrustedError)) {
 		was := files.Trusted
@@ -110,29 +110,29 @@ func (p *Plan) SettingsFor(files config.Files) (config.Settings, error) {
 
 // dryRun tells what a start would do; asked is its argument as it came.
 func (s *starter) dryRun(ctx context.Context, asked, p wire.StartParams, request start.Request, folder string) (any, error) {
-	plan := Plan{Replace: p.Replace}
+	preview := Preview{Replace: p.Replace}
 	files := s.Files(folder)
 	files.Trusted = files.Trusted || p.Trust
-	settings, err := plan.SettingsFor(files)
+	settings, err := preview.SettingsFor(files)
 	if err == nil {
-		plan.Config, plan.Sources, err = s.configOf(ctx, p, request, folder, settings)
-		plan.Config.Folder = folder
-		plan.InTree(ctx, treeWanted(p, request), settings.Worktree)
+		preview.Config, preview.Sources, err = s.configOf(ctx, p, request, folder, settings)
+		preview.Config.Folder = folder
+		preview.InTree(ctx, treeWanted(p, request), settings.Worktree)
 	}
 	if refusal.IsInvalid(err) {
 		return nil, err
 	}
-	plan.Config.Folder, plan.Met = folder, append(plan.Met, err)
+	preview.Config.Folder, preview.Met = folder, append(preview.Met, err)
 	asked.DryRun = false
 	argument, err := json.Marshal(asked)
 	if err != nil {
 		return nil, err
 	}
-	result, err := plan.Preview(ctx, func(reason string) []wire.Command {
+	result, err := preview.Result(ctx, func(reason string) []wire.Command {
 		return wire.OffersInstead(reason, wire.CommandStart, argument)
 	})
-	if plan.Sources != nil {
-		result.Offers = answers.OffersAtStart(plan.Config.Suggested, start.Permits(ctx, plan.Config), argument)
+	if preview.Sources != nil {
+		result.Offers = answers.OffersAtStart(preview.Config.Suggested, start.Permits(ctx, preview.Config), argument)
 	}
 	return result, err
 }

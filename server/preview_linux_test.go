@@ -24,14 +24,14 @@ func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
 		t.Fatal(err)
 	}
 	proctest.Obedient(t, func() {
-		plan := func() Plan {
-			return Plan{Sources: start.Sources{"backend": config.FromStart}, Config: setup.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
+		preview := func() Preview {
+			return Preview{Sources: start.Sources{"backend": config.FromStart}, Config: setup.Config{Folder: dir, Prompt: "x", Limits: limits.Default(),
 				Backend: backends.Custom(os.Args[0], nil, backends.PromptStdin, decode.FormatText)}}
 		}
 		for _, replace := range []bool{false, true} {
-			p := plan()
+			p := preview()
 			p.Replace = replace
-			got, err := p.Preview(t.Context(), func(string) []wire.Command { return nil })
+			got, err := p.Result(t.Context(), func(string) []wire.Command { return nil })
 			if err != nil || len(got.Problems) != 1 || got.Problems[0].Reason != wire.ReasonNotWritable || got.Problems[0].Class != wire.ClassError ||
 				got.Problems[0].Text != "folder "+dir+" is not writable: write "+dir+": permission denied; change its permissions, or use another folder" {
 				t.Errorf("%v, %+v", err, got.Problems)
@@ -40,9 +40,9 @@ func TestADryRunSaysThatTheFolderIsNotWritable(t *testing.T) {
 				t.Errorf("%v", p.Met)
 			}
 		}
-		p := plan()
+		p := preview()
 		p.tree = &worktree.Tree{Folder: dir}
-		if got, err := p.Preview(t.Context(), func(string) []wire.Command { return nil }); err != nil || len(got.Problems) > 0 {
+		if got, err := p.Result(t.Context(), func(string) []wire.Command { return nil }); err != nil || len(got.Problems) > 0 {
 			t.Errorf("in a worktree: %v, %+v", err, got.Problems)
 		}
 	})

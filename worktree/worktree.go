@@ -65,10 +65,10 @@ type Making struct {
 // checkoutPatience is how long git may take for the files.
 const checkoutPatience = time.Hour
 
-// Plan says what Add would make, and makes nothing: Base is empty with WithChanges.
+// Preview says what Add would make, and makes nothing: Base is empty with WithChanges.
 //
 // Errors: *Error, and what the system says.
-func Plan(ctx context.Context, o Options) (Tree, error) {
+func Preview(ctx context.Context, o Options) (Tree, error) {
 	r, err := open(ctx, o.Folder)
 	if err != nil {
 		return Tree{}, err
@@ -81,7 +81,7 @@ func Plan(ctx context.Context, o Options) (Tree, error) {
 
 // Add makes a tree. Done or Drop has to follow.
 //
-// Errors: those of Plan.
+// Errors: those of Preview.
 func Add(ctx context.Context, o Options) (*Making, error) {
 	r, err := open(ctx, o.Folder)
 	if err != nil {

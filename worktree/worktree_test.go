@@ -124,7 +124,7 @@ func TestATreeBesideTheRepository(t *testing.T) {
 	w := newWork(t)
 	w.write("app/a", "mine\n", "app/.git/hooks/post-checkout", "#!/bin/sh\ntouch "+w.dir+"/ran\n")
 	w.must(os.Chmod(filepath.Join(w.repo, ".git/hooks/post-checkout"), 0o777))
-	planned, err := Plan(context.Background(), Options{Folder: w.repo, Title: "Build the X!"})
+	planned, err := Preview(context.Background(), Options{Folder: w.repo, Title: "Build the X!"})
 	w.must(err)
 	m := w.add(Options{Title: "Build the X!"})
 	head := strings.TrimSpace(w.git("rev-parse", "HEAD"))

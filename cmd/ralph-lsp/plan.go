@@ -61,7 +61,7 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	}
 	defer scope.Close()
 	scope.Walls = walls
-	exit, err := backends.Plan{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
+	exit, err := backends.Interactive{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
 	switch {
 	case err != nil:
 		return err

@@ -135,11 +135,11 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 		fmt.Fprint(cmd.OutOrStdout(), "\nA start takes\n"+strings.NewReplacer("- `", "  ", "`", "", `\<`, "<").Replace(start.FlagList()))
 		return err
 	}
-	plan := server.Plan{Replace: l.replace}
+	preview := server.Preview{Replace: l.replace}
 	var files config.Files
 	var settings config.Settings
 	if l.dryRun {
-		settings, err = plan.SettingsFor(filesOf(folder))
+		settings, err = preview.SettingsFor(filesOf(folder))
 		err = badConfig(err)
 	} else {
 		files, settings, err = loadSettings(cmd, folder)
@@ -167,10 +167,10 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 		return err
 	}
 	if l.dryRun {
-		plan.Met = append(plan.Met, resolve())
-		plan.Config, plan.Sources = cfg, sources
-		plan.InTree(cmd.Context(), resolver.Start.Tree, settings.Worktree)
-		return l.tellPlan(cmd, plan)
+		preview.Met = append(preview.Met, resolve())
+		preview.Config, preview.Sources = cfg, sources
+		preview.InTree(cmd.Context(), resolver.Start.Tree, settings.Worktree)
+		return l.tellPreview(cmd, preview)
 	}
 	if err := withTrust(cmd, resolve); err != nil {
 		return err
@@ -308,27 +308,27 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 	return err
 }
 
-// tellPlan says what a start would do, as editors say it, and fails if it would be
+// tellPreview says what a start would do, as editors say it, and fails if it would be
 // refused.
-func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
+func (l *loopFlags) tellPreview(cmd *cobra.Command, preview server.Preview) error {
 	out := cmd.OutOrStdout()
 	p := terminal.PaletteFor(out)
-	preview, err := plan.Preview(cmd.Context(), func(string) []wire.Command { return nil })
+	result, err := preview.Result(cmd.Context(), func(string) []wire.Command { return nil })
 	if err != nil {
 		return err
 	}
 	if l.shown.style.Value == terminal.JSON {
-		terminal.WriteJSON(out, preview)
+		terminal.WriteJSON(out, result)
 	} else {
 		width := terminal.LineWidth(out)
-		fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" would run "+p.Cyan(terminal.Line(preview.Text)), width, 2))
-		for _, row := range preview.Details {
+		fmt.Fprintln(out, terminal.Wrapped(p.Bold("Ralph")+" would run "+p.Cyan(terminal.Line(result.Text)), width, 2))
+		for _, row := range result.Details {
 			terminal.PrintFact(out, p, len("permissions"), row.Label, row.Text)
 		}
-		for _, warning := range preview.Warnings {
+		for _, warning := range result.Warnings {
 			fmt.Fprintln(out, terminal.Wrapped(p.Yellow("! ")+terminal.Line(warning), width, 2))
 		}
-		for _, why := range plan.Met {
+		for _, why := range preview.Met {
 			text := explain(why)
 			if untrusted := (*config.UntrustedError)(nil); errors.As(why, &untrusted) {
 				text = untrusted.Error() // a line for each thing that it wants
@@ -338,7 +338,7 @@ func (l *loopFlags) tellPlan(cmd *cobra.Command, plan server.Plan) error {
 			}
 		}
 	}
-	if len(plan.Met) > 0 {
+	if len(preview.Met) > 0 {
 		return &exitError{terminal.ExitFailed, "this start would be refused"}
 	}
 	return nil

@@ -17,12 +17,12 @@ import (
 
 // runSteps runs the agents of one iteration to their end. An error means that the
 // first could not be started.
-func (l *runs) runSteps(plan setup.Run) (judge.Report, error) {
-	c := &crew.Crew{Host: l.crewHost(plan), Config: &l.cfg, Plan: plan, Snapshots: &l.snapshots, Scope: l.scope, Activity: &l.activity}
-	if l.crewed == plan.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
+func (l *runs) runSteps(run setup.Run) (judge.Report, error) {
+	c := &crew.Crew{Host: l.crewHost(run), Config: &l.cfg, Run: run, Snapshots: &l.snapshots, Scope: l.scope, Activity: &l.activity}
+	if l.crewed == run.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
 		c.Again = "-" + strconv.FormatInt(time.Now().UnixMilli(), 36)
 	}
-	l.crewed = plan.Iteration
+	l.crewed = run.Iteration
 	l.snapshotBefore()
 	l.setRunning(c)
 	c.Begin()
@@ -33,14 +33,14 @@ func (l *runs) runSteps(plan setup.Run) (judge.Report, error) {
 }
 
 // crewHost is the loop as its crew knows it.
-func (l *runs) crewHost(plan setup.Run) crew.Host {
+func (l *runs) crewHost(run setup.Run) crew.Host {
 	return crew.Host{
 		Play: l.play, OpenScope: l.openScope,
 		Handle: l.Handle, Tell: l.tellEvent, Changed: l.setOwner,
 		Warn: func(message string) { l.emit(loop.Warning{Message: message}) },
 		Met: func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
 			if isFirst {
-				l.tellDelivered(plan.Guidance)
+				l.tellDelivered(run.Guidance)
 			}
 			l.setOwner()
 			l.meet(p, agent, backend)

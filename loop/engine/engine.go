@@ -76,7 +76,7 @@ func (l *Loop) iterate() loop.End {
 		if !l.cfg.Once {
 			l.awaitBudget()
 		}
-		plan, why, err := l.nextRun()
+		run, why, err := l.nextRun()
 		if why != "" {
 			if end, ok := l.conclude(judge.Report{Problem: loop.ErrText(err)}, func() loop.StopReason { return l.still(why) }); ok {
 				return end
@@ -84,7 +84,7 @@ func (l *Loop) iterate() loop.End {
 			continue
 		}
 		var r judge.Report
-		l.work(func() { r = l.runAndVerify(plan) })
+		l.work(func() { r = l.runAndVerify(run) })
 		var now progress.State
 		cause := l.causeOf(r)
 		l.look(func(p *progress.State) { now = *p })
@@ -94,7 +94,7 @@ func (l *Loop) iterate() loop.End {
 		}); ok {
 			return end
 		}
-		l.minUnknownCost(plan.Iteration)
+		l.minUnknownCost(run.Iteration)
 		if l.cfg.Once {
 			l.awaitBudget()
 		}
@@ -106,13 +106,13 @@ func (l *Loop) iterate() loop.End {
 }
 
 // runAndVerify is an iteration, and what is to be found out of what it did.
-func (l *Loop) runAndVerify(plan setup.Run) judge.Report {
-	r := l.runOnce(plan)
-	r.Handed = l.countHanded(plan.Turn, r)
+func (l *Loop) runAndVerify(run setup.Run) judge.Report {
+	r := l.runOnce(run)
+	r.Handed = l.countHanded(run.Turn, r)
 	l.change(func(p *progress.State) { p.Account(r) })
-	l.handOver(plan.Turn, &r)
-	l.verifyRun(&r, plan.Iteration)
-	l.noteProgress(plan, r)
+	l.handOver(run.Turn, &r)
+	l.verifyRun(&r, run.Iteration)
+	l.noteProgress(run, r)
 	return r
 }
 
@@ -142,12 +142,12 @@ func (l *Loop) still(why loop.StopReason) loop.StopReason {
 // moment is waited for; the last resort leaves a loop that can be continued.
 func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 	for attempt := 1; ; attempt++ {
-		plan, why, err := l.tryNextRun()
+		run, why, err := l.tryNextRun()
 		if why != loop.StopBadStateFile || loopstate.Shortage(err) == "" {
-			return plan, why, err
+			return run, why, err
 		}
 		if err = advised(err); attempt > judge.ShortageTries {
-			return plan, loop.StopFailures, err
+			return run, loop.StopFailures, err
 		}
 		if attempt == 1 {
 			l.emit(loop.Warning{Message: err.Error() + "; the loop tries again"})
@@ -155,7 +155,7 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 		now := time.Now()
 		l.waitAtCost(loop.WaitResources, attempt, now.Add(judge.ShortagePause.After(attempt)), now)
 		if why, _ := l.mustStop(); why != "" {
-			return plan, why, nil
+			return run, why, nil
 		}
 	}
 }
@@ -200,14 +200,14 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 	if why := l.nobodysTurn(); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
-	plan, err := l.claim()
+	run, err := l.claim()
 	if errors.Is(err, fs.ErrNotExist) {
-		return plan, loop.StopStateRemoved, nil
+		return run, loop.StopStateRemoved, nil
 	}
 	if err != nil {
-		return plan, loop.StopBadStateFile, err
+		return run, loop.StopBadStateFile, err
 	}
-	return plan, "", nil
+	return run, "", nil
 }
 
 // claim writes the coming iteration into the state file and takes the prompt
@@ -215,11 +215,11 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 func (l *Loop) claim() (setup.Run, error) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	var plan setup.Run
+	var run setup.Run
 	var texts, next, warnings []string
 	l.setUnderWay(true)
 	state, err := l.saveBy(l.store.Claim, func(s *loopstate.State) {
-		plan.Turn, warnings, _ = l.nextTurn(s)
+		run.Turn, warnings, _ = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
 		texts, s.Guidance = s.Guidance, nil
@@ -228,34 +228,34 @@ func (l *Loop) claim() (setup.Run, error) {
 	})
 	if err != nil {
 		l.setUnderWay(false)
-		return plan, err
+		return run, err
 	}
 	fresh := l.takeGuidance(texts, next)
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
-	plan.Iteration, plan.Prompt, plan.Promise = state.Iteration, state.Prompt, state.CompletionPromise
+	run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress.State) {
 		p.Skip = false
-		plan.Guidance, plan.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
-		plan.Standing = loop.StandingBut(state.Standing, plan.Guidance)
-		plan.Missed = p.Promises.Next
-		plan.Limits = p.Status.Limits
-		plan.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, plan.Limits.MaxUnchanged)
-		plan.Budget, plan.IsUsers = p.Left(), p.Purse.Limits.IsSet() && p.LeftOfBudget() <= p.Left()
+		run.Guidance, run.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
+		run.Standing = loop.StandingBut(state.Standing, run.Guidance)
+		run.Missed = p.Promises.Next
+		run.Limits = p.Status.Limits
+		run.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, run.Limits.MaxUnchanged)
+		run.Budget, run.IsUsers = p.Left(), p.Purse.Limits.IsSet() && p.LeftOfBudget() <= p.Left()
 	})
-	return plan, nil
+	return run, nil
 }
 
 // runOnce runs one agent to its end.
-func (l *Loop) runOnce(plan setup.Run) judge.Report {
-	l.openIteration(plan)
-	run := l.runAgent
+func (l *Loop) runOnce(run setup.Run) judge.Report {
+	l.openIteration(run)
+	do := l.runAgent
 	if len(l.cfg.Steps) > 0 {
-		run = l.runSteps
+		do = l.runSteps
 	}
 	l.shift.Ran = -1
-	r, err := run(plan)
+	r, err := do(run)
 	if err != nil {
 		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
 	}
@@ -263,31 +263,31 @@ func (l *Loop) runOnce(plan setup.Run) judge.Report {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
 	r.BlameSleep(time.Since(l.activity.Woke()))
-	l.closeIteration(plan, r)
+	l.closeIteration(run, r)
 	return r
 }
 
 // runAgent starts an agent and waits for its end. An error means that none
 // could be started.
-func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
-	cfg := l.relieved(l.cfg.Worn(plan.Turn.Hat.Name))
-	spool := cfg.Ring().OpenSpool(l.scope.TempDir, plan.Turn.Hat)
+func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
+	cfg := l.relieved(l.cfg.Worn(run.Turn.Hat.Name))
+	spool := cfg.Ring().OpenSpool(l.scope.TempDir, run.Turn.Hat)
 	if spool != "" {
-		plan.Emit = cfg.EmitCommand(l.scope.TempDir)
+		run.Emit = cfg.EmitCommand(l.scope.TempDir)
 	}
-	prompt, args := cfg.Brief(plan)
-	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, plan))}
+	prompt, args := cfg.Brief(run)
+	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, run))}
 	l.snapshotBefore()
-	if err := l.snapshots.MayOnlyRead(plan.Turn.Hat); err != nil {
+	if err := l.snapshots.MayOnlyRead(run.Turn.Hat); err != nil {
 		return judge.Report{}, err
 	}
 	var cause loop.StopReason
 	exit, err := l.play(crew.Part{
-		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, Record: fmt.Sprintf("%03d", plan.Iteration),
-		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: plan.Iteration, Handler: l, OnOutput: l.activity.Touch},
+		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, Record: fmt.Sprintf("%03d", run.Iteration),
+		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: run.Iteration, Handler: l, OnOutput: l.activity.Touch},
 		Watch: func(agent progress.Agent) (exit backends.Exit) {
 			l.setRunning(agent)
-			l.tellDelivered(plan.Guidance)
+			l.tellDelivered(run.Guidance)
 			l.meet(l.self, agent, cfg.Backend)
 			exit, cause = l.attend(agent)
 			l.endConversation()
@@ -297,10 +297,10 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 	if err != nil {
 		return judge.Report{}, err
 	}
-	if cause == "" && plan.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
+	if cause == "" && run.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
 		cause = judge.StopSpent
 	}
-	completion := cfg.Completion(l.Status().Promise, prompt, plan)
+	completion := cfg.Completion(l.Status().Promise, prompt, run)
 	r := judge.Assess(exit, cause, completion, time.Now())
 	r.Promise = completion.Promise
 	said, misses := completion.Topics(exit.Result)
@@ -309,20 +309,20 @@ func (l *Loop) runAgent(plan setup.Run) (judge.Report, error) {
 }
 
 // openIteration tells everybody that an iteration begins.
-func (l *Loop) openIteration(plan setup.Run) {
+func (l *Loop) openIteration(run setup.Run) {
 	now := time.Now()
 	l.activity.Touch()
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.change(func(p *progress.State) {
-		p.Begin(plan.Iteration, plan.Turn.Hat, l.cfg.HandsOver(), now)
+		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 		spent = p.Base.Cost
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.emit(loop.IterationStart{Iteration: plan.Iteration, MaxIterations: plan.Limits.MaxIterations, Spent: spent,
-		Hat: plan.Turn.Hat.Name, Topic: plan.Turn.Topic.Head()})
+	l.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
+		Hat: run.Turn.Hat.Name, Topic: run.Turn.Topic.Head()})
 	l.tellGoal()
-	l.give(plan)
+	l.give(run)
 }
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
@@ -406,7 +406,7 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 }
 
 // closeIteration tells everybody how an iteration went.
-func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
+func (l *Loop) closeIteration(run setup.Run, r judge.Report) {
 	res := r.Exit.Result
 	l.change(func(p *progress.State) { p.End(r.Problem) })
 	l.setOwner()
@@ -415,11 +415,11 @@ func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
 	}
 	l.refused.Add(l.walls.Observed()) // before git is asked anything
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
-	changed := l.snapshots.After(plan.Iteration)
-	undone := l.snapshots.UndoReading(l.reading(plan), changed)
-	l.snapshots.CommitIteration(plan.Iteration, l.Status().Title, res.Text)
+	changed := l.snapshots.After(run.Iteration)
+	undone := l.snapshots.UndoReading(l.reading(run), changed)
+	l.snapshots.CommitIteration(run.Iteration, l.Status().Title, res.Text)
 	l.emit(loop.IterationEnd{
-		Iteration: plan.Iteration, Hat: plan.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
+		Iteration: run.Iteration, Hat: run.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.Problem, Skipped: res.SkippedLines,
 		Changes: changed, Denials: res.Denials, Commits: l.snapshots.Commits(),
@@ -429,8 +429,8 @@ func (l *Loop) closeIteration(plan setup.Run, r judge.Report) {
 }
 
 // reading is a run, as far as that matters where it was to read only.
-func (l *runs) reading(plan setup.Run) snapshots.Reading {
-	r := snapshots.Reading{Iteration: plan.Iteration, Hat: plan.Turn.Hat, Agent: l.cfg.Worn(plan.Turn.Hat.Name).Backend}
+func (l *runs) reading(run setup.Run) snapshots.Reading {
+	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
 	l.look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Deeds.Work) })
 	return r
 }

@@ -37,14 +37,14 @@ func (l *ground) letGo(end *loop.End) {
 func (l *runs) rest() { l.kept(setup.Session.Rest) }
 
 // give tells what an iteration's agent is given.
-func (l *Loop) give(plan setup.Run) {
+func (l *Loop) give(run setup.Run) {
 	l.kept(func(s setup.Session) {
-		s.Given(plan.Prompt)
-		if plan.Refutation != "" {
-			s.Given(plan.Refutation)
+		s.Given(run.Prompt)
+		if run.Refutation != "" {
+			s.Given(run.Refutation)
 		}
 	})
-	for _, g := range plan.Guidance {
+	for _, g := range run.Guidance {
 		l.emit(loop.Told{Text: g.Text})
 	}
 }

@@ -37,21 +37,21 @@ func (l *runs) snapshotBefore() {
 }
 
 // noteProgress counts a run that brought nothing new, and warns in time.
-func (l *Loop) noteProgress(plan setup.Run, r judge.Report) {
+func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
 	var now progress.State
 	l.look(func(p *progress.State) { now = *p })
 	p := snapshots.Passage{
-		Iteration: plan.Iteration, Prompt: plan.Prompt, Told: len(plan.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
+		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
 		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
 	}
 	if p.Promised && r.Checked && !r.Passed {
 		p.Refutation = now.Proof.Refutation
 	}
-	if l.cfg.Worn(plan.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
+	if l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
 		p.Waited = r.Exit.Duration >= deeds.LongWork
 	}
 	if r.Handed > 0 {
-		p.HandedBy = plan.Turn.Hat.Name
+		p.HandedBy = run.Turn.Hat.Name
 	}
 	was, limit := now.Counts.NoProgress, now.Status.Limits.MaxUnchanged
 	n := l.snapshots.Count(was, p)

@@ -61,12 +61,12 @@ func (t Tree) options(cfg setup.Config, s config.Worktree) worktree.Options {
 	return worktree.Options{Folder: cfg.Folder, Title: history.Title(cfg.Prompt), Branch: t.Branch, WithChanges: t.WithChanges, Commit: t.Commit, Place: s.Place, Hidden: cfg.Sandbox.HiddenIn(cfg.Folder)}
 }
 
-// Plan says which tree a loop would get. Nothing is made.
-func (t Tree) Plan(ctx context.Context, cfg setup.Config, s config.Worktree) (worktree.Tree, error) {
+// Preview says which tree a loop would get. Nothing is made.
+func (t Tree) Preview(ctx context.Context, cfg setup.Config, s config.Worktree) (worktree.Tree, error) {
 	if err := t.check(); err != nil {
 		return worktree.Tree{}, err
 	}
-	return worktree.Plan(ctx, t.options(cfg, s))
+	return worktree.Preview(ctx, t.options(cfg, s))
 }
 
 // Make makes the tree of a loop, brings into it what the settings say, and leads the

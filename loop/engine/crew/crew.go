@@ -24,7 +24,7 @@ import (
 type Crew struct {
 	Host
 	Config    *setup.Config
-	Plan      setup.Run
+	Run       setup.Run
 	Again     string // sets its calls apart from those of an iteration of this number before
 	Snapshots *snapshots.Taker
 	Scope     *backends.Scope
@@ -127,12 +127,12 @@ func (c *Crew) work() {
 			break
 		}
 		if onlyReads(step) && !isLooked {
-			c.Snapshots.AfterStep(c.Plan.Iteration)
+			c.Snapshots.AfterStep(c.Run.Iteration)
 		}
 		places := c.Config.Places(n)
 		c.runStep(step, places, previous)
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
-			c.Snapshots.TellOfReaders(places, c.Plan.Iteration)
+			c.Snapshots.TellOfReaders(places, c.Run.Iteration)
 		}
 		var texts []string
 		for _, m := range c.last {
@@ -171,7 +171,7 @@ func (c *Crew) runStep(step []setup.Role, places []setup.Place, previous string)
 		c.last = append(c.last, m)
 		m.Begin()
 		all.Go(func() {
-			m.run()
+			m.work()
 			<-room
 		})
 	}
@@ -183,10 +183,10 @@ func (c *Crew) runStep(step []setup.Role, places []setup.Place, previous string)
 
 // member prepares an agent.
 func (c *Crew) member(w setup.Role, at setup.Place, previous string) *member {
-	m := &member{crew: c, role: w, place: at, plan: c.Plan, scope: c.Scope}
-	m.plan.Prompt = w.TaskOf(at, c.Plan.Prompt, previous)
-	id := fmt.Sprintf("step-%d-%d-%d%s", c.Plan.Iteration, at.Step, at.K, c.Again)
-	m.Below = Below{Call: w.CallOf(at, id, c.Plan.Prompt), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
+	m := &member{crew: c, role: w, place: at, run: c.Run, scope: c.Scope}
+	m.run.Prompt = w.TaskOf(at, c.Run.Prompt, previous)
+	id := fmt.Sprintf("step-%d-%d-%d%s", c.Run.Iteration, at.Step, at.K, c.Again)
+	m.Below = Below{Call: w.CallOf(at, id, c.Run.Prompt), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
 	return m
 }
 

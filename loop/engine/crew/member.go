@@ -21,7 +21,7 @@ type member struct {
 	crew   *Crew
 	role   setup.Role
 	place  setup.Place
-	plan   setup.Run
+	run    setup.Run
 	prompt string // what it is given, with all that it is told besides
 
 	guidance.Partner
@@ -35,8 +35,8 @@ type member struct {
 	err error // it could not be started
 }
 
-// run runs the agent, and tells how that went.
-func (m *member) run() {
+// work runs the agent, and tells how that went.
+func (m *member) work() {
 	c := m.crew
 	if m.err = m.play(); m.err != nil {
 		m.Report = judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(m.err.Error())}
@@ -67,8 +67,8 @@ func (m *member) run() {
 // play runs the agent to its end.
 func (m *member) play() error {
 	c := m.crew
-	m.plan.Budget, m.plan.Guidance = c.Brief()
-	prompt, args := c.Config.BriefOf(m.role, m.place, m.plan)
+	m.run.Budget, m.run.Guidance = c.Brief()
+	prompt, args := c.Config.BriefOf(m.role, m.place, m.run)
 	m.prompt = prompt
 	if m.place.IsLast() { // nobody else can end the loop
 		m.Fulfils = guidance.Fulfils(m.completion())
@@ -85,8 +85,8 @@ func (m *member) play() error {
 	}
 	c.Changed() // with the mark of its scope, before anything bears it
 	exit, err := c.Play(Part{
-		Role: m.role, Below: m.Call.ID, As: m.place.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Plan.Iteration, m.place.Step, m.place.K),
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Plan.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Role: m.role, Below: m.Call.ID, As: m.place.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.place.Step, m.place.K),
+		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
 		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)
@@ -111,7 +111,7 @@ func (m *member) touch() {
 
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
-	return m.crew.Config.As(m.role).Completion(m.crew.Promise(), m.prompt, m.plan)
+	return m.crew.Config.As(m.role).Completion(m.crew.Promise(), m.prompt, m.run)
 }
 
 // closeScope ends what the agent had for itself alone.

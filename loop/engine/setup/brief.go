@@ -100,10 +100,10 @@ func (c Config) EmitCommand(dir string) string {
 }
 
 // Completion is what ends the loop after a run that was given a prompt.
-func (c Config) Completion(promise, prompt string, plan Run) promises.Completion {
+func (c Config) Completion(promise, prompt string, run Run) promises.Completion {
 	done := promises.Completion{Promise: promise}
 	if c.Backend.Output == decode.FormatText { // all that it prints is its message
-		done.Echo = []string{prompt, plan.Prompt}
+		done.Echo = []string{prompt, run.Prompt}
 	}
 	return done
 }

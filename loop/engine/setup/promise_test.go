@@ -41,12 +41,12 @@ func TestEachRunIsToldHowToFinish(t *testing.T) {
 		{"no promise as text", "", decode.FormatText, "the words LOOP and COMPLETE in capital letters, joined by an underscore", "LOOP_COMPLETE"},
 	} {
 		cfg := Config{Backend: backends.Custom("/bin/cat", nil, backends.PromptStdin, tt.format)}
-		plan := Run{Iteration: 1, Prompt: "Build it", Promise: tt.promise}
-		if told, _ := cfg.Brief(plan); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
+		run := Run{Iteration: 1, Prompt: "Build it", Promise: tt.promise}
+		if told, _ := cfg.Brief(run); !strings.Contains(told, tt.want) || strings.Contains(told, tt.not) {
 			t.Errorf("%s: %q", tt.name, told)
 		}
 		cfg.Said.Instruct = new(false)
-		if told, _ := cfg.Brief(plan); told != "Build it" {
+		if told, _ := cfg.Brief(run); told != "Build it" {
 			t.Errorf("%s, with completion.instruct = false: %q", tt.name, told)
 		}
 	}

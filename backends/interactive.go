@@ -6,16 +6,16 @@ import (
 	"os/exec"
 )
 
-// Plan is an agent's own terminal interface, run in the user's terminal.
-type Plan struct {
+// Interactive is an agent's own terminal interface, run in the user's terminal.
+type Interactive struct {
 	Backend Backend
 	Argv    []string // the program's path, and its arguments
 	Dir     string   // working directory
 	Scope   *Scope   // what the agent leaves running or lying about goes with it
 }
 
-// PlanExit is how a session ended.
-type PlanExit struct {
+// InteractiveExit is how a session ended.
+type InteractiveExit struct {
 	Code     int    // exit code; -1 when a signal ended the agent
 	Signal   string // the signal's name, or ""
 	Number   int    // the signal's number, or 0
@@ -23,18 +23,18 @@ type PlanExit struct {
 }
 
 // command is the agent's process, not yet connected to a terminal.
-func (p Plan) command() *exec.Cmd {
-	backend := p.Backend
+func (i Interactive) command() *exec.Cmd {
+	backend := i.Backend
 	backend.PTY = false // TERM is the user's
-	p.Scope.keepCaches(backend.Kept)
-	cmd := exec.Command(p.Argv[0], p.Argv[1:]...)
-	cmd.Dir = p.Dir
-	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: p.Scope, Dir: p.Dir}), "PWD="+p.Dir)
+	i.Scope.keepCaches(backend.Kept)
+	cmd := exec.Command(i.Argv[0], i.Argv[1:]...)
+	cmd.Dir = i.Dir
+	cmd.Env = append(environ(os.Environ(), Spec{Backend: backend, Scope: i.Scope, Dir: i.Dir}), "PWD="+i.Dir)
 	return cmd
 }
 
-func (p Plan) failed(err error) error {
-	return fmt.Errorf("starting %s in the terminal: %w", p.Backend.Name, err)
+func (i Interactive) failed(err error) error {
+	return fmt.Errorf("starting %s in the terminal: %w", i.Backend.Name, err)
 }
 
 // leaveModes undoes what an agent that was killed had set in the terminal: the

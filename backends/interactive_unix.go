@@ -22,10 +22,10 @@ import (
 // agent's, Ctrl-C too. in and out are that terminal; it is left as it was.
 // Signals to this process reach the agent, which has a grace after SIGTERM and
 // SIGHUP.
-func (p Plan) Run(in, out *os.File) (PlanExit, error) {
+func (i Interactive) Run(in, out *os.File) (InteractiveExit, error) {
 	ours, theirs, err := pty.Open()
 	if err != nil {
-		return PlanExit{}, p.failed(err)
+		return InteractiveExit{}, i.failed(err)
 	}
 	defer ours.Close()
 	pty.InheritSize(in, ours) // a terminal without a size is one all the same
@@ -35,16 +35,16 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	before, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		theirs.Close()
-		return PlanExit{}, p.failed(err)
+		return InteractiveExit{}, i.failed(err)
 	}
-	t := &planTerminal{in, ours, before}
+	t := &interactiveTerminal{in, ours, before}
 	defer t.restore()
-	cmd := p.command()
+	cmd := i.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
-	agent, err := p.Scope.start(cmd, sandbox.Run{Agent: p.Backend.inside(), OnSeat: true, Caches: p.Backend.Kept}, false)
+	agent, err := i.Scope.start(cmd, sandbox.Run{Agent: i.Backend.inside(), OnSeat: true, Caches: i.Backend.Kept}, false)
 	theirs.Close()
 	if err != nil {
-		return PlanExit{}, p.failed(err)
+		return InteractiveExit{}, i.failed(err)
 	}
 	// In the background the terminal is left alone: else the system would stop
 	// us, also when we are to end. The agent doesn't inherit this any more.
@@ -61,7 +61,7 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	}()
 	t.attend(agent, caught)
 
-	var exit PlanExit
+	var exit InteractiveExit
 	_, exit.Survivor = agent.sweep(strayGrace) // what it left behind
 	agent.settle()
 	select {
@@ -80,8 +80,8 @@ func (p Plan) Run(in, out *os.File) (PlanExit, error) {
 	return exit, nil
 }
 
-// planTerminal is the user's terminal and the agent's.
-type planTerminal struct {
+// interactiveTerminal is the user's terminal and the agent's.
+type interactiveTerminal struct {
 	in     *os.File
 	ours   *os.File    // the end of the agent's that shows and types
 	before *term.State // of in
@@ -89,20 +89,20 @@ type planTerminal struct {
 
 // foreground says whether the terminal is ours, and not the shell's or another
 // job's. One that can't be asked is.
-func (t *planTerminal) foreground() bool {
+func (t *interactiveTerminal) foreground() bool {
 	group, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp()
 }
 
 // restore gives the terminal back as it was.
-func (t *planTerminal) restore() {
+func (t *interactiveTerminal) restore() {
 	if t.foreground() {
 		term.Restore(int(t.in.Fd()), t.before)
 	}
 }
 
 // typeOn hands on what the user types.
-func (t *planTerminal) typeOn() {
+func (t *interactiveTerminal) typeOn() {
 	buffer := make([]byte, 4<<10)
 	for {
 		n, err := t.in.Read(buffer)
@@ -121,7 +121,7 @@ func (t *planTerminal) typeOn() {
 // attend hands signals on to the agent until it has ended, and the size of the
 // terminal to its pseudo-terminal. An agent that suspends itself takes the whole
 // session with it, one that stays although its end was asked for is killed.
-func (t *planTerminal) attend(agent *child, caught <-chan os.Signal) {
+func (t *interactiveTerminal) attend(agent *child, caught <-chan os.Signal) {
 	var patience, settled <-chan time.Time
 	for {
 		select {
@@ -167,14 +167,14 @@ const (
 
 // suspend gives the terminal back to the shell, and stops this process and the
 // others of its job.
-func (t *planTerminal) suspend() {
+func (t *interactiveTerminal) suspend() {
 	t.restore()
 	syscall.Kill(0, syscall.SIGTSTP)
 }
 
 // resume goes on (fg), with the terminal as the agent wants it: it may be of
 // another size by now.
-func (t *planTerminal) resume(agent *child) {
+func (t *interactiveTerminal) resume(agent *child) {
 	if t.foreground() {
 		term.MakeRaw(int(t.in.Fd()))
 		pty.InheritSize(t.in, t.ours)

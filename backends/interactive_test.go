@@ -60,16 +60,16 @@ func init() {
 	}
 }
 
-// session is a Plan in a terminal that the test sits at.
+// session is a Interactive in a terminal that the test sits at.
 type session struct {
 	t      *testing.T
 	user   *os.File // the test's end
-	theirs *os.File // what the Plan takes for its terminal
+	theirs *os.File // what the Interactive takes for its terminal
 	scope  *Scope
 	before term.State
 	seen   strings.Builder
 	lines  chan string
-	exit   chan PlanExit
+	exit   chan InteractiveExit
 }
 
 // sit starts a session with a role, at a terminal of 40 x 100.
@@ -81,7 +81,7 @@ func sit(t *testing.T, role string, argv ...string) *session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &session{t: t, scope: newScope(t), user: user, theirs: theirs, lines: make(chan string, 100), exit: make(chan PlanExit, 1)}
+	s := &session{t: t, scope: newScope(t), user: user, theirs: theirs, lines: make(chan string, 100), exit: make(chan InteractiveExit, 1)}
 	s.resize(40, 100)
 	before, err := term.GetState(int(theirs.Fd()))
 	if err != nil {
@@ -99,9 +99,9 @@ func sit(t *testing.T, role string, argv ...string) *session {
 		}
 		close(s.lines)
 	}()
-	plan := Plan{Backend: Backend{Name: "fake"}, Argv: append([]string{os.Args[0]}, argv...), Dir: t.TempDir(), Scope: s.scope}
+	ui := Interactive{Backend: Backend{Name: "fake"}, Argv: append([]string{os.Args[0]}, argv...), Dir: t.TempDir(), Scope: s.scope}
 	go func() {
-		exit, err := plan.Run(theirs, theirs)
+		exit, err := ui.Run(theirs, theirs)
 		if err != nil {
 			t.Error(err)
 		}
@@ -142,7 +142,7 @@ func (s *session) sees(want string) {
 }
 
 // ends waits for the session's end, and checks that it leaves nothing.
-func (s *session) ends() PlanExit {
+func (s *session) ends() InteractiveExit {
 	s.t.Helper()
 	select {
 	case exit := <-s.exit:
@@ -156,11 +156,11 @@ func (s *session) ends() PlanExit {
 		return exit
 	case <-time.After(hangs):
 		s.t.Fatal("the session doesn't end")
-		return PlanExit{}
+		return InteractiveExit{}
 	}
 }
 
-func TestThePlanIsTheAgentsOwnTerminal(t *testing.T) {
+func TestTheInterfaceIsTheAgentsOwnTerminal(t *testing.T) {
 	s := sit(t, "interactive", "--no-session", "the prompt")
 	s.sees(`args ["--no-session" "the prompt"] TERM=xterm-256color`)
 	s.sees("size 40x100")
@@ -188,7 +188,7 @@ func TestAnAgentThatIsKilledLeavesTheTerminalAsItWas(t *testing.T) {
 	}
 }
 
-func TestAPlanThatIsToEndEnds(t *testing.T) {
+func TestAnInterfaceThatIsToEndEnds(t *testing.T) {
 	s := sit(t, "interactive")
 	s.sees("size")
 	s.types("deaf")
@@ -203,7 +203,7 @@ func TestAPlanThatIsToEndEnds(t *testing.T) {
 	}
 }
 
-func TestAPlanWithoutItsProgram(t *testing.T) {
+func TestAnInterfaceWithoutItsProgram(t *testing.T) {
 	user, theirs, err := pty.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -214,7 +214,7 @@ func TestAPlanWithoutItsProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = Plan{Backend: Backend{Name: "gone"}, Argv: []string{"/no/such/agent"}, Dir: t.TempDir(), Scope: newScope(t)}.Run(theirs, theirs)
+	_, err = Interactive{Backend: Backend{Name: "gone"}, Argv: []string{"/no/such/agent"}, Dir: t.TempDir(), Scope: newScope(t)}.Run(theirs, theirs)
 	if err == nil || !strings.Contains(err.Error(), "starting gone in the terminal") {
 		t.Errorf("got %v", err)
 	}
