@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // FleetName is the name of the user's file for ralph-fleet, in the user's folder. No
@@ -33,6 +34,7 @@ var fleetKeys = table{
 
 	{Path: path("worker"), Type: Table, Doc: "For `ralph-fleet worker`."},
 	{Path: path("worker.slots"), Type: Count, Default: "1", max: 10_000, Doc: "How many iterations run at the same time."},
+	{Path: path("worker.sandbox"), Type: Text, Default: `"workspace"`, Values: []string{sandbox.Workspace, sandbox.Off}, Doc: "The walls around each loop. `off`: only around those that were submitted with some."},
 	{Path: path("worker.lease"), Type: Duration, Doc: "The worker begins only if the lease of the bus is this one. Without it, it takes what `ralph-fleet limits --lease` says."},
 	{Path: path("worker.dir"), Type: Text, check: checkPlace, Doc: "Where repositories and checkouts are; each worker needs its own."},
 	{Path: path("worker.name"), Type: Text, check: checkPresent, Doc: "What the worker is called. Without it: host and process."},
@@ -142,12 +144,19 @@ func checkAddress(text string) string {
 	return ""
 }
 
+// EnvFleetSecrets has the files that lead to the bus and are named by flags, as PATH has folders.
+const EnvFleetSecrets = "RALPH_FLEET_SECRETS"
+
 // fleetSecrets are the files that lead to the user's bus, or to what it is served with.
 func fleetSecrets(userDir string) []string {
+	var secrets []string
+	if named := os.Getenv(EnvFleetSecrets); named != "" {
+		secrets = filepath.SplitList(named)
+	}
 	file := filepath.Join(userDir, FleetName)
-	if _, err := os.Lstat(file); err != nil {
-		return nil
+	if _, err := os.Lstat(file); userDir == "" || err != nil {
+		return secrets
 	}
 	fleet, _ := LoadFleet(userDir) // one that isn't right leads nowhere
-	return slices.Concat([]string{file}, fleet["token_file"], fleet["serve.tls_key"])
+	return slices.Concat(secrets, []string{file}, fleet["token_file"], fleet["serve.tls_key"])
 }

@@ -106,8 +106,8 @@ func (f Files) Load() (Settings, error) {
 		}
 		user = invalid.decode(filepath.Join(f.UserDir, UserName), data, f.Builtin, nil, false)
 		settings.orderHats(data)
-		settings.Sandbox.Secrets = fleetSecrets(f.UserDir)
 	}
+	settings.Sandbox.Secrets = fleetSecrets(f.UserDir)
 	settings.apply(user, FromUser, f.UserDir)
 	if f.Folder == "" {
 		return settings, invalid.orNil()

@@ -35,6 +35,14 @@ func TestWhatLeadsToTheBusIsASecret(t *testing.T) {
 	if got := load(t, f).Sandbox.Secrets; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
+	t.Setenv(EnvFleetSecrets, strings.Join([]string{"/token", "/key"}, string(filepath.ListSeparator)))
+	want = append([]string{"/token", "/key"}, want...)
+	if got := load(t, f).Sandbox.Secrets; !slices.Equal(got, want) {
+		t.Errorf("with flags %q, want %q", got, want)
+	}
+	if f.UserDir = ""; !slices.Equal(load(t, f).Sandbox.Secrets, want[:2]) {
+		t.Errorf("without a home %q, want %q", load(t, f).Sandbox.Secrets, want[:2])
+	}
 }
 
 // What a folder hides and protects comes on top of what its user does.

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -48,9 +49,18 @@ type ended struct {
 	Text          string   `json:"text"`
 }
 
-// startChild starts the next iteration. say gets each line that it prints.
-func startChild(program, tree, promptFile string, r Record, lease time.Duration, say func(line []byte)) (*child, error) {
+// The flags that decide about walls, as submit keeps them.
+const (
+	inWalls = "--sandbox=" + sandbox.Workspace
+	noWalls = "--sandbox=" + sandbox.Off
+)
+
+// startChild starts the next iteration, with walls around it or as its flags say. say gets each line that it prints.
+func startChild(program, tree, promptFile string, r Record, lease time.Duration, walls bool, say func(line []byte)) (*child, error) {
 	args := []string{"run", "--once", "--lease", lease.String(), "--output", "json", "-C", tree}
+	if walls {
+		args = append(args, inWalls)
+	}
 	if r.HasState {
 		args = append(args, "--continue")
 	} else {

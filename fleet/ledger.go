@@ -57,8 +57,8 @@ type Minute struct {
 // retryFull is how long a loop waits when all places of its key are taken. It holds no slot meanwhile.
 const retryFull = 2 * time.Second
 
-// retryNewer is how long a loop waits that an older worker can't take.
-const retryNewer = 5 * time.Second
+// retryOther is how long a loop waits that this worker can't take and another one may.
+const retryOther = 5 * time.Second
 
 // cents are dollars as people write them: what is a part of a cent more is the next one, and what only adding made more
 // isn't.
@@ -69,7 +69,7 @@ func cents(usd float64) int64 { return int64(math.Ceil(usd*100 - 1e-6)) }
 // that it had reserved.
 func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string) {
 	if unknown := lacks(l.Needs); unknown != "" {
-		return retryNewer, "the limits need a newer one (" + unknown + ")"
+		return retryOther, "the limits need a newer one (" + unknown + ")"
 	}
 	if until := l.Held[r.Key]; until.After(now) {
 		return until.Sub(now), "its provider takes no requests"

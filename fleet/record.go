@@ -227,6 +227,17 @@ func (r Record) Bounds() loop.Patch { return start.LimitsIn(slices.Concat(r.Flag
 // Limits are what bounds the loop, as far as its submission says it.
 func (r Record) Limits() loop.Limits { return r.Bounds().Given.Over(limits.Default()) }
 
+// wantsNoWalls says whether the loop was submitted to run without walls.
+func (r Record) wantsNoWalls() bool {
+	said := ""
+	for _, flag := range r.Flags {
+		if strings.HasPrefix(flag, "--sandbox=") {
+			said = flag
+		}
+	}
+	return said == noWalls
+}
+
 // CanGoOn says whether a loop that has ended can be resumed: at a limit, or when it failed.
 func (r Record) CanGoOn() bool {
 	return r.Phase == Ended && r.StopReason != "cancelled" && (r.HasState || r.StopReason == workerFailures)

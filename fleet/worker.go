@@ -29,6 +29,7 @@ type Worker struct {
 	Log     *slog.Logger
 	Version string
 	Labels  []string // what people should know of it
+	Walls   bool     // around each loop; it takes none that was submitted to be without
 
 	Observers []func(Attempted) // hear of each attempt when it is over; they slow nothing
 
@@ -182,7 +183,10 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 		return nil, 0, fmt.Errorf("%w as %s on the bus: %w", ErrNotFound, t.ID(), cmp.Or(problem, errOther))
 	}
 	if unknown := lacks(r.Needs); unknown != "" {
-		return nil, retryNewer, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
+		return nil, retryOther, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
+	}
+	if w.Walls && r.wantsNoWalls() {
+		return nil, retryOther, w.waits(ctx, r, "it wants no walls, and "+w.Name+" puts them around each loop")
 	}
 	if r.Phase == Running && w.isRun(ctx, r.ID) {
 		return nil, lookAgain, nil
@@ -440,7 +444,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	lines := 0
 	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
-	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, func(line []byte) {
+	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, w.Walls, func(line []byte) {
 		if status := statusIn(line); status != nil {
 			if ctx.Err() == nil {
 				w.Bus.Show(ctx, Shown{a.ID, a.Attempt, status})

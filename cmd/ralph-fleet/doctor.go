@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -389,7 +390,7 @@ func (d *doctor) askSibling(ctx context.Context, program, dir string) {
 		if !isBackend && !slices.Contains(loopsHere, c.ID) {
 			continue
 		}
-		c.Optional = isBackend || c.ID == "sandbox"
+		c.Optional = isBackend || c.ID == "sandbox" && slices.Equal(d.file["worker.sandbox"], []string{sandbox.Off})
 		if c.ID == "version" {
 			c.ID, c.Message = "ralph-lsp", c.Message+" at "+program
 			if !strings.HasPrefix(c.Message, "ralph-lsp "+programVersion()+",") {

@@ -93,6 +93,9 @@ func (b *busFlags) addTo(f *pflag.FlagSet) {
 
 // options say how to reach the bus.
 func (b *busFlags) options(name string) (natsbus.Options, error) {
+	if err := b.conceal(); err != nil {
+		return natsbus.Options{}, err
+	}
 	token, err := b.token()
 	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name}, err
 }

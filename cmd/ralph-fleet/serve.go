@@ -2,14 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
-	"github.com/ralph-lsp/ralph-lsp/fleet/spans"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -106,111 +99,4 @@ func beside(ctx context.Context, bus *natsbus.Bus, calls bool, metricsAt string,
 	}
 	well := func(ctx context.Context) error { return natsbus.Well(ctx, bus, natsbus.Stalled) }
 	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, log)
-}
-
-func newWorker() *cobra.Command {
-	var bus busFlags
-	var log logFlags
-	var w fleet.Worker
-	var lease time.Duration
-	var metricsAt string
-	cmd := &cobra.Command{
-		Use:   "worker",
-		Short: "Run iterations of loops here",
-		Long: `Take loops from the bus and run an iteration of each, in checkouts below --dir, with the
-agents, logins and keys of this machine. A loop is this worker's for the lease of the
-bus, which is renewed; when the worker dies, another one goes on with the iteration.`,
-		Args: cli.NoArguments,
-		RunE: func(cmd *cobra.Command, _ []string) (err error) {
-			if w.Slots < 1 {
-				return fmt.Errorf("--slots %d: a worker has at least one", w.Slots)
-			}
-			if w.Program == "" {
-				if w.Program, err = sibling(); err != nil {
-					return err
-				}
-			}
-			if w.Name == "" {
-				host, _ := os.Hostname()
-				w.Name = host + "-" + strconv.Itoa(os.Getpid())
-			}
-			if w.Dir == "" {
-				if w.Dir, err = paths.Fleet("worker"); err != nil {
-					return err
-				}
-			}
-			token, err := bus.token()
-			if err != nil {
-				return err
-			}
-			if w.Log, err = log.logger(cmd.ErrOrStderr(), token); err != nil {
-				return err
-			}
-			connected, err := bus.dial(cmd.Context(), "worker "+w.Name)
-			if err != nil {
-				return err
-			}
-			defer connected.Close()
-			if err := agree(cmd.Context(), connected, lease); err != nil {
-				return err
-			}
-			w.Bus, w.Log, w.Version = connected, w.Log.With("worker", w.Name), programVersion()
-			if metricsAt != "" {
-				figures := metrics.NewWorker(programVersion(), w.Slots, w.Busy)
-				w.Observers = append(w.Observers, figures.Tell)
-				if err := metrics.Serve(cmd.Context(), metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, w.Log); err != nil {
-					return err
-				}
-			}
-			if spans.Wanted() {
-				traced, err := spans.Start(cmd.Context(), w.Name, programVersion(), w.Log)
-				if err != nil {
-					return fmt.Errorf("the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
-				}
-				defer traced.Close()
-				w.Observers = append(w.Observers, traced.Tell)
-			}
-			w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", programVersion())
-			return w.Run(cmd.Context())
-		},
-	}
-	bus.addFlags(cmd)
-	f := cmd.Flags()
-	f.IntVar(&w.Slots, "slots", 1, "run `N` iterations at the same time")
-	f.DurationVar(&lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
-	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
-	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
-	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
-	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
-	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep `N` checkouts of loops that it doesn't run at the moment, and copies of N repositories")
-	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and remove what isn't used")
-	log.addFlags(f)
-	f.StringVar(&w.Program, "ralph-lsp", "", "the `PROGRAM` that runs iterations (default: beside this one, or in PATH)")
-	return cmd
-}
-
-// agree refuses a worker that insists on another lease than all others have. Without a ledger nothing begins anyway.
-func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
-	l, _, err := bus.Ledger(ctx)
-	if errors.Is(err, fleet.ErrLedger) {
-		err = nil
-	}
-	if now := l.Limits.Lasts(); err == nil && lease != 0 && lease != now {
-		return fmt.Errorf("--lease %s: the lease of this bus is %s, for all its workers: leave --lease out (lease in fleet.toml, too), or change it for all with ralph-fleet limits --lease %[1]s", lease, now)
-	}
-	return err
-}
-
-// sibling finds ralph-lsp.
-func sibling() (string, error) {
-	if self, err := os.Executable(); err == nil {
-		if beside := filepath.Join(filepath.Dir(self), "ralph-lsp"); exec.Command(beside).Err == nil {
-			return beside, nil
-		}
-	}
-	path, err := exec.LookPath("ralph-lsp")
-	if err != nil {
-		return "", fmt.Errorf("there is no ralph-lsp beside this program or in PATH: install it, or say where it is with --ralph-lsp")
-	}
-	return path, nil
 }

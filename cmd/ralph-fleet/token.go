@@ -32,6 +32,22 @@ func (b *busFlags) token() (string, error) {
 	return strings.TrimSpace(string(data)), nil
 }
 
+// conceal has walls hide the files that flags name. They find the others themselves.
+func (b *busFlags) conceal() error {
+	var files []string
+	for _, file := range []string{b.tokenFile, b.creds, b.nkey} {
+		if file == "" {
+			continue
+		}
+		path, err := filepath.Abs(file)
+		if err != nil {
+			return err
+		}
+		files = append(files, path)
+	}
+	return os.Setenv(config.EnvFleetSecrets, strings.Join(files, string(filepath.ListSeparator)))
+}
+
 // tokenPlace is the file that has the token: the one that is named, or for a bus of this machine the one that serve
 // makes; "" for none.
 func (b *busFlags) tokenPlace() string {
