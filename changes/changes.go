@@ -265,9 +265,9 @@ func discover(ctx context.Context, program string, b book) book {
 	var err error
 	var reading sync.WaitGroup
 	reading.Go(func() { names, err = g.Unheeded(ctx) })
-	lines, placeErr := g.Place(ctx)
+	lines, layoutErr := g.Layout(ctx)
 	reading.Wait()
-	if placeErr != nil || len(lines) != 3 || lines[0] != "true" {
+	if layoutErr != nil || len(lines) != 3 || lines[0] != "true" {
 		return b
 	}
 	if err != nil || slices.ContainsFunc(names, func(key string) bool { return strings.HasPrefix(key, "filter.") }) {

@@ -50,7 +50,7 @@ func (d *Document) position(offset int) (line, column int) {
 	return line, offset - d.lines[line-1] + 1
 }
 
-// Reference is a place where a backend is named.
+// Reference is where a backend is named.
 type Reference struct {
 	Name       string
 	Start, End int // offsets of the name with its quotes
@@ -88,10 +88,10 @@ func (d *Document) Has(except int, path ...string) bool {
 	return ok && p.start != except
 }
 
-// Where is what a place in a file is for.
+// Where is what a node of a file is for.
 type Where int
 
-// What places are for.
+// What nodes are for.
 const (
 	Nowhere Where = iota // a comment, or behind a value
 	InKey                // a key, or where one could begin
@@ -99,8 +99,8 @@ const (
 	InValue
 )
 
-// Place is what is at an offset of a file.
-type Place struct {
+// Node is what is at an offset of a file.
+type Node struct {
 	Where Where
 	// Path is of the key or table; in a name, up to the part at the offset. Its
 	// last part is "" where nothing is written yet.
@@ -111,7 +111,7 @@ type Place struct {
 }
 
 // At returns what is at an offset, also in lines that aren't complete.
-func (d *Document) At(offset int) Place {
+func (d *Document) At(offset int) Node {
 	table := []string{}
 	var in *entry
 	for i := range d.entries {
@@ -130,7 +130,7 @@ func (d *Document) At(offset int) Place {
 		line, column := d.position(offset)
 		before := d.text[d.lines[line-1]:][:column-1]
 		if strings.TrimSpace(before) != "" {
-			return Place{Start: offset, End: offset}
+			return Node{Start: offset, End: offset}
 		}
 		return newKey(table, offset)
 	}
@@ -138,7 +138,7 @@ func (d *Document) At(offset int) Place {
 	if in.equals >= 0 && offset > in.equals {
 		switch {
 		case in.header:
-			return Place{Start: offset, End: offset}
+			return Node{Start: offset, End: offset}
 		case offset < in.value.end && innermost(d.text[in.value.start:max(in.value.start, offset)]) == '{':
 			return newKey(in.path, offset)
 		}
@@ -146,7 +146,7 @@ func (d *Document) At(offset int) Place {
 		if value == "" {
 			start, end = offset, offset
 		}
-		return Place{Where: InValue, Path: in.path, Start: start, End: end, Value: value, Closed: true}
+		return Node{Where: InValue, Path: in.path, Start: start, End: end, Value: value, Closed: true}
 	}
 	return d.inName(in, offset, value)
 }
@@ -175,13 +175,13 @@ func innermost(text string) byte {
 	return open[len(open)-1]
 }
 
-func newKey(table []string, offset int) Place {
+func newKey(table []string, offset int) Node {
 	path := append(append([]string{}, table...), "")
-	return Place{Where: InKey, Path: path, Start: offset, End: offset}
+	return Node{Where: InKey, Path: path, Start: offset, End: offset}
 }
 
-// inName is the place of a part of an entry's key.
-func (d *Document) inName(e *entry, offset int, value string) Place {
+// inName is the node of a part of an entry's key.
+func (d *Document) inName(e *entry, offset int, value string) Node {
 	for i, p := range e.parts {
 		if !p.contains(offset) {
 			continue
@@ -191,7 +191,7 @@ func (d *Document) inName(e *entry, offset int, value string) Place {
 			where = InHeader
 		}
 		path := e.path[:len(e.path)-len(e.parts)+i+1]
-		return Place{Where: where, Path: path, Start: p.start, End: p.end, Value: value, Closed: e.equals >= 0}
+		return Node{Where: where, Path: path, Start: p.start, End: p.end, Value: value, Closed: e.equals >= 0}
 	}
-	return Place{Start: offset, End: offset}
+	return Node{Start: offset, End: offset}
 }

@@ -23,7 +23,7 @@ import (
 
 // transcript is the log of a loop: what each attempt that counts has said, a file of the bus
 // that is cached here, and what the one that runs has said so far. Both have the same lines,
-// so a place is an attempt and a number of lines. An attempt that came to nothing is no part
+// so a position is an attempt and a number of lines. An attempt that came to nothing is no part
 // of it, as if it had not been.
 type transcript struct {
 	id   string
@@ -38,15 +38,15 @@ type transcript struct {
 	filled  chan struct{} // closed when all that was said before is heard
 }
 
-// place is a place in a transcript.
-type place struct{ attempt, line int }
+// position is where in a transcript something stands.
+type position struct{ attempt, line int }
 
-func (t *transcript) cursor(at place) string {
+func (t *transcript) cursor(at position) string {
 	return fmt.Sprintf("%s.%d.%d", t.id, at.attempt, at.line)
 }
 
 // parse reads a cursor; ok is false for one of another log.
-func (t *transcript) parse(cursor string) (at place, ok bool) {
+func (t *transcript) parse(cursor string) (at position, ok bool) {
 	rest, ok := strings.CutPrefix(cursor, t.id+".")
 	if !ok {
 		return at, false
@@ -102,7 +102,7 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 	at, ok := t.parse(after)
 	isReset := after != "" && (!ok || at.attempt != 0 && !slices.Contains(attempts, at.attempt))
 	if isReset {
-		at = place{}
+		at = position{}
 	}
 	end, bounded := t.parse(o.Before)
 	folder, origin := c.folder(r.ID), c.origins.of(r, c.folders(), c.changed)
@@ -113,7 +113,7 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 		if attempt < at.attempt || bounded && attempt > end.attempt {
 			continue
 		}
-		line := place{attempt, 0}
+		line := position{attempt, 0}
 		if attempt == at.attempt {
 			line = at
 		}
@@ -248,17 +248,17 @@ func (t *transcript) hear(line []byte) error {
 	return nil
 }
 
-// end is the place behind all that was said, as far as it can be known without reading it.
-func (t *transcript) end(r fleet.Record) place {
+// end is the position behind all that was said, as far as it can be known without reading it.
+func (t *transcript) end(r fleet.Record) position {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case slices.Contains(r.Kept, max(r.Attempt, t.attempt)):
-		return place{max(r.Attempt, t.attempt), math.MaxInt32}
+		return position{max(r.Attempt, t.attempt), math.MaxInt32}
 	case t.attempt >= r.Attempt:
-		return place{t.attempt, t.lines}
+		return position{t.attempt, t.lines}
 	}
-	return place{r.Attempt, 0}
+	return position{r.Attempt, 0}
 }
 
 // heard is the attempt that was heard last.

@@ -64,9 +64,9 @@ func (s story) Outline(ctx context.Context) (result journal.Outline, err error) 
 		return result, err
 	}
 	told := map[int]int{} // where an iteration is in result.Iterations
-	var end place
+	var end position
 	for _, attempt := range r.Kept {
-		part, at, iteration, size := place{attempt, 0}, place{attempt, 0}, 0, int64(0)
+		part, at, iteration, size := position{attempt, 0}, position{attempt, 0}, 0, int64(0)
 		flush := func() {
 			if size > 0 {
 				result.Parts = append(result.Parts, journal.Part{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})

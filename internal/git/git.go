@@ -142,9 +142,9 @@ func (g Git) Config(ctx context.Context, stdin []byte, args ...string) ([]byte, 
 	return g.UpTo(maxConfig).run(ctx, stdin, slices.Concat([]string{anyoneMakes}, g.Settings), append([]string{"config"}, args...))
 }
 
-// Place says whether the folder is in a work tree, where that begins, and where its repository is: a line each. It
+// Layout says whether the folder is in a work tree, where that begins, and where its repository is: a line each. It
 // runs nothing, so nobody has to have read the configuration.
-func (g Git) Place(ctx context.Context) ([]string, error) {
+func (g Git) Layout(ctx context.Context) ([]string, error) {
 	out, err := g.run(ctx, nil, slices.Concat(always, g.Settings), []string{"rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir"})
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n"), err
 }

@@ -47,7 +47,7 @@ type Limit struct {
 	Doc     string   // one sentence or two, Markdown
 	Zero    string   // what 0 means
 	With    Name     // the limit without which this one is about nothing; "" is none
-	place
+	field
 }
 
 // Name is what a limit is called: "the iteration limit".
@@ -70,7 +70,7 @@ var table = []Limit{
 		Default: "50", Samples: []string{"50", "20", "100"}, Zero: "no limit",
 		Usage: "runs of the agent in total; 0 is no limit",
 		Doc:   "How often the agent runs in total.",
-		place: spot[int]{
+		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxIterations }, func(g *Given) **int { return &g.MaxIterations },
 			func(n int) string { return tell.Counted(n, "iteration") }, "", "no limit of iterations",
 		},
@@ -79,7 +79,7 @@ var table = []Limit{
 		Samples: []string{"5.0", "10.0"}, Zero: "no limit",
 		Usage: "dollars that the loop may cost; 0 is no limit",
 		Doc:   "What the whole loop may cost, in US dollars. A run that would go over it is stopped.",
-		place: spot[float64]{
+		field: fieldOf[float64]{
 			dollars, func(l *Limits) *float64 { return &l.MaxCostUSD }, func(g *Given) **float64 { return &g.MaxCostUSD },
 			tell.USD, "", "no limit of cost",
 		},
@@ -88,7 +88,7 @@ var table = []Limit{
 		Default: "4h", Samples: []string{"4h", "1h", "90m"}, Zero: "no limit",
 		Usage: "how long the loop may run; 0 is no limit",
 		Doc:   "How long the loop may run; waits and pauses don't count.",
-		place: spot[time.Duration]{
+		field: fieldOf[time.Duration]{
 			spans, func(l *Limits) *time.Duration { return &l.MaxDuration }, func(g *Given) **time.Duration { return &g.MaxDuration },
 			tell.Duration, " of running", "no limit of time",
 		},
@@ -97,7 +97,7 @@ var table = []Limit{
 		Default: "10m", Samples: []string{"10m", "5m", "30m"}, Zero: "an agent may be silent for ever",
 		Usage: "how long the agent may be silent; 0 is no limit",
 		Doc:   "How long an agent may print nothing before its run is stopped.",
-		place: spot[time.Duration]{
+		field: fieldOf[time.Duration]{
 			spans, func(l *Limits) *time.Duration { return &l.IdleTimeout }, func(g *Given) **time.Duration { return &g.IdleTimeout },
 			tell.Duration, " of silence", "no limit of silence",
 		},
@@ -106,7 +106,7 @@ var table = []Limit{
 		Default: "5", Samples: []string{"5", "3"}, Zero: "no limit",
 		Usage: "failed runs in a row; 0 is no limit",
 		Doc:   "How many iterations in a row may fail.",
-		place: spot[int]{
+		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxFailures }, func(g *Given) **int { return &g.MaxFailures },
 			func(n int) string { return tell.Counted(n, "failure") }, " in a row", "no limit of failures",
 		},
@@ -115,7 +115,7 @@ var table = []Limit{
 		Default: "5", Samples: []string{"5", "10"}, Zero: "a loop may turn in circles",
 		Usage: "iterations in a row without progress; 0 is no limit",
 		Doc:   "How many iterations in a row may bring nothing new: no file changed and nothing promised, an earlier state of the files again, or a promise refuted as before.",
-		place: spot[int]{
+		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnchanged }, func(g *Given) **int { return &g.MaxUnchanged },
 			func(n int) string { return tell.Counted(n, "iteration") }, " without progress", "no limit of circles",
 		},
@@ -124,7 +124,7 @@ var table = []Limit{
 		Default: "3", Samples: []string{"3", "1"}, Zero: "the loop never pauses for that",
 		Usage: "runs in a row of unknown cost; a loop with --max-cost pauses then, and 0 is never",
 		Doc:   "How many runs in a row may be of unknown cost, where `max_cost_usd` is set; then the loop pauses, since the limit can't be kept.",
-		place: spot[int]{
+		field: fieldOf[int]{
 			counts, func(l *Limits) *int { return &l.MaxUnknown }, func(g *Given) **int { return &g.MaxUnknown },
 			func(n int) string { return tell.Counted(n, "run") }, " of unknown cost", "no limit of runs of unknown cost",
 		},

@@ -56,7 +56,7 @@ type Setting struct {
 	Kept    Kept     // when the loop goes on
 	NoFleet string   // why a loop of a fleet can't have it; "": it can
 	Seldom  bool     // the first help doesn't show its flags
-	place
+	field
 }
 
 // Groups of flags that settings are in.
@@ -106,40 +106,40 @@ var table = []Setting{
 		Doc:    "Whether pi and claude can be told something while they work. `auto`: where somebody is there to do so, in an editor or at a terminal.",
 		Yields: Never, NoFleet: "workers tell an agent with its next run", Seldom: true,
 		Group: AboutAgent, Kept: Kept{Not: "it is about who looks at the loop now"},
-		place: word(func(s *Said) *string { return &s.Live }),
+		field: word(func(s *Said) *string { return &s.Live }),
 	}, {
 		Key: "permissions", Wire: "permissions", Values: []string{PermissionsAgent, PermissionsAsk}, Default: PermissionsAgent,
 		Flags:  []Flag{{Name: "permissions", Usage: "its settings decide, or you each time; only pi and claude can ask"}},
 		Doc:    "Who says what pi and claude may do. `agent`: their own settings, and nobody is asked. `ask`: you, in the editor or the terminal, before a tool runs that these don't allow.",
 		Yields: ToStricter, Editor: []string{PermissionsAsk}, // so it only asks for more
 		Kept:  Kept{Key: "permissions", Doc: "`ask` has the agents ask you for what they may do."},
-		place: word(func(s *Said) *string { return &s.Permissions }),
+		field: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
 		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
 		Doc:    "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
 		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
-		place: span(func(s *Said) **Span { return &s.AskTimeout }),
+		field: span(func(s *Said) **Span { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
 		Group: AboutAgent, Yields: Never, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
-		place: yesNo(func(s *Said) **bool { return &s.Instruct }),
+		field: yesNo(func(s *Said) **bool { return &s.Instruct }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
 		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},
 		Doc:    "What the agents of a loop may write. `workspace`: the folder and a temporary folder; of your home they see what programs need. `off`: whatever you may.",
 		Yields: ToStricter,
 		Kept:   Kept{Key: "sandbox", Doc: "The walls around the agents; a loop that is continued has them again. `ralph-lsp resume --sandbox off` takes them away."},
-		place:  word(func(s *Said) *string { return &s.Sandbox }),
+		field:  word(func(s *Said) *string { return &s.Sandbox }),
 	}, {
 		Key: "loop.on_close", Wire: "onClose", Label: "On close", Values: []string{OnCloseKeep, OnCloseEnd}, Default: OnCloseEnd,
 		Flags:  []Flag{{Name: "on-close", Usage: "what becomes of the loop without its window; end: it ends and can be resumed, keep: it goes on alone"}},
 		Doc:    "What becomes of a loop when its editor or terminal is closed. `end`: it is interrupted, and can be resumed. `keep`: it goes on alone, with the limits that it has.",
 		Yields: Users, Editor: []string{OnCloseKeep, OnCloseEnd}, NoFleet: "a loop of a fleet belongs to no window", Seldom: true,
 		Group: AboutShown, Kept: Kept{Not: "it is about the window that the loop has now"},
-		place: word(func(s *Said) *string { return &s.OnClose }),
+		field: word(func(s *Said) *string { return &s.OnClose }),
 	},
 }
 
@@ -169,7 +169,7 @@ func (s Setting) Set(to *Said, text string) error {
 	if s.Values != nil && !slices.Contains(s.Values, text) {
 		return &ValueError{text, s.Values}
 	}
-	return s.place.set(to, text)
+	return s.field.set(to, text)
 }
 
 // ValueError says that a value isn't one of those that there are.

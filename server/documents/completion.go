@@ -23,15 +23,15 @@ func (d *Documents) Completion(p protocol.CompletionParams) *protocol.Completion
 	if !ok {
 		return list
 	}
-	c := completer{doc: doc, folder: d.folderOf(doc), file: file, place: file.place(doc.offset(p.Position))}
-	if strings.ContainsAny(doc.text[c.place.Start:c.place.End], "\r\n") {
+	c := completer{doc: doc, folder: d.folderOf(doc), file: file, node: file.node(doc.offset(p.Position))}
+	if strings.ContainsAny(doc.text[c.node.Start:c.node.End], "\r\n") {
 		return list // an edit of several lines is none of a completion's
 	}
-	switch c.place.Where {
+	switch c.node.Where {
 	case config.InKey:
 		c.completeKeys()
 	case config.InHeader:
-		c.completeTables(c.place.Path[:len(c.place.Path)-1], "", "]")
+		c.completeTables(c.node.Path[:len(c.node.Path)-1], "", "]")
 	case config.InValue:
 		c.completeValues()
 	}
@@ -39,21 +39,21 @@ func (d *Documents) Completion(p protocol.CompletionParams) *protocol.Completion
 	return list
 }
 
-// completer collects the completions of one place.
+// completer collects the completions of one node.
 type completer struct {
 	doc    *document
 	folder string // of the document
 	file   keyFile
-	place  config.Place
+	node   config.Node
 	items  []protocol.CompletionItem
 }
 
-// add adds a completion that replaces what is at the place by text. detail and
+// add adds a completion that replaces what is at the node by text. detail and
 // doc may be "".
 func (c *completer) add(kind protocol.CompletionItemKind, label, text, detail, doc string) {
 	item := protocol.CompletionItem{
 		Label: label, Kind: kind, FilterText: protocol.NewOptional(text),
-		TextEdit: &protocol.TextEdit{Range: c.doc.span(c.place.Start, c.place.End), NewText: text},
+		TextEdit: &protocol.TextEdit{Range: c.doc.span(c.node.Start, c.node.End), NewText: text},
 	}
 	if detail != "" {
 		item.Detail = protocol.NewOptional(detail)
@@ -67,21 +67,21 @@ func (c *completer) add(kind protocol.CompletionItemKind, label, text, detail, d
 // completeKeys offers the keys that aren't in the table yet, with their
 // default, and headers where one can stand.
 func (c *completer) completeKeys() {
-	table := c.place.Path[:len(c.place.Path)-1]
+	table := c.node.Path[:len(c.node.Path)-1]
 	for _, key := range c.file.children(table...) {
 		path := append(slices.Clone(table), key.Name())
-		if key.Name() == config.Any || key.Type == config.Table || !config.InList(path...) && c.file.has(c.place.Start, path...) {
+		if key.Name() == config.Any || key.Type == config.Table || !config.InList(path...) && c.file.has(c.node.Start, path...) {
 			continue
 		}
 		text := key.Name()
-		if !c.place.Closed {
+		if !c.node.Closed {
 			text += c.file.separator + key.Default
 		}
 		c.add(protocol.CompletionItemKindProperty, key.Name(), text, string(key.Type), key.Doc)
 	}
-	lineStart := strings.LastIndexByte(c.doc.text[:c.place.Start], '\n') + 1
-	startsLine := strings.TrimSpace(c.doc.text[lineStart:c.place.Start]) == ""
-	if c.doc.kind == configDoc && startsLine && !c.place.Closed {
+	lineStart := strings.LastIndexByte(c.doc.text[:c.node.Start], '\n') + 1
+	startsLine := strings.TrimSpace(c.doc.text[lineStart:c.node.Start]) == ""
+	if c.doc.kind == configDoc && startsLine && !c.node.Closed {
 		c.completeTables(nil, "[", "]")
 		c.completeTables([]string{"backends"}, "[backends.", "]")
 	}
@@ -100,9 +100,9 @@ func (c *completer) completeTables(parent []string, opening, closing string) {
 			end := closing
 			isNamed := c.holdsNames(path)
 			switch {
-			case key.Type != config.Table, !isNamed && c.file.has(c.place.Start, path...):
+			case key.Type != config.Table, !isNamed && c.file.has(c.node.Start, path...):
 				continue
-			case c.place.Closed:
+			case c.node.Closed:
 				end = ""
 			case isNamed:
 				end = "."
@@ -127,12 +127,12 @@ func userNames(table []string) []string {
 
 // completeValues offers the values of a key.
 func (c *completer) completeValues() {
-	key, ok := c.file.lookup(c.place.Path...)
+	key, ok := c.file.lookup(c.node.Path...)
 	if !ok {
 		return
 	}
 	space := "" // between the separator and the value
-	if before := c.doc.text[c.place.Start-1]; before == '=' || before == ':' {
+	if before := c.doc.text[c.node.Start-1]; before == '=' || before == ':' {
 		space = " "
 	}
 	for _, value := range c.values(key) {

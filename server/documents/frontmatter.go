@@ -52,9 +52,9 @@ func stateKey(name string) (config.Key, bool) {
 	return stateKeys[i], true
 }
 
-// statePlace is what is at an offset of a state file.
-func statePlace(text string, offset int) config.Place {
-	none := config.Place{Start: offset, End: offset}
+// stateNode is what is at an offset of a state file.
+func stateNode(text string, offset int) config.Node {
+	none := config.Node{Start: offset, End: offset}
 	front, ok := loopstate.FrontOf(text)
 	if !ok || offset < front.Start || offset > front.End || offset == front.End && front.End < len(text) {
 		return none
@@ -62,19 +62,19 @@ func statePlace(text string, offset int) config.Place {
 	from := strings.LastIndexByte(text[:offset], '\n') + 1
 	line, _, _ := strings.Cut(text[from:], "\n")
 	if strings.TrimSpace(line) == "" {
-		return config.Place{Where: config.InKey, Path: []string{""}, Start: offset, End: offset}
+		return config.Node{Where: config.InKey, Path: []string{""}, Start: offset, End: offset}
 	}
 	l, ok := front.LineAt(from)
 	switch {
 	case !ok:
 		return none
 	case l.Colon < 0 || offset <= l.Colon:
-		return config.Place{Where: config.InKey, Path: []string{l.Key}, Start: l.KeyStart, End: max(l.KeyEnd, offset),
+		return config.Node{Where: config.InKey, Path: []string{l.Key}, Start: l.KeyStart, End: max(l.KeyEnd, offset),
 			Closed: l.Colon >= 0, Value: text[l.ValueStart:l.ValueEnd]}
 	case offset > l.ValueEnd && l.ValueEnd > l.ValueStart, offset > l.ValueStart && l.ValueEnd == l.ValueStart:
 		return none
 	}
-	p := config.Place{Where: config.InValue, Path: []string{l.Key}, Start: offset, End: offset, Closed: true}
+	p := config.Node{Where: config.InValue, Path: []string{l.Key}, Start: offset, End: offset, Closed: true}
 	if l.ValueStart < l.ValueEnd {
 		p.Start, p.End, p.Value = min(l.ValueStart, offset), l.ValueEnd, text[l.ValueStart:l.ValueEnd]
 	}

@@ -15,7 +15,7 @@ import (
 // keyFile is a kind of file that has keys and values, for hover and completion.
 type keyFile struct {
 	separator string // between a key and its value
-	place     func(offset int) config.Place
+	node      func(offset int) config.Node
 	lookup    func(path ...string) (config.Key, bool)
 	children  func(table ...string) []config.Key
 	// has says whether a key is written somewhere other than at an offset.
@@ -32,7 +32,7 @@ func (doc *document) keyFile() (f keyFile, ok bool) {
 		front, _ := loopstate.FrontOf(doc.text)
 		return keyFile{
 			separator: ": ",
-			place:     func(offset int) config.Place { return statePlace(doc.text, offset) },
+			node:      func(offset int) config.Node { return stateNode(doc.text, offset) },
 			lookup:    func(path ...string) (config.Key, bool) { return stateKey(path[len(path)-1]) },
 			children:  func(...string) []config.Key { return stateKeys },
 			has: func(except int, path ...string) bool {
@@ -53,7 +53,7 @@ func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 	if !ok {
 		return nil
 	}
-	place := file.place(doc.offset(p.Position))
+	place := file.node(doc.offset(p.Position))
 	if place.Where == config.Nowhere {
 		return nil
 	}

@@ -35,7 +35,7 @@ type Crew struct {
 	began time.Time
 
 	// Only the goroutine that works uses these.
-	ended []*member       // in the order of their places
+	ended []*member       // in the order of their slots
 	last  []*member       // of the step that was begun last
 	whole bool            // all agents of the last step have run
 	broke loop.StopReason // which limit, if the money was spent before all could begin
@@ -66,7 +66,7 @@ func (c *Crew) IsPartial() bool { return c.partial }
 // Report is what their run came to, that ended so. cause is why it was ended, "" when it ended by
 // itself. An error means that the first could not be started.
 func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, error) {
-	if f := c.failed; f != nil && f.err != nil && f.place.Step == 1 && f.place.Alone {
+	if f := c.failed; f != nil && f.err != nil && f.slot.Step == 1 && f.slot.Alone {
 		return judge.Report{}, errors.New(f.Problem)
 	}
 	if cause == "" && c.failed == nil && !c.whole {
@@ -79,7 +79,7 @@ func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, 
 	r := judge.Assess(exit, cause, completion, time.Now())
 	r.Promise = completion.Promise
 	if cause == loop.StopStalled && c.silent != nil {
-		r.Problem = fmt.Sprintf("%s: %s", c.silent.place, r.Problem)
+		r.Problem = fmt.Sprintf("%s: %s", c.silent.slot, r.Problem)
 	}
 	switch {
 	case !c.whole:
@@ -103,9 +103,9 @@ func (c *Crew) agreed(outcome loop.Outcome) promises.Verdict {
 	for _, m := range c.last {
 		v := m.completion().Judge(m.Exit.Result)
 		if v.Matched {
-			verdict, yes = v, append(yes, m.place.Name)
+			verdict, yes = v, append(yes, m.slot.Name)
 		} else {
-			no = append(no, m.place.Name)
+			no = append(no, m.slot.Name)
 		}
 	}
 	if outcome == loop.OutcomeOK && len(no) == 0 {
@@ -129,16 +129,16 @@ func (c *Crew) work() {
 		if onlyReads(step) && !isLooked {
 			c.Snapshots.AfterStep(c.Run.Iteration)
 		}
-		places := c.Config.Places(n)
-		c.runStep(step, places, previous)
+		slots := c.Config.Slots(n)
+		c.runStep(step, slots, previous)
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
-			c.Snapshots.TellOfReaders(places, c.Run.Iteration)
+			c.Snapshots.TellOfReaders(slots, c.Run.Iteration)
 		}
 		var texts []string
 		for _, m := range c.last {
 			texts = append(texts, m.Exit.Result.Text)
 		}
-		previous = joinSteps(places, texts)
+		previous = joinSteps(slots, texts)
 	}
 	c.exit = c.sum(previous)
 }
@@ -152,10 +152,10 @@ func (c *Crew) mayGoOn() bool {
 }
 
 // runStep runs the agents of a step to their end.
-func (c *Crew) runStep(step []setup.Role, places []setup.Place, previous string) {
+func (c *Crew) runStep(step []setup.Role, slots []setup.Slot, previous string) {
 	members := make([]*member, len(step))
 	for k, w := range step {
-		members[k] = c.member(w, places[k], previous)
+		members[k] = c.member(w, slots[k], previous)
 	}
 	c.mu.Lock()
 	c.members = members
@@ -177,13 +177,13 @@ func (c *Crew) runStep(step []setup.Role, places []setup.Place, previous string)
 	}
 	all.Wait()
 	c.ended = append(c.ended, c.last...)
-	c.whole = places[0].IsLast() && len(c.last) == len(step)
+	c.whole = slots[0].IsLast() && len(c.last) == len(step)
 	c.Tell(stream.TurnEnd{})
 }
 
 // member prepares an agent.
-func (c *Crew) member(w setup.Role, at setup.Place, previous string) *member {
-	m := &member{crew: c, role: w, place: at, run: c.Run, scope: c.Scope}
+func (c *Crew) member(w setup.Role, at setup.Slot, previous string) *member {
+	m := &member{crew: c, role: w, slot: at, run: c.Run, scope: c.Scope}
 	m.run.Prompt = w.TaskOf(at, c.Run.Prompt, previous)
 	id := fmt.Sprintf("step-%d-%d-%d%s", c.Run.Iteration, at.Step, at.K, c.Again)
 	m.Below = Below{Call: w.CallOf(at, id, c.Run.Prompt), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
@@ -328,7 +328,7 @@ func (c *Crew) used(sum stream.Usage) stream.Usage {
 }
 
 // joinSteps is what the agents of a step came to, for whoever comes behind them.
-func joinSteps(places []setup.Place, texts []string) string {
+func joinSteps(slots []setup.Slot, texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]
 	}
@@ -337,7 +337,7 @@ func joinSteps(places []setup.Place, texts []string) string {
 		if k > 0 {
 			b.WriteString("\n\n")
 		}
-		b.WriteString("## " + places[k].Name + "\n\n" + strings.TrimSpace(text))
+		b.WriteString("## " + slots[k].Name + "\n\n" + strings.TrimSpace(text))
 	}
 	return b.String()
 }

@@ -20,7 +20,7 @@ type member struct {
 	Below
 	crew   *Crew
 	role   setup.Role
-	place  setup.Place
+	slot   setup.Slot
 	run    setup.Run
 	prompt string // what it is given, with all that it is told besides
 
@@ -43,7 +43,7 @@ func (m *member) work() {
 	}
 	isOurs := c.isStopping() // it was ended, and nobody knows what it would have come to
 	if m.Problem != "" && !isOurs {
-		m.Problem = fmt.Sprintf("%s: %s", m.place, m.Problem)
+		m.Problem = fmt.Sprintf("%s: %s", m.slot, m.Problem)
 		c.fail(m)
 	}
 	c.mu.Lock()
@@ -52,7 +52,7 @@ func (m *member) work() {
 	wasStopped := m.Exit.Stopped && !m.Exit.Result.Terminal
 	switch {
 	case wasStopped && first != nil && first != m:
-		m.End("stopped, as "+first.place.String()+" failed", true)
+		m.End("stopped, as "+first.slot.String()+" failed", true)
 	case wasStopped || isOurs && m.Outcome != loop.OutcomeOK:
 		m.End("stopped with its iteration", true)
 	case m.Outcome == loop.OutcomeOK && m.Exit.Result.Text != "":
@@ -68,12 +68,12 @@ func (m *member) work() {
 func (m *member) play() error {
 	c := m.crew
 	m.run.Budget, m.run.Guidance = c.Brief()
-	prompt, args := c.Config.BriefOf(m.role, m.place, m.run)
+	prompt, args := c.Config.BriefOf(m.role, m.slot, m.run)
 	m.prompt = prompt
-	if m.place.IsLast() { // nobody else can end the loop
+	if m.slot.IsLast() { // nobody else can end the loop
 		m.Fulfils = guidance.Fulfils(m.completion())
 	}
-	if m.place.K > 1 { // the end of one sweeps what is in its scope
+	if m.slot.K > 1 { // the end of one sweeps what is in its scope
 		scope, err := c.OpenScope()
 		if err != nil {
 			return err
@@ -85,7 +85,7 @@ func (m *member) play() error {
 	}
 	c.Changed() // with the mark of its scope, before anything bears it
 	exit, err := c.Play(Part{
-		Role: m.role, Below: m.Call.ID, As: m.place.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.place.Step, m.place.K),
+		Role: m.role, Below: m.Call.ID, As: m.slot.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.slot.Step, m.slot.K),
 		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
 		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
@@ -177,7 +177,7 @@ func (m *member) lookAtCap() {
 // count adds what the agent has used so far to what the others have.
 func (m *member) count(e stream.Usage) {
 	c := m.crew
-	if !m.place.Alone { // several contexts are none
+	if !m.slot.Alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
 	c.counting.Lock()

@@ -1,5 +1,5 @@
 // Package relief says which agent works while another one is limited: a loop's own, or the first of its
-// fallbacks that stands in for it. It knows agents by their places alone: 0 is the loop's own, its fallbacks
+// fallbacks that stands in for it. It knows agents by their numbers alone: 0 is the loop's own, its fallbacks
 // follow in their order.
 package relief
 
@@ -29,11 +29,11 @@ func KindOf(result stream.Result, isOverloaded bool, wait time.Duration) string 
 // process: another one asks the loop's own agent again. It is for one goroutine.
 type Shift struct {
 	on    [][]string  // what each fallback stands in for; nil: anything
-	until []time.Time // when each place can work again
+	until []time.Time // when each agent can work again
 	kind  string      // of the own agent's limit
 
-	Ran  int // the place of who ran last; -1: a role whose agent nobody stands in for
-	Told int // the place of who was told to work
+	Ran  int // the number of who ran last; -1: a role whose agent nobody stands in for
+	Told int // the number of who was told to work
 }
 
 // New is the shift of a loop with n fallbacks. on says what each stands in for, nil for anything.
@@ -45,9 +45,9 @@ func New(n int, on func(i int) []string) Shift {
 	return s
 }
 
-// Limit notes that a place can't work before a time.
-func (s *Shift) Limit(place int, kind string, until time.Time) {
-	if s.until[place] = until; place == 0 {
+// Limit notes that an agent can't work before a time.
+func (s *Shift) Limit(agent int, kind string, until time.Time) {
+	if s.until[agent] = until; agent == 0 {
 		s.kind = kind
 	}
 }
@@ -55,14 +55,14 @@ func (s *Shift) Limit(place int, kind string, until time.Time) {
 // Own is when the loop's own agent can work again.
 func (s *Shift) Own() time.Time { return s.until[0] }
 
-// Who returns the place of who can work now. Where nobody can, it is the loop's own, and at is when the first of
+// Who returns the number of who can work now. Where nobody can, it is the loop's own, and at is when the first of
 // them can again.
-func (s *Shift) Who(now time.Time) (place int, at time.Time) {
-	for place, until := range s.until {
+func (s *Shift) Who(now time.Time) (agent int, at time.Time) {
+	for agent, until := range s.until {
 		switch {
-		case place > 0 && s.on[place-1] != nil && !slices.Contains(s.on[place-1], s.kind):
+		case agent > 0 && s.on[agent-1] != nil && !slices.Contains(s.on[agent-1], s.kind):
 		case !until.After(now):
-			return place, time.Time{}
+			return agent, time.Time{}
 		case at.IsZero() || until.Before(at):
 			at = until
 		}

@@ -97,7 +97,7 @@ func (c Config) DryRun() (argv []string, prompt string, err error) {
 	}
 	brief := c.Brief
 	if len(c.Steps) > 0 {
-		w, at := c.Steps[0][0], c.Places(0)[0]
+		w, at := c.Steps[0][0], c.Slots(0)[0]
 		first.Prompt = w.TaskOf(at, c.Prompt, "")
 		c = c.As(w)
 		brief = func(run Run) (string, []string) { return c.BriefOf(w, at, run) }

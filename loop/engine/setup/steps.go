@@ -38,28 +38,28 @@ func (c Config) checkSteps() error {
 	return nil
 }
 
-// Place says which of an iteration's agents one is.
-type Place struct {
+// Slot says which of an iteration's agents one is.
+type Slot struct {
 	Step, of int    // from 1
 	K        int    // among those of its step, from 1
 	Name     string // of the agent, with its number where the step has several of the name
 	Alone    bool   // nobody works beside it
 }
 
-func (p Place) IsLast() bool { return p.Step == p.of }
+func (s Slot) IsLast() bool { return s.Step == s.of }
 
 // String names the agent in a sentence: "step 2 of 3 (planner)".
-func (p Place) String() string {
-	if p.of == 1 {
-		return p.Name
+func (s Slot) String() string {
+	if s.of == 1 {
+		return s.Name
 	}
-	return fmt.Sprintf("step %d of %d (%s)", p.Step, p.of, p.Name)
+	return fmt.Sprintf("step %d of %d (%s)", s.Step, s.of, s.Name)
 }
 
-// Places are those of a step's agents.
-func (c Config) Places(n int) []Place {
+// Slots are those of a step's agents.
+func (c Config) Slots(n int) []Slot {
 	step := c.Steps[n]
-	all := make([]Place, len(step))
+	all := make([]Slot, len(step))
 	for k, w := range step {
 		name, before, same := stream.Line(w.Name, loop.LineLimit), 0, 0
 		for i, other := range step {
@@ -73,7 +73,7 @@ func (c Config) Places(n int) []Place {
 		if same > 1 {
 			name = fmt.Sprintf("%s %d", name, before)
 		}
-		all[k] = Place{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
+		all[k] = Slot{n + 1, len(c.Steps), k + 1, name, len(step) == 1}
 	}
 	return all
 }
@@ -85,7 +85,7 @@ const (
 )
 
 // TaskOf is what an agent is asked, after what was put into it.
-func (w Role) TaskOf(at Place, prompt, previous string) string {
+func (w Role) TaskOf(at Slot, prompt, previous string) string {
 	task := w.Task
 	switch {
 	case task == "" && at.Step == 1:
@@ -98,7 +98,7 @@ func (w Role) TaskOf(at Place, prompt, previous string) string {
 
 // CallOf is the call under which an agent's work is shown. What the step before came to stands
 // right above and isn't shown again, nor is a task that has nothing else.
-func (w Role) CallOf(at Place, id, prompt string) stream.ToolCall {
+func (w Role) CallOf(at Slot, id, prompt string) stream.ToolCall {
 	shown := stream.Plain(w.TaskOf(at, prompt, "…"))
 	if w.Task == "" && at.Step > 1 || strings.TrimSpace(shown) == "…" {
 		shown = ""
@@ -116,7 +116,7 @@ func (w Role) CallOf(at Place, id, prompt string) stream.ToolCall {
 }
 
 // BriefOf is what an agent of a step is started with, see Brief. run has its task as the prompt.
-func (c Config) BriefOf(w Role, at Place, run Run) (prompt string, args []string) {
+func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string) {
 	c = c.As(w)
 	if at.Step > 1 && !at.IsLast() { // the first and the last speak for all
 		run.Guidance, run.Refutation, run.Missed = nil, "", ""

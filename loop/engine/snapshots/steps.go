@@ -24,16 +24,16 @@ func (s *Taker) AfterStep(iteration int) (files int) {
 }
 
 // TellOfReaders says that agents of a step changed files, although they were to read only.
-func (s *Taker) TellOfReaders(places []setup.Place, iteration int) {
+func (s *Taker) TellOfReaders(slots []setup.Slot, iteration int) {
 	if n := s.AfterStep(iteration); n > 0 {
 		var names []string
-		for _, at := range places {
+		for _, at := range slots {
 			names = append(names, at.Name)
 		}
-		who := places[0]
+		who := slots[0]
 		who.Name = strings.Join(names, ", ")
 		verb := "is"
-		if len(places) > 1 {
+		if len(slots) > 1 {
 			verb = "are"
 		}
 		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb))

@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
-// place is where a setting is in Said, whatever its type.
-type place interface {
+// field is where a setting is in Said, whatever its type.
+type field interface {
 	// Kind is what a value is: "text", "duration", "true or false".
 	Kind() string
 	// IsIn says whether the setting is said.
@@ -24,46 +24,46 @@ type place interface {
 	copy(to *Said, from Said)
 }
 
-// spot is the place of a setting of one type, of which the zero value says nothing.
-type spot[T comparable] struct {
+// fieldOf is the field of a setting of one type, of which the zero value says nothing.
+type fieldOf[T comparable] struct {
 	kind  string
 	at    func(*Said) *T
 	parse func(string) (T, error)
 	text  func(T) string
 }
 
-func (s spot[T]) Kind() string { return s.kind }
+func (f fieldOf[T]) Kind() string { return f.kind }
 
-func (s spot[T]) IsIn(said Said) bool {
+func (f fieldOf[T]) IsIn(said Said) bool {
 	var none T
-	return *s.at(&said) != none
+	return *f.at(&said) != none
 }
 
-func (s spot[T]) Text(said Said) string {
-	if !s.IsIn(said) {
+func (f fieldOf[T]) Text(said Said) string {
+	if !f.IsIn(said) {
 		return ""
 	}
-	return s.text(*s.at(&said))
+	return f.text(*f.at(&said))
 }
 
-func (s spot[T]) set(to *Said, text string) error {
-	v, err := s.parse(text)
+func (f fieldOf[T]) set(to *Said, text string) error {
+	v, err := f.parse(text)
 	if err == nil {
-		*s.at(to) = v
+		*f.at(to) = v
 	}
 	return err
 }
 
-func (s spot[T]) copy(to *Said, from Said) { *s.at(to) = *s.at(&from) }
+func (f fieldOf[T]) copy(to *Said, from Said) { *f.at(to) = *f.at(&from) }
 
-// word is the place of a text.
-func word(at func(*Said) *string) place {
-	return spot[string]{"text", at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
+// word is the field of a text.
+func word(at func(*Said) *string) field {
+	return fieldOf[string]{"text", at, func(text string) (string, error) { return text, nil }, func(text string) string { return text }}
 }
 
-// yesNo is the place of a switch.
-func yesNo(at func(*Said) **bool) place {
-	return spot[*bool]{"true or false", at, func(text string) (*bool, error) {
+// yesNo is the field of a switch.
+func yesNo(at func(*Said) **bool) field {
+	return fieldOf[*bool]{"true or false", at, func(text string) (*bool, error) {
 		v, err := strconv.ParseBool(text)
 		if err != nil {
 			err = &ValueError{text, []string{"true", "false"}}
@@ -72,9 +72,9 @@ func yesNo(at func(*Said) **bool) place {
 	}, func(v *bool) string { return strconv.FormatBool(*v) }}
 }
 
-// span is the place of a length of time.
-func span(at func(*Said) **Span) place {
-	return spot[*Span]{string(limits.Span), at, func(text string) (*Span, error) {
+// span is the field of a length of time.
+func span(at func(*Said) **Span) field {
+	return fieldOf[*Span]{string(limits.Span), at, func(text string) (*Span, error) {
 		d, err := limits.ParseSpan(text)
 		return (*Span)(&d), err
 	}, func(d *Span) string { return tell.Duration(time.Duration(*d)) }}
