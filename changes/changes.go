@@ -56,7 +56,9 @@ type shots struct {
 	seen  stamp  // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
+	large bool   // it has too many entries for a stamp
 
+	naming      chan error           // while a ref is written; closed when others may come
 	findPrinted func() []os.FileInfo // see Options.Printed
 	printed     printed              // as found for this snapshot
 }
@@ -71,7 +73,8 @@ type kept struct {
 	book book
 	git  git.Git
 
-	known struct { // what was written last
+	unnamed string   // the list of the last snapshots, until the loop's ref leads to it
+	known   struct { // what was written last
 		last  tip
 		steps []step
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -182,4 +183,58 @@ func TestLocksOfAGitThatWasKilled(t *testing.T) {
 	begin(g.loop(), f.path(".git"))
 	own := bare(t, "a", "1\n").loop()
 	begin(own, own.book.GitDir)
+}
+
+// A process is killed while a snapshot gets its name, beside the next agent's start. The snapshot is there, and whoever
+// makes the next one names it, even where nothing has changed.
+func TestKilledBeforeASnapshotHasItsName(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("a script stands in for git")
+	}
+	f := repository(t, "a", "0\n")
+	f.opts.Dir = f.dir + ".changes"
+	t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
+	f.loop()
+	git, err := exec.LookPath("git")
+	f.must(err)
+	bin := t.TempDir()
+	f.must(os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase \"$*\" in *update-ref*) kill -9 $PPID; exit 1;; esac\nexec "+git+" \"$@\"\n"), 0o700))
+	program, err := os.Executable()
+	f.must(err)
+	cmd := exec.Command(program, "take-snapshots", f.dir)
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	out, _ := cmd.CombinedOutput()
+	if cmd.ProcessState.Exited() {
+		t.Fatalf("it wasn't killed: %s", out)
+	}
+	f.open("ralph-test")
+	f.changed(Range{0, 1}, "modified a +1 -1")
+	f.tried("rev-parse", "--quiet", "--verify", "refs/ralph/ralph-test/files:1")
+	f.start()
+	if f.git("rev-parse", "refs/ralph/ralph-test/files:1") != f.git("rev-parse", "refs/ralph/ralph-test/files:last") {
+		t.Error("the last snapshot has no name")
+	}
+	f.undo(Undo{Iteration: 1}, []string{"a"})
+	f.has("a", "0\n")
+}
+
+// A snapshot that can't get its name is told of by the next one at the latest.
+func TestANameThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "0\n").loop()
+	lock := f.path(".git/refs/ralph/ralph-test")
+	f.must(os.RemoveAll(lock))
+	f.must(os.WriteFile(lock, nil, 0o600))
+	f.after(1, "a", "1\n")
+	if err := f.Settle(); err == nil {
+		t.Error("it says that it has one")
+	}
+	if _, err := f.After(context.Background(), 2); err == nil {
+		t.Error("nobody is told")
+	}
+	f.must(os.Remove(lock))
+	f.after(3)
+	f.git("rev-parse", "refs/ralph/ralph-test/files:1")
+	f.undo(Undo{Iteration: 1}, []string{"a"})
 }

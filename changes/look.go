@@ -49,9 +49,9 @@ func (s stamp) same(older stamp) bool {
 var seed = maphash.MakeSeed()
 
 // look makes a stamp of the folder, but for files that are printed into; the zero one
-// of a folder that isn't small or can't be read.
-func (b book) look(but printed) stamp {
-	s := stamp{sum: 1, taken: time.Now()}
+// of a folder that is large or can't be read.
+func (b book) look(but printed) (s stamp, isLarge bool) {
+	s = stamp{sum: 1, taken: time.Now()}
 	left := smallFolder
 	var visit func(dir, path string) bool
 	visit = func(dir, path string) bool {
@@ -83,9 +83,9 @@ func (b book) look(but printed) stamp {
 		return true
 	}
 	if !visit(b.Folder, "") {
-		return stamp{}
+		return stamp{}, left < 0
 	}
-	return s
+	return s, false
 }
 
 func (s *stamp) add(path string, t trace) {

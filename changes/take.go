@@ -98,7 +98,11 @@ func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
-	now, refs := s.book.look(s.printed), s.refsNow()
+	var now stamp
+	if !s.large { // it stays so
+		now, s.large = s.book.look(s.printed)
+	}
+	refs := s.refsNow()
 	if last.list != "" && s.seen.tip == last && now.same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
@@ -174,11 +178,16 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 	if made.tree == "" || len(seen.paths)+len(seen.beyond) > 0 {
 		made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
 	}
-	if err == nil && made.tree == last.tree {
-		os.Remove(begun)
-	}
-	if err != nil || made.tree == last.tree {
+	if err != nil {
 		return taken, last, err
+	}
+	if made.tree == last.tree {
+		if unfinished != nil {
+			os.Remove(begun)
+			return taken, last, nil
+		}
+		s.unnamed = last.list // its name may be all that was missing
+		return taken, last, s.name(ctx)
 	}
 	tree, counted := made.tree, make(chan error, 1)
 	go func() {
@@ -190,12 +199,15 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 		taken.Summary = Sum(files)
 		counted <- err
 	}()
-	made, err = s.keep(ctx, last, tree, next)
+	if made, err = s.keep(ctx, last, tree, next); err == nil && (last.list == "" || unfinished == nil) {
+		err = s.name(ctx) // as it may be impossible here, or failed before
+	}
 	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
 }
 
-// keep writes a tree down as the last snapshot, and has the loop's ref name it: git keeps what has a name.
+// keep writes a tree down as the last snapshot. It gets its name behind that, beside the next agent's start: who ends
+// in between leaves a mark by which the next one names it, and git removes nothing that is so young.
 func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (made tip, err error) {
 	var steps []step
 	switch last {
@@ -217,10 +229,8 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (made 
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
-	s.known.last, s.known.steps = made, steps
-	os.Remove(filepath.Join(s.home, begunName))
-	_, err = s.git.Run(ctx, nil, "update-ref", s.refsOf()+refName, made.list)
-	return made, err
+	s.known.last, s.known.steps, s.unnamed = made, steps, made.list
+	return made, nil
 }
 
 // refName is what stands behind a loop's id in the name of its ref.

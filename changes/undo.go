@@ -2,6 +2,7 @@ package changes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -148,7 +149,7 @@ func (s *Store) mayWrite() error {
 
 // takeBack takes back the chosen steps, the newest first, and makes a snapshot
 // of that.
-func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step) bool) (Undone, error) {
+func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step) bool) (undone Undone, err error) {
 	within, err := s.within(u.Paths)
 	if err != nil {
 		return Undone{}, err
@@ -157,7 +158,10 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 	if err != nil {
 		return Undone{}, err
 	}
-	defer release()
+	defer func() {
+		release()
+		err = cmp.Or(err, s.Settle())
+	}()
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}

@@ -40,7 +40,8 @@ type Taker struct {
 
 	Commits func() []string // since it was called last
 
-	between bool // the run that is under way has some already of what it changed
+	committed changes.State // in which there was nothing to commit
+	between   bool          // the run that is under way has some already of what it changed
 
 	Going, alive         context.Context // until the loop is to end; until it has to be gone
 	stopGoing, stopAlive context.CancelFunc
@@ -248,6 +249,9 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
+	if err := s.Store.Settle(); err != nil && s.alive.Err() == nil {
+		s.warn("git may remove the last snapshot in two weeks, as it has no name: " + err.Error())
+	}
 	files, err := s.Store.Files(s.alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil
