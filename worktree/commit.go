@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
@@ -31,26 +32,31 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 	if !t.isOn(ctx, own, branch) {
 		return false, refuse(ReasonStrayed, "the agent has left the loop's branch "+t.Branch, "switch back to it")
 	}
-	heads, err := own.line(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
-	head, was, _ := strings.Cut(heads, "\n")
-	if err != nil || was == snapshot {
-		return false, err
-	}
 	scratch := filepath.Join(t.Admin, "ralph-index") // goes with the tree, even after a kill
 	defer os.Remove(scratch)
-	at, isStaged, err := own.stageSnapshot(ctx, scratch, snapshot, skip)
-	tree := snapshot
-	if err == nil && !isStaged {
-		var left leftover
-		left, err = lookForLeftover(ctx, own, scratch, skip)
-		tree = left.tree
+	var at index
+	var isStaged bool
+	var stageErr error
+	var staging sync.WaitGroup
+	staging.Go(func() { at, isStaged, stageErr = own.stageSnapshot(ctx, scratch, snapshot, skip) })
+	heads, err := own.line(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	head, was, _ := strings.Cut(heads, "\n")
+	made := ""
+	if err == nil && snapshot != "" && was != snapshot { // nobody knows of it yet
+		made, err = own.commit(ctx, snapshot, message, head)
 	}
-	if err != nil || tree == was {
+	staging.Wait()
+	if err = cmp.Or(err, stageErr); err != nil || was == snapshot {
 		return false, err
 	}
-	made, err := new(landing).commitAs(ctx, own, tree, message, head)
-	if err != nil {
-		return false, cmp.Or(knowsWho(ctx, own), err)
+	if !isStaged {
+		left, err := lookForLeftover(ctx, own, scratch, skip)
+		if err != nil || left.tree == was {
+			return false, err
+		}
+		if made, err = own.commit(ctx, left.tree, message, head); err != nil {
+			return false, err
+		}
 	}
 	if _, err := own.run(ctx, "", "update-ref", "-m", "commit: by ralph-lsp", branch, made, head); err != nil {
 		return false, err
@@ -62,6 +68,15 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 		return true, fmt.Errorf("committed, but git's index is as it was: %w", err)
 	}
 	return true, nil
+}
+
+// commit makes a commit that no branch has.
+func (g checkout) commit(ctx context.Context, tree, message, parent string) (string, error) {
+	made, err := new(landing).commitAs(ctx, g, tree, message, parent)
+	if err != nil {
+		err = cmp.Or(knowsWho(ctx, g), err)
+	}
+	return made, err
 }
 
 // isOn says whether a branch is checked out. Where refs are files no git is needed.

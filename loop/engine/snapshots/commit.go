@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -21,7 +22,13 @@ func (s *Taker) CommitIteration(iteration int, title, words string) {
 	if s.Store != nil && s.Store.IsWhole() {
 		snapshot = s.Now.Tree
 	}
-	_, err := tree.Commit(s.alive, message, snapshot, loop.OwnFilesIn(tree))
+	if snapshot != "" && s.Now == s.committed { // neither a file nor a branch has changed since
+		return
+	}
+	isMade, err := tree.Commit(s.alive, message, snapshot, loop.OwnFilesIn(tree))
+	if s.committed = s.Now; isMade || err != nil {
+		s.committed = changes.State{}
+	}
 	if err == nil || s.alive.Err() != nil {
 		return
 	}
