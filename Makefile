@@ -23,11 +23,15 @@ PLATFORMS   := darwin/amd64 darwin/arm64 linux/arm64 windows/amd64 windows/arm64
 
 # A checkout that belongs to another user must build too: git refuses to
 # describe it, and Go would fail to stamp the binary.
-export GOFLAGS += -buildvcs=false
+# All is built as releases are, without cgo and without the checkout's path: what one part compiles
+# is there for the others, and for other checkouts. Only the race detector needs cgo.
+export GOFLAGS += -buildvcs=false -trimpath
+export CGO_ENABLED := 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# Prints what go test says, but for packages without tests.
-RESULTS := { grep -vE '^\? ' || true; }
+# Tests of all rooms; make vet has what go vet says of them. RESULTS shows what failed, and keeps how long tests took.
+GO_TEST := go test -json -vet=off -timeout 30m
+RESULTS := go run ./internal/test/results
 # Prints the figures, and why there are none.
 FIGURES := { grep -vE '^(goos|goarch|pkg|cpu|PASS|ok) ?' || true; }
 
@@ -37,7 +41,7 @@ help: ## this list
 
 .PHONY: build
 build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
-	@CGO_ENABLED=0 go build -trimpath -tags grpcnotrace -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	@go build -tags grpcnotrace -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 # Each editor adds its tests, what they need and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
@@ -56,14 +60,15 @@ EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine)
 	@logs=$$(mktemp -d); \
 	lane() { for part in "$$@"; do \
-		begun=$$SECONDS; \
-		$(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1 || echo $$part >>$$logs/.failed; \
-		cat $$logs/$$part; echo $$part $$((SECONDS - begun)) >>$$logs/.took; \
-	done; }; \
+		TIMEFORMAT="$$part %0R %0U %0S"; \
+		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
+		cat $$logs/$$part; \
+	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
 	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; touch $$logs/.fetched; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
 	lane $(CHECKS) unit windows </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
-	echo "make test took $$SECONDS s:" $$(cat $$logs/.took); \
+	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
+	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
 # A part that misses something fetches it, too, and says what is wrong.
@@ -90,9 +95,7 @@ format:
 
 .PHONY: vet
 vet:
-	@go vet ./...
-	@go vet -tags e2e ./e2e/...
-	@GOOS=windows go vet -tags smoke ./e2e/windows
+	@go vet -tags e2e,smoke ./...
 
 .PHONY: staticcheck
 staticcheck: $(STATICCHECK)
@@ -144,8 +147,8 @@ LONGEST := ./sandbox ./cmd/ralph-lsp ./loop/engine ./server ./fleet
 .PHONY: unit
 unit: export GORACE := atexit_sleep_ms=0
 unit: bubblewrap ## the tests that need nothing installed, under the race detector but for those of large amounts
-	@go test -race -p $(AT_ONCE) -timeout 30m $(LONGEST) ./... | $(RESULTS)
-	@$(BULK); go test -p $(AT_ONCE) -timeout 30m -run "^($$tests)$$" $$packages | $(RESULTS)
+	@CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE) $(LONGEST) ./... | $(RESULTS)
+	@$(BULK); $(GO_TEST) -p $(AT_ONCE) -run "^($$tests)$$" $$packages | $(RESULTS)
 
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them.
 .PHONY: quick
@@ -156,7 +159,7 @@ quick: bubblewrap ## the tests of what differs from main, and of who imports tha
 		BEGIN { n = split(changed, dirs, "\n"); for (i = 1; i <= n; i++) isChanged[dirs[i]] = 1 } \
 		{ imports[$$2] = $$0; if ($$1 in isChanged) rooms[$$2] = 1 } \
 		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print p; break } } }'); \
-	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -timeout 10m $$rooms | $(RESULTS); fi
+	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -timeout 10m $$rooms | $(RESULTS); fi
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
@@ -185,7 +188,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@go test -tags e2e -count=1 -p 2 -parallel 3 -timeout 30m ./e2e/... | $(RESULTS)
+	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... | $(RESULTS)
 endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make test fetches none.
@@ -230,7 +233,7 @@ fuzz: ## each fuzz target for FUZZTIME
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
-			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package | $(RESULTS); \
+			go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
 		done; \
 	done
 
