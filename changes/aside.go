@@ -31,13 +31,13 @@ type Past struct {
 // Trees are those that the files had since somebody but an iteration changed them
 // last, the oldest first; none of a loop that has no snapshots yet.
 func (s *views) Trees(ctx context.Context) ([]Past, error) {
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if errors.Is(err, ErrNone) {
 		return nil, nil
 	}
 	var trees []Past
 	iteration := 0
-	for _, st := range steps {
+	for _, st := range snapshots {
 		if st.Kind == kindIteration {
 			iteration = st.Number
 		} else {

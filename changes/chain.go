@@ -28,8 +28,8 @@ const (
 	kindRedo      kind = "redo" // with the commit of the undo
 )
 
-// step is a snapshot with what it is about. Where nothing changed there is none.
-type step struct {
+// snapshot is one with what it is about. Where nothing changed there is none.
+type snapshot struct {
 	Kind   kind
 	Number int    // of the iteration
 	Of     string // the id of the undo that a redo took back
@@ -40,7 +40,7 @@ type step struct {
 }
 
 // about is what the kind needs besides.
-func (s step) about() string {
+func (s snapshot) about() string {
 	switch s.Kind {
 	case kindIteration:
 		return strconv.Itoa(s.Number)
@@ -50,8 +50,8 @@ func (s step) about() string {
 	return ""
 }
 
-func stepOf(what, about string) step {
-	st := step{Kind: kind(what)}
+func snapshotOf(what, about string) snapshot {
+	st := snapshot{Kind: kind(what)}
 	switch st.Kind {
 	case kindIteration:
 		st.Number, _ = strconv.Atoi(about)
@@ -62,9 +62,9 @@ func stepOf(what, about string) step {
 }
 
 // listing is what git makes the tree of that lists snapshots.
-func listing(steps []step) []byte {
+func listing(snapshots []snapshot) []byte {
 	trees := map[string]string{}
-	for place, st := range steps {
+	for place, st := range snapshots {
 		trees[fmt.Sprintf("step.%d.%s.%s.%d.%s", place, st.Kind, st.about(), st.made, st.id)] = st.tree
 		switch trees["last"] = st.tree; st.Kind {
 		case kindStart:
@@ -80,8 +80,8 @@ func listing(steps []step) []byte {
 	return b.Bytes()
 }
 
-// steps are the loop's snapshots, the oldest first.
-func (s *kept) steps(ctx context.Context) ([]step, error) {
+// snapshots are the loop's snapshots, the oldest first.
+func (s *kept) snapshots(ctx context.Context) ([]snapshot, error) {
 	last, err := s.tip()
 	if err != nil {
 		return nil, err
@@ -89,47 +89,47 @@ func (s *kept) steps(ctx context.Context) ([]step, error) {
 	if last.list == "" {
 		return nil, ErrNone
 	}
-	steps, err := s.listed(ctx, last.list)
+	snapshots, err := s.listed(ctx, last.list)
 	if git.ExitCode(err) > 0 { // another repository is there by now, say
 		err = fmt.Errorf("%w any more: %w", ErrNone, err)
 	}
-	if err == nil && len(steps) == 0 {
+	if err == nil && len(snapshots) == 0 {
 		err = fmt.Errorf("reading the snapshots: %s lists none", last.list)
 	}
-	return steps, err
+	return snapshots, err
 }
 
 // listed are the snapshots that a tree lists.
-func (s *kept) listed(ctx context.Context, list string) ([]step, error) {
+func (s *kept) listed(ctx context.Context, list string) ([]snapshot, error) {
 	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", list)
 	if err != nil {
 		return nil, err
 	}
-	at := map[int]step{}
+	at := map[int]snapshot{}
 	for _, line := range git.Fields(out) { // "040000 tree oid\tname"
 		of, name, _ := strings.Cut(line, "\t")
 		words := strings.Split(name, ".")
 		if len(words) != 6 {
 			continue
 		}
-		st := stepOf(words[2], words[3])
+		st := snapshotOf(words[2], words[3])
 		st.tree, st.id = of[strings.LastIndexByte(of, ' ')+1:], words[5]
 		st.made, _ = strconv.ParseInt(words[4], 10, 64)
 		place, _ := strconv.Atoi(words[1])
 		at[place] = st
 	}
-	steps := make([]step, 0, len(at))
+	snapshots := make([]snapshot, 0, len(at))
 	for _, place := range slices.Sorted(maps.Keys(at)) {
-		steps = append(steps, at[place])
+		snapshots = append(snapshots, at[place])
 	}
-	return steps, nil
+	return snapshots, nil
 }
 
 // at is the index of the snapshot that shows the folder after iteration n: the
 // last one of the iterations up to it.
-func at(steps []step, n int) int {
+func at(snapshots []snapshot, n int) int {
 	found := 0
-	for i, st := range steps {
+	for i, st := range snapshots {
 		if st.Kind == kindIteration && st.Number <= n {
 			found = i
 		}
@@ -138,20 +138,20 @@ func at(steps []step, n int) int {
 }
 
 // span is a row of snapshots without a gap, and the one before the first of them.
-type span struct{ from, first, to step }
+type span struct{ from, first, to snapshot }
 
-// spans joins the chosen steps that follow each other, the oldest first.
-func spans(steps []step, chosen func(step) bool) []span {
+// spans joins the chosen snapshots that follow each other, the oldest first.
+func spans(snapshots []snapshot, chosen func(snapshot) bool) []span {
 	var found []span
-	for i := 1; i < len(steps); i++ {
-		if !chosen(steps[i]) {
+	for i := 1; i < len(snapshots); i++ {
+		if !chosen(snapshots[i]) {
 			continue
 		}
-		if n := len(found); n > 0 && found[n-1].to == steps[i-1] {
-			found[n-1].to = steps[i]
+		if n := len(found); n > 0 && found[n-1].to == snapshots[i-1] {
+			found[n-1].to = snapshots[i]
 			continue
 		}
-		found = append(found, span{steps[i-1], steps[i], steps[i]})
+		found = append(found, span{snapshots[i-1], snapshots[i], snapshots[i]})
 	}
 	return found
 }

@@ -75,8 +75,8 @@ type kept struct {
 
 	unnamed string   // the list of the last snapshots, until the loop's ref leads to it
 	known   struct { // what was written last
-		last  tip
-		steps []step
+		last      tip
+		snapshots []snapshot
 	}
 
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while

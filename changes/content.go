@@ -35,34 +35,34 @@ const Reviewed = -2
 //
 // Errors: ErrNone, *OutsideError, *TooLargeError, and what git says.
 func (s *views) Content(ctx context.Context, n int, path string) (Content, error) {
-	return s.read(ctx, path, func(steps []step, name string) (tree string, err error) {
+	return s.read(ctx, path, func(snapshots []snapshot, name string) (tree string, err error) {
 		switch n {
 		case Latest:
-			return steps[len(steps)-1].tree, nil
+			return snapshots[len(snapshots)-1].tree, nil
 		case Reviewed:
 			marks, err := s.marks()
 			if m, ok := marks[name]; ok && m.id == inPart {
 				return "", err
 			} else if ok {
-				return steps[max(indexOf(steps, m.id), 0)].tree, err
+				return snapshots[max(indexOf(snapshots, m.id), 0)].tree, err
 			}
-			return steps[0].tree, err
+			return snapshots[0].tree, err
 		}
-		return steps[at(steps, n)].tree, nil
+		return snapshots[at(snapshots, n)].tree, nil
 	})
 }
 
 // ContentBefore reads a file as iteration n has found it.
 func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content, error) {
-	return s.read(ctx, path, func(steps []step, _ string) (string, error) {
-		from, _ := ends(steps, Range{n - 1, n})
+	return s.read(ctx, path, func(snapshots []snapshot, _ string) (string, error) {
+		from, _ := ends(snapshots, Range{n - 1, n})
 		return from.tree, nil
 	})
 }
 
 // read reads a file of the tree that is chosen; of none: as far as the user has kept it. How large it is is known before
 // it is read; what a filter makes of it isn't.
-func (s *views) read(ctx context.Context, path string, treeFor func(steps []step, name string) (string, error)) (Content, error) {
+func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []snapshot, name string) (string, error)) (Content, error) {
 	within, err := s.within([]string{path})
 	if err == nil && len(within) == 0 {
 		err = &OutsideError{path}
@@ -70,12 +70,12 @@ func (s *views) read(ctx context.Context, path string, treeFor func(steps []step
 	if err != nil {
 		return Content{}, err
 	}
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return Content{}, err
 	}
 	name := strings.TrimPrefix(within[0], s.book.prefix())
-	tree, err := treeFor(steps, name)
+	tree, err := treeFor(snapshots, name)
 	if err != nil {
 		return Content{}, err
 	}
@@ -154,17 +154,17 @@ func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 	if err != nil {
 		return nil, err
 	}
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var found []Iteration
 	var pairs strings.Builder
 	last := 0
-	for _, st := range steps {
+	for _, st := range snapshots {
 		if n := st.Number; st.Kind == kindIteration && n > max(last, r.From) && (r.To < 0 || n <= r.To) {
 			last = n
-			from, to := ends(steps, Range{n - 1, n})
+			from, to := ends(snapshots, Range{n - 1, n})
 			fmt.Fprintf(&pairs, "%s %s\n", from.tree, to.tree)
 			found = append(found, Iteration{Number: n})
 		}

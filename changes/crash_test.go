@@ -94,8 +94,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			f.open("ralph-test")
 		}
 		if f.Store != nil {
-			if steps, err := f.steps(context.Background()); err == nil {
-				now = len(steps)
+			if snapshots, err := f.snapshots(context.Background()); err == nil {
+				now = len(snapshots)
 			}
 		}
 		if now < made {

@@ -65,27 +65,27 @@ func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, err
 	if err != nil {
 		return nil, err
 	}
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
-	from, to := ends(steps, r)
+	from, to := ends(snapshots, r)
 	files, err := s.compare(ctx, from.tree, to.tree, within)
 	if err != nil {
 		return nil, err
 	}
-	until := indexOf(steps, to.id)
-	if err := s.markKept(files, steps, until); err != nil {
+	until := indexOf(snapshots, to.id)
+	if err := s.markKept(files, snapshots, until); err != nil {
 		return nil, err
 	}
-	return files, s.markLast(ctx, files, steps[until:])
+	return files, s.markLast(ctx, files, snapshots[until:])
 }
 
-// markLast says of each file whether no iteration has changed it in the steps
+// markLast says of each file whether no iteration has changed it in the snapshots
 // behind the first one.
-func (s *views) markLast(ctx context.Context, files []File, steps []step) error {
+func (s *views) markLast(ctx context.Context, files []File, snapshots []snapshot) error {
 	later := map[string]entry{}
-	for _, sp := range spans(steps, func(st step) bool { return st.Kind == kindIteration }) {
+	for _, sp := range spans(snapshots, func(st snapshot) bool { return st.Kind == kindIteration }) {
 		changed, err := s.entries(ctx, sp.from.tree, sp.to.tree, nil)
 		if err != nil {
 			return err
@@ -113,26 +113,26 @@ func (s *views) ends(ctx context.Context, r Range, paths []string) (from, to str
 	if within, err = s.within(paths); err != nil {
 		return "", "", nil, err
 	}
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return "", "", nil, err
 	}
-	first, last := ends(steps, r)
+	first, last := ends(snapshots, r)
 	return first.tree, last.tree, within, nil
 }
 
 // ends are the snapshots that a range leads from and to.
-func ends(steps []step, r Range) (from, to step) {
+func ends(snapshots []snapshot, r Range) (from, to snapshot) {
 	if r.To >= 0 && r.From == r.To-1 { // one iteration: without what was changed before it began
-		if own := spans(steps, func(st step) bool { return st.Kind == kindIteration && st.Number == r.To }); len(own) > 0 {
+		if own := spans(snapshots, func(st snapshot) bool { return st.Kind == kindIteration && st.Number == r.To }); len(own) > 0 {
 			return own[0].from, own[len(own)-1].to
 		}
 	}
-	to = steps[len(steps)-1]
+	to = snapshots[len(snapshots)-1]
 	if r.To >= 0 {
-		to = steps[at(steps, r.To)]
+		to = snapshots[at(snapshots, r.To)]
 	}
-	return steps[at(steps, r.From)], to
+	return snapshots[at(snapshots, r.From)], to
 }
 
 // OutsideError says that a path isn't in the loop's folder.

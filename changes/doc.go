@@ -8,7 +8,7 @@
 // A Store has the snapshots of one loop (take.go makes them). hold.go lets one process at a time
 // make snapshots, and cleans up after a killed one. In a small folder, look.go sees from the
 // entries that nothing changed, and git isn't started; without git, bare.go says whether files hold
-// something new. chain.go reads the snapshots as steps (an iteration's, the user's, an undo's),
-// undo.go takes steps back with a three-way merge per file, restore.go writes the files.
+// something new. chain.go reads what each snapshot came after (an iteration's, the user's, an undo's),
+// undo.go takes back what a snapshot brought, with a three-way merge per file, restore.go writes the files.
 // docs/CHANGES.md says what users rely on.
 package changes

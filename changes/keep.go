@@ -87,7 +87,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		return nil, err
 	}
 	defer release()
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -96,25 +96,25 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		return nil, err
 	}
 	done := map[string]bool{}
-	to := len(steps) - 1
+	to := len(snapshots) - 1
 	if n >= 0 {
-		to = at(steps, n)
+		to = at(snapshots, n)
 	}
 	for path, m := range marks { // also of what is as before the loop again
-		if covers(within, s.book.prefix()+path) && (!kept || indexOf(steps, m.id) <= to) {
+		if covers(within, s.book.prefix()+path) && (!kept || indexOf(snapshots, m.id) <= to) {
 			delete(marks, path)
 			done[path] = !kept
 		}
 	}
 	if kept {
-		changed, err := s.entries(ctx, steps[0].tree, steps[to].tree, within)
+		changed, err := s.entries(ctx, snapshots[0].tree, snapshots[to].tree, within)
 		if err != nil {
 			return nil, err
 		}
 		for path, e := range changed {
 			done[path] = true
 			if _, later := marks[path]; !later {
-				marks[path] = mark{e.new, steps[to].id}
+				marks[path] = mark{e.new, snapshots[to].id}
 			}
 		}
 	}
@@ -139,12 +139,12 @@ func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all boo
 		return false, err
 	}
 	defer release()
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return false, err
 	}
-	last := steps[len(steps)-1]
-	changed, err := s.entries(ctx, steps[0].tree, last.tree, within)
+	last := snapshots[len(snapshots)-1]
+	changed, err := s.entries(ctx, snapshots[0].tree, last.tree, within)
 	if err != nil {
 		return false, err
 	}
@@ -183,20 +183,20 @@ func covers(paths []string, path string) bool {
 }
 
 // indexOf is the place of a snapshot; -1 for one that isn't there.
-func indexOf(steps []step, id string) int {
-	return slices.IndexFunc(steps, func(st step) bool { return st.id == id })
+func indexOf(snapshots []snapshot, id string) int {
+	return slices.IndexFunc(snapshots, func(st snapshot) bool { return st.id == id })
 }
 
 // markKept says of each file whether the user has reviewed it as it is in the
 // snapshot to, or later.
-func (s *views) markKept(files []File, steps []step, to int) error {
+func (s *views) markKept(files []File, snapshots []snapshot, to int) error {
 	marks, err := s.marks()
 	if err != nil {
 		return err
 	}
 	for i, f := range files {
 		m, ok := marks[f.Path]
-		files[i].Kept = ok && (m.version == f.version || indexOf(steps, m.id) >= to)
+		files[i].Kept = ok && (m.version == f.version || indexOf(snapshots, m.id) >= to)
 	}
 	return nil
 }

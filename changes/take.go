@@ -54,7 +54,7 @@ func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 2\n") }
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
 func (s *shots) Start(ctx context.Context) (Taken, error) {
-	return s.record(ctx, step{Kind: kindBetween})
+	return s.record(ctx, snapshot{Kind: kindBetween})
 }
 
 // Begin says that an agent begins to work in the folder, until After. A snapshot that
@@ -68,10 +68,10 @@ func (s *shots) Begin() error {
 
 // After makes a snapshot of the folder as iteration n has left it.
 func (s *shots) After(ctx context.Context, n int) (Taken, error) {
-	return s.record(ctx, step{Kind: kindIteration, Number: n})
+	return s.record(ctx, snapshot{Kind: kindIteration, Number: n})
 }
 
-func (s *shots) record(ctx context.Context, next step) (Taken, error) {
+func (s *shots) record(ctx context.Context, next snapshot) (Taken, error) {
 	release, err := s.hold(ctx)
 	if err != nil {
 		return Taken{}, err
@@ -81,7 +81,7 @@ func (s *shots) record(ctx context.Context, next step) (Taken, error) {
 }
 
 // take makes a snapshot, which is none when nothing has changed. The lock is held.
-func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
+func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error) {
 	last, err := s.tip()
 	if err != nil {
 		return Taken{}, err
@@ -132,10 +132,10 @@ func (s *shots) take(ctx context.Context, next step) (taken Taken, err error) {
 }
 
 // takeWithGit has git look what changed, and writes the snapshot down.
-func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Taken, made tip, err error) {
+func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken Taken, made tip, err error) {
 	var submodules []string
 	if last.list == "" {
-		next = step{Kind: kindStart}
+		next = snapshot{Kind: kindStart}
 		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
@@ -208,28 +208,28 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next step) (taken Tak
 
 // keep writes a tree down as the last snapshot. It gets its name behind that, beside the next agent's start: who ends
 // in between leaves a mark by which the next one names it, and git removes nothing that is so young.
-func (s *shots) keep(ctx context.Context, last tip, tree string, as step) (made tip, err error) {
-	var steps []step
+func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
+	var snapshots []snapshot
 	switch last {
 	case tip{}: // it is the first
 	case s.known.last:
-		steps = s.known.steps
+		snapshots = s.known.snapshots
 	default:
-		if steps, err = s.steps(ctx); err != nil {
+		if snapshots, err = s.snapshots(ctx); err != nil {
 			return last, err
 		}
 	}
-	as.id, as.made, as.tree = strconv.Itoa(len(steps)), time.Now().Unix(), tree
-	steps = append(slices.Clip(steps), as)
+	as.id, as.made, as.tree = strconv.Itoa(len(snapshots)), time.Now().Unix(), tree
+	snapshots = append(slices.Clip(snapshots), as)
 	made.tree = tree
-	if made.list, err = s.git.Text(ctx, listing(steps), "mktree", "-z", "--missing"); err != nil {
+	if made.list, err = s.git.Text(ctx, listing(snapshots), "mktree", "-z", "--missing"); err != nil {
 		return last, err
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
-	s.known.last, s.known.steps, s.unnamed = made, steps, made.list
+	s.known.last, s.known.snapshots, s.unnamed = made, snapshots, made.list
 	return made, nil
 }
 

@@ -25,17 +25,17 @@ type Touched struct {
 //
 // Errors: ErrNone, and what git says.
 func (s *views) Touched(ctx context.Context) ([]Touched, error) {
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return nil, err
 	}
-	each, err := s.eachStep(ctx, steps)
+	each, err := s.eachStep(ctx, snapshots)
 	if err != nil {
 		return nil, err
 	}
 	touched := map[string]Touched{}
 	for i, changed := range each {
-		kind := steps[i+1].Kind
+		kind := snapshots[i+1].Kind
 		byLoop := kind == kindIteration || kind == kindCutOff
 		for path, e := range changed {
 			t, ok := touched[path]
@@ -73,11 +73,11 @@ func (s *views) Touched(ctx context.Context) ([]Touched, error) {
 
 // eachStep is what changed from each snapshot to the next, by path in the folder.
 // One git looks at them all.
-func (s *views) eachStep(ctx context.Context, steps []step) ([]map[string]entry, error) {
-	each := make([]map[string]entry, 0, len(steps))
+func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[string]entry, error) {
+	each := make([]map[string]entry, 0, len(snapshots))
 	var pairs strings.Builder
-	for i := 1; i < len(steps); i++ {
-		fmt.Fprintf(&pairs, "%s %s\n", steps[i-1].tree, steps[i].tree)
+	for i := 1; i < len(snapshots); i++ {
+		fmt.Fprintf(&pairs, "%s %s\n", snapshots[i-1].tree, snapshots[i].tree)
 	}
 	if pairs.Len() == 0 {
 		return nil, nil
@@ -86,7 +86,7 @@ func (s *views) eachStep(ctx context.Context, steps []step) ([]map[string]entry,
 	if err != nil {
 		return nil, err
 	}
-	for f := git.Fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a step, ":100644 100644 oid oid M", "path"
+	for f := git.Fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a snapshot, ":100644 100644 oid oid M", "path"
 		head := f[0]
 		for !strings.HasPrefix(head, ":") && head != "" {
 			each = append(each, map[string]entry{})
@@ -101,8 +101,8 @@ func (s *views) eachStep(ctx context.Context, steps []step) ([]map[string]entry,
 		f = f[1:]
 		each[len(each)-1][f[0]] = entryOf(head)
 	}
-	if len(each) != len(steps)-1 {
-		return nil, fmt.Errorf("git diff-tree: %d of %d steps are told", len(each), len(steps)-1)
+	if len(each) != len(snapshots)-1 {
+		return nil, fmt.Errorf("git diff-tree: %d of %d snapshots are told", len(each), len(snapshots)-1)
 	}
 	return each, nil
 }

@@ -66,7 +66,7 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 	if err := s.bothNames(ctx, &u); err != nil {
 		return Undone{}, err
 	}
-	return s.takeBack(ctx, step{Kind: kindUndo}, u, func(st step) bool {
+	return s.takeBack(ctx, snapshot{Kind: kindUndo}, u, func(st snapshot) bool {
 		return st.Kind == kindIteration && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
 	})
 }
@@ -110,7 +110,7 @@ func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	return s.takeBack(ctx, step{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other step) bool { return other.id == undo })
+	return s.takeBack(ctx, snapshot{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other snapshot) bool { return other.id == undo })
 }
 
 // CanRedo says whether there is an undo to take back.
@@ -124,12 +124,12 @@ func (s *Store) CanRedo(ctx context.Context) (bool, error) {
 
 // lastUndo is the id of the snapshot of the last undo that wasn't taken back.
 func (s *Store) lastUndo(ctx context.Context) (id string, err error) {
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return "", err
 	}
 	redone := map[string]bool{}
-	for _, st := range slices.Backward(steps) {
+	for _, st := range slices.Backward(snapshots) {
 		switch {
 		case st.Kind == kindRedo:
 			redone[st.Of] = true
@@ -147,9 +147,9 @@ func (s *Store) mayWrite() error {
 	return s.MayWrite()
 }
 
-// takeBack takes back the chosen steps, the newest first, and makes a snapshot
+// takeBack takes back what the chosen snapshots brought, the newest first, and makes a snapshot
 // of that.
-func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step) bool) (undone Undone, err error) {
+func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(snapshot) bool) (undone Undone, err error) {
 	within, err := s.within(u.Paths)
 	if err != nil {
 		return Undone{}, err
@@ -166,16 +166,16 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 		return Undone{}, err
 	}
 	s.seen = stamp{} // here it is git that has to look
-	if _, err := s.take(ctx, step{Kind: kindBetween}); err != nil {
+	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
 	}
-	steps, err := s.steps(ctx)
+	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return Undone{}, err
 	}
 	p := restoration{store: s, as: as, markers: u.Merge, now: map[string]version{}, then: map[string]version{}, marked: map[string]bool{}, refused: map[string]string{}}
-	for _, sp := range slices.Backward(spans(steps, chosen)) {
-		if err := p.takeBack(ctx, sp, steps[len(steps)-1], within); err != nil {
+	for _, sp := range slices.Backward(spans(snapshots, chosen)) {
+		if err := p.takeBack(ctx, sp, snapshots[len(snapshots)-1], within); err != nil {
 			return Undone{}, err
 		}
 	}
@@ -187,13 +187,13 @@ func (s *Store) takeBack(ctx context.Context, as step, u Undo, chosen func(step)
 		}
 	}
 	done := p.outcome()
-	done.HeadMoved = len(p.then) > 0 && s.hasHeadMoved(ctx, steps[0])
+	done.HeadMoved = len(p.then) > 0 && s.hasHeadMoved(ctx, snapshots[0])
 	return done, err
 }
 
 // hasHeadMoved says whether HEAD was moved in a second behind that of a snapshot.
 // Where the repository keeps no reflog, nobody knows.
-func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
+func (s *Store) hasHeadMoved(ctx context.Context, since snapshot) bool {
 	if s.book.Own {
 		return false
 	}
@@ -209,7 +209,7 @@ func (s *Store) hasHeadMoved(ctx context.Context, since step) bool {
 // restoration is what is to become of files.
 type restoration struct {
 	store   *Store
-	as      step
+	as      snapshot
 	markers bool               // where both sides changed the same place
 	now     map[string]version // as they are
 	then    map[string]version // as they shall be
@@ -240,7 +240,7 @@ func (p *restoration) refuse(path, why string) {
 }
 
 // takeBack adds what takes back one span of snapshots.
-func (p *restoration) takeBack(ctx context.Context, sp span, last step, within []string) error {
+func (p *restoration) takeBack(ctx context.Context, sp span, last snapshot, within []string) error {
 	changed, err := p.store.entries(ctx, sp.from.tree, sp.to.tree, within)
 	if err != nil || len(changed) == 0 {
 		return err
@@ -277,7 +277,7 @@ func (p *restoration) takeBack(ctx context.Context, sp span, last step, within [
 	return nil
 }
 
-// merge is what becomes of a file that is mine when the step from base to
+// merge is what becomes of a file that is mine when the change from base to
 // theirs is taken; why says that it can't be.
 func (s *Store) merge(ctx context.Context, mine, base, theirs version) (merged version, why string, err error) {
 	none := version{}

@@ -81,7 +81,7 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
 		return tree, os.Remove(c.marker(r))
 	}
-	end := step(ctx, StepCheckout)
+	end := timed(ctx, StageCheckout)
 	defer func() { end(err) }()
 	if err := c.remove(r.ID); err != nil {
 		return tree, err
@@ -206,7 +206,7 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 	if len(r.Setup) == 0 {
 		return nil
 	}
-	end := step(ctx, StepSetup)
+	end := timed(ctx, StageSetup)
 	defer func() { end(err) }()
 	args := append([]string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup...)
 	s, err := spawn(c.ralph, tree, args, func([]byte) {})

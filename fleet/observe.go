@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Step is a part of an attempt.
-type Step string
+// Stage is a part of an attempt.
+type Stage string
 
-// The steps, in their order.
+// The stages, in their order.
 const (
-	StepCheckout  Step = "checkout"
-	StepSetup     Step = "setup"     // of a fresh checkout
-	StepIteration Step = "iteration" // the child
-	StepUpload    Step = "upload"
-	StepCommit    Step = "commit"
+	StageCheckout  Stage = "checkout"
+	StageSetup     Stage = "setup"     // of a fresh checkout
+	StageIteration Stage = "iteration" // the child
+	StageUpload    Stage = "upload"
+	StageCommit    Stage = "commit"
 )
 
-// Steps has them in their order.
-var Steps = []Step{StepCheckout, StepSetup, StepIteration, StepUpload, StepCommit}
+// Stages has them in their order.
+var Stages = []Stage{StageCheckout, StageSetup, StageIteration, StageUpload, StageCommit}
 
 // Result says in a word what became of an attempt.
 type Result string
@@ -40,31 +40,31 @@ var Results = []Result{GoesOn, Limited, Pauses, Ends, Failed, GivenBack, Lost}
 
 // Attempted is an attempt that is over, for figures and traces.
 type Attempted struct {
-	Record // the loop, as it was when the attempt began
-	Begun  time.Time
-	Stages []Stage
-	Result Result
-	Left   Record  // the loop as it is now; an empty one where the bus hasn't taken that
-	USD    float64 // that the attempt counts
+	Record  // the loop, as it was when the attempt began
+	Begun   time.Time
+	Timings []Timing
+	Result  Result
+	Left    Record  // the loop as it is now; an empty one where the bus hasn't taken that
+	USD     float64 // that the attempt counts
 }
 
-// Stage is a part of an attempt that is over.
-type Stage struct {
-	Step         Step
+// Timing is a stage of an attempt that is over.
+type Timing struct {
+	Stage        Stage
 	Begun, Ended time.Time
 	IsBad        bool
 }
 
 type attemptedKey struct{}
 
-// step says that a part of the attempt that ctx is of begins, and end that it is over. Only the first call of end counts.
-func step(ctx context.Context, s Step) (end func(error)) {
+// timed says that a stage of the attempt that ctx is of begins, and end that it is over. Only the first call of end counts.
+func timed(ctx context.Context, s Stage) (end func(error)) {
 	a, _ := ctx.Value(attemptedKey{}).(*Attempted)
 	begun, isOver := time.Now(), a == nil
 	return func(err error) {
 		if !isOver {
 			isOver = true
-			a.Stages = append(a.Stages, Stage{s, begun, time.Now(), err != nil})
+			a.Timings = append(a.Timings, Timing{s, begun, time.Now(), err != nil})
 		}
 	}
 }

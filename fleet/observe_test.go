@@ -17,8 +17,8 @@ type notes struct {
 func (n *notes) note(a Attempted) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for _, s := range a.Stages {
-		n.heard = append(n.heard, string(s.Step)+map[bool]string{true: " badly", false: " well"}[s.IsBad])
+	for _, s := range a.Timings {
+		n.heard = append(n.heard, string(s.Stage)+map[bool]string{true: " badly", false: " well"}[s.IsBad])
 	}
 	n.heard = append(n.heard, "ended "+string(a.Result))
 }

@@ -108,7 +108,7 @@ func TestTheDocumentsNameWhatAFleetSays(t *testing.T) {
 	for _, p := range Phases {
 		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(p))
 	}
-	for _, s := range Steps {
+	for _, s := range Stages {
 		names["FLEET-REFERENCE.md"] = append(names["FLEET-REFERENCE.md"], string(s))
 	}
 	for _, r := range Results {

@@ -317,7 +317,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	}
 	// The record comes before the ledger: the bus refuses to commit an attempt twice, so whoever dies here leaves
 	// a reserve that is settled later, and no iteration that cost nothing.
-	end := step(held, StepCommit)
+	end := timed(held, StageCommit)
 	err = w.persist(ctx, a, commit)
 	if end(err); err != nil {
 		return 0, err
@@ -460,7 +460,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		return o, false, err
 	}
 	c.holds(ctx, beat)
-	end := step(ctx, StepIteration)
+	end := timed(ctx, StageIteration)
 	exit := c.wait(ctx)
 	end(context.Cause(ctx))
 	asked.End()

@@ -30,42 +30,42 @@ const (
 // Log is the journal of a loop that runs here. One goroutine adds what the loop tells; any
 // may read. What is added is on the disk a moment later.
 type Log struct {
-	mu        sync.Mutex
-	name      string
-	file      *placed // nil: before it is opened, where it can't be, and when it is closed
-	path      string  // of the file, "" without one
-	keep      bool    // the file stays when the loop ends
-	first     int64   // where the lines begin
-	limit     int64   // from which size on half of them is dropped; 0: maxJournal
-	triedAt   int64   // how far it was written when that failed
-	begun     int64   // where this process began to tell
-	onDisk    int64   // what is before is in the file
-	from      int64   // the offset of lines.out; above onDisk where some couldn't be kept
-	lines     lines
-	broken    error         // why nothing is written any more
-	told      bool          // of it
-	fails     atomic.Bool   // it is to be told, for who doesn't hold mu
-	opened    chan struct{} // closed by open
-	over      bool
-	timer     *time.Timer // writes what waits
-	armed     bool
-	followers []*Follower
-	steps     []step // the last of each of what isn't written
-	stepped   int    // number of the last step
+	mu         sync.Mutex
+	name       string
+	file       *placed // nil: before it is opened, where it can't be, and when it is closed
+	path       string  // of the file, "" without one
+	keep       bool    // the file stays when the loop ends
+	first      int64   // where the lines begin
+	limit      int64   // from which size on half of them is dropped; 0: maxJournal
+	triedAt    int64   // how far it was written when that failed
+	begun      int64   // where this process began to tell
+	onDisk     int64   // what is before is in the file
+	from       int64   // the offset of lines.out; above onDisk where some couldn't be kept
+	lines      lines
+	broken     error         // why nothing is written any more
+	told       bool          // of it
+	fails      atomic.Bool   // it is to be told, for who doesn't hold mu
+	opened     chan struct{} // closed by open
+	over       bool
+	timer      *time.Timer // writes what waits
+	armed      bool
+	followers  []*Follower
+	inProgress []progress // the last of each of what isn't written
+	progressed int        // number of the last progress
 
 	looking sync.Mutex // one looks through it at a time; taken without mu
 	index   index
 }
 
-// step says how far something has come. It isn't written.
-type step struct {
+// progress says how far something has come. It isn't written.
+type progress struct {
 	of     string
 	number int
 	item   Item
 }
 
-// maxSteps bounds of how many things it is known how far they have come.
-const maxSteps = 64
+// maxInProgress bounds of how many things it is known how far they have come.
+const maxInProgress = 64
 
 func newLog() *Log { return &Log{name: newName(), lines: newLines(), opened: make(chan struct{})} }
 
@@ -180,13 +180,13 @@ func (l *Log) failure() error {
 	return l.broken
 }
 
-// step says how far something has come, or that it has come to its end for nil.
-func (l *Log) step(of string, u wire.Update) {
+// progress says how far something has come, or that it has come to its end for nil.
+func (l *Log) progress(of string, u wire.Update) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := slices.IndexFunc(l.steps, func(s step) bool { return s.of == of })
+	at := slices.IndexFunc(l.inProgress, func(p progress) bool { return p.of == of })
 	if at >= 0 {
-		l.steps = slices.Delete(l.steps, at, at+1)
+		l.inProgress = slices.Delete(l.inProgress, at, at+1)
 	}
 	if u == nil || l.over {
 		return
@@ -195,11 +195,11 @@ func (l *Log) step(of string, u wire.Update) {
 	if err != nil {
 		return
 	}
-	if len(l.steps) == maxSteps {
-		l.steps = slices.Delete(l.steps, 0, 1)
+	if len(l.inProgress) == maxInProgress {
+		l.inProgress = slices.Delete(l.inProgress, 0, 1)
 	}
-	l.stepped++
-	l.steps = append(l.steps, step{of, l.stepped, Item{JSON: encoded, Iteration: l.lines.iteration}})
+	l.progressed++
+	l.inProgress = append(l.inProgress, progress{of, l.progressed, Item{JSON: encoded, Iteration: l.lines.iteration}})
 	for _, f := range l.followers {
 		f.signal()
 	}
@@ -238,7 +238,7 @@ func (l *Log) close() {
 		l.broken = nil // there may be room by now
 	}
 	l.write()
-	l.steps = nil
+	l.inProgress = nil
 	if l.timer != nil {
 		l.timer.Stop()
 	}
@@ -377,11 +377,11 @@ type Follower struct {
 	// News gets a signal when something waits, and when that isn't little any more.
 	News chan struct{}
 
-	log     *Log
-	cursor  string
-	at      int64 // of the cursor
-	little  int64 // so many bytes may wait a moment
-	stepped int   // the last step that was told
+	log        *Log
+	cursor     string
+	at         int64 // of the cursor
+	little     int64 // so many bytes may wait a moment
+	progressed int   // the last progress that was told
 }
 
 // Follow returns a Follower of what comes behind a cursor of this log.
@@ -425,7 +425,7 @@ func (f *Follower) Waits() (size int64, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	size = max(l.waiting()-f.at, 0)
-	if size == 0 && l.stepped > f.stepped {
+	if size == 0 && l.progressed > f.progressed {
 		size = 1
 	}
 	return size, l.over
@@ -451,8 +451,8 @@ func (f *Follower) Next(ctx context.Context, o Options) (page Page, after string
 	for _, it := range page.Items {
 		size += len(it.JSON)
 	}
-	for _, s := range l.steps {
-		if s.number <= f.stepped || len(page.Items) > 0 && s.item.Iteration != page.Items[0].Iteration {
+	for _, s := range l.inProgress {
+		if s.number <= f.progressed || len(page.Items) > 0 && s.item.Iteration != page.Items[0].Iteration {
 			continue
 		}
 		if size += len(s.item.JSON); len(page.Items) > 0 && size > cmp.Or(o.Bytes, MaxPage) {
@@ -460,8 +460,8 @@ func (f *Follower) Next(ctx context.Context, o Options) (page Page, after string
 			return page, after, nil
 		}
 		page.Items = append(page.Items, s.item)
-		f.stepped = s.number
+		f.progressed = s.number
 	}
-	f.stepped = l.stepped
+	f.progressed = l.progressed
 	return page, after, nil
 }

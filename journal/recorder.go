@@ -119,17 +119,17 @@ func (r *Recorder) add(u wire.Update) {
 	switch u := u.(type) {
 	case wire.ToolCallUpdate:
 		if u.Status == wire.StatusInProgress {
-			r.log.step(u.ToolCallID, u)
+			r.log.progress(u.ToolCallID, u)
 			return
 		}
-		r.log.step(u.ToolCallID, nil)
+		r.log.progress(u.ToolCallID, nil)
 	case wire.Verify:
 		gate := "verify " + u.Gate
 		if u.State == string(verify.Running) && u.Output != "" {
-			r.log.step(gate, u)
+			r.log.progress(gate, u)
 			return
 		}
-		r.log.step(gate, nil)
+		r.log.progress(gate, nil)
 	}
 	r.log.change(func(l *lines) { l.add(u) })
 }

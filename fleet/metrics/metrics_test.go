@@ -102,10 +102,10 @@ func TestFiguresOfABus(t *testing.T) {
 
 func TestFiguresOfAWorker(t *testing.T) {
 	m := NewWorker("1", 4, func() int { return 1 })
-	ends := func(reason string, usd float64, stages ...fleet.Stage) {
-		m.Tell(fleet.Attempted{Result: fleet.Ends, Left: fleet.Record{Phase: fleet.Ended, StopReason: reason}, USD: usd, Stages: stages})
+	ends := func(reason string, usd float64, timings ...fleet.Timing) {
+		m.Tell(fleet.Attempted{Result: fleet.Ends, Left: fleet.Record{Phase: fleet.Ended, StopReason: reason}, USD: usd, Timings: timings})
 	}
-	ends("promise", 1.5, fleet.Stage{Step: fleet.StepCheckout})
+	ends("promise", 1.5, fleet.Timing{Stage: fleet.StageCheckout})
 	for i := range 100 {
 		ends(fmt.Sprint("reason-", i), 0)
 	}

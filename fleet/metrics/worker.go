@@ -13,7 +13,7 @@ type Worker struct {
 	registry *prometheus.Registry
 	attempts *prometheus.CounterVec
 	ended    *prometheus.CounterVec
-	steps    *prometheus.HistogramVec
+	stages   *prometheus.HistogramVec
 	losses   prometheus.Counter
 	dollars  prometheus.Counter
 
@@ -21,7 +21,7 @@ type Worker struct {
 	reasons map[string]bool
 }
 
-// durations are of steps, from a checkout that is there to an iteration of an hour.
+// durations are of stages, from a checkout that is there to an iteration of an hour.
 var durations = []float64{.01, .05, .1, .5, 1, 5, 15, 60, 300, 900, 3600, 4 * 3600}
 
 // NewWorker makes the figures of a worker with so many slots, of which so many are busy.
@@ -30,7 +30,7 @@ func NewWorker(version string, slots int, busy func() int) *Worker {
 		registry: newRegistry(version),
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "attempts_total", Help: "Attempts at an iteration, by what became of them."}, []string{"result"}),
 		ended:    prometheus.NewCounterVec(prometheus.CounterOpts{Name: prefix + "loops_ended_total", Help: "Loops that ended here, by the reason."}, []string{"reason"}),
-		steps:    prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds", Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
+		stages:   prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: prefix + "step_duration_seconds", Help: "How long the parts of an attempt took.", Buckets: durations}, []string{"step"}),
 		losses:   prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "lease_losses_total", Help: "Attempts whose loop another worker had in the end."}),
 		dollars:  prometheus.NewCounter(prometheus.CounterOpts{Name: prefix + "cost_dollars_total", Help: "What attempts here have cost, or had reserved where nobody knows."}),
 		reasons:  map[string]bool{},
@@ -38,13 +38,13 @@ func NewWorker(version string, slots int, busy func() int) *Worker {
 	gauge := func(name, help string, value func() int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: prefix + name, Help: help}, func() float64 { return float64(value()) })
 	}
-	w.registry.MustRegister(w.attempts, w.ended, w.steps, w.losses, w.dollars,
+	w.registry.MustRegister(w.attempts, w.ended, w.stages, w.losses, w.dollars,
 		gauge("slots_busy", "Slots that run an attempt.", busy), gauge("slots", "Slots of this worker.", func() int { return slots }))
 	for _, result := range fleet.Results { // 0 from the beginning, so that the first one can be seen to come
 		w.attempts.WithLabelValues(string(result))
 	}
-	for _, step := range fleet.Steps {
-		w.steps.WithLabelValues(string(step))
+	for _, stage := range fleet.Stages {
+		w.stages.WithLabelValues(string(stage))
 	}
 	return w
 }
@@ -54,8 +54,8 @@ func (w *Worker) Registry() prometheus.Gatherer { return w.registry }
 
 // Tell counts an attempt that is over.
 func (w *Worker) Tell(a fleet.Attempted) {
-	for _, s := range a.Stages {
-		w.steps.WithLabelValues(string(s.Step)).Observe(s.Ended.Sub(s.Begun).Seconds())
+	for _, s := range a.Timings {
+		w.stages.WithLabelValues(string(s.Stage)).Observe(s.Ended.Sub(s.Begun).Seconds())
 	}
 	w.attempts.WithLabelValues(string(a.Result)).Inc()
 	w.dollars.Add(max(a.USD, 0))

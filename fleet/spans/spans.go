@@ -79,8 +79,8 @@ func (w *Worker) Tell(a fleet.Attempted) {
 	if a.Result == fleet.Failed || a.Result == fleet.Lost {
 		span.SetStatus(codes.Error, string(a.Result))
 	}
-	for _, s := range a.Stages {
-		_, part := w.tracer.Start(ctx, string(s.Step), trace.WithTimestamp(s.Begun))
+	for _, s := range a.Timings {
+		_, part := w.tracer.Start(ctx, string(s.Stage), trace.WithTimestamp(s.Begun))
 		if s.IsBad { // the words of the error may be anybody's
 			part.SetStatus(codes.Error, "")
 		}

@@ -73,11 +73,11 @@ func TestALoopIsOneTraceOverAllWorkers(t *testing.T) {
 	defer s.Close()
 	first, second := start(t, "first", s.URL, io.Discard), start(t, "second", s.URL, io.Discard)
 	loop := fleet.Record{Task: fleet.Task{ID: "f1", Name: "a-private-prompt", At: time.Now().Add(-time.Hour)}, Phase: fleet.Running, Attempt: 1}
-	first.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Failed, Left: loop, Stages: []fleet.Stage{{Step: fleet.StepCheckout}, {Step: fleet.StepSetup, IsBad: true}}})
+	first.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Failed, Left: loop, Timings: []fleet.Timing{{Stage: fleet.StageCheckout}, {Stage: fleet.StageSetup, IsBad: true}}})
 	loop.Attempt = 2
 	left := loop
 	left.Phase, left.StopReason, left.UpdatedAt = fleet.Ended, "promise", time.Now()
-	second.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Ends, Left: left, USD: 1.5, Stages: []fleet.Stage{{Step: fleet.StepIteration}}})
+	second.Tell(fleet.Attempted{Record: loop, Begun: time.Now(), Result: fleet.Ends, Left: left, USD: 1.5, Timings: []fleet.Timing{{Stage: fleet.StageIteration}}})
 	first.Close()
 	second.Close()
 	r.mu.Lock()
