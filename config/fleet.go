@@ -38,7 +38,7 @@ var fleetKeys = table{
 	{Path: path("worker.lease"), Type: Duration, Doc: "The worker begins only if the lease of the bus is this one. Without it, it takes what `ralph-fleet limits --lease` says."},
 	{Path: path("worker.dir"), Type: Text, check: checkPlace, Doc: "Where repositories and checkouts are; each worker needs its own."},
 	{Path: path("worker.name"), Type: Text, check: checkPresent, Doc: "What the worker is called. Without it: host and process."},
-	{Path: path("worker.labels"), Type: Texts, Default: "[]", Samples: []string{`["gpu"]`}, check: checkPresent, Doc: "What people should know of the worker; it is shown with its name."},
+	{Path: path("worker.labels"), Type: Texts, Default: "[]", Samples: []string{`["gpu"]`}, check: checkPresent, Doc: "What the worker has. Loops are submitted for it (`submit --on gpu`), and people see it with its name."},
 	{Path: path("worker.metrics"), Type: Text, check: checkAddress, Doc: "The address at which Prometheus finds its metrics. Without it there are none."},
 
 	{Path: path("serve"), Type: Table, Doc: "For `ralph-fleet serve`."},

@@ -18,7 +18,7 @@ var asKnown = jsonv1.DefaultOptionsV1()
 
 // features are what this version can do beyond what keys that may be left out say. What would come to
 // harm with a worker that doesn't know of it has its name here, and in the Needs of what it is in.
-var features []string
+var features = []string{featureOn}
 
 // lacks names what something needs and this version can't do; "" is nothing.
 func lacks(needs []string) string {

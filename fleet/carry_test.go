@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -96,36 +97,6 @@ func TestWhatALaterVersionWroteStays(t *testing.T) {
 	}
 }
 
-func TestAWorkerWithWallsTakesNoLoopThatWantsNone(t *testing.T) {
-	for _, tt := range []struct {
-		flags []string
-		walls bool
-		takes bool
-	}{
-		{nil, true, true},
-		{[]string{inWalls}, true, true},
-		{[]string{noWalls}, true, false},
-		{[]string{noWalls, inWalls}, true, true}, // the last one counts
-		{[]string{inWalls, noWalls}, true, false},
-		{[]string{noWalls}, false, true},
-	} {
-		w := newWorks(t)
-		w.worker.Walls = tt.walls
-		r := w.submit()
-		if _, err := Change(t.Context(), w.bus, r.ID, func(r *Record) error { r.Flags = append(r.Flags, tt.flags...); return nil }); err != nil {
-			t.Fatal(err)
-		}
-		ticket, err := w.bus.Take(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, wait, err := w.worker.begin(t.Context(), ticket)
-		if err != nil || (a != nil) != tt.takes || !tt.takes && wait != retryOther {
-			t.Errorf("%v, walls %v: it took %v, waits %v, %v", tt.flags, tt.walls, a != nil, wait, err)
-		}
-	}
-}
-
 func TestWhatNeedsANewerWorkerIsLeftAlone(t *testing.T) {
 	w := newWorks(t)
 	r := w.submit()
@@ -139,7 +110,7 @@ func TestWhatNeedsANewerWorkerIsLeftAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, wait, err := w.worker.begin(t.Context(), ticket)
-		if a != nil || wait != retryOther || err != nil {
+		if a != nil || wait < time.Second || wait > retryOther || err != nil {
 			t.Fatalf("it took %+v, waits %v, %v", a, wait, err)
 		}
 		ticket.Later(t.Context(), 0)

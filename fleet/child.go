@@ -17,7 +17,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -48,12 +47,6 @@ type ended struct {
 	CostUSD       *float64 `json:"costUsd"`
 	Text          string   `json:"text"`
 }
-
-// The flags that decide about walls, as submit keeps them.
-const (
-	inWalls = "--sandbox=" + sandbox.Workspace
-	noWalls = "--sandbox=" + sandbox.Off
-)
 
 // startChild starts the next iteration, with walls around it or as its flags say. say gets each line that it prints.
 func startChild(program, tree, promptFile string, r Record, lease time.Duration, walls bool, say func(line []byte)) (*child, error) {
@@ -183,7 +176,7 @@ func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err e
 	case err != nil:
 		return o, false, err
 	}
-	o.HasState = true
+	o.HasState, o.Agent = true, state.Backend
 	switch {
 	case code == goesOn:
 		o.Paused, o.ResumeAt = !state.Active, state.ResumeAt

@@ -57,9 +57,6 @@ type Minute struct {
 // retryFull is how long a loop waits when all places of its key are taken. It holds no slot meanwhile.
 const retryFull = 2 * time.Second
 
-// retryOther is how long a loop waits that this worker can't take and another one may.
-const retryOther = 5 * time.Second
-
 // cents are dollars as people write them: what is a part of a cent more is the next one, and what only adding made more
 // isn't.
 func cents(usd float64) int64 { return int64(math.Ceil(usd*100 - 1e-6)) }

@@ -47,7 +47,8 @@ type Record struct {
 
 	Committed  int       `json:"committed"` // the attempt whose files count; 0: none
 	HasState   bool      `json:"hasState,omitempty"`
-	Kept       []int     `json:"kept,omitempty"` // attempts that have a transcript, oldest first
+	Agent      string    `json:"agent,omitempty"` // that its state is of
+	Kept       []int     `json:"kept,omitempty"`  // attempts that have a transcript, oldest first
 	Iterations int       `json:"iterations"`
 	CostUSD    float64   `json:"costUsd,omitempty"`
 	LostUSD    float64   `json:"lostUsd,omitempty"`  // what its attempts that don't count have cost, or had reserved where nobody knows
@@ -100,6 +101,7 @@ func (r Record) Cost() float64 { return r.CostUSD + r.LostUSD }
 // Outcome is what an attempt came to.
 type Outcome struct {
 	HasState   bool // there is more to do; the files of the attempt have the state
+	Agent      string
 	Iterations int
 	CostUSD    float64 // of the loop so far
 	CostOpen   bool
@@ -116,6 +118,7 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	if r.Attempt != attempt || r.Phase != Running {
 		return ErrNotOur
 	}
+	r.Agent = o.Agent
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
 	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, clip(o.Reason), clip(o.Text), 0
@@ -226,17 +229,6 @@ func (r Record) Bounds() loop.Patch { return start.LimitsIn(slices.Concat(r.Flag
 
 // Limits are what bounds the loop, as far as its submission says it.
 func (r Record) Limits() loop.Limits { return r.Bounds().Given.Over(limits.Default()) }
-
-// wantsNoWalls says whether the loop was submitted to run without walls.
-func (r Record) wantsNoWalls() bool {
-	said := ""
-	for _, flag := range r.Flags {
-		if strings.HasPrefix(flag, "--sandbox=") {
-			said = flag
-		}
-	}
-	return said == noWalls
-}
 
 // CanGoOn says whether a loop that has ended can be resumed: at a limit, or when it failed.
 func (r Record) CanGoOn() bool {

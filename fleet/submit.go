@@ -176,6 +176,9 @@ func (s Submission) create(ctx context.Context, bus Bus, d draft) (r Record, err
 		return r, err
 	}
 	r = Record{Task: d.Task, Phase: Queued, UpdatedAt: d.At}
+	if len(r.On) > 0 {
+		r.Needs = []string{featureOn}
+	}
 	return r, bus.Create(ctx, r)
 }
 

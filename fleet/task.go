@@ -39,6 +39,7 @@ type Task struct {
 	Trust    bool              `json:"trust,omitempty"`   // what the commit's ralph.toml says counts
 	Priority Priority          `json:"priority"`
 	Labels   map[string]string `json:"labels,omitempty"`
+	On       []string          `json:"on,omitempty"`      // what its workers have to have; see Worker.Has
 	Key      string            `json:"key"`               // whose limits it shares: a provider's account
 	Reserve  float64           `json:"reserve,omitempty"` // dollars that an iteration is expected to cost at most
 	At       time.Time         `json:"at"`

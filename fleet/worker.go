@@ -29,6 +29,8 @@ type Worker struct {
 	Log     *slog.Logger
 	Version string
 	Labels  []string // what people should know of it
+	Has     []string // what loops may ask for: Labels, "os=linux", "agent=pi"
+	Agents  []string // the known ones: a loop of one of these needs a worker that has it
 	Walls   bool     // around each loop; it takes none that was submitted to be without
 
 	Observers []func(Attempted) // hear of each attempt when it is over; they slow nothing
@@ -182,11 +184,8 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if problem := r.Check(); r.ID != t.ID() || problem != nil {
 		return nil, 0, fmt.Errorf("%w as %s on the bus: %w", ErrNotFound, t.ID(), cmp.Or(problem, errOther))
 	}
-	if unknown := lacks(r.Needs); unknown != "" {
-		return nil, retryOther, w.waits(ctx, r, "it needs a newer one ("+unknown+")")
-	}
-	if w.Walls && r.wantsNoWalls() {
-		return nil, retryOther, w.waits(ctx, r, "it wants no walls, and "+w.Name+" puts them around each loop")
+	if why := w.unfit(r); why != "" {
+		return nil, forAnother(), w.waits(ctx, r, why)
 	}
 	if r.Phase == Running && w.isRun(ctx, r.ID) {
 		return nil, lookAgain, nil

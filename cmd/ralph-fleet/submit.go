@@ -146,11 +146,12 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	f.Var(&priority, "priority", "which loops are served first")
 	f.StringArrayVar(&labels, "label", nil, "`KEY=VALUE` to choose loops by; may be given again")
 	bus.completeLabels(cmd)
+	f.StringSliceVar(&s.Task.On, "on", nil, "only on workers with this `LABEL` (gpu), system (os=linux, arch=arm64) or agent (agent=pi)")
 	f.StringVar(&s.Task.Key, "key", "default", "the `NAME` of the provider's account; limits are kept for each")
 	f.Float64Var(&s.Task.Reserve, "reserve", 0, "`USD` that an iteration costs at most; kept back from the budget while it runs")
 	onBus := start.Group("On the bus")
 	onBus.In(f, false, "name", "priority", "label", "bus")
-	onBus.In(f, true, "key", "reserve", "token-file", "ca", "creds", "nkey")
+	onBus.In(f, true, "on", "key", "reserve", "token-file", "ca", "creds", "nkey")
 	f.BoolVar(&asJSON, "json", false, "print an object per line")
 	start.AboutShown.In(f, false, "json")
 	return cmd

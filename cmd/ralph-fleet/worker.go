@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strconv"
 	"time"
 
@@ -58,7 +60,7 @@ dies, another one goes on with the iteration.`,
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&w.metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
-	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD` that people see with its name; may be given again")
+	f.StringArrayVar(&w.Labels, "label", nil, "a `WORD`, as gpu or zone=west, that loops are submitted for and people see; may be given again")
 	f.IntVar(&w.Keep, "keep", fleet.DefaultKeep, "keep `N` checkouts of loops that it doesn't run at the moment, and copies of N repositories")
 	f.Uint64Var(&w.MinFree, "min-free", fleet.DefaultMinFree, "take no loop when less than `MIB` of the disk are free, and remove what isn't used")
 	w.log.addFlags(f)
@@ -74,6 +76,15 @@ func (w *worker) complete(ctx context.Context) (err error) {
 	if w.Walls = w.walls.Value == sandbox.Workspace; w.Walls {
 		if err := canWall(ctx); err != nil {
 			return err
+		}
+	}
+	w.Agents = backends.Names()
+	w.Has = slices.Concat(w.Labels, []string{"os=" + runtime.GOOS, "arch=" + runtime.GOARCH})
+	for _, name := range w.Agents {
+		if agent, err := backends.Lookup(name); err == nil {
+			if _, err := agent.Find(); err == nil {
+				w.Has = append(w.Has, "agent="+name)
+			}
 		}
 	}
 	if w.Program == "" {

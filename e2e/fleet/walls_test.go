@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -53,12 +54,17 @@ func TestAgentsCantReachTheBus(t *testing.T) {
 	if found := seen("inside"); strings.Contains(found, token) || strings.Contains(found, "reached the bus") || !strings.Contains(found, "wants a token") {
 		t.Errorf("behind walls the agent found:\n%s", found)
 	}
-	submit("outside", "--sandbox", "off")
+	submit("outside", "--sandbox", "off", "--on", "gpu,os="+runtime.GOOS)
+	submit("nowhere", "--on", "gpu,os=none")
 	w.until("a word on why it waits", func() bool {
-		return strings.Contains(w.status()["outside"].Text, "it wants no walls, and walled puts them around each loop")
+		return strings.Contains(w.status()["outside"].Text, "it needs one without walls")
 	})
-	w.worker("open", 1, w.addr, long)
+	w.worker("open", 1, w.addr, long, "--label", "gpu")
 	if found := seen("outside"); !strings.Contains(found, token) { // else the looking would prove nothing
 		t.Errorf("without walls the agent found only:\n%s", found)
 	}
+	if s := w.status(); s["outside"].Host != "open" || s["nowhere"].Attempt != 0 {
+		t.Errorf("they ran at %+v", s)
+	}
+	w.until("a word on what no worker has", func() bool { return strings.Contains(w.status()["nowhere"].Text, "it needs gpu, os=none") })
 }

@@ -1,0 +1,48 @@
+package fleet
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
+	const walled = "it needs one without walls (worker --sandbox off)"
+	worker := Worker{Has: []string{"gpu", "os=linux", "agent=pi"}, Agents: []string{"pi", "claude"}}
+	for _, tt := range []struct {
+		name  string
+		walls bool
+		r     Record
+		why   string
+	}{
+		{"nothing said", true, Record{}, ""},
+		{"wants walls", true, Record{Task: Task{Flags: []string{inWalls}}}, ""},
+		{"wants none", true, Record{Task: Task{Flags: []string{"--verify=x", noWalls, "--once=y"}}}, walled},
+		{"the last word is walls", true, Record{Task: Task{Flags: []string{noWalls, inWalls}}}, ""},
+		{"the last word is none", true, Record{Task: Task{Flags: []string{inWalls, noWalls}}}, walled},
+		{"wants none and gets none", false, Record{Task: Task{Flags: []string{noWalls}}}, ""},
+		{"a label", false, Record{Task: Task{On: []string{"gpu", "os=linux"}}}, ""},
+		{"labels that it hasn't", false, Record{Task: Task{On: []string{"gpu", "os=plan9", "zone=west"}}}, "it needs gpu, os=plan9, zone=west"},
+		{"an agent", false, Record{Task: Task{Flags: []string{"--backend=pi"}}}, ""},
+		{"an agent that it hasn't", false, Record{Task: Task{Flags: []string{"--backend=claude"}}}, "it needs agent=claude"},
+		{"the agent that it began with", false, Record{Agent: "claude"}, "it needs agent=claude"},
+		{"the agent that it goes on with", false, Record{Agent: "pi", Task: Task{Flags: []string{"--backend=claude"}}}, ""},
+		{"a program", false, Record{Task: Task{Flags: []string{"--backend=/opt/agent"}}}, ""},
+		{"of a newer version", false, Record{Needs: []string{featureOn, "telepathy"}}, "it needs a newer one (telepathy)"},
+	} {
+		worker.Walls = tt.walls
+		if why := worker.unfit(tt.r); why != tt.why {
+			t.Errorf("%s: %q, want %q", tt.name, why, tt.why)
+		}
+	}
+}
+
+func TestALoopForSomeWorkersNeedsOnesThatKnowOfThat(t *testing.T) {
+	w := newWorks(t)
+	for name, on := range map[string][]string{"anywhere": nil, "there": {"gpu"}} {
+		s := Submission{Task: Task{Name: name, Repo: "https://example.org/x", Base: strings.Repeat("a", 40), Priority: Normal, On: on}, Prompt: "x"}
+		r, err := s.create(t.Context(), w.bus, draft{Task: Task{ID: "f" + name, Name: name, Repo: s.Task.Repo, Base: s.Task.Base, Priority: Normal, On: on}})
+		if err != nil || (lacks(r.Needs) != "") || (len(r.Needs) > 0) != (len(on) > 0) {
+			t.Errorf("%s: it needs %v, %v", name, r.Needs, err)
+		}
+	}
+}
