@@ -25,7 +25,7 @@ type controls struct {
 	*session.Session
 	workspace   *folders.Workspace
 	starter     *starter
-	permissions *permission.Desk
+	permissions *permission.Requests
 	remote      *remote.Loops
 }
 

@@ -25,7 +25,7 @@ type launcher struct {
 	keep        Keep
 	workspace   *folders.Workspace
 	questions   *questions
-	permissions *permission.Desk
+	permissions *permission.Requests
 }
 
 // launch starts a loop in its folder and follows it to its end.

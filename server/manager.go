@@ -22,7 +22,7 @@ type manager struct {
 	*session.Session
 	version     string
 	workspace   *folders.Workspace
-	permissions *permission.Desk
+	permissions *permission.Requests
 	remote      *remote.Loops
 	launcher    *launcher
 	starter     *starter

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// desk is a home of a user and a repository of somebody's.
-type desk struct {
+// fixture is a home of a user and a repository of somebody's.
+type fixture struct {
 	*testing.T
 	git   Git
 	ran   string // a file that is there once something of theirs has run
@@ -17,7 +17,7 @@ type desk struct {
 	users string // one of the user's, which is silent
 }
 
-func newDesk(t *testing.T) *desk {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	program, err := Find()
 	if err != nil {
@@ -27,7 +27,7 @@ func newDesk(t *testing.T) *desk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &desk{T: t, ran: filepath.Join(dir, "ran"), evil: filepath.Join(dir, "evil"), users: filepath.Join(dir, "users")}
+	d := &fixture{T: t, ran: filepath.Join(dir, "ran"), evil: filepath.Join(dir, "evil"), users: filepath.Join(dir, "users")}
 	t.Setenv("HOME", filepath.Join(dir, "home"))
 	t.Setenv("XDG_CONFIG_HOME", "")
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
@@ -42,35 +42,35 @@ func newDesk(t *testing.T) *desk {
 	return d
 }
 
-func (d *desk) must(err error) {
+func (d *fixture) must(err error) {
 	d.Helper()
 	if err != nil {
 		d.Fatal(err)
 	}
 }
 
-func (d *desk) write(name, text string) {
+func (d *fixture) write(name, text string) {
 	d.Helper()
 	path := filepath.Join(filepath.Dir(d.git.Dir), name)
 	d.must(os.MkdirAll(filepath.Dir(path), 0o755))
 	d.must(os.WriteFile(path, []byte(text), 0o644))
 }
 
-func (d *desk) run(args ...string) string {
+func (d *fixture) run(args ...string) string {
 	d.Helper()
 	out, err := d.git.Text(d.Context(), nil, args...)
 	d.must(err)
 	return out
 }
 
-func (d *desk) config(args ...string) {
+func (d *fixture) config(args ...string) {
 	d.Helper()
 	_, err := d.git.Config(d.Context(), nil, args...)
 	d.must(err)
 }
 
 // stage takes a file into the index, which is when filters run.
-func (d *desk) stage(text string) (content string, err error) {
+func (d *fixture) stage(text string) (content string, err error) {
 	d.Helper()
 	d.write("repo/.gitattributes", "* filter=f=x merge=m diff=d\n")
 	d.write("repo/file", text)
@@ -82,48 +82,48 @@ func (d *desk) stage(text string) (content string, err error) {
 
 // Whatever a repository's configuration says is to be run, we don't run it.
 func TestWhatOnlyARepositoryNamesDoesNotRun(t *testing.T) {
-	for name, plant := range map[string]func(d *desk){
-		"by name":      func(d *desk) { d.config("filter.f=x.clean", d.evil) },
-		"as a process": func(d *desk) { d.config("filter.f=x.process", d.evil) },
-		"in its include": func(d *desk) {
+	for name, plant := range map[string]func(d *fixture){
+		"by name":      func(d *fixture) { d.config("filter.f=x.clean", d.evil) },
+		"as a process": func(d *fixture) { d.config("filter.f=x.process", d.evil) },
+		"in its include": func(d *fixture) {
 			d.write("repo/more", "[filter \"f=x\"]\nclean = "+d.evil+"\n")
 			d.config("include.path", "../more")
 		},
-		"of a work tree alone": func(d *desk) {
+		"of a work tree alone": func(d *fixture) {
 			d.config("extensions.worktreeConfig", "true")
 			d.config("--worktree", "filter.f=x.clean", d.evil)
 		},
-		"after it was asked": func(d *desk) {
+		"after it was asked": func(d *fixture) {
 			if _, err := d.stage("first"); err != nil {
 				d.Fatal(err)
 			}
 			d.config("filter.f=x.clean", d.evil)
 		},
-		"in an include, after it was asked": func(d *desk) {
+		"in an include, after it was asked": func(d *fixture) {
 			d.config("include.path", "../more")
 			if _, err := d.stage("first"); err != nil {
 				d.Fatal(err)
 			}
 			d.write("repo/more", "[filter \"f=x\"]\nclean = "+d.evil+"\n")
 		},
-		"as what the user names": func(d *desk) {
+		"as what the user names": func(d *fixture) {
 			d.config("--global", "filter.other.clean", d.users)
 			d.config("filter.f=x.clean", d.evil)
 		},
-		"as a monitor of files": func(d *desk) { d.config("core.fsmonitor", d.evil) },
-		"as a textconv and a command of diff": func(d *desk) {
+		"as a monitor of files": func(d *fixture) { d.config("core.fsmonitor", d.evil) },
+		"as a textconv and a command of diff": func(d *fixture) {
 			d.config("diff.d.textconv", d.evil)
 			d.config("diff.external", d.evil)
 			d.config("diff.d.command", d.evil)
 		},
-		"as a pager, an alias, an editor": func(d *desk) {
+		"as a pager, an alias, an editor": func(d *fixture) {
 			d.config("core.pager", d.evil)
 			d.config("alias.show", "!"+d.evil)
 			d.config("core.editor", d.evil)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			plant(d)
 			if got, err := d.stage("text"); got != "text" || err != nil {
 				t.Errorf("%q, %v", got, err)
@@ -137,7 +137,7 @@ func TestWhatOnlyARepositoryNamesDoesNotRun(t *testing.T) {
 
 // A merge by a driver that doesn't run is no merge that went well.
 func TestAMergeDriverThatDoesNotRunLeavesAConflict(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	commit := func(text string, parents ...string) string {
 		if _, err := d.stage(text); err != nil {
 			t.Fatal(err)
@@ -162,12 +162,12 @@ func TestAMergeDriverThatDoesNotRunLeavesAConflict(t *testing.T) {
 
 // What the user's configuration names runs, as in the user's own git, whatever a repository says of it.
 func TestWhatTheUserNamesRuns(t *testing.T) {
-	for name, plant := range map[string]func(d *desk){
-		"nothing":         func(*desk) {},
-		"another program": func(d *desk) { d.config("filter.f=x.clean", d.evil) },
+	for name, plant := range map[string]func(d *fixture){
+		"nothing":         func(*fixture) {},
+		"another program": func(d *fixture) { d.config("filter.f=x.clean", d.evil) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := newDesk(t)
+			d := newFixture(t)
 			d.config("--global", "filter.f=x.clean", d.users)
 			plant(d)
 			if got, err := d.stage("text"); got != "mine:text" || err != nil {
@@ -186,7 +186,7 @@ func TestWhatTheUserNamesRuns(t *testing.T) {
 
 // A file that can't do without its filter isn't kept as it is, and the error says what helps.
 func TestAFilterThatIsRequiredAndDoesNotRun(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.config("filter.f=x.clean", d.evil)
 	d.config("filter.f=x.required", "true")
 	_, err := d.stage("text")
@@ -202,7 +202,7 @@ func TestAFilterThatIsRequiredAndDoesNotRun(t *testing.T) {
 
 // Files that look like a repository are none: they come with a plain clone. Those who know it name it.
 func TestFilesOfAFolderAreNoRepository(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.config("--global", "init.defaultBranch", "main")
 	d.run("init", "-q", "--bare", "sub")
 	d.git.Dir = filepath.Join(d.git.Dir, "sub")
@@ -217,7 +217,7 @@ func TestFilesOfAFolderAreNoRepository(t *testing.T) {
 
 // The user's configuration may stand elsewhere, but not where that depends on the folder.
 func TestTheUsersConfigurationIsWhereTheUserSays(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.write("other", "[user]\nname = eve\nemail = e@localhost\n")
 	d.write("repo/other", "[user]\nname = evil\nemail = e@localhost\n")
 	name := func() string { return d.run("var", "GIT_AUTHOR_IDENT") }
@@ -240,7 +240,7 @@ func TestTheUsersConfigurationIsWhereTheUserSays(t *testing.T) {
 
 // What git does to submodules is done by a git in them, by their configuration.
 func TestNothingRunsInSubmodules(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	top := d.git
 	d.write("repo/sub/.gitattributes", "* filter=f\n")
 	d.write("repo/sub/file", "1\n")
@@ -270,7 +270,7 @@ func TestNothingRunsInSubmodules(t *testing.T) {
 
 // A git goes by what another has read of the same repository, as long as that holds.
 func TestAGitGoesByWhatAnotherHasRead(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.run("version")
 	mute := Git{Program: "/none", Dir: d.git.Dir, Env: []string{"GIT_DIR=" + filepath.Join(d.git.Dir, ".git")}} // who can't read it itself
 	mute.As(d.git)
@@ -291,7 +291,7 @@ func TestAGitGoesByWhatAnotherHasRead(t *testing.T) {
 
 // What a container hands in counts for git that works as its user, and for no other; nothing that a folder could have set does.
 func TestTheUsersEnvironmentCountsForGitThatWorksAsTheUser(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	for _, kv := range [][3]string{ // a variable, its value, and what git that works as the user has of it
 		{"GIT_SSH_COMMAND", "ssh -i /key", "ssh -i /key"}, {"GIT_SSH_COMMAND", "./ssh -i key", ""}, {"GIT_SSH", "/usr/bin/ssh", "/usr/bin/ssh"},
 		{"GIT_ASKPASS", "/askpass", "/askpass"}, {"GIT_ASKPASS", "bin/askpass", ""}, {"GIT_ASKPASS", "askpass", "askpass"},
@@ -312,7 +312,7 @@ func TestTheUsersEnvironmentCountsForGitThatWorksAsTheUser(t *testing.T) {
 
 // Settings of the user's environment hold beside those that keep a repository's programs from running.
 func TestSettingsOfTheUsersEnvironment(t *testing.T) {
-	d := newDesk(t)
+	d := newFixture(t)
 	d.git.AsUser = true
 	for key, value := range map[string]string{"COUNT": "2", "KEY_0": "user.name", "VALUE_0": "eve", "KEY_1": "filter.f=x.clean", "VALUE_1": d.users} {
 		t.Setenv("GIT_CONFIG_"+key, value)

@@ -23,7 +23,7 @@ import (
 type Workspace struct {
 	*session.Session
 	*loops
-	permissions *permission.Desk
+	permissions *permission.Requests
 	Left        func(*Folder, *Seen) // is told of a loop that nobody drives
 	opened      chan struct{}        // holds one signal: the worktrees are others
 
@@ -35,7 +35,7 @@ type Workspace struct {
 }
 
 // New returns a workspace without folders; permissions ask what its loops wait to be told.
-func New(e *session.Session, a *permission.Desk) *Workspace {
+func New(e *session.Session, a *permission.Requests) *Workspace {
 	w := &Workspace{Session: e, permissions: a, opened: make(chan struct{}, 1), folders: map[string]*Folder{}, asked: map[askedOf]bool{}}
 	w.loops = &loops{w}
 	return w

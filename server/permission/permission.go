@@ -16,9 +16,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Desk ask the client what agents wait to be told, of loops here and of those that
+// Requests ask the client what agents wait to be told, of loops here and of those that
 // other processes drive.
-type Desk struct {
+type Requests struct {
 	*session.Session
 	deaf atomic.Bool // the client said that it asks, and doesn't know how
 
@@ -27,8 +27,8 @@ type Desk struct {
 }
 
 // New returns what asks the client of a session.
-func New(e *session.Session) *Desk {
-	return &Desk{Session: e, asked: map[askedQuestion]*asking{}}
+func New(e *session.Session) *Requests {
+	return &Requests{Session: e, asked: map[askedQuestion]*asking{}}
 }
 
 // askedQuestion is an open question of which the client was told.
@@ -37,7 +37,7 @@ type askedQuestion struct {
 	loopID, id string
 }
 
-// Asker is a place whose loop may have questions: a folder, or a remote loop.
+// Asker has a loop that may have questions: a folder, or a remote loop.
 type Asker interface {
 	Waiting() []Waiting      // the open questions, oldest first
 	Within() context.Context // ends when nobody sees the loop any more
@@ -69,7 +69,7 @@ func (w Waiting) Tell(a ask.Answer) (said wire.AnswerResult, err error) {
 }
 
 // LookAgain looks at what some askers were asked.
-func (p *Desk) LookAgain(of func(Asker) bool) {
+func (p *Requests) LookAgain(of func(Asker) bool) {
 	p.mu.Lock()
 	askers := map[Asker]bool{}
 	for key := range p.asked {
@@ -84,7 +84,7 @@ func (p *Desk) LookAgain(of func(Asker) bool) {
 }
 
 // Look asks what is new with an asker, and withdraws what needs no answer any more.
-func (p *Desk) Look(from Asker) {
+func (p *Requests) Look(from Asker) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	open := from.Waiting()
@@ -108,10 +108,10 @@ func (p *Desk) Look(from Asker) {
 }
 
 // queues says whether the client takes all questions at once.
-func (p *Desk) queues() bool { return p.Editor.Client().Permissions && !p.deaf.Load() }
+func (p *Requests) queues() bool { return p.Editor.Client().Permissions && !p.deaf.Load() }
 
 // ask sends one question. The caller holds mu.
-func (p *Desk) ask(w Waiting) {
+func (p *Requests) ask(w Waiting) {
 	ctx, withdraw := context.WithCancel(w.Within())
 	a := &asking{withdraw: withdraw}
 	p.asked[w.key()] = a
@@ -132,7 +132,7 @@ func (p *Desk) ask(w Waiting) {
 }
 
 // put asks the client, and returns what its user answers; nil leaves the question open.
-func (p *Desk) put(ctx context.Context, w Waiting) *ask.Answer {
+func (p *Requests) put(ctx context.Context, w Waiting) *ask.Answer {
 	if !p.queues() {
 		return p.putPlainly(ctx, w)
 	}
@@ -151,12 +151,12 @@ func (p *Desk) put(ctx context.Context, w Waiting) *ask.Answer {
 	return p.Said(result.Answer, result.Text)
 }
 
-func (p *Desk) Said(kind, text string) *ask.Answer {
+func (p *Requests) Said(kind, text string) *ask.Answer {
 	return &ask.Answer{Kind: kind, Text: text, By: cmp.Or(p.Editor.Client().Name, "editor")}
 }
 
 // putPlainly asks with what every client has: words and buttons.
-func (p *Desk) putPlainly(ctx context.Context, w Waiting) *ask.Answer {
+func (p *Requests) putPlainly(ctx context.Context, w Waiting) *ask.Answer {
 	message := w.Name() + " " + wire.AskedInFull(w.Question)
 	if !p.User.Mute.Load() {
 		var titles []string
@@ -176,7 +176,7 @@ func (p *Desk) putPlainly(ctx context.Context, w Waiting) *ask.Answer {
 }
 
 // Again asks the client once more what it has left open.
-func (p *Desk) Again(w Waiting) {
+func (p *Requests) Again(w Waiting) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !slices.ContainsFunc(w.Waiting(), func(other Waiting) bool { return other.key() == w.key() }) {

@@ -22,7 +22,7 @@ type Loops struct {
 	*session.Session
 	Fleet       Fleet // nil: none
 	workspace   *folders.Workspace
-	permissions *permission.Desk
+	permissions *permission.Requests
 
 	mu    sync.Mutex
 	loops []wire.LoopStatus
@@ -30,7 +30,7 @@ type Loops struct {
 }
 
 // New shows an editor the loops of a fleet; nil is none.
-func New(e *session.Session, fleet Fleet, w *folders.Workspace, a *permission.Desk) *Loops {
+func New(e *session.Session, fleet Fleet, w *folders.Workspace, a *permission.Requests) *Loops {
 	return &Loops{Session: e, Fleet: fleet, workspace: w, permissions: a}
 }
 
