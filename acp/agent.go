@@ -18,6 +18,9 @@ type Agent struct {
 	Version string
 	// Sidecar serves an editor until in ends, as LSP does. By then no agent of it is left.
 	Sidecar func(in io.Reader, out io.Writer)
+	// Native is for a client that shows iterations as turns of their own, and loops of the past as if
+	// they ran: it is told each as it was, and not how it can speak to a loop.
+	Native bool
 	// Heartbeat is how long a client may hear nothing while a loop runs; 0: 25 s.
 	Heartbeat time.Duration
 

@@ -112,15 +112,13 @@ func TestManyBrokenLines(t *testing.T) {
 func answerAll(in io.Reader, out io.Writer, seed uint64) {
 	ways := []string{`{}`, `null`, `{"loopId":"ralph-a","text":"as told"}`, `{"loops":[{"loopId":"ralph-a","state":"running"}]}`, `{"cursor":"c","updates":[` + begun + `]}`, `7`}
 	random := rand.New(rand.NewPCG(seed, 1))
-	says := make(queue, 1<<17) // as with a real one, what it says keeps it from hearing nothing
+	says := rpc.NewQueue() // as with a real one, what it says keeps it from hearing nothing
 	isSaid := make(chan struct{})
 	go func() {
 		defer close(isSaid)
-		for said := range says {
-			_, _ = out.Write(said)
-		}
+		_, _ = io.Copy(out, says)
 	}()
-	defer func() { close(says); <-isSaid }()
+	defer func() { says.Close(); <-isSaid }()
 	c := rpc.New(rpc.WriteFrame, nil, says)
 	c.Handle = func(_ string, id, _ json.RawMessage) {
 		if random.IntN(5) == 0 {
@@ -131,11 +129,4 @@ func answerAll(in io.Reader, out io.Writer, seed uint64) {
 		c.Notify("ralph/update", json.RawMessage(fmt.Sprintf(`{"loopId":"ralph-a","after":"c","cursor":"c","updates":[%s]}`, []string{begun, over, `{}`, `7`}[random.IntN(4)])))
 	}
 	_, _ = io.Copy(&rpc.Heard{Take: c.Take}, in)
-}
-
-type queue chan []byte
-
-func (q queue) Write(p []byte) (int, error) {
-	q <- bytes.Clone(p)
-	return len(p), nil
 }

@@ -191,7 +191,9 @@ func (s *session) hold(loopID string) {
 	s.loops[loopID] = s
 	isCancelled, turn := s.cancelled, string(s.turn)
 	s.mu.Unlock()
-	s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
+	if s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"ralph": map[string]any{"loopId": loopID}}}); !s.Native {
+		s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
+	}
 	s.catchUp() // what was told before this
 	go s.beat(turn)
 	s.sayEarly(nil)

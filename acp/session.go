@@ -200,7 +200,9 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 		}
 		done := func() {
 			s.learn(wire.CommandHats, modeSetting, func() {
-				a.client.Reply(id, s.opened(), nil)
+				about := s.opened()
+				about["_meta"] = map[string]any{"ralph": map[string]any{"live": l.Live}}
+				a.client.Reply(id, about, nil)
 				s.introduce()
 				if l.Live { // what its agent has asked meanwhile
 					rpc.Command(a.sidecar, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})

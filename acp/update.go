@@ -142,8 +142,10 @@ func (s *session) toEnd(loop wire.LoopParams, done func()) {
 	})
 }
 
-// show shows an update. In a replay it is short: no thoughts, no outputs, and nothing ends.
+// show shows an update. In a replay it is short: no thoughts, no outputs, and nothing ends. What is told
+// of the loop itself comes with the update.
 func (s *session) show(data json.RawMessage, isReplay bool) {
+	isShort := isReplay && !s.Native
 	var e event
 	if json.Unmarshal(data, &e) != nil {
 		return
@@ -154,7 +156,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(map[string]any{"sessionUpdate": e.Kind, "content": e.Content})
 		}
 	case "agent_message_chunk", "agent_thought_chunk":
-		if e.Parent == "" && (!isReplay || e.Kind == "agent_message_chunk") {
+		if e.Parent == "" && (!isShort || e.Kind == "agent_message_chunk") {
 			s.say(map[string]any{"sessionUpdate": e.Kind, "messageId": s.idOf(e.MessageID), "content": e.Content})
 		}
 	case "tool_call":
@@ -172,7 +174,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			u["status"] = e.Status
 		}
 		hasDiff := s.diffs[s.idOf(e.ToolCallID)] != nil
-		if len(e.Content) > 0 && !isReplay && !(hasDiff && e.Status == "completed") { // it would take the diff's place
+		if len(e.Content) > 0 && !isShort && !(hasDiff && e.Status == "completed") { // it would take the diff's place
 			u["content"] = e.Content
 		}
 		if e.Status != "in_progress" {
@@ -188,7 +190,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.say(u)
 		}
 	case "_ralph/iteration":
-		s.showIteration(e)
+		s.showIteration(e, data)
 	case "_ralph/goal", "_ralph/verify":
 		s.showCheck(e)
 	case "_ralph/question", "_ralph/answer": // the client is asked itself
@@ -201,13 +203,13 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 			s.tell(e.Text)
 		}
 	case "_ralph/end":
-		s.tell(e.Text)
+		s.tell(e.Text, data)
 		if !isReplay && e.StopReason != "detached" {
 			s.plan("completed")
 			s.end(e.StopReason)
 		}
 	default:
-		s.tell(e.Text)
+		s.tell(e.Text, data)
 	}
 }
 
@@ -267,9 +269,9 @@ func diffsOf(folder string, input json.RawMessage) (diffs []any) {
 }
 
 // showIteration tells the begin and the end of one in messages of their own.
-func (s *session) showIteration(e event) {
+func (s *session) showIteration(e event, data json.RawMessage) {
 	if e.Phase != "begin" {
-		s.tell(e.Text)
+		s.tell(e.Text, data)
 		return
 	}
 	s.mu.Lock()
@@ -280,7 +282,7 @@ func (s *session) showIteration(e event) {
 	if e.Hat != "" {
 		heading += " · " + e.Hat
 	}
-	s.tell("── " + heading + " ──")
+	s.tell("── "+heading+" ──", data)
 	s.plan("in_progress")
 }
 
@@ -334,8 +336,9 @@ func (s *session) idOf(id string) string {
 	return strconv.Itoa(s.iterations) + "." + id
 }
 
-// tell says a line of the loop's own, as a message of its own.
-func (s *session) tell(text string) {
+// tell says a line of the loop's own, as a message of its own, with the update that it
+// comes from.
+func (s *session) tell(text string, of ...json.RawMessage) {
 	if text = strings.TrimSpace(text); text == "" {
 		return
 	}
@@ -343,7 +346,11 @@ func (s *session) tell(text string) {
 	s.told++
 	id := "ralph-" + strconv.Itoa(s.told)
 	s.mu.Unlock()
-	s.say(map[string]any{"sessionUpdate": "agent_message_chunk", "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}})
+	u := map[string]any{"sessionUpdate": "agent_message_chunk", "messageId": id, "content": map[string]any{"type": "text", "text": "\n" + text + "\n\n"}}
+	if len(of) > 0 {
+		u["_meta"] = map[string]any{"ralph": of[0]}
+	}
+	s.say(u)
 }
 
 // say sends an update of a session.
@@ -451,6 +458,7 @@ func (s *session) end(stopReason string) {
 			}
 			s.tell(receipt.String())
 		}
+		s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"ralph": map[string]any{"ended": stopReason}}})
 		s.endTurn(reason)
 	})
 }

@@ -125,13 +125,6 @@ func (c *Conn) send(m Message) {
 	_ = c.write(c.out, data)
 }
 
-// Mute drops what is said from now on.
-func (c *Conn) Mute() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.out = io.Discard
-}
-
 // Request asks the other side; answered gets what comes, never if nothing does. It returns the
 // request's id.
 func (c *Conn) Request(method string, params any, answered func(json.RawMessage, *Error)) json.RawMessage {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // MaxMessage bounds a message, in bytes. A longer one is skipped, and its conversation goes on.
@@ -82,4 +83,48 @@ func (h *Heard) Write(p []byte) (int, error) {
 	}
 	h.unread = append(h.unread[:0], rest...)
 	return len(p), nil
+}
+
+// Queue is a pipe in memory that never makes its writer wait: who says something while being told
+// something must not.
+type Queue struct {
+	mu     sync.Mutex
+	news   sync.Cond
+	unread bytes.Buffer
+	closed bool
+}
+
+// NewQueue makes one that is empty.
+func NewQueue() *Queue {
+	q := &Queue{}
+	q.news.L = &q.mu
+	return q
+}
+
+func (q *Queue) Write(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	defer q.news.Signal()
+	if q.closed {
+		return 0, io.ErrClosedPipe
+	}
+	return q.unread.Write(p)
+}
+
+// Read waits for something to read, or for the end.
+func (q *Queue) Read(p []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.unread.Len() == 0 && !q.closed {
+		q.news.Wait()
+	}
+	return q.unread.Read(p)
+}
+
+// Close lets the reader come to the end; nothing is written behind that.
+func (q *Queue) Close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.news.Broadcast()
 }

@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"bytes"
 	"encoding/json"
 	"io"
 	"path"
@@ -13,7 +12,7 @@ import (
 // docs/PROTOCOL.md.
 type Sidecar struct {
 	*Conn
-	commands queue
+	commands *Queue // what is said to it, so that who hears it never waits for it to listen
 
 	opening sync.Mutex
 	folders []string // that it knows, as URIs
@@ -27,35 +26,19 @@ type Editor struct {
 
 // NewSidecar has handle take what a sidecar says by itself.
 func NewSidecar(handle func(method string, id, params json.RawMessage)) *Sidecar {
-	s := &Sidecar{commands: make(queue, 1024)}
+	s := &Sidecar{commands: NewQueue()}
 	s.Conn = New(WriteFrame, nil, s.commands)
 	s.Handle = handle
 	return s
 }
 
-// queue takes what is said to the sidecar, so that who hears it never waits for it to listen.
-type queue chan []byte
-
-func (q queue) Write(p []byte) (int, error) {
-	q <- bytes.Clone(p)
-	return len(p), nil
-}
-
 // Serve runs the sidecar for a client until that goes away: then its loops end as they do with an
 // editor, and Serve returns.
 func (s *Sidecar) Serve(client *Conn, run func(in io.Reader, out io.Writer), as Editor) error {
-	fromUs, toSidecar := io.Pipe()
-	go func() {
-		for c := range s.commands {
-			_, _ = toSidecar.Write(c) // one that has ended reads no more
-		}
-		_ = toSidecar.Close() // as an editor that goes away
-	}()
 	sidecarEnds, clientEnds := make(chan struct{}), make(chan error, 1)
 	go func() {
 		defer close(sidecarEnds)
-		run(fromUs, &Heard{Take: s.Take})
-		_ = fromUs.Close()
+		run(s.commands, &Heard{Take: s.Take})
 	}()
 	s.Request("initialize", map[string]any{
 		"processId": nil, "rootUri": nil, "workspaceFolders": []any{},
@@ -68,8 +51,7 @@ func (s *Sidecar) Serve(client *Conn, run func(in io.Reader, out io.Writer), as 
 	case err = <-clientEnds:
 	case <-sidecarEnds: // a signal has ended it
 	}
-	s.Mute()
-	close(s.commands)
+	s.commands.Close() // as an editor that goes away
 	<-sidecarEnds
 	return err
 }
