@@ -51,6 +51,7 @@ var rights = map[string]right{
 	"remove": users("remove loops of a fleet"),
 
 	"notify test": users("call its user"),
+	"ahp":         users("be a window of its user"),
 	"acp update":  users("fetch the list of agents"),
 }
 
