@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -199,7 +200,7 @@ func (l *Log) progress(of string, u wire.Update) {
 		l.inProgress = slices.Delete(l.inProgress, 0, 1)
 	}
 	l.progressed++
-	l.inProgress = append(l.inProgress, progress{of, l.progressed, Item{JSON: encoded, Iteration: l.lines.iteration}})
+	l.inProgress = append(l.inProgress, progress{of, l.progressed, Item{JSON: encoded, Iteration: l.lines.iteration, At: time.Now()}})
 	for _, f := range l.followers {
 		f.signal()
 	}
@@ -242,15 +243,25 @@ func (l *Log) close() {
 	if l.timer != nil {
 		l.timer.Stop()
 	}
+	l.leave()
+}
+
+// leave lets go of the file of a loop that is over, unless it is of use to nobody else. Followers may lag.
+func (l *Log) leave() {
+	isFollowed := len(l.followers) > 0
 	switch {
 	case l.file == nil:
-	case l.keep && l.broken == nil && len(l.followers) > 0: // they may lag
+	case l.keep && l.broken == nil && isFollowed:
 		_ = filelock.Unlock(l.file.File)
 	case l.keep && l.broken == nil:
 		l.letGo()
-	case !l.keep && os.Remove(l.path) != nil: // where an open file can't be removed
-		l.letGo()
-		_ = os.Remove(l.path)
+	case l.keep:
+	default:
+		err := os.Remove(l.path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !isFollowed { // an open file can't be removed everywhere
+			l.letGo()
+			_ = os.Remove(l.path)
+		}
 	}
 }
 
@@ -400,8 +411,8 @@ func (f *Follower) Close() {
 	l := f.log
 	defer l.mu.Unlock()
 	l.followers = slices.DeleteFunc(l.followers, func(other *Follower) bool { return other == f })
-	if l.over && l.keep && l.broken == nil && l.file != nil && len(l.followers) == 0 {
-		l.letGo()
+	if l.over && len(l.followers) == 0 {
+		l.leave()
 	}
 }
 

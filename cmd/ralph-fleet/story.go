@@ -14,7 +14,7 @@ import (
 
 // story shows what a loop does as ralph-lsp run does without a terminal.
 type story struct {
-	*terminal.Viewer
+	terminal.Style
 	stood string // how the loop stood last
 }
 
@@ -24,7 +24,7 @@ func newStory(out io.Writer, id, name, flags string) *story {
 		out = &labelled{out: out, label: name + " | "}
 	}
 	asks := "ralph-fleet answer " + id
-	return &story{Viewer: terminal.NewViewer(terminal.Console, terminal.Config{Out: out, Notes: out, Asks: asks, Answer: asks + flags})}
+	return &story{Style: terminal.New(terminal.Console, terminal.Config{Out: out, Notes: out, Asks: asks, Answer: asks + flags})}
 }
 
 // take shows an update. Only what is asked now can be answered. The loop's end is the record's to tell.

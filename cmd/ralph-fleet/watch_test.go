@@ -160,7 +160,7 @@ func TestWatchReadsLikeARun(t *testing.T) {
 	y.put("f1", "one")
 	first := []string{begins(1), chunk("I look "), chunk("at it.\nNow"), `{"sessionUpdate":"tool_call","toolCallId":"c1","title":"Bash make","status":"in_progress"}`,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","spent":{"durationMs":2000},"facts":"2s","content":[{"type":"content","content":{"type":"text","text":"no rule\nmore\n"}}]}`,
-		`{"sessionUpdate":"usage_update","used":7}`, `{"sessionUpdate":"_ralph/warning","message":"x","text":"mind the gap"}`, ends(1), `{"sessionUpdate":"_ralph/end","stopReason":"once","text":"left"}`}
+		`{"sessionUpdate":"usage_update","used":7}`, `{"sessionUpdate":"_ralph/warning","message":"mind the gap","text":"mind the gap"}`, ends(1), `{"sessionUpdate":"_ralph/end","stopReason":"once","text":"left"}`}
 	y.begin("f1", "box")
 	y.say("f1", 1, 1, first[:3]...)
 	out, code := y.watches(t.Context(), "one")
@@ -181,7 +181,7 @@ I look at it.
 Now
 > Bash make
   failed · 2s · no rule (+ 1 line)
-mind the gap
+warning: mind the gap
 --- iteration 1: ok · $0.10 · 1m00s
 (waits for a worker)
 (runs on other)

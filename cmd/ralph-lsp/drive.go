@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -42,28 +41,22 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *
 	out := terminal.Checked(stdout)
 	screen := terminal.ConfigOf(stdout, stderr, how.verbose)
 	screen.Out, screen.Answer, screen.Answers, screen.Statuses = out, terminal.AnswerIn(cfg.Folder), how.answers, how.once
-	screen.Verbatim = cfg.Backend.Output == decode.FormatText
-	q := terminal.NewQueue(func(clock func() time.Time) terminal.Style {
-		screen.Now = clock
-		return terminal.New(how.style.Value, screen)
-	})
-	l, _, told, err := notify.Start(cfg, q, terminal.NotifyAt(stdout, q.Note))
+	screen.Verbatim, screen.Here = cfg.Backend.Output == decode.FormatText, cfg.Folder
+	display := terminal.NewDisplay(how.style.Value, screen)
+	l, log, told, err := notify.Start(cfg, display, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
 	over := make(chan struct{})
 	begun(l, over)
-	q.Start(l.Status)
-	if how.once {
-		go q.LookOften(over)
-	}
-	giveUp := terminal.AnswerSignals(caught, out.Broken, over, l, q.Note)
+	display.Start(log, l.Status)
+	giveUp := terminal.AnswerSignals(caught, out.Broken, over, l, display.Note)
 	if how.answers {
-		go terminal.AnswerHere(os.Stdin, l, over, q.Note)
+		go terminal.AnswerHere(os.Stdin, l, over, display.Note)
 	}
 	end := l.Wait()
 	told.Close()
-	q.Close(giveUp)
+	display.Close(giveUp)
 	close(over)
 	if err := out.Failure(); err != nil && end.Reason == loop.StopInterrupted {
 		return end, &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}

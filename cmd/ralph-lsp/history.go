@@ -181,7 +181,7 @@ func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) err
 // would get.
 func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
-	viewer := terminal.NewViewer(style, screen)
+	viewer := terminal.New(style, screen)
 	skipped := 0
 	_, err := readPages(cmd.Context(), new(journal.Sessions).Of(path), "", verbose, func(page journal.Page) error {
 		skipped += page.Skipped

@@ -59,7 +59,7 @@ const watchPoll = 100 * time.Millisecond
 
 // watcher shows the story of a loop, and what is added to it.
 type watcher struct {
-	*terminal.Viewer
+	terminal.Style
 	dir      string
 	loopID   string
 	path     string      // of its session file
@@ -133,7 +133,7 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 		screen.Notes = cmd.ErrOrStderr()
 	}
 	screen.Answer = terminal.AnswerIn(w.dir)
-	w.Viewer, w.thinking = terminal.NewViewer(how.style.Value, screen), how.verbose
+	w.Style, w.thinking = terminal.New(how.style.Value, screen), how.verbose
 	ctx, leave := context.WithCancel(cmd.Context())
 	defer leave()
 	result := make(chan error, 1)
@@ -212,7 +212,7 @@ func (w *watcher) follow(ctx context.Context) error {
 	}
 	if w.end == nil { // whoever drove it died
 		w.end = &loop.End{Reason: loop.StopInterrupted}
-		w.HandleLoop(*w.end)
+		w.End(*w.end)
 	}
 	return outcome(*w.end)
 }

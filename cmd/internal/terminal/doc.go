@@ -1,12 +1,11 @@
 // Package terminal is what the programs show to who sits at a terminal, or print into a pipe.
 //
-// A Style is a loop.Observer that draws what it is told; New chooses one (style.go). For people
-// there is one, told (style_told.go): it knows what is said of a loop and when. How that looks is
-// its look's, of which there are two: console prints as things come, pretty renders markdown and
-// keeps a live line below (style_console.go, style_pretty.go, liveline.go). For programs jsonStyle
-// writes the updates of the wire. A Queue stands between a loop and a style, so that no terminal
-// makes an agent wait. A Viewer shows with a style what other processes tell or told: the updates of
-// a journal, of a session file or of a fleet's bus (viewer.go).
+// A Style draws updates of the wire, as a journal, a session file or a fleet's bus has them; New
+// chooses one (style.go). For people there is one, told (style_told.go): it knows what is said of a
+// loop and when. How that looks is its look's, of which there are two: console prints as things
+// come, pretty renders markdown and keeps a live line below (style_console.go, style_pretty.go,
+// liveline.go). For programs jsonStyle writes the updates as they are. A Display shows a loop of
+// this process by its journal, so that no terminal makes an agent wait (display.go).
 //
 // All that is printed passes an Output that stands in front of stdout: it remembers that a write has
 // failed, and lets nothing through that a terminal obeys but our own codes (output.go). The

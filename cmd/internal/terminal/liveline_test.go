@@ -120,7 +120,7 @@ func TestEveryReasonToWaitIsSaid(t *testing.T) {
 			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}
 			for place, said := range map[string]string{
 				"the live line": LiveLine(st, 0, begun, 200, Palette{}),
-				"the log":       stateLine(loop.StateChanged{State: loop.StateWaiting, Reason: reason, ResumeAt: begun.Add(wait)}, begun),
+				"the log":       play(t, []step{{own: loop.StateChanged{State: loop.StateWaiting, Reason: reason, ResumeAt: begun.Add(wait)}}}, Console, Config{}),
 			} {
 				want := loop.WaitText(reason)
 				if reason == loop.WaitBackoff && wait < time.Minute {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/memtest"
@@ -28,9 +27,9 @@ func TestStylesRememberLittle(t *testing.T) {
 				if b, err := backends.Lookup(agent); err == nil {
 					format = b.Output
 				}
-				s := New(name, Config{
-					Out: io.Discard, Notes: io.Discard, Width: func() int { return 80 }, Now: time.Now, Verbatim: format == decode.FormatText,
-				})
+				s := &teller{Style: New(name, Config{
+					Out: io.Discard, Notes: io.Discard, Width: func() int { return 80 }, Verbatim: format == decode.FormatText,
+				})}
 				defer s.Close()
 				s.HandleLoop(loop.IterationStart{Iteration: 1})
 				lines := 8192

@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -80,8 +79,8 @@ func checkJSONLines(t *testing.T, out string) {
 // playWith shows the recorded loop with all its texts replaced.
 func playWith(s, name string, cfg Config) string {
 	var out bytes.Buffer
-	cfg.Out, cfg.Notes, cfg.Now, cfg.Width = &out, &out, time.Now, func() int { return 60 }
-	st := New(name, cfg)
+	cfg.Out, cfg.Notes, cfg.Here, cfg.Width = &out, &out, "/w", func() int { return 60 }
+	st := teller{Style: New(name, cfg)}
 	for _, step := range recordedLoop {
 		if step.agent != nil {
 			st.Handle(replaced(step.agent, s).(stream.Event))

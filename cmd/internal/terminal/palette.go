@@ -48,17 +48,17 @@ func (p Palette) paint(code, s string) string {
 	return "\x1b[" + code + "m" + s + "\x1b[" + sgrNone + "m"
 }
 
-// class paints what is told of a class.
-func (p Palette) class(c loop.Class, s string) string {
+// codeOf is the colour of what is told of a class.
+func codeOf(c loop.Class) string {
 	switch c {
 	case loop.ClassOK:
-		return p.Green(s)
+		return sgrGreen
 	case loop.ClassWarning:
-		return p.Yellow(s)
+		return sgrYellow
 	case loop.ClassError:
-		return p.Red(s)
+		return sgrRed
 	}
-	return p.Dim(s)
+	return sgrDim
 }
 
 func (p Palette) Bold(s string) string   { return p.paint(sgrBold, s) }

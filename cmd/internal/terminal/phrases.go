@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -60,49 +58,28 @@ func goOnLine(e loop.End) string {
 // GoOn is what helps with a loop that stands still.
 const GoOn = "go on with ralph-lsp resume"
 
-// stateLine says why a loop doesn't run right now, or "" when it runs or ends.
-func stateLine(e loop.StateChanged, now time.Time) string {
-	switch e.State {
-	case loop.StateWaiting:
-		if e.Reason == loop.WaitPermission {
-			return "" // the question was told
+// offerLines are the command lines that do what a loop offers that runs in a folder.
+func offerLines(folder string, offers []wire.Command) (lines []string) {
+	in := " -C " + ShellWord(folder)
+	for _, o := range offers {
+		var with map[string]any
+		if len(o.Arguments) > 0 {
+			with, _ = o.Arguments[0].(map[string]any)
 		}
-		return wire.WaitText(e.Reason, e.ResumeAt, now)
-	case loop.StatePaused:
-		if e.Reason == loop.PauseUnchecked {
-			return "" // it was told with what can be done
+		switch promise, _ := with["completionPromise"].(string); o.Command {
+		case wire.CommandResume:
+			if with["accept"] == true {
+				lines = append(lines, "  accept it this once: ralph-lsp resume --accept"+in)
+			} else {
+				lines = append(lines, "  paused; try again: ralph-lsp resume"+in)
+			}
+		case wire.CommandChanges:
+			lines = append(lines, "  see what changed: ralph-lsp changes --patch"+in)
+		case wire.CommandSandbox:
+			lines = append(lines, "  for one loop: ralph-lsp run --sandbox workspace", "  for all your loops: ralph-lsp sandbox workspace")
+		case wire.CommandUpdate:
+			lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update%s --completion-promise %s", in, ShellWord(promise)))
 		}
-		return wire.SaidOf(e).Text + "; " + GoOn
-	}
-	return ""
-}
-
-// verifyLines tell of a check: how it stands, and what a failed one printed, in short. It is told once that it runs.
-func verifyLines(e loop.Verify) []string {
-	if e.State == verify.Running && e.Output != "" {
-		return nil
-	}
-	lines := []string{wire.VerifyText(e)}
-	if e.State == verify.Refuted || e.State == verify.Unchecked {
-		for _, line := range excerpt(e.Output, errorLines) {
-			lines = append(lines, "  "+Fit(line, consoleTitle))
-		}
-	}
-	return lines
-}
-
-// offerLines are the command lines that do what a loop offers.
-func offerLines(o loop.Offer) []string {
-	if o.Unchecked {
-		in := " -C " + ShellWord(o.Folder)
-		return []string{"  paused; try again: ralph-lsp resume" + in, "  accept it this once: ralph-lsp resume --accept" + in, "  see what changed: ralph-lsp changes --patch" + in}
-	}
-	var lines []string
-	if o.Walls {
-		lines = append(lines, "  for one loop: ralph-lsp run --sandbox workspace", "  for all your loops: ralph-lsp sandbox workspace")
-	}
-	for _, promise := range o.Promises {
-		lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update -C %s --completion-promise %s", ShellWord(o.Folder), ShellWord(promise)))
 	}
 	return lines
 }

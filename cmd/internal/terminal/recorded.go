@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -17,11 +16,10 @@ import (
 // doesn't matter.
 func Decode(in io.Reader, out io.Writer, format decode.Format, verbose, summary bool) error {
 	buffered := bufio.NewWriterSize(Verbatim(out), 64<<10)
-	style := newJSONStyle(Config{Out: buffered, thinking: verbose, Now: func() time.Time { return time.Time{} }})
-	style.stamp.Iteration = 1 // a recording is one run
+	lines := NewJSONLines(buffered)
 	var show stream.Handler
 	if !summary {
-		show = style
+		show = &recorded{lines: lines, thinking: verbose}
 	}
 	result, err := decode.Reader{Format: format, Handler: show}.Run(in)
 	if err != nil {
@@ -30,11 +28,27 @@ func Decode(in io.Reader, out io.Writer, format decode.Format, verbose, summary 
 		}
 		return fmt.Errorf("decoding the stream: %w", err)
 	}
-	if err = style.lines.Write(wire.ResultOf(result), Stamp{}); err == nil {
+	if err = lines.Write(wire.ResultOf(result), Stamp{}); err == nil {
 		err = buffered.Flush() // which knows of a failure before
 	}
 	if err != nil {
 		return fmt.Errorf("writing the updates: %w", err)
 	}
 	return nil
+}
+
+// recorded writes the updates of a recording, which is one run.
+type recorded struct {
+	lines     *JSONLines
+	projector wire.Projector
+	thinking  bool
+}
+
+func (r *recorded) Handle(e stream.Event) {
+	if _, isThought := e.(stream.Thinking); isThought && !r.thinking {
+		return
+	}
+	if u := r.projector.Event(e); u != nil {
+		_ = r.lines.Write(u, Stamp{Iteration: 1}) // the buffer remembers a failure
+	}
 }

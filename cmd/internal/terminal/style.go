@@ -1,25 +1,34 @@
 package terminal
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"time"
 
 	"golang.org/x/term"
 
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// Style shows a loop in the terminal or writes it to a pipe. Its calls come
-// from one goroutine, and may block: a queue stands in front of it.
+// Style shows a loop in the terminal or writes it to a pipe: the updates of a journal, a session
+// file or a fleet's bus. Its calls come from one goroutine, and may block.
 type Style interface {
-	loop.Observer
+	// Show shows an update. What is asked can be answered only while it is live.
+	Show(it journal.Item, isLive bool)
+	// Said says that a message is over, of the agent that a call has work. It may be left out.
+	Said(message, parent string)
+	// End shows how the loop ended, where no update does.
+	End(e loop.End)
 	// Live begins the live view, where the style has one.
 	Live(status func() loop.Status)
+	// Look has what is new of the loop's status written.
+	Look()
+	// Tell shows a line about the loop.
+	Tell(text string)
 	// Note is said by this program, not by the loop.
 	Note(text string)
 	// Close ends the live view and restores the terminal.
@@ -50,11 +59,11 @@ type Config struct {
 	job      job        // of the terminal's shell
 	thinking bool       // show the model's reasoning
 	Verbatim bool       // the agent's text is no markdown, and comes in whole lines
-	Now      func() time.Time
-	Answer   string // the command line that answers what agents ask; "" where the loop is over
-	Asks     string // the command that shows all of it, where that isn't AnswerCommand
-	Answers  bool   // what its agents ask is answered here
-	Statuses bool   // a program is told how the loop stands, too
+	Here     string     // the folder of the loop, where it runs in this process: what it offers has command lines, and End tells its end
+	Answer   string     // the command line that answers what agents ask; "" where the loop is over
+	Asks     string     // the command that shows all of it, where that isn't AnswerCommand
+	Answers  bool       // what its agents ask is answered here
+	Statuses bool       // a program is told how the loop stands, too
 }
 
 // New builds the style called name; "" chooses by where the output goes.
@@ -92,7 +101,7 @@ func WidthOf(f *os.File) func() int {
 
 // ConfigOf configures a style for where stdout and stderr go.
 func ConfigOf(stdout, stderr io.Writer, thinking bool) Config {
-	cfg := Config{Out: stdout, Notes: stderr, Palette: PaletteFor(stdout), thinking: thinking, Width: func() int { return defaultWidth }, Now: time.Now}
+	cfg := Config{Out: stdout, Notes: stderr, Palette: PaletteFor(stdout), thinking: thinking, Width: func() int { return defaultWidth }}
 	if f, ok := Is(stdout); ok {
 		cfg.Width = WidthOf(f)
 		cfg.terminal = !IsDumb()
@@ -107,24 +116,31 @@ type quietStyle struct {
 	mute
 }
 
-func (s *quietStyle) HandleLoop(e loop.Event) {
-	switch e := e.(type) {
-	case loop.Asked:
-		for _, line := range s.cfg.ask(e.Question) {
-			fmt.Fprintln(s.cfg.Notes, line)
+func (s *quietStyle) Show(it journal.Item, _ bool) {
+	var q wire.Question
+	switch isHere := s.cfg.Here != ""; kindOf(it) {
+	case wire.KindQuestion:
+		if isHere && json.Unmarshal(it.JSON, &q) == nil {
+			for _, line := range s.cfg.ask(q.Asked()) {
+				fmt.Fprintln(s.cfg.Notes, line)
+			}
 		}
-	case loop.End:
-		fmt.Fprintln(s.cfg.Out, wire.EndLine(e))
+	case wire.KindEnd:
+		if e, ok := EventOf(it.JSON).(loop.End); ok && !isHere {
+			s.End(e)
+		}
 	}
 }
+
+func (s *quietStyle) End(e loop.End) { fmt.Fprintln(s.cfg.Out, wire.EndLine(e)) }
 
 func (s *quietStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 
 // mute is a style that says nothing, for styles to build on.
 type mute struct{}
 
-func (mute) Handle(stream.Event)     {}
-func (mute) HandleLoop(loop.Event)   {}
-func (mute) Live(func() loop.Status) {}
-func (mute) Note(string)             {}
-func (mute) Close()                  {}
+func (mute) Said(message, parent string) {}
+func (mute) Live(func() loop.Status)     {}
+func (mute) Look()                       {}
+func (mute) Tell(string)                 {}
+func (mute) Close()                      {}

@@ -17,7 +17,6 @@ type consoleLook struct {
 	calls   *callLog
 	midLine bool // the cursor isn't at the beginning of a line
 	speaks  speaker
-	mute
 }
 
 // consoleTitle bounds a line about a tool, in cells.
@@ -25,22 +24,25 @@ const consoleTitle = 120
 
 func newConsole(cfg Config) *told {
 	calls := new(callLog)
-	return &told{&consoleLook{cfg: cfg, calls: calls}, cfg, calls, marks{
+	return &told{look: &consoleLook{cfg: cfg, calls: calls}, cfg: cfg, calls: calls, marks: marks{
 		failed: mark{"error: ", sgrRed}, warning: mark{"warning: ", sgrYellow}, nearMiss: mark{"", sgrYellow}, plain: true,
 		over: func(e loop.IterationEnd) mark { return mark{fmt.Sprintf("--- iteration %d: ", e.Iteration), sgrDim} },
 		end:  func(loop.Class) mark { return mark{"", sgrBold} },
-	}, map[speaker]*blockBuffer{}}
+	}, held: map[speaker]*blockBuffer{}}
 }
+
+func (s *consoleLook) Live(func() loop.Status) {}
+func (s *consoleLook) Close()                  {}
 
 func (s *consoleLook) begin(title string) {
 	s.print(sectionHead, s.cfg.Palette.Bold("--- "+title+" ---"))
 }
 
-func (s *consoleLook) endMessage(e stream.MessageEnd) {
-	if e.ParentToolCallID == "" || !s.calls.several() {
+func (s *consoleLook) endMessage(parent string, discarded bool) {
+	if parent == "" || !s.calls.several() {
 		s.endText()
 	}
-	if e.Discarded {
+	if discarded {
 		s.print(sectionNote, s.cfg.Palette.Yellow("("+wire.DiscardText+")"))
 	}
 }

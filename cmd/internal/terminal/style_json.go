@@ -10,6 +10,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -38,14 +39,14 @@ type Stamp struct {
 
 // Write writes an update, or another value, with its stamp in one piece.
 func (w *JSONLines) Write(u any, at Stamp) error {
-	if _, ok := u.(wire.Iteration); ok {
-		at.Iteration = 0 // it has its own
-	}
 	w.line.Reset()
 	if err := w.enc.Encode(u); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
 	update := w.line.Len() - len("}\n")
+	if bytes.HasPrefix(w.line.Bytes(), []byte(`{"sessionUpdate":"`+wire.KindIteration+`"`)) {
+		at.Iteration = 0 // it has its own
+	}
 	if err := w.enc.Encode(at); err != nil {
 		return fmt.Errorf("writing JSON: %w", err)
 	}
@@ -85,13 +86,12 @@ func EscapeHidden(line []byte) []byte {
 
 // jsonStyle writes a loop as the updates that an editor would get.
 type jsonStyle struct {
-	cfg       Config
-	lines     *JSONLines
-	projector wire.Projector
-	stamp     Stamp
-	told      bool // how a question is answered
-	status    func() loop.Status
-	latest    []byte // status that was written
+	cfg    Config
+	lines  *JSONLines
+	stamp  Stamp
+	told   bool // how a question is answered
+	status func() loop.Status
+	latest []byte // status that was written
 	mute
 }
 
@@ -103,28 +103,24 @@ func (s *jsonStyle) Live(status func() loop.Status) {
 	s.stamp.LoopID, s.status = status().LoopID, status
 }
 
-func (s *jsonStyle) Handle(e stream.Event) {
-	if _, thinking := e.(stream.Thinking); thinking && !s.cfg.thinking {
-		return
+func (s *jsonStyle) Show(it journal.Item, isLive bool) {
+	s.stamp.Iteration, s.stamp.Time = it.Iteration, it.At.UTC()
+	kind := kindOf(it)
+	if kind == wire.KindQuestion && isLive && s.cfg.Answer != "" && !s.told {
+		var q wire.Question
+		s.told = json.Unmarshal(it.JSON, &q) == nil
+		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Asked(), s.cfg.Answer)))
 	}
-	s.write(s.projector.Event(e))
+	s.write(wire.Raw(it.JSON))
+	switch kind {
+	case wire.KindQuestion, wire.KindAnswer, wire.KindState, wire.KindIteration:
+		s.Look()
+	}
 }
 
-func (s *jsonStyle) HandleLoop(e loop.Event) {
-	if start, ok := e.(loop.IterationStart); ok {
-		s.stamp.Iteration = start.Iteration
-	}
-	if q, ok := e.(loop.Asked); ok && s.cfg.Answer != "" && !s.told {
-		s.told = true
-		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.Answer)))
-	}
-	for _, u := range s.projector.Unfinished(e) {
-		s.write(u)
-	}
-	s.write(s.projector.Loop(e))
-	switch e.(type) {
-	case loop.Asked, loop.Answered, loop.StateChanged, loop.IterationStart:
-		s.Look()
+func (s *jsonStyle) End(e loop.End) {
+	if s.cfg.Here == "" {
+		s.write(new(wire.Projector).Loop(e))
 	}
 }
 
@@ -137,18 +133,13 @@ func (s *jsonStyle) Look() {
 	now, err := json.Marshal(u)
 	if err == nil && !bytes.Equal(now, s.latest) {
 		s.latest = now
+		s.stamp.Time = time.Now().UTC().Truncate(time.Millisecond)
 		s.write(u)
 	}
 }
 
-func (s *jsonStyle) write(u wire.Update) {
-	if u == nil {
-		return
-	}
-	s.stamp.Time = s.cfg.Now().UTC().Truncate(time.Millisecond)
-	// The writer remembers its own failure; an update always encodes.
-	_ = s.lines.Write(u, s.stamp)
-}
+// write writes an update. The writer remembers its own failure; an update always encodes.
+func (s *jsonStyle) write(u wire.Update) { _ = s.lines.Write(u, s.stamp) }
 
 func (s *jsonStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 

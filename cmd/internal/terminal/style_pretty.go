@@ -25,7 +25,8 @@ type prettyLook struct {
 	markdown *Markdown
 	calls    *callLog
 	last     section
-	shown    bool // some of the message at work was printed
+	shown    bool   // some of the message at work was printed
+	open     string // the beginning of a line of plain text
 
 	unwatch    func() // ends the watch for Ctrl-Z
 	stopTicker chan struct{}
@@ -39,7 +40,7 @@ func newPretty(cfg Config) *told {
 		stopTicker: make(chan struct{}), unwatch: func() {},
 	}
 	loud := sgrBold + ";" + sgrYellow
-	return &told{shown, cfg, calls, marks{
+	return &told{look: shown, cfg: cfg, calls: calls, marks: marks{
 		failed: mark{"✗ ", sgrRed}, warning: mark{"! ", sgrYellow}, nearMiss: mark{"! ", loud}, question: mark{"? ", loud}, more: mark{"  ", sgrDim},
 		over: func(e loop.IterationEnd) mark {
 			if e.Outcome != loop.OutcomeOK {
@@ -56,7 +57,7 @@ func newPretty(cfg Config) *told {
 			}
 			return mark{"■ ", loud}
 		},
-	}, map[speaker]*blockBuffer{}}
+	}, held: map[speaker]*blockBuffer{}}
 }
 
 // Live starts to draw the live line.
@@ -106,18 +107,24 @@ func (s *prettyLook) begin(title string) {
 	s.print(sectionHead, s.cfg.Palette.paint(sgrBold+";"+sgrCyan, line))
 }
 
-// shows shows whole lines of plain text; longer ones are the terminal's to wrap.
+// shows shows whole lines of plain text; longer ones are the terminal's to wrap. What isn't whole
+// was cut, and goes on at once.
 func (s *prettyLook) shows(delta string, by speaker) bool {
 	isPlain := s.cfg.Verbatim && by.parent == "" && !by.thinking
 	if isPlain {
-		s.print(sectionVerbatim, strings.Split(strings.TrimSuffix(delta, "\n"), "\n")...)
+		s.open += delta
+		end := strings.LastIndexByte(s.open, '\n') + 1
+		if end > 0 {
+			s.print(sectionVerbatim, strings.Split(s.open[:end-1], "\n")...)
+		}
+		s.open = s.open[end:]
 	}
 	return isPlain
 }
 
 // endMessage says of a message that was taken back that it was, where some of it was shown.
-func (s *prettyLook) endMessage(e stream.MessageEnd) {
-	if e.Discarded && s.shown {
+func (s *prettyLook) endMessage(_ string, discarded bool) {
+	if discarded && s.shown {
 		s.print(sectionNote, s.cfg.Palette.Yellow(wire.DiscardText))
 	}
 	s.shown = false

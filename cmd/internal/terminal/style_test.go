@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -129,24 +130,62 @@ func below(parent string, call stream.ToolCall) stream.ToolCall {
 
 var begun = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// play shows the recorded loop in a style, with the clock of the recording.
-func play(recorded []step, name string, cfg Config) string {
-	var out bytes.Buffer
-	now := begun
-	cfg.Out, cfg.Notes = &out, &out
-	cfg.Now = func() time.Time { return now }
-	cfg.Width = func() int { return 60 }
-	s := New(name, cfg)
-	s.Live(func() loop.Status { return loop.Status{LoopID: "ralph-1"} })
-	for _, st := range recorded {
-		now = now.Add(st.after)
-		if st.agent != nil {
-			s.Handle(st.agent)
-		} else {
-			s.HandleLoop(st.own)
-		}
+// teller tells a style of events, as the journal of a loop does.
+type teller struct {
+	Style
+	wire.Projector
+	encoder   *wire.Encoder
+	iteration int
+	thinking  bool // is asked for
+}
+
+func (t *teller) Handle(e stream.Event) {
+	if end, ok := e.(stream.MessageEnd); ok && !end.Discarded {
+		t.Said(end.MessageID, end.ParentToolCallID)
 	}
-	s.Close()
+	if _, isThought := e.(stream.Thinking); t.thinking || !isThought {
+		t.tell(t.Event(e))
+	}
+}
+
+func (t *teller) HandleLoop(e loop.Event) {
+	if begin, ok := e.(loop.IterationStart); ok {
+		t.iteration = begin.Iteration
+	}
+	t.tell(t.Loop(e))
+	if end, ok := e.(loop.End); ok {
+		t.End(end)
+	}
+}
+
+func (t *teller) tell(u wire.Update) {
+	if t.encoder == nil {
+		t.encoder = wire.NewEncoder()
+	}
+	if u != nil {
+		data, _ := t.encoder.Encode(u, false)
+		t.Show(journal.Item{JSON: data, Iteration: t.iteration, At: time.Now().Truncate(time.Millisecond)}, true)
+	}
+}
+
+// play shows the recorded loop in a style, at the time of the recording.
+func play(t *testing.T, recorded []step, name string, cfg Config) string {
+	var out bytes.Buffer
+	synctest.Test(t, func(*testing.T) {
+		time.Sleep(time.Until(begun))
+		cfg.Out, cfg.Notes, cfg.Here = &out, &out, "/w/a b"
+		cfg.Width = func() int { return 60 }
+		s := teller{Style: New(name, cfg), thinking: cfg.thinking}
+		s.Live(func() loop.Status { return loop.Status{LoopID: "ralph-1"} })
+		for _, st := range recorded {
+			if time.Sleep(st.after); st.agent != nil {
+				s.Handle(st.agent)
+			} else {
+				s.HandleLoop(st.own)
+			}
+		}
+		s.Close()
+	})
 	return out.String()
 }
 
@@ -168,8 +207,8 @@ func TestStyles(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.golden, func(t *testing.T) {
-			golden(t, tt.golden, play(recordedLoop, tt.style, tt.cfg))
-			golden(t, "steps-"+tt.golden, play(recordedSteps, tt.style, tt.cfg))
+			golden(t, tt.golden, play(t, recordedLoop, tt.style, tt.cfg))
+			golden(t, "steps-"+tt.golden, play(t, recordedSteps, tt.style, tt.cfg))
 		})
 	}
 }
@@ -199,7 +238,7 @@ func golden(t *testing.T, name, got string) {
 
 func TestAgentTextCantControlTheTerminal(t *testing.T) {
 	for _, style := range Styles {
-		out := play(recordedLoop, style, Config{thinking: true})
+		out := play(t, recordedLoop, style, Config{thinking: true})
 		if i := strings.IndexAny(out, "\x1b\x07\x00"); i >= 0 {
 			t.Errorf("%s: a control character of the agent's came through: %q", style, out[max(0, i-20):i+10])
 		}
@@ -210,7 +249,7 @@ var zero = regexp.MustCompile(`\$0\.00($|[^0-9])`)
 
 func TestUnknownCostIsNeverZero(t *testing.T) {
 	for _, style := range Styles {
-		if out := play(recordedLoop, style, Config{}); zero.MatchString(out) {
+		if out := play(t, recordedLoop, style, Config{}); zero.MatchString(out) {
 			t.Errorf("%s shows an unknown cost as $0.00", style)
 		}
 	}
@@ -277,13 +316,14 @@ func TestDeniedToolsAreListed(t *testing.T) {
 // it is: there is no end of a message to wait for, and it is no markdown.
 func TestPlainTextIsShownLineByLine(t *testing.T) {
 	var out bytes.Buffer
-	s := newPretty(Config{Out: &out, Width: func() int { return 20 }, Now: time.Now, Verbatim: true})
+	s := teller{Style: newPretty(Config{Out: &out, Width: func() int { return 20 }, Verbatim: true})}
 	s.HandleLoop(loop.IterationStart{Iteration: 1})
 	head := out.Len()
 	for _, step := range []struct{ text, want string }{
 		{"ok 1 - test\n", "ok 1 - test\n"},
-		{"ok 2 - test\n\n  # indented\n", "ok 2 - test\n\n  # indented\n"}, // joined by the queue
-		{"a line that is longer than the terminal\n", "a line that is longer than the terminal\n"},
+		{"ok 2 - test\n\n  # indented\n", "ok 2 - test\n\n  # indented\n"}, // joined by the journal
+		{"a line that is longer than", ""},                                 // cut by the journal
+		{" the terminal\n", "a line that is longer than the terminal\n"},
 		{"* no list, \x1b[2J**not bold**\n", "* no list, **not bold**\n"},
 	} {
 		out.Truncate(head)
@@ -301,7 +341,7 @@ func TestPlainTextIsShownLineByLine(t *testing.T) {
 // Who speaks at the same time isn't taken for one.
 func TestConsoleKeepsSpeakersApart(t *testing.T) {
 	var out bytes.Buffer
-	s := New(Console, Config{Out: &out, Now: time.Now})
+	s := teller{Style: New(Console, Config{Out: &out})}
 	for _, text := range []stream.Text{
 		{MessageID: "m1", Delta: "I ask "},
 		{MessageID: "m1", Delta: "a subagent."},
@@ -324,7 +364,7 @@ func TestConsoleKeepsSpeakersApart(t *testing.T) {
 func TestPrettyOnATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		s := newPretty(Config{Out: &out, Width: func() int { return 60 }, terminal: true, Now: time.Now})
+		s := teller{Style: newPretty(Config{Out: &out, Width: func() int { return 60 }, terminal: true})}
 		s.Live(func() loop.Status {
 			return loop.Status{State: loop.StateRunning, Iteration: 1, Cost: stream.USD(0.5)}
 		})
@@ -348,7 +388,7 @@ func TestPrettyOnATerminal(t *testing.T) {
 // A panic while drawing must not leave the terminal without its cursor.
 func TestCursorComesBackAfterAPanic(t *testing.T) {
 	var out bytes.Buffer
-	s := newPretty(Config{Out: &out, Width: func() int { return 60 }, terminal: true, Now: time.Now})
+	s := newPretty(Config{Out: &out, Width: func() int { return 60 }, terminal: true})
 	s.look.(*prettyLook).screen.draw("live")
 	func() {
 		defer func() { recover() }()
@@ -369,7 +409,7 @@ func TestTheStatusForAProgramThatHoldsTheLoop(t *testing.T) {
 		out.Reset()
 		return lines
 	}
-	s := newJSONStyle(Config{Out: &out, Notes: io.Discard, Statuses: true, Now: time.Now})
+	s := teller{Style: newJSONStyle(Config{Out: &out, Notes: io.Discard, Statuses: true, Here: "/w"})}
 	s.Look() // before there is a loop
 	s.Live(func() loop.Status { return now })
 	s.Look()
@@ -394,22 +434,10 @@ func TestTheStatusForAProgramThatHoldsTheLoop(t *testing.T) {
 	if n := said(); n != 0 {
 		t.Errorf("at the end it is said %d times", n)
 	}
-	others := newJSONStyle(Config{Out: &out, Notes: io.Discard, Now: time.Now})
+	others := newJSONStyle(Config{Out: &out, Notes: io.Discard})
 	others.Live(func() loop.Status { return now })
 	others.Look()
 	if n := said(); n != 0 {
 		t.Errorf("without such a program it is said %d times", n)
-	}
-}
-
-func TestAQueueLooksOnceForASlowReader(t *testing.T) {
-	q := NewQueue(func(func() time.Time) Style { return newJSONStyle(Config{Notes: io.Discard}) })
-	for range 1000 {
-		q.Look()
-	}
-	q.Note("x")
-	q.Look()
-	if len(q.items) != 3 {
-		t.Errorf("%d looks wait", len(q.items)-1)
 	}
 }

@@ -3,10 +3,12 @@ package terminal
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -19,6 +21,7 @@ type told struct {
 	calls *callLog
 	marks marks
 	held  map[speaker]*blockBuffer // what speakers have begun to say
+	speak stream.Recent[string]    // the message that is at work, of each call that has an agent work
 }
 
 // look draws what is told.
@@ -30,7 +33,7 @@ type look interface {
 	begin(title string)                  // an iteration
 	shows(delta string, by speaker) bool // at once what somebody says; else it is held until it makes a block
 	block(by speaker, text string)
-	endMessage(e stream.MessageEnd)
+	endMessage(parent string, discarded bool)
 	call(bar, title string) // a tool's; the bar stands before all lines that are about it
 	result(bar, facts string, r stream.ToolResult)
 }
@@ -68,117 +71,190 @@ type marks struct {
 	plain                               bool                  // blocks are lines, notes may stand between them, and no live line tells the model
 }
 
-func (s *told) Handle(e stream.Event) {
-	p := s.cfg.Palette
-	switch e := e.(type) {
-	case stream.SessionStart:
-		if s.marks.plain && e.Model != "" {
-			s.note(p.Dim("model " + wire.JoinFacts(Line(e.Model), Line(e.Provider))))
+// anyUpdate is one as anybody may have written it.
+type anyUpdate struct {
+	SessionUpdate, MessageID, ParentToolCallID, FromAgentID, Label, Output, State, Reason, Message string
+
+	wire.Said
+	Content json.RawMessage
+}
+
+// Show shows an update. What is asked can be answered only while it is live.
+func (s *told) Show(it journal.Item, isLive bool) {
+	var u anyUpdate
+	if json.Unmarshal(it.JSON, &u) != nil {
+		return
+	}
+	var content wire.TextContent
+	json.Unmarshal(u.Content, &content) // a tool's is none
+	switch by := (speaker{message: u.MessageID, parent: u.ParentToolCallID}); u.SessionUpdate {
+	case wire.KindMessageChunk:
+		s.begins(by)
+		s.say(stream.Plain(content.Text), by)
+	case wire.KindThoughtChunk:
+		s.begins(by)
+		if by.thinking = true; s.cfg.thinking {
+			s.say(stream.Plain(content.Text), by)
 		}
-	case stream.Text:
-		s.say(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID})
-	case stream.Thinking:
-		if s.cfg.thinking {
-			s.say(stream.Plain(e.Delta), speaker{message: e.MessageID, parent: e.ParentToolCallID, thinking: true})
+	case wire.KindDiscard:
+		s.speak.Drop(by.parent)
+		if !s.marks.plain {
+			delete(s.held, speaker{parent: by.parent})
 		}
-	case stream.MessageEnd:
-		if e.Discarded && !s.marks.plain {
-			delete(s.held, speaker{parent: e.ParentToolCallID})
+		s.ended(by.parent, true)
+	case wire.KindUserChunk:
+		if s.cfg.Here == "" { // else the user knows
+			s.Note(Line("> " + strings.TrimPrefix(u.FromAgentID+": ", ": ") + content.Text))
 		}
-		s.release(e.ParentToolCallID)
-		s.endMessage(e)
-	case stream.ToolCall:
-		s.called(e, wire.CallTitle(e))
-	case stream.ToolResult:
-		s.release(e.ID, e.ParentToolCallID)
-		bar, facts := s.calls.end(e, s.cfg.Now())
-		s.result(bar, facts, e)
-	case stream.Retry:
-		s.note(p.Yellow(wire.RetryText(e)))
-	case stream.Compaction:
-		s.note(p.Dim(wire.CompactionText(e)))
-	case stream.Error:
-		s.note(s.marks.failed.on(p, Line(e.Message)))
+	case wire.KindNote:
+		s.Note(Line(u.Label + ": " + u.Text))
+	case wire.KindToolCall, wire.KindToolCallUpdate:
+		s.tool(it)
+	case wire.KindIteration:
+		s.iteration(it.JSON)
+	case wire.KindEnd:
+		if e, ok := EventOf(it.JSON).(loop.End); ok && s.cfg.Here == "" {
+			s.End(e)
+		}
+	case wire.KindQuestion:
+		how := s.cfg
+		if !isLive {
+			how.Answer = ""
+		}
+		s.asked(how, it.JSON)
+	default:
+		s.retell(u)
 	}
 }
 
-func (s *told) HandleLoop(e loop.Event) {
-	p := s.cfg.Palette
-	switch e := e.(type) {
+// iteration shows that one begins or ends.
+func (s *told) iteration(update []byte) {
+	switch e := EventOf(update).(type) {
 	case loop.IterationStart:
 		s.releaseAll()
 		*s.calls = callLog{} // those of the run before are over
 		s.begin("iteration " + wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)))
 	case loop.IterationEnd:
 		s.releaseAll()
-		s.note(s.marks.over(e).on(p, wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))))
-	case loop.StateChanged:
-		if said := stateLine(e, s.cfg.Now()); said != "" {
-			s.note(p.Yellow(said))
-		}
-	case loop.NearMiss:
-		s.note(s.marks.nearMiss.on(p, wire.NearMissText(e)))
-		s.note(offerLines(e.Offer)...)
-	case loop.Goal, loop.Published, loop.LimitsChanged:
-		s.note(p.Dim(wire.SaidOf(e).Text))
-	case loop.Verify:
-		for _, line := range verifyLines(e) {
-			s.note(p.class(wire.VerifyClass(e), line))
-		}
-		s.note(offerLines(e.Offer)...)
-	case loop.Asked:
-		s.asked(s.cfg, e.Question)
-	case loop.Answered:
-		s.note(p.Yellow(wire.AnsweredText(e.Question, e.Answer)))
-	case loop.Guidance:
-		s.note(p.Cyan(wire.GuidanceText(e)))
-	case loop.Warning:
-		s.note(s.marks.warning.on(p, Line(e.Message)))
-		s.note(offerLines(e.Offer)...)
-	case loop.End:
-		s.releaseAll()
-		s.print(sectionHead, s.marks.end(e.Reason.Ending().Class).on(p, wire.EndLine(e)))
-		for _, more := range []string{changesLine(e), goOnLine(e)} {
-			if more != "" {
-				s.note(s.marks.more.on(p, more))
-			}
+		s.note(s.marks.over(e).on(s.cfg.Palette, wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))))
+	}
+}
+
+// End shows how the loop ended.
+func (s *told) End(e loop.End) {
+	p := s.cfg.Palette
+	s.releaseAll()
+	s.print(sectionHead, s.marks.end(e.Reason.Ending().Class).on(p, wire.EndLine(e)))
+	for _, more := range []string{changesLine(e), goOnLine(e)} {
+		if more != "" {
+			s.note(s.marks.more.on(p, more))
 		}
 	}
 }
 
-// called shows that a tool call begins.
-func (s *told) called(e stream.ToolCall, title string) {
-	s.release(e.ParentToolCallID)
-	s.calls.begin(e, title, s.cfg.Now())
-	s.call(s.calls.bar(e.ParentToolCallID), title)
+// begins ends the message before, where nothing else has said that it is over.
+func (s *told) begins(by speaker) {
+	if last, ok := s.speak.Get(by.parent); ok && last != by.message {
+		s.ended(by.parent, false)
+	}
+	s.speak.Put(by.parent, by.message)
+}
+
+// Said says that a message is over, unless another one has begun.
+func (s *told) Said(message, parent string) {
+	if last, ok := s.speak.Get(parent); ok && last == message {
+		s.speak.Drop(parent)
+		s.ended(parent, false)
+	}
+}
+
+// ended shows what is held of a message, or that it was taken back.
+func (s *told) ended(parent string, discarded bool) {
+	s.release(parent)
+	s.endMessage(parent, discarded)
+}
+
+// tool shows the begin or the end of a tool call.
+func (s *told) tool(it journal.Item) {
+	var end wire.ToolCallUpdate
+	var begin wire.ToolCall
+	switch {
+	case json.Unmarshal(it.JSON, &end) != nil || json.Unmarshal(it.JSON, &begin) != nil:
+	case end.SessionUpdate == wire.KindToolCall:
+		call, title := stream.ToolCall{ID: begin.ToolCallID, Name: begin.Name, ParentToolCallID: begin.ParentToolCallID, Input: begin.RawInput}, Line(begin.Line())
+		s.release(call.ParentToolCallID)
+		s.calls.begin(call, title, it.At)
+		s.call(s.calls.bar(call.ParentToolCallID), title)
+	case end.Status != wire.StatusInProgress:
+		r := stream.ToolResult{ID: end.ToolCallID, ParentToolCallID: end.ParentToolCallID, IsError: end.Status == wire.StatusFailed}
+		for _, c := range end.Content {
+			r.Output += c.Content.Text
+		}
+		if p := end.Spent; p != nil {
+			r.Spent = stream.Spent{Cost: wire.CostOf(p.CostUSD), Tokens: p.Tokens, Duration: history.DurationOf(p.DurationMs)}
+		}
+		s.release(r.ID, r.ParentToolCallID)
+		bar, facts := s.calls.end(r, it.At)
+		s.result(bar, facts, r)
+	}
 }
 
 // asked shows a question, and how it is answered.
-func (s *told) asked(how Config, q ask.Question) {
-	lines := how.ask(q)
+func (s *told) asked(how Config, update []byte) {
+	var q wire.Question
+	if json.Unmarshal(update, &q) != nil {
+		return
+	}
+	lines := how.ask(q.Asked())
 	lines[0] = s.marks.question.on(s.cfg.Palette, lines[0])
 	s.note(lines...)
 }
 
-// retell shows what a loop told, in the words in which it did.
-func (s *told) retell(kind string, u wire.Said, output string, update []byte, isLive bool) {
-	var q wire.Question
-	if kind == wire.KindQuestion && json.Unmarshal(update, &q) == nil {
-		how := s.cfg
-		if !isLive {
-			how.Answer = ""
+// retell shows what a loop tells, in its words.
+func (s *told) retell(u anyUpdate) {
+	m, text, isHere := mark{"", codeOf(u.Class)}, u.Text, s.cfg.Here != ""
+	switch u.SessionUpdate {
+	case wire.KindSession:
+		if isHere && !s.marks.plain { // the live line tells the model
+			return
 		}
-		s.asked(how, q.Asked())
+	case wire.KindError:
+		m = s.marks.failed
+	case wire.KindWarning:
+		m, text = s.marks.warning, u.Message // which says where to read on
+	case wire.KindPromise:
+		m = s.marks.nearMiss
+	case wire.KindGuidance:
+		m.code = sgrCyan
+	case wire.KindAnswer:
+		m.code = sgrYellow
+	case wire.KindState:
+		m.code = sgrYellow
+		if isPaused := u.State == string(loop.StatePaused); isPaused && isHere && u.Reason == loop.PauseUnchecked {
+			return // it was told with what can be done
+		} else if isPaused && isHere {
+			text += "; " + GoOn
+		}
+	}
+	if text == "" {
 		return
 	}
-	p := s.cfg.Palette
-	if u.Text != "" {
-		s.note(p.class(u.Class, Line(u.Text)))
+	s.note(m.on(s.cfg.Palette, Line(text)))
+	if u.Class == loop.ClassWarning {
+		for _, line := range excerpt(u.Output, errorLines) {
+			s.note(s.cfg.Palette.paint(m.code, "  "+Fit(line, consoleTitle)))
+		}
 	}
-	for _, text := range excerpt(output, errorLines) {
-		s.note(p.class(u.Class, "  "+Fit(text, consoleTitle)))
+	if isHere {
+		s.note(offerLines(s.cfg.Here, u.Offers)...)
 	}
 }
+
+// Look does nothing: the live line looks by itself.
+func (s *told) Look() {}
+
+// Tell shows a line about the loop.
+func (s *told) Tell(text string) { s.note(Line(text)) }
 
 // say has a piece of what somebody says shown, or the blocks that it completes.
 func (s *told) say(delta string, by speaker) {

@@ -192,14 +192,14 @@ func isIn(line, text string) bool {
 
 // teller makes lines of updates, as watch shows them.
 type teller struct {
-	*terminal.Viewer
+	terminal.Style
 	out   bytes.Buffer
 	width int
 }
 
 func (s source) teller() *teller {
 	t := &teller{width: s.width}
-	t.Viewer = terminal.NewViewer(terminal.Pretty, terminal.Config{Out: &t.out, Notes: &t.out, Palette: s.palette, Width: func() int { return s.width }})
+	t.Style = terminal.New(terminal.Pretty, terminal.Config{Out: &t.out, Notes: &t.out, Palette: s.palette, Width: func() int { return s.width }})
 	return t
 }
 

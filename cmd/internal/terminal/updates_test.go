@@ -2,10 +2,10 @@ package terminal
 
 import (
 	"bytes"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -16,61 +16,71 @@ import (
 )
 
 // toldOf are the updates of steps, as a journal has them.
-func toldOf(steps []step) (items []journal.Item) {
-	at := begun
-	var p wire.Projector
+func toldOf(steps []step) []journal.Item {
+	var all items
+	t := teller{Style: &all}
 	for _, s := range steps {
-		at = at.Add(s.after)
-		u := wire.Update(nil)
 		if s.agent != nil {
-			u = p.Event(s.agent)
+			t.Handle(s.agent)
 		} else {
-			u = p.Loop(s.own)
-		}
-		if u != nil {
-			data, _ := json.Marshal(u)
-			items = append(items, journal.Item{JSON: data, At: at})
+			t.HandleLoop(s.own)
 		}
 	}
-	return items
+	return all.items
 }
 
-// Who watches a loop of another process reads what its own terminal says of the agent's work.
+// items keeps what it is shown.
+type items struct {
+	mute
+	items []journal.Item
+}
+
+func (s *items) Show(it journal.Item, _ bool) {
+	it.JSON = bytes.Clone(it.JSON)
+	s.items = append(s.items, it)
+}
+func (s *items) End(loop.End) {}
+func (s *items) Note(string)  {}
+
+// Who watches a loop of another process isn't told that a message is over, and reads the same.
 func TestAStoryIsRetoldAsItWasTold(t *testing.T) {
 	for _, name := range []string{Console, Pretty} {
-		for _, steps := range [][]step{recordedSteps, slices.DeleteFunc(slices.Clone(recordedLoop), func(s step) bool {
-			switch s.own.(type) { // the updates of others have no mark, nor what else this terminal adds
-			case loop.NearMiss, loop.Warning, loop.Guidance, loop.LimitsChanged, loop.StateChanged, loop.Verify, loop.Goal:
+		steps := slices.DeleteFunc(slices.Clone(recordedLoop), func(s step) bool {
+			switch e := s.agent.(type) {
+			case stream.Text: // a subagent's goes on until something else comes
+				return e.ParentToolCallID != ""
+			case stream.SessionStart: // where there is a live line, it tells the model
 				return true
 			}
-			switch e := s.agent.(type) {
-			case stream.Text: // nothing says that a subagent's message is over
-				return e.ParentToolCallID != ""
-			case stream.Error, stream.SessionStart, stream.Compaction:
+			switch e := s.own.(type) { // the offers of loops of elsewhere have no command lines
+			case loop.NearMiss:
+				return len(e.Offer.Promises) > 0
+			case loop.StateChanged:
 				return true
 			}
 			return false
-		})} {
-			var told, retold bytes.Buffer
-			now := begun
-			cfg := Config{Out: &told, Notes: &told, Width: func() int { return 60 }, thinking: true, Now: func() time.Time { return now }}
-			live := New(name, cfg)
-			for _, s := range steps {
-				if now = now.Add(s.after); s.agent != nil {
-					live.Handle(s.agent)
-				} else {
-					live.HandleLoop(s.own)
+		})
+		for _, steps := range [][]step{recordedSteps, steps} {
+			told := play(t, steps, name, Config{thinking: true})
+			var retold bytes.Buffer
+			s := New(name, Config{Out: &retold, Notes: &retold, Width: func() int { return 60 }, thinking: true})
+			synctest.Test(t, func(*testing.T) {
+				var all items
+				recorder := teller{Style: &all, thinking: true}
+				for _, st := range steps {
+					if time.Sleep(st.after); st.agent != nil {
+						recorder.Handle(st.agent)
+					} else {
+						recorder.HandleLoop(st.own)
+					}
 				}
-			}
-			live.Close()
-			cfg.Out, cfg.Notes = &retold, &retold
-			v := NewViewer(name, cfg)
-			for _, it := range toldOf(steps) {
-				v.Show(it, true)
-			}
-			v.Close()
-			if told.String() != retold.String() {
-				t.Errorf("%s: told\n%s\nretold\n%s", name, told.String(), retold.String())
+				for _, it := range all.items {
+					s.Show(it, true)
+				}
+			})
+			s.Close()
+			if told != retold.String() {
+				t.Errorf("%s: told\n%s\nretold\n%s", name, told, retold.String())
 			}
 		}
 	}
@@ -94,12 +104,12 @@ func TestAQuestionThatIsRetold(t *testing.T) {
 	q := toldOf([]step{{own: loop.Asked{Question: ask.Question{ID: "q1", Kind: ask.Confirm, Title: "Really?"}}}})[0]
 	for _, isLive := range []bool{true, false} {
 		var out bytes.Buffer
-		v := NewViewer(Console, Config{Out: &out, Answer: "ralph-fleet answer one"})
+		v := New(Console, Config{Out: &out, Answer: "ralph-fleet answer one"})
 		if v.Show(q, isLive); !strings.Contains(out.String(), "Really?") || strings.Contains(out.String(), "answer: ralph-fleet answer one q1 ...") != isLive {
 			t.Errorf("live %v: %q", isLive, out.String())
 		}
 	}
-	v := NewViewer(Pretty, Config{Out: new(bytes.Buffer), Width: func() int { return 40 }})
+	v := New(Pretty, Config{Out: new(bytes.Buffer), Width: func() int { return 40 }})
 	for _, bad := range []string{"", "{}", "[]", `{"sessionUpdate":"tool_call","toolCallId":1}`, `{"sessionUpdate":"_ralph/end","iterations":"x"}`, `{"sessionUpdate":"_ralph/question","id":{}}`, `{"sessionUpdate":"agent_message_chunk","content":[1]}`} {
 		v.Show(journal.Item{JSON: []byte(bad)}, true)
 	}
