@@ -31,7 +31,7 @@ func (c *dialled) speaks(name string, argument any, want string) {
 // An editor without a plugin shows neither results nor refusals.
 func TestNoCommandIsSilent(t *testing.T) {
 	type none struct{}
-	forPrograms := []string{wire.CommandRead, wire.CommandOutline, wire.CommandFile} // an editor's user doesn't call them
+	forPrograms := []string{wire.CommandRead, wire.CommandOutline, wire.CommandFile, wire.CommandTool} // an editor's user doesn't call them
 	tried := map[string]bool{}
 	try := func(c *dialled, name string, argument any, want string) {
 		c.t.Helper()

@@ -76,6 +76,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandAgents:  with(s.listAgents),
 		wire.CommandHats:    with(s.listHats),
 		wire.CommandSandbox: with(s.sandbox),
+		wire.CommandTool:    with(m.tool),
 	}
 }
 

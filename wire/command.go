@@ -45,6 +45,7 @@ const (
 	CommandAgents  = "ralph.agents.list"
 	CommandHats    = "ralph.hats"
 	CommandSandbox = "ralph.sandbox"
+	CommandTool    = "ralph.tool"
 )
 
 // The reasons of a command that failed, in data.reason.

@@ -70,6 +70,7 @@ func examples() map[string]any {
 		"command-keep":    answers.KeepParams{LoopParams: wire.LoopParams{Folder: "file:///w/app"}, Iteration: new(3), Paths: []string{"src/a.go"}, Kept: new(false)},
 		"command-sandbox": wire.SandboxParams{Mode: "workspace"},
 		"result-sandbox":  wire.SandboxResultOf("workspace", "/h/.config/ralph-lsp/config.toml"),
+		"command-tool":    answers.ToolParams{Name: answers.ToolStart, Input: json.RawMessage(`{"prompt":"Build X"}`), Folders: []string{"file:///w/app"}},
 		"command-plan":    answers.PlanParams{Prompt: "What next?", Backend: "pi"},
 
 		"result-start": wire.StartResult{LoopID: "ralph-ca7igygdcr4i", State: "starting", StateFileURI: "file:///w/app/.pi/ralph-loop.local.md",
@@ -96,6 +97,10 @@ func examples() map[string]any {
 		"result-permission": wire.PermissionResult{ask.Deny, "not that folder"},
 		"command-answer":    wire.AnswerParams{wire.LoopParams{LoopID: "ralph-ca7igygdcr4i"}, "q1", ask.Deny, "not that folder"},
 		"result-answer":     wire.AnswerResult{wire.AnsweredText(wire.QuestionToShow, ask.Answer{Kind: ask.Once}), wire.ClassInfo},
+
+		"result-tool": answers.ToolResult{Title: "Start a Ralph loop?", Text: "pi 0.87.1 · at most 50 iterations\nFolder: /w/app\n\nBuild X", Done: "The loop has started. ralph_status tells how it does.",
+			Offers: []wire.Command{{"Start", wire.CommandStart, []any{wire.StartParams{Folder: "file:///w/app", Prompt: "Build X"}}}}},
+		"tools": answers.Tools(),
 
 		"result-doctor": answers.DoctorResult{Checks: []answers.Check{{ID: "backend.pi", Message: "pi is not installed", Fix: "npm install ...", Optional: true}}},
 		"result-agents": exampleAgents(),

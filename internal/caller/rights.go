@@ -22,7 +22,7 @@ var rights = map[string]right{
 	"": {}, "emit": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {}, "history repair": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
-	"setup": {}, "acp": {}, "acp list": {}, "serve": {}, "worker": {}, "fetch": {},
+	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "acp list": {}, "serve": {}, "worker": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
@@ -34,6 +34,9 @@ var rights = map[string]right{
 	Detach:   users("let a loop go on alone"),
 	"keeper": users("let a loop go on alone"),
 	Continue: ofLoop("go on with a loop that nobody drives"),
+
+	// Who would be asked whether it may start is the agent itself, where its client has no other user.
+	AskToStart: users("have its user asked for another loop"),
 
 	Trust:    users("trust what files run"),
 	Walls:    users("change which walls its user's loops have"),
@@ -57,16 +60,17 @@ var rights = map[string]right{
 
 // What loops and settings ask about. Those that are commands have their names.
 const (
-	Update   = "update"
-	Resume   = "resume"
-	Answer   = "answer"
-	Steer    = "steer"
-	Next     = "next"
-	Cancel   = "cancel"
-	Detach   = "detach"
-	Continue = "continue"
-	Trust    = "trust files"
-	Walls    = "set walls"
+	Update     = "update"
+	Resume     = "resume"
+	Answer     = "answer"
+	Steer      = "steer"
+	Next       = "next"
+	Cancel     = "cancel"
+	Detach     = "detach"
+	Continue   = "continue"
+	AskToStart = "ask to start"
+	Trust      = "trust files"
+	Walls      = "set walls"
 )
 
 // Refused says that an agent asked for what only a user may have.
