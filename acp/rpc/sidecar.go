@@ -56,36 +56,19 @@ func (s *Sidecar) Serve(client *Conn, run func(in io.Reader, out io.Writer), as 
 	return err
 }
 
-// Open has the sidecar know folders, which are URIs, besides those that it knows.
+// Open has the sidecar know folders, which are URIs.
 func (s *Sidecar) Open(folders ...string) {
 	s.opening.Lock()
-	defer s.opening.Unlock()
-	s.change(folders, nil)
-}
-
-// OpenOnly has the sidecar know these folders and no others.
-func (s *Sidecar) OpenOnly(folders ...string) {
-	s.opening.Lock()
-	defer s.opening.Unlock()
-	s.change(folders, slices.DeleteFunc(slices.Clone(s.folders), func(f string) bool { return slices.Contains(folders, f) }))
-}
-
-// change tells of folders, which the sidecar hears in the order in which they change.
-func (s *Sidecar) change(open, closed []string) {
-	opened := slices.DeleteFunc(slices.Clone(open), func(f string) bool { return slices.Contains(s.folders, f) })
-	if len(opened)+len(closed) == 0 {
-		return
+	defer s.opening.Unlock() // so that it hears of all before who asks about them
+	added := []any{}
+	for _, uri := range folders {
+		if !slices.Contains(s.folders, uri) {
+			s.folders, added = append(s.folders, uri), append(added, map[string]any{"uri": uri, "name": path.Base(uri)})
+		}
 	}
-	s.folders = append(slices.DeleteFunc(s.folders, func(f string) bool { return slices.Contains(closed, f) }), opened...)
-	s.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": named(opened), "removed": named(closed)}})
-}
-
-func named(uris []string) []any {
-	all := []any{}
-	for _, uri := range uris {
-		all = append(all, map[string]any{"uri": uri, "name": path.Base(uri)})
+	if len(added) > 0 {
+		s.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": added, "removed": []any{}}})
 	}
-	return all
 }
 
 // Command has the sidecar carry out a command of docs/PROTOCOL.md. Its result is read as a T.

@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/acp"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	protocol "github.com/ralph-lsp/ralph-lsp/backends/acp"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
@@ -29,9 +28,7 @@ func newACP() *cobra.Command {
 		Short: "Serve an editor that speaks the Agent Client Protocol (docs/ACP.md)",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			agent := acp.Agent{Version: programVersion(), Sidecar: func(in io.Reader, out io.Writer) {
-				_, _ = sidecar.Run(in, out, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
-			}}
+			agent := acp.Agent{Version: programVersion(), Sidecar: besides(cmd, &sidecar)}
 			return agent.Serve(cmd.InOrStdin(), terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer))
 		},
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -17,7 +16,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/ahp"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
 
@@ -49,9 +47,7 @@ func newAHP() *cobra.Command {
 			}
 			where, _ := json.Marshal(map[string]string{"address": listener.Addr().String()})
 			fmt.Fprintln(cmd.OutOrStdout(), string(where))
-			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Sidecar: func(in io.Reader, out io.Writer) {
-				_, _ = sidecar.Run(in, out, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
-			}}
+			host := ahp.Host{Version: programVersion(), Token: token, Folders: folders, Sidecar: besides(cmd, &sidecar)}
 			return host.Serve(listener, cmd.InOrStdin())
 		},
 	}

@@ -37,6 +37,7 @@ More
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
   ralph-lsp acp [--log FILE]                serve one that speaks ACP (Zed and others)
   ralph-lsp ahp --token-file FILE [FOLDER..] serve VS Code's chat
+  ralph-lsp mcp [--log FILE]                serve models by MCP (Copilot and others)
   ralph-lsp history [show | repair]         past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)

@@ -90,7 +90,7 @@ func addCommands(root *cobra.Command) {
 	quietly := func(args []string, out io.Writer) int { return execute(args, strings.NewReader(""), out, out) } // nobody can be asked
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		clean.New(inFolder, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
+		clean.New(inFolder, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)
@@ -115,4 +115,11 @@ func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 		return &exitError{code: code} // the log has said why
 	}
 	return err
+}
+
+// besides runs a sidecar in the same process as a server of another protocol.
+func besides(cmd *cobra.Command, s *stdio.Sidecar) func(in io.Reader, out io.Writer) {
+	return func(in io.Reader, out io.Writer) {
+		_, _ = s.Run(in, out, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -40,6 +41,21 @@ func TestProtocolLibrary(t *testing.T) {
 	library := []string{"PROTOCOL_LIBRARY=" + protocolLibrary(t)}
 	out := drive(t, library, node, "--test-reporter=tap", "node/plain.test.mjs")
 	demand(t, out, `\n# pass [1-9]\d*\n# fail 0\n`)
+}
+
+// The public client of the Model Context Protocol reads all that it is told by the protocol's schema.
+func TestMCPClient(t *testing.T) {
+	dir, err := agents.CacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := agents.Install(t.Context(), dir, os.Stderr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := filepath.Join(filepath.Dir(set.BinDir(agents.MCPClient)), filepath.FromSlash(agents.MCPClient.Package))
+	out := drive(t, []string{"MCP_CLIENT=" + client}, filepath.Join(set.NodeBinDir(), "node"), "--test-reporter=tap", "node/mcp.test.mjs")
+	demand(t, out, `\n# pass 10\n# fail 0\n`)
 }
 
 // drive runs a client in a sandbox, with more variables in its environment,

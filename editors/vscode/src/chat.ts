@@ -2,35 +2,53 @@
 // tell an agent, its user sees and allows first.
 import * as vscode from 'vscode';
 import type { Changes } from './changes';
+import { chooseFolder } from './choose';
 import type { Composer } from './composer';
+import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
-import { CommandError } from './sidecar';
-import type { StartArgument, Starter } from './start';
-import { isSlash, type LoopParams, type LoopStatus } from './wire';
+import { CommandError, type Sidecar } from './sidecar';
+import type { Starter } from './start';
+import { command, isSlash, type CommandId, type LoopResult, type LoopStatus, type StartParams, type ToolResult } from './wire';
 
-type StartInput = Pick<StartArgument, 'prompt' | 'maxIterations' | 'completionPromise' | 'verify'>;
-interface Tool { ask?(input: object): Promise<vscode.LanguageModelToolConfirmationMessages>; run(input: object): Promise<string> }
-interface Parts { loops: Loops; starter: Starter; composer: Composer; changes: Changes }
+interface Parts { sidecar: Sidecar; loops: Loops; starter: Starter; composer: Composer; changes: Changes }
+
+/** The tools' names; all that they say and may is the sidecar's. */
+const tools = ['ralph_start', 'ralph_status', 'ralph_steer', 'ralph_changes'];
 
 export class Chat {
-  readonly tools: Record<string, Tool> = {
-    ralph_start: { ask: (input) => this.askToStart(input), run: async (input) => `${(await this.start(input)).loopId} has started. ralph_status tells how it does.` },
-    ralph_status: { run: async () => (await this.parts.loops.current()).map(told).join('\n\n') || 'no loop here' },
-    ralph_steer: { ask: (input) => this.askToSteer(input as LoopParams & { text: string }), run: (input) => this.talk(input as LoopParams & { text: string }) },
-    ralph_changes: { run: async (input) => this.changed(await this.loop(input)) },
-  };
-
   constructor(private readonly parts: Parts) {}
 
   /** Tells the editor of the participant and the tools. */
   register(): vscode.Disposable {
     const participant = vscode.chat.createChatParticipant('ralph.chat', (request, _, stream, token) => this.answer(request, stream, token));
     participant.iconPath = new vscode.ThemeIcon('sync');
-    return vscode.Disposable.from(participant, ...Object.entries(this.tools).map(([name, tool]) => vscode.lm.registerTool<object>(name, {
-      prepareInvocation: async ({ input }) => tool.ask && { confirmationMessages: await tool.ask(input) },
-      invoke: async ({ input }) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(await tool.run(input))]),
+    return vscode.Disposable.from(participant, ...tools.map((name) => vscode.lm.registerTool<object>(name, {
+      prepareInvocation: async ({ input }) => ({ confirmationMessages: await this.question(name, input) }),
+      invoke: async ({ input }) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(await this.tool(name, input))]),
     })));
+  }
+
+  /** What the user is asked before a tool does something. */
+  async question(name: string, input: object): Promise<vscode.LanguageModelToolConfirmationMessages | undefined> {
+    const { title, text } = await this.look(name, input);
+    return title === undefined ? undefined : { title, message: plain(text) };
+  }
+
+  /** Does what a model asked for and its user agreed to. */
+  async tool(name: string, input: object): Promise<string> {
+    const { text, offers: [offer] = [], done } = await this.look(name, input);
+    if (!offer) return text;
+    const argument = offer.arguments?.[0] ?? {};
+    if (offer.command !== command.start) return (await this.parts.sidecar.execute<LoopResult>(offer.command as CommandId, argument)).text ?? done ?? '';
+    const { loopId } = await this.start(argument);
+    return `${loopId}: ${done}`;
+  }
+
+  private async look(name: string, input: object): Promise<ToolResult> {
+    const { folder: named } = input as { folder?: string };
+    const folder = name === 'ralph_start' && !named ? await chooseFolder(undefined, vscode.window.activeTextEditor?.document.uri) : undefined;
+    return this.parts.sidecar.execute<ToolResult>(command.tool, { name, input, settings: config.choices(folder), ...(folder && { folders: [folder.toString()] }) });
   }
 
   /** Answers what the user wrote to @ralph. What fails is said, with what helps. */
@@ -39,9 +57,9 @@ export class Chat {
     const live = (await this.parts.loops.current()).find((l) => l.live);
     try {
       switch (request.command ?? (live ? 'steer' : 'start')) {
-        case 'status': return void stream.markdown(plain((await this.tools.ralph_status!.run({})) || t('No loop has run here yet.')));
-        case 'changes': return await this.showChanges(await this.loop({}), stream);
-        case 'steer': return void stream.markdown(plain(await this.talk({ text })));
+        case 'status': return void stream.markdown(plain(await this.tool('ralph_status', {})));
+        case 'changes': return await this.showChanges(await this.loop(), stream);
+        case 'steer': return void stream.markdown(plain(await this.talk(text)));
         default: {
           if (!text) return void stream.button({ title: t('Start a loop...'), command: 'ralph.start' });
           const would = await this.parts.starter.dryRun({ prompt: text });
@@ -55,8 +73,8 @@ export class Chat {
     }
   }
 
-  private async start(input: StartInput): Promise<{ loopId: string }> {
-    const started = await this.parts.starter.start(startOf(input));
+  private async start(argument: StartParams): Promise<{ loopId: string }> {
+    const started = await this.parts.starter.start(argument);
     if (!started) throw new Error(t('nothing has started'));
     return started;
   }
@@ -78,7 +96,7 @@ export class Chat {
       look();
     });
     const now = loops.byId(loopId);
-    stream.markdown(plain(now ? told(now) : t('That Ralph loop is not there any more.')));
+    stream.markdown(plain(now ? await this.tool('ralph_status', { loopId }) : t('That Ralph loop is not there any more.')));
     if (now) stream.button({ title: t('Show output'), command: 'ralph.showOutput', arguments: [{ loopId }] });
     if (now && !now.live) await this.showChanges(now, stream);
   }
@@ -90,51 +108,44 @@ export class Chat {
     if (files.length > 0) stream.button({ title: t('Open changes'), command: 'ralph.openChanges', arguments: [{ loopId: loop.loopId, folder: loop.folder }] });
   }
 
-  private async changed(loop: LoopStatus): Promise<string> {
-    const { text, files } = await this.parts.changes.of({ loopId: loop.loopId, folder: loop.folder });
-    return [text, ...files.map((f) => `${f.path}: ${f.status}, ${f.text}`)].join('\n');
-  }
-
   /** Does with words what Return does in the box below a transcript. */
-  private async talk({ text, ...of }: LoopParams & { text: string }): Promise<string> {
-    const loop = await this.loop(of);
+  private async talk(text: string): Promise<string> {
+    const loop = await this.loop();
     const [talk] = this.parts.composer.talksOf(loop);
     if (!talk || !text || !(await this.parts.composer.send({ loopId: loop.loopId, folder: loop.folder }, talk.title, text))) throw new Error(t('That loop can be told nothing now.'));
     return `${talk.title}: ${text}`;
   }
 
-  private async askToStart(input: StartInput): Promise<vscode.LanguageModelToolConfirmationMessages> {
-    const would = await this.parts.starter.dryRun(startOf(input));
-    if (!would || isSlash(would)) throw new Error('prompt is a command and no prompt');
-    const rows = [...would.details.map((d) => `${d.label}: ${d.text}`), ...would.warnings ?? []];
-    return { title: t('Start a Ralph loop?'), message: plain([input.prompt, '', would.text, ...rows].join('\n')) };
-  }
-
-  private async askToSteer({ text, ...of }: LoopParams & { text: string }): Promise<vscode.LanguageModelToolConfirmationMessages> {
-    const loop = await this.loop(of);
-    return { title: t('Tell the loop "{0}"?', loop.title), message: plain(text) };
-  }
-
-  /** The loop that is named, else the live one, else the last. */
-  private async loop({ loopId }: LoopParams): Promise<LoopStatus> {
+  /** The live loop, else the last. */
+  private async loop(): Promise<LoopStatus> {
     const all = await this.parts.loops.current();
-    const found = loopId ? all.find((l) => l.loopId === loopId) : all.find((l) => l.live) ?? all[0];
+    const found = all.find((l) => l.live) ?? all[0];
     if (!found) throw new Error(t('There is no Ralph loop to do that with.'));
     return found;
   }
 }
 
-/** A start with what a model may say of it and no more: no trust, no permissions, no walls. */
-function startOf({ prompt, maxIterations, completionPromise, verify }: StartInput): StartInput {
-  if (!prompt?.trim()) throw new Error('prompt is missing');
-  return { prompt, maxIterations, completionPromise, verify };
+/** Lets the editor's agents have the tools by the Model Context Protocol, where it is new enough to ask for that. */
+export function offerMcp(sidecar: Sidecar, subscriptions: vscode.Disposable[]): McpProvider | undefined {
+  const lm = vscode.lm as typeof vscode.lm & Partial<McpHost>;
+  const { McpStdioServerDefinition: Definition } = vscode as unknown as { McpStdioServerDefinition?: McpDefinition };
+  if (!lm.registerMcpServerDefinitionProvider || !Definition) return undefined;
+  const provider: McpProvider = {
+    provideMcpServerDefinitions: async () => {
+      const { path, version } = await sidecar.find();
+      const server = new Definition('Ralph', path, ['mcp'], {}, version);
+      server.cwd = vscode.workspace.workspaceFolders?.[0]?.uri;
+      return [server];
+    },
+  };
+  subscriptions.push(lm.registerMcpServerDefinitionProvider('ralph.mcp', provider));
+  return provider;
 }
 
-/** All that there is to know of a loop, in lines. */
-function told(loop: LoopStatus): string {
-  const rows = [...loop.details ?? [], ...(loop.questions ?? []).map((q) => ({ label: t('asks its user'), text: q.text }))];
-  return [`${loop.title} (${loop.loopId}): ${loop.line ?? loop.text ?? loop.state}`, ...rows.map((d) => `${d.label}: ${d.text}`)].join('\n');
-}
+/** What VS Code has of it since 1.101. */
+type McpDefinition = new (label: string, command: string, args: string[], env: Record<string, string>, version: string) => { cwd?: vscode.Uri };
+export interface McpProvider { provideMcpServerDefinitions(): Promise<object[]> }
+interface McpHost { registerMcpServerDefinitionProvider(id: string, provider: McpProvider): vscode.Disposable }
 
 /** A text that is shown as it is, line by line. */
 const plain = (text: string): vscode.MarkdownString => new vscode.MarkdownString(text.replace(/[\\`*_{}[\]()#+\-.!<>|~]/g, '\\$&').replaceAll('\n', '  \n'));

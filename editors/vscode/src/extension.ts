@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { registerCommands } from './commands';
-import { Chat } from './chat';
+import { Chat, offerMcp, type McpProvider } from './chat';
 import { Comments } from './comments';
 import { Composer } from './composer';
 import * as config from './config';
@@ -29,7 +29,7 @@ import { createTree } from './tree';
 let sidecar: Sidecar | undefined;
 
 /** What other extensions get; the tests are one. */
-export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments; chat: Chat }
+export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments; chat: Chat; mcp?: McpProvider }
 
 export function activate(context: vscode.ExtensionContext): Api | undefined {
   useTranslation(vscode.l10n.t);
@@ -72,7 +72,8 @@ function start(context: vscode.ExtensionContext): Api {
   const comments = new Comments(changes, snapshots, composer);
   const pages = new Pages(server);
   const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
-  const chat = new Chat({ loops, starter, composer, changes });
+  const mcp = offerMcp(server, context.subscriptions);
+  const chat = new Chat({ sidecar: server, loops, starter, composer, changes });
   context.subscriptions.push(
     chat.register(), log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
@@ -89,7 +90,7 @@ function start(context: vscode.ExtensionContext): Api {
   );
   vscode.workspace.textDocuments.forEach(colour);
   void server.restart();
-  return { sidecar: server, loops, changes, snapshots, sourceControls, comments, chat };
+  return { sidecar: server, loops, changes, snapshots, sourceControls, comments, chat, mcp };
 }
 
 let hasAgent = false;

@@ -156,16 +156,20 @@ export class Sidecar implements vscode.Disposable {
     });
   }
 
+  /** The ralph-lsp that the settings, the extension or PATH have. */
+  find(): Promise<Binary> {
+    return findBinary({
+      setting: config.serverPath(), extension: this.extensionPath, searchPath: process.env.PATH ?? '', folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
+    });
+  }
+
   /** What is to run: with a bus ralph-fleet, which has its loops too. Without that, loops of this machine run all the same. */
   private async program(): Promise<{ binary: Binary; env: Record<string, string>; warning?: string }> {
-    const searchPath = process.env.PATH ?? '';
-    const binary = await findBinary({
-      setting: config.serverPath(), extension: this.extensionPath, searchPath, folder: vscode.workspace.workspaceFolders?.[0]?.uri.fsPath,
-    });
+    const binary = await this.find();
     const bus = config.fleetBus();
     if (!bus) return { binary, env: {} };
     try {
-      return { binary: await findFleet(binary, searchPath), env: { RALPH_BUS: bus } };
+      return { binary: await findFleet(binary, process.env.PATH ?? ''), env: { RALPH_BUS: bus } };
     } catch (e) {
       if (!(e instanceof NoBinaryError)) throw e;
       this.log.warn(e.message);

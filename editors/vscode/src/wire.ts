@@ -36,6 +36,7 @@ export const command = {
   land: 'ralph.loop.land',
   fetch: 'ralph.loop.fetch',
   sandbox: 'ralph.sandbox',
+  tool: 'ralph.tool',
   plan: 'ralph.plan',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
@@ -52,6 +53,9 @@ export type Class = 'info' | 'ok' | 'warning' | 'error';
 export interface Said { text?: string; class?: Class; notify?: boolean; offers?: Offer[] }
 /** One of the server's commands. */
 export interface Offer { title: string; command: string; arguments?: object[] }
+
+/** What a tool of models tells; with an offer it has done nothing yet, and its user is asked. */
+export interface ToolResult { text: string; title?: string; offers?: Offer[]; done?: string }
 
 /** What becomes of words for a loop: they go into the command's argument, as its key. The hint is for the empty box. */
 export interface Talk extends Offer { key: string; hint: string }

@@ -213,6 +213,9 @@ func checkVersion(prefix string, p Pin) error {
 // checkRuns starts the command once: a package may be complete while the
 // program that it downloads for the platform is not.
 func (s *Set) checkRuns(ctx context.Context, p Pin, prefix string) error {
+	if p.Bin == "" {
+		return nil
+	}
 	bin, err := lookPath(binDir(prefix), p.Bin)
 	if err != nil {
 		return err

@@ -10,7 +10,7 @@ type Pin struct {
 	Name    string // of the installation's folder, with the version behind it
 	Package string
 	Version string
-	Bin     string // the command that the package brings
+	Bin     string // the command that the package brings; "": it is a library
 
 	IsMute bool // the command doesn't tell its version
 	IsBare bool // without what is optional: an agent of its own that another pin brings
@@ -36,8 +36,11 @@ var SandboxRuntime = Pin{Name: "sandbox-runtime", Package: "@anthropic-ai/sandbo
 // ACPX is no agent, either: it is a client of them, and of this program (docs/ACP.md).
 var ACPX = Pin{Name: "acpx", Package: "acpx", Version: "0.19.1", Bin: "acpx"}
 
+// MCPClient is a library: the client of the Model Context Protocol by those who made that (docs/MCP.md).
+var MCPClient = Pin{Name: "mcp-client", Package: "@modelcontextprotocol/client", Version: "2.4.0"}
+
 // All are what Install installs, besides the node they need.
-var All = []Pin{Pi, Pi073, Claude, PiACP, ClaudeACP, SandboxRuntime, ACPX}
+var All = []Pin{Pi, Pi073, Claude, PiACP, ClaudeACP, SandboxRuntime, ACPX, MCPClient}
 
 func (p Pin) String() string { return p.Name + " " + p.Version }
 

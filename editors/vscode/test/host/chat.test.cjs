@@ -1,5 +1,6 @@
 // Loops in the chat: what the participant answers, and what the tools of models do.
 const assert = require('node:assert/strict');
+const { execFileSync } = require('node:child_process');
 const fs = require('node:fs');
 const vscode = require('vscode');
 const { extension, until, folder, file, quiet } = require('./world.cjs');
@@ -30,19 +31,32 @@ describe('the chat', () => {
 
   it('has tools for models @oldest', async () => {
     const names = vscode.lm.tools.map(({ name }) => name).filter((name) => name.startsWith('ralph_'));
-    assert.deepEqual(names.sort(), Object.keys(api.chat.tools).sort());
+    assert.deepEqual(names.sort(), extension().packageJSON.contributes.languageModelTools.map(({ name }) => name).sort());
+  });
+
+  it('has a server of the Model Context Protocol where the editor asks for one @oldest', async () => {
+    const isAsked = 'registerMcpServerDefinitionProvider' in vscode.lm;
+    assert.equal(api.mcp !== undefined, isAsked);
+    if (!isAsked) return;
+    const [{ command, args, cwd }] = await api.mcp.provideMcpServerDefinitions();
+    assert.equal(cwd.toString(), vscode.workspace.workspaceFolders[0].uri.toString());
+    const said = execFileSync(command, args, { cwd: cwd.fsPath, encoding: 'utf8', input: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' });
+    assert.deepEqual(JSON.parse(said).result.tools.map(({ name }) => name), extension().packageJSON.contributes.languageModelTools.map(({ name }) => name));
   });
 
   it('starts what its user has seen, tells how it does, and what it changed', async () => {
-    const { ralph_start: start, ralph_status: status, ralph_changes: changes } = api.chat.tools;
-    const { message } = await start.ask({ prompt, maxIterations: 3, verify: 'true' });
+    const input = { prompt, maxIterations: 3, verify: 'true' };
+    const { title, message } = await api.chat.question('ralph_start', input);
+    assert.equal(title, 'Start a Ralph loop?');
     for (const want of [prompt, 'at most 3 iterations', 'true', 'Permissions']) assert.ok(message.value.replace(/\\(.)/g, '$1').includes(want), want);
-    const loopId = (await start.run({ prompt, maxIterations: 3, trust: true, args: ['--evil'] })).split(' ')[0];
+    assert.equal(await api.chat.question('ralph_status', {}), undefined, 'who only looks asks nobody');
+    const loopId = (await api.chat.tool('ralph_start', input)).split(':')[0];
     await until('the end', () => api.loops.byId(loopId)?.state === 'ended');
-    assert.match(await status.run({}), new RegExp(`${loopId}.*done`));
-    assert.match(await changes.run({ loopId }), /made.txt: added/);
-    await assert.rejects(changes.run({ loopId: 'another' }), /no Ralph loop/);
-    await assert.rejects(start.run({ prompt: ' ' }), /prompt is missing/);
+    assert.match(await api.chat.tool('ralph_status', {}), new RegExp(`${loopId}.*done`));
+    assert.match(await api.chat.tool('ralph_changes', { loopId }), /made.txt: added/);
+    await assert.rejects(api.chat.tool('ralph_changes', { loopId: 'another' }), /no Ralph loop/);
+    await assert.rejects(api.chat.question('ralph_start', { ...input, trust: true }), /unknown key trust/);
+    await assert.rejects(api.chat.tool('ralph_start', { prompt: ' ' }), /prompt is missing/);
   });
 
   it('answers its user: a start is followed to its end', async () => {
@@ -63,8 +77,8 @@ describe('the chat', () => {
     await first;
     assert.equal(api.loops.byId(loop.loopId).live, true);
     assert.match((await answer({ prompt: 'mind the tests' })).text, /: mind the tests/);
-    assert.match((await api.chat.tools.ralph_steer.ask({ text: 'no *more*' })).message.value, /no \\\*more/);
-    assert.match(await api.chat.tools.ralph_steer.run({ text: 'no more', loopId: loop.loopId }), /: no more/);
+    assert.match((await api.chat.question('ralph_steer', { text: 'no *more*' })).message.value, /no \\\*more/);
+    assert.match(await api.chat.tool('ralph_steer', { text: 'no more', loopId: loop.loopId }), /told/);
     const refused = await answer({ command: 'start', prompt });
     assert.match(refused.text, /loop/);
     assert.ok(refused.buttons.length > 0, 'what can be done is offered');

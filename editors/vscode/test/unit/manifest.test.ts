@@ -40,6 +40,16 @@ test('wire.ts knows the version, and no command or method that the server lacks'
   for (const name of Object.values(method)) assert.ok(names.methods.includes(name), name);
 });
 
+test("the tools of models are the server's, and the texts with them", () => {
+  const texts = JSON.parse(read('package.nls.json'));
+  const copies = manifest.contributes.languageModelTools.map((tool: Record<string, string>) => ({
+    name: tool.name, title: texts[tool.displayName!.replaceAll('%', '')], description: tool.modelDescription, inputSchema: tool.inputSchema,
+  }));
+  const tools = JSON.parse(read('../../testdata/wire/tools.json')) as { name: string; annotations: object }[];
+  assert.deepEqual(copies, tools.map(({ annotations, ...tool }) => tool));
+  for (const { name } of tools) assert.ok(read('src/chat.ts').includes(`'${name}'`), name);
+});
+
 test('wire.ts has every kind of update that the server sends', () => {
   const ts = read('src/wire.ts');
   assert.ok(names.updates.length > 10);

@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+)
+
+// patience bounds every wait: only what hangs takes longer.
+const patience = time.Minute
+
+// talk is a server between a client and a sidecar that the test plays.
+type talk struct {
+	t       *testing.T
+	toUs    io.Writer
+	said    chan string
+	asked   chan string // commands of the sidecar
+	results map[string]string
+	state   string // of the question that a call has ended with
+}
+
+func receive(t *testing.T, from chan string) string {
+	t.Helper()
+	select {
+	case s := <-from:
+		return s
+	case <-time.After(patience):
+		t.Fatal("nothing comes")
+		return ""
+	}
+}
+
+func begin(t *testing.T) *talk {
+	k := &talk{t: t, said: make(chan string, 100), asked: make(chan string, 100), results: map[string]string{}}
+	fromClient, toUs := io.Pipe()
+	k.toUs = toUs
+	s := Server{Version: "1.2.3", Folder: "file:///w/app", Sidecar: func(in io.Reader, out io.Writer) {
+		c := rpc.New(rpc.WriteFrame, nil, out)
+		c.Handle = func(method string, id, params json.RawMessage) {
+			if method == "workspace/didChangeWorkspaceFolders" {
+				k.asked <- "folders " + string(params)
+			}
+			if method != "workspace/executeCommand" {
+				c.Reply(id, map[string]any{}, nil)
+				return
+			}
+			var p struct {
+				Command   string
+				Arguments []json.RawMessage
+			}
+			_ = json.Unmarshal(params, &p)
+			k.asked <- p.Command + " " + string(p.Arguments[0])
+			if why, failed := strings.CutPrefix(k.results[p.Command], "!"); failed {
+				c.Reply(id, nil, rpc.Errorf(-32803, "%s", why))
+			} else {
+				c.Reply(id, json.RawMessage(k.results[p.Command]), nil)
+			}
+		}
+		_, _ = io.Copy(&rpc.Heard{Take: c.Take}, in)
+	}}
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(fromClient, lines(k.said)) }()
+	t.Cleanup(func() {
+		_ = toUs.Close()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+type lines chan string
+
+func (l lines) Write(p []byte) (int, error) { l <- strings.TrimSpace(string(p)); return len(p), nil }
+
+// A conversation is a file: what the client says (>), what it hears (<), what the sidecar is asked (?) and
+// what its commands result in (=). STATE is that of the last question.
+func TestConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.talk")
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".talk"), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := begin(t)
+			for line := range strings.Lines(string(content)) {
+				if kind, rest, _ := strings.Cut(strings.TrimSpace(line), " "); kind != "" && kind != "#" {
+					k.play(kind, rest)
+				}
+			}
+			if len(k.said)+len(k.asked) > 0 {
+				t.Errorf("more comes: %d lines, %d commands", len(k.said), len(k.asked))
+			}
+		})
+	}
+}
+
+func (k *talk) play(kind, line string) {
+	k.t.Helper()
+	switch kind {
+	case ">":
+		if _, err := io.WriteString(k.toUs, strings.ReplaceAll(line, "STATE", k.state)+"\n"); err != nil {
+			k.t.Fatal(err)
+		}
+	case "<":
+		said := receive(k.t, k.said)
+		var m struct{ Result struct{ RequestState string } }
+		_ = json.Unmarshal([]byte(said), &m)
+		if k.state = m.Result.RequestState; k.state != "" {
+			said = strings.ReplaceAll(said, k.state, "STATE")
+		}
+		k.same(said, line)
+	case "?":
+		name, argument, _ := strings.Cut(receive(k.t, k.asked), " ")
+		want, about, _ := strings.Cut(line, " ")
+		if name != want {
+			k.t.Fatalf("%s %s, not %s", name, argument, line)
+		}
+		k.same(argument, about)
+	case "=":
+		command, result, _ := strings.Cut(line, " ")
+		k.results[command] = result
+	default:
+		k.t.Fatalf("%s %s", kind, line)
+	}
+}
+
+func (k *talk) same(got, want string) {
+	k.t.Helper()
+	var g, w any
+	if err := json.Unmarshal([]byte(want), &w); err != nil {
+		k.t.Fatalf("%s: %v", want, err)
+	}
+	if err := json.Unmarshal([]byte(got), &g); err != nil || !cmp.Equal(g, w) {
+		k.t.Fatalf("%s (%v)\nnot\n%s\n%s", got, err, want, cmp.Diff(w, g))
+	}
+}
+
+// Whatever a client says, the conversation goes on, and no start comes of it.
+func FuzzAClientsLines(f *testing.F) {
+	files, _ := filepath.Glob("testdata/*.talk")
+	for _, file := range files {
+		content, _ := os.ReadFile(file)
+		for line := range strings.Lines(string(content)) {
+			if said, ok := strings.CutPrefix(strings.TrimSpace(line), "> "); ok {
+				f.Add(said)
+			}
+		}
+	}
+	for _, line := range []string{`[]`, `{`, `null`, `{"id":{},"method":"tools/call"}`, `{"id":1,"result":7}`, `{"id":2,"method":"tools/call","params":[]}`} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		var out, commands bytes.Buffer
+		s := Server{Sidecar: func(in io.Reader, _ io.Writer) { _, _ = io.Copy(&commands, in) }}
+		if err := s.Serve(strings.NewReader(line+"\n"+`{"id":"last","method":"nope"}`+"\n"), &out); err != nil {
+			t.Fatal(err)
+		}
+		isAnswered := false
+		for said := range strings.Lines(out.String()) {
+			var m rpc.Message
+			if err := json.Unmarshal([]byte(said), &m); err != nil {
+				t.Fatalf("it says %q: %v", said, err)
+			}
+			isAnswered = isAnswered || string(m.ID) == `"last"`
+		}
+		if !isAnswered || strings.Contains(commands.String(), "ralph.loop.") {
+			t.Errorf("%q is the last word: %s %s", line, out.String(), commands.String())
+		}
+	})
+}
