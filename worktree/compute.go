@@ -204,10 +204,12 @@ func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree stri
 	if err == nil {
 		return words[0], nil
 	}
-	there := "git -C " + tell.ShellWord(l.tree.Path)
 	refused := refuse(ReasonConflict, fmt.Sprintf("%s and %s changed the same places", l.tree.Branch, l.into),
-		there+" merge "+tell.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
+		"git -C "+tell.ShellWord(l.tree.Path)+" merge "+tell.ShellWord(l.into)+", solve the conflicts there, commit, then land again",
 		"let a loop in "+l.tree.Path+" do that")
+	if !exists(l.tree.Path) {
+		refused.Fix = []string{"let a loop do it: ralph-lsp run --worktree=" + tell.ShellWord(l.tree.Branch) + " " + tell.ShellWord("Merge "+l.into+", solve the conflicts, and commit") + ", then ralph-lsp land " + tell.ShellWord(l.tree.Branch)}
+	}
 	refused.Paths = conflictsIn(words[1:])
 	return "", refused
 }

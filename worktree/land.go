@@ -29,6 +29,7 @@ type LandOptions struct {
 	Words   string   // of the commit of what isn't committed yet, and of a squash
 	Skip    []string // beginnings of paths in the worktree that are nobody's work
 	DryRun  bool     // nothing is written but git's objects
+	Onto    string   // the commit that a dry run lands on, as if it were the user's; "": the user's own
 	Keep    bool     // the worktree and its branch stay
 }
 
@@ -81,12 +82,15 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 	if err := l.lookAtTree(ctx); err != nil {
 		return Landed{}, err
 	}
+	user := l.head
+	l.head = cmp.Or(o.Onto, user)
 	made, err := l.compute(ctx)
 	if err != nil {
 		return Landed{}, err
 	}
 	done := Landed{Branch: t.Branch, Into: l.into, Commit: made.commit, Commits: made.commits, Files: made.files,
 		Leftover: l.left.paths, Already: made.commit == l.head}
+	l.head = user // that is what is checked out
 	if !done.Already {
 		if err := l.wouldTouch(ctx, made.commit); err != nil {
 			return Landed{}, err

@@ -11,7 +11,7 @@ Start here, in a repository (the first two in terminals of their own)
   ralph-fleet worker --slots 2             runs iterations on this machine
   ralph-fleet submit --completion-promise DONE "Make the tests pass"
   ralph-fleet status                       how loops stand, which workers are there
-  ralph-fleet fetch make-the-tests-pass    what the loop did, as a branch
+  ralph-fleet land make-the-tests-pass     what the loop did, on your branch
 
 Loops, by name or id, or many at once by --label KEY=VALUE (given to submit)
   ralph-fleet watch LOOP...                what it does, until it ends
@@ -20,6 +20,7 @@ Loops, by name or id, or many at once by --label KEY=VALUE (given to submit)
   ralph-fleet pause | resume LOOP...       stop after this iteration | go on
   ralph-fleet next LOOP...                 end this iteration, begin the next
   ralph-fleet cancel LOOP...               end it now
+  ralph-fleet fetch LOOP...                what it did, as a branch of its own
   ralph-fleet remove LOOP...               take an ended loop off the bus
 
 The fleet

@@ -68,7 +68,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	}
 	editor.addFlags(root)
 	cli.Overview(root, overview)
-	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLimits(), newRemove(),
+	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
 		newControl("cancel", "End loops; returns when nothing of them is left", thatGoOn(), cancelLoop), newSteer(), newDoctor(), newEmit(), keeper.New(programVersion()))
 	cli.Versioned(root, programVersion())

@@ -19,12 +19,17 @@ type Landing struct {
 
 // AddFlags adds its flags to a set.
 func (l *Landing) AddFlags(f *pflag.FlagSet) {
-	f.BoolVar(&l.Squash, "squash", false, "land all of it as one commit")
-	f.BoolVar(&l.Rebase, "rebase", false, "land a copy of each commit, without a merge")
-	f.StringVarP(&l.Message, "message", "m", "", "the `TEXT` of the commit that landing makes")
+	l.AddHow(f)
 	f.BoolVar(&l.Keep, "keep", false, "keep the worktree and its branch")
 	f.BoolVar(&l.Discard, "discard", false, "don't land it: remove the worktree and its branch, after a question")
 	f.BoolVar(&l.DryRun, "dry-run", false, "only say what would land, or what would be discarded")
+}
+
+// AddHow adds the flags that say what commits it lands as.
+func (l *Landing) AddHow(f *pflag.FlagSet) {
+	f.BoolVar(&l.Squash, "squash", false, "land all of it as one commit")
+	f.BoolVar(&l.Rebase, "rebase", false, "land a copy of each commit, without a merge")
+	f.StringVarP(&l.Message, "message", "m", "", "the `TEXT` of the commit that landing makes")
 }
 
 // How is how it lands. The error says what doesn't go together.

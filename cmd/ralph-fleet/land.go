@@ -1,0 +1,142 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+	"github.com/ralph-lsp/ralph-lsp/wire/answers"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
+)
+
+// lander lands branches of loops in a repository, one behind the other.
+type lander struct {
+	cmd  *cobra.Command
+	repo string // its top
+	o    worktree.LandOptions
+	p    wire.LandParams
+}
+
+func newLand() *cobra.Command {
+	loops := choice{what: "that is done", fits: func(r fleet.Record) bool {
+		return r.Phase == fleet.Ended && loop.StopReason(r.StopReason).Ending().Class == loop.ClassOK
+	}}
+	l := lander{o: worktree.LandOptions{Keep: true}}
+	var how start.Landing
+	cmd := &cobra.Command{
+		Use:   "land LOOP...",
+		Short: "Bring what loops have done to your branch, one behind the other",
+		Long: `Fetch what loops have done, and merge it into the branch that you are on, one loop
+behind the other as they are named (--all-done: as they were submitted). All of it is
+merged beside your files first. If one of them conflicts, or would touch what you haven't
+committed, nothing lands and you are told which. The branches ralph/<name> stay. No hook
+runs, and nothing is pushed.`,
+		Example: `  ralph-fleet land make-the-tests-pass
+  ralph-fleet land --label when=nightly --squash
+  ralph-fleet land --all-done --dry-run`,
+		RunE: func(cmd *cobra.Command, names []string) (err error) {
+			l.cmd, l.o.DryRun, l.o.Message, l.p.DryRun = cmd, how.DryRun, how.Message, how.DryRun
+			if l.o.How, err = how.How(); err != nil {
+				return err
+			}
+			if l.repo, err = topOf(cmd.Context(), l.repo); err != nil {
+				return err
+			}
+			return loops.with(cmd, names, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+				if len(names) == 0 {
+					slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
+				}
+				return l.land(ctx, bus, found)
+			})
+		},
+	}
+	loops.addFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&loops.all, "all-done", false, "all loops that are done")
+	f.StringVar(&l.repo, "into", ".", "the `FOLDER` of the repository")
+	how.AddHow(f)
+	f.BoolVar(&how.DryRun, "dry-run", false, "only say what would land")
+	return cmd
+}
+
+// topOf is the top of the work tree that a folder is in.
+func topOf(ctx context.Context, folder string) (string, error) {
+	dir, err := filepath.Abs(folder)
+	if err != nil {
+		return "", err
+	}
+	program, err := git.Find()
+	if err != nil {
+		return "", err
+	}
+	top, err := git.Git{Program: program, Dir: dir}.Text(ctx, nil, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return "", fmt.Errorf("%s is in no work tree of git: say where the repository is with --into", dir)
+	}
+	return filepath.FromSlash(top), nil
+}
+
+// land fetches loops and lands them if all of them can land.
+func (l *lander) land(ctx context.Context, bus fleet.Bus, loops []fleet.Record) error {
+	trees := make([]worktree.Tree, len(loops))
+	for i, r := range loops {
+		branch, err := fleet.Fetch(ctx, bus, r, l.repo)
+		if err != nil {
+			return err
+		}
+		// Its worktree was on another machine: what there is is the branch.
+		trees[i] = worktree.Tree{Path: filepath.Join(l.repo, ".git", "ralph-fleet", r.ID), Branch: branch, Repo: l.repo, Base: r.Base}
+	}
+	if err := l.forecast(ctx, trees); err != nil || l.o.DryRun {
+		return err
+	}
+	for _, tree := range trees {
+		done, err := worktree.Land(ctx, tree, l.o)
+		if err != nil {
+			return err
+		}
+		l.tell(done)
+	}
+	return nil
+}
+
+func (l *lander) tell(done worktree.Landed) {
+	fmt.Fprintln(l.cmd.OutOrStdout(), answers.LandedOf(l.p, done).Text)
+}
+
+// forecast lands everything beside the user's files. The error has whatever doesn't land.
+func (l *lander) forecast(ctx context.Context, trees []worktree.Tree) error {
+	var refused []error
+	o := l.o
+	o.DryRun = true
+	for _, tree := range trees {
+		done, err := worktree.Land(ctx, tree, o)
+		switch problem, isRefused := errors.AsType[*worktree.Refused](err); {
+		case isRefused:
+			refused = append(refused, problem)
+			continue
+		case err != nil:
+			return err
+		}
+		o.Onto = done.Commit
+		if l.o.DryRun {
+			l.tell(done)
+		}
+	}
+	if len(refused) > 0 {
+		return fmt.Errorf("nothing landed: of %s, %d can't land; name the others to land those\n%w", tell.Counted(len(trees), "loop"), len(refused), errors.Join(refused...))
+	}
+	return nil
+}
