@@ -32,8 +32,8 @@ func (s *starter) plan(ctx context.Context, p answers.PlanParams) (any, error) {
 	if request.Slash != "" {
 		return nil, refusal.Invalid("text", "%s is no prompt for a plan", request.Slash)
 	}
-	if request.Team.IsSet() {
-		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", request.Team.Flags(""))
+	if request.Steps != nil {
+		return nil, refusal.Invalid("text", "agents of files do a loop's work; a plan is made with an agent's own interface: leave out %s", start.Naming(request.Steps, ""))
 	}
 	prompt := withSelection(cmp.Or(p.Prompt, request.Prompt), p.Selection)
 	var settings config.Settings

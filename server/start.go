@@ -151,10 +151,10 @@ func (s *starter) startFolder(uri string) (string, error) {
 // where its values come from. Without an agent it is all but that, and an error.
 func (s *starter) configOf(ctx context.Context, p wire.StartParams, request start.Request, folder string, settings config.Settings) (setup.Config, start.Sources, error) {
 	own, err := optionsOf(p.Choices)
-	own.Team = start.Team{Agent: p.Agent, Chain: p.Chain, Parallel: p.Parallel}
+	steps, stepsErr := start.Named(p.Agent, p.Chain, p.Parallel)
+	own.Steps, own.Said = steps, p.Said
 	own.Check = start.Check{Verify: p.Verify, Until: p.Until, Off: p.NoVerify}
-	own.Said = p.Said
-	if err = cmp.Or(err, own.Said.Check()); err != nil {
+	if err = cmp.Or(err, stepsErr, own.Said.Check()); err != nil {
 		return setup.Config{}, nil, err
 	}
 	resolver := start.Resolver{Start: own, Settings: settings, Detect: s.agents.detect, Attended: true}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -81,7 +82,7 @@ type Flag struct {
 	Seldom      bool     // not for the first help
 	Alone       bool     // where one of its group that is alone is said, none of those below counts
 
-	// at is where its value is in Options: a *string, *bool, *[]string, *nameList or *treeFlag.
+	// at is where its value is in Options: a *string, *bool, *[]string, *[]config.Step or *treeFlag.
 	at func(*Options) any
 	// setting is the one that the flag is of, where at is nil.
 	setting settings.Setting
@@ -103,11 +104,11 @@ var ownFlags = []Flag{
 	{Name: "backend-prompt", Group: AboutAgent, Uses: toRun, Seldom: true, Words: prompts(), at: func(o *Options) any { return &o.Agent.Prompt },
 		Usage: "how a program of your own gets the prompt (default stdin)"},
 
-	{Name: "agent", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Team.Agent },
+	{Name: "agent", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
 		Usage: "the `NAME` of an agent in a markdown file; see ralph-lsp agents"},
-	{Name: "chain", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Chain) },
+	{Name: "chain", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
 		Usage: "the `NAMES` of agents, one after the other; as in scout,planner,worker"},
-	{Name: "parallel", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return (*nameList)(&o.Team.Parallel) },
+	{Name: "parallel", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
 		Usage: "the `NAMES` of agents, side by side; they only read"},
 
 	{Name: "verify", Group: AboutEnd, Uses: toRun, Alone: true, at: func(o *Options) any { return &o.Check.Verify },
@@ -186,6 +187,8 @@ func (flag Flag) add(f *pflag.FlagSet, o *Options) {
 		f.BoolVar(at, flag.Name, false, flag.Usage)
 	case *[]string:
 		f.StringArrayVar(at, flag.Name, nil, flag.Usage)
+	case *[]config.Step:
+		f.Var(&naming{to: at, flag: flag.Name}, flag.Name, flag.Usage)
 	case pflag.Value:
 		f.Var(at, flag.Name, flag.Usage)
 		if _, isTree := at.(*treeFlag); isTree {
@@ -209,14 +212,6 @@ func (flag Flag) addSetting(f *pflag.FlagSet, to *settings.Said) {
 
 // isIn says whether a start says what the flag does.
 func (flag Flag) isIn(o Options) bool { return !reflect.ValueOf(flag.at(&o)).Elem().IsZero() }
-
-// text is the flag's value as a command line has it.
-func (flag Flag) text(o Options) string {
-	if at, ok := flag.at(&o).(fmt.Stringer); ok {
-		return at.String()
-	}
-	return fmt.Sprint(reflect.ValueOf(flag.at(&o)).Elem())
-}
 
 // copy takes what another start says, where this one doesn't, and of what adds up both.
 func (flag Flag) copy(to *Options, from Options) {

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	settings.Said
 	Agent  Agent
-	Team   Team
+	Steps  []config.Step // agents of markdown files
 	Limits loop.Patch
 	Check  Check
 	Tree   Tree

@@ -15,57 +15,86 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Team are the agents of markdown files that a start names.
-type Team struct {
-	Agent    string   // the only one
-	Chain    []string // one after the other
-	Parallel []string // side by side
+// errTwoWays is why a start can't name who works in more than one way.
+var errTwoWays = badValue("--hat, --agent, --chain and --parallel exclude each other; leave all but one out")
+
+// Named are the steps of agents of markdown files that a start names: the only one, one after the other, or side by side.
+func Named(agent string, chain, parallel []string) ([]config.Step, error) {
+	switch {
+	case agent != "" && len(chain)+len(parallel) > 0, len(chain) > 0 && len(parallel) > 0:
+		return nil, errTwoWays
+	case agent != "":
+		chain = []string{agent}
+	}
+	return append(stepsOf(chain, false), stepsOf(parallel, true)...), nil
 }
 
-// nameList is a flag that takes names with commas between them.
-type nameList []string
+func stepsOf(names []string, isSideBySide bool) (steps []config.Step) {
+	for i, name := range names {
+		if i == 0 || !isSideBySide {
+			steps = append(steps, nil)
+		}
+		last := &steps[len(steps)-1]
+		*last = append(*last, config.StepAgent{Agent: name})
+	}
+	return steps
+}
 
-func (n *nameList) String() string { return strings.Join(*n, ",") }
-func (n *nameList) Type() string   { return "NAMES" }
-func (n *nameList) Set(text string) error {
-	*n = nil
-	for _, name := range strings.Split(text, ",") {
-		if name = strings.TrimSpace(name); name == "" {
+// naming is a flag that names the agents of steps.
+type naming struct {
+	to    *[]config.Step
+	flag  string
+	isSet bool // the last one counts
+}
+
+func (n *naming) String() string { return "" }
+func (n *naming) Type() string   { return "NAMES" }
+func (n *naming) Set(text string) error {
+	names := []string{text}
+	if n.flag != "agent" {
+		names = strings.Split(text, ",")
+	}
+	for i := range names {
+		if names[i] = strings.TrimSpace(names[i]); names[i] == "" && n.flag != "agent" {
 			return badValue("%q has a place without a name; write names as in scout,planner", text)
 		}
-		*n = append(*n, name)
 	}
+	switch {
+	case text == "": // as if it weren't there
+		return nil
+	case *n.to != nil && !n.isSet:
+		return errTwoWays
+	}
+	n.isSet, *n.to = true, stepsOf(names, n.flag == "parallel")
 	return nil
 }
 
-// IsSet says whether any agent is named.
-func (t Team) IsSet() bool { return t.Agent != "" || len(t.Chain) > 0 || len(t.Parallel) > 0 }
-
-// Flags name the same agents on a command line, and the backend that all of them run on, which
-// may be "".
-func (t Team) Flags(backend string) string {
-	o := Options{Team: t, Agent: Agent{Name: backend}}
-	var words []string
-	for _, flag := range namingFlags() {
-		if flag.isIn(o) {
-			words = append(words, "--"+flag.Name+" "+tell.ShellWord(flag.text(o)))
+// Naming names the agents of steps as a command line does, and the backend that all of them run on, which may be "". So
+// does a state file.
+func Naming(steps []config.Step, backend string) string {
+	var words, names []string
+	for _, step := range steps {
+		for _, a := range step {
+			names = append(names, a.Agent)
 		}
+	}
+	if len(names) > 0 {
+		flag := "--agent "
+		if len(steps) > 1 {
+			flag = "--chain "
+		} else if len(names) > 1 {
+			flag = "--parallel "
+		}
+		words = append(words, flag+tell.ShellWord(strings.Join(names, ",")))
+	}
+	if backend != "" {
+		words = append(words, "--backend "+tell.ShellWord(backend))
 	}
 	return strings.Join(words, " ")
 }
 
-// namingFlags are those with which a state file names agents of files, and behind them their backend's.
-func namingFlags() (flags []Flag) {
-	for _, flag := range ownFlags {
-		if flag.Uses&toName != 0 {
-			flags = append(flags, flag)
-		}
-	}
-	return append(flags[1:], flags[0])
-}
-
-// TeamOf reads what Flags wrote.
-func TeamOf(flags string) (t Team, backend string, err error) {
+// readNaming reads what Naming wrote.
+func readNaming(flags string) (steps []config.Step, backend string, err error) {
 	var o Options
 	set := newFlagSet()
 	AddFlags(set, &o, toName)
@@ -76,36 +105,7 @@ func TeamOf(flags string) (t Team, backend string, err error) {
 	if err == nil && set.NArg() > 0 {
 		err = fmt.Errorf("%q is no flag", set.Arg(0))
 	}
-	return o.Team, o.Agent.Name, err
-}
-
-// steps are what the agents do, in the words of the files' steps.
-func (t Team) steps(hat string) ([]config.Step, error) {
-	o := Options{Team: t, Agent: Agent{Hat: hat}}
-	var given []string
-	for _, flag := range ownFlags {
-		if flag.Group == AboutAgent && flag.isIn(o) {
-			given = append(given, "--"+flag.Name)
-		}
-	}
-	if len(given) > 1 {
-		return nil, fmt.Errorf("%s exclude each other; leave all but one out", strings.Join(given, " and "))
-	}
-	var steps []config.Step
-	if t.Agent != "" {
-		t.Chain = []string{t.Agent}
-	}
-	for _, name := range t.Chain {
-		steps = append(steps, config.Step{{Agent: name}})
-	}
-	var side config.Step
-	for _, name := range t.Parallel {
-		side = append(side, config.StepAgent{Agent: name})
-	}
-	if side != nil {
-		steps = append(steps, side)
-	}
-	return steps, nil
+	return o.Steps, o.Agent.Name, err
 }
 
 // cast is who does a loop's work.
@@ -124,16 +124,16 @@ type cast struct {
 // for neither. own are the user's arguments for the agent who has the last word.
 func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c cast, err error) {
 	start := r.Start.Agent
-	steps, from := []config.Step(nil), config.FromStart
-	if r.Start.Team.IsSet() {
-		steps, err = r.Start.Team.steps(start.Hat)
-	} else if start.Hat == "" && r.Editor.Agent.Hat == "" {
+	steps, from := r.Start.Steps, config.FromStart
+	if steps != nil && start.Hat != "" {
+		return c, errTwoWays
+	} else if steps == nil && start.Hat == "" && r.Editor.Agent.Hat == "" {
 		steps, from = r.Settings.Steps, r.Settings.Source("iteration.steps")
 	}
-	if err != nil || len(steps) == 0 {
-		return c, err
+	if len(steps) == 0 {
+		return c, nil
 	}
-	c.shown.Flags = r.Start.Team.Flags(start.Name)
+	c.shown.Flags = Naming(r.Start.Steps, start.Name)
 	set := agents.Read(r.Settings.Files.Folder)
 	seats := make([][]seat, len(steps))
 	for i, step := range steps {
@@ -272,19 +272,19 @@ func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
 // are read and have to be trusted anew. doubt says what of the state file has to be trusted first.
 func (r Resolver) filesAgain(ctx context.Context, found Found, files config.Files) (c cast, doubt, err error) {
 	named := &r.Start.Agent
-	isFiles := !r.Start.Team.IsSet() && named.Hat == "" && found.Agents != ""
+	isFiles := r.Start.Steps == nil && named.Hat == "" && found.Agents != ""
 	_, wearsHat := r.Settings.Hats[found.Hat]
 	isFilesProgram, isFilesArgs := false, false
 	switch {
 	case isFiles:
-		team, backend, err := TeamOf(found.Agents)
+		steps, backend, err := readNaming(found.Agents)
 		if err != nil {
 			return c, nil, fmt.Errorf("%s: agents: %w", found.File, err)
 		}
-		if r.Start.Team = team; named.Name == "" {
+		if r.Start.Steps = steps; named.Name == "" {
 			named.Name, isFilesProgram = backend, IsPath(backend)
 		}
-	case !r.Start.Team.IsSet() && (wearsHat || found.isHanding()):
+	case r.Start.Steps == nil && (wearsHat || found.isHanding()):
 		return c, nil, nil
 	}
 	if err := named.goOnAs(found); err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
@@ -64,6 +66,14 @@ func teamText(cfg setup.Config) string {
 	return strings.Join(steps, " > ") + " | " + cfg.Backend.Name + " " + cfg.Agents.Flags
 }
 
+func named(agent string, chain, parallel []string) []config.Step {
+	steps, err := Named(agent, chain, parallel)
+	if err != nil {
+		panic(err)
+	}
+	return steps
+}
+
 const stepsFile = `
 [iteration]
 parallel_at_once = 2
@@ -80,18 +90,18 @@ func TestWhoDoesTheWork(t *testing.T) {
 		want       string
 	}{
 		{"nobody's", "", Options{}, " | pi "},
-		{"one", "", Options{Agent: args, Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small --mine | pi --agent scout"},
-		{"one on another", "", Options{Agent: on("claude"), Team: Team{Agent: "planner"}}, "alone planner on claude: --model claude-opus-4 --mine | claude --agent planner --backend claude"},
-		{"the start's model", "", Options{Agent: Agent{Model: "b/large"}, Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash | pi --agent scout"},
-		{"a chain of two backends", "", Options{Agent: args, Team: Team{Chain: []string{"critic", "scout"}}},
+		{"one", "", Options{Agent: args, Steps: named("scout", nil, nil)}, "alone scout on pi: --tools read,bash --model a/small --mine | pi --agent scout"},
+		{"one on another", "", Options{Agent: on("claude"), Steps: named("planner", nil, nil)}, "alone planner on claude: --model claude-opus-4 --mine | claude --agent planner --backend claude"},
+		{"the start's model", "", Options{Agent: Agent{Model: "b/large"}, Steps: named("scout", nil, nil)}, "alone scout on pi: --tools read,bash | pi --agent scout"},
+		{"a chain of two backends", "", Options{Agent: args, Steps: named("", []string{"critic", "scout"}, nil)},
 			"critic on claude: --tools Read > scout on pi: --tools read,bash --model a/small --mine | pi --chain critic,scout"},
-		{"side by side", "", Options{Team: Team{Parallel: []string{"scout", "critic", "planner"}}},
+		{"side by side", "", Options{Steps: named("", nil, []string{"scout", "critic", "planner"})},
 			"(scout on pi: --tools read --model a/small) + (critic on claude: --tools Read) + (planner on pi: --tools read,grep,find,ls --model claude-opus-4) | pi --parallel scout,critic,planner"},
 		{"the file's steps", stepsFile, Options{}, "scout on pi: --tools read,bash --model a/small {Find: {prompt}} > " +
 			"(critic on claude: --tools Read) + scout on pi: --tools read,bash --model a/small > critic on claude: --tools Read {{previous}} | claude "},
-		{"the start's before the file's", stepsFile, Options{Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
+		{"the start's before the file's", stepsFile, Options{Steps: named("scout", nil, nil)}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
 		{"a hat before the file's", stepsFile + "[hats.a]\nbackend = \"codex\"\n", Options{Agent: Agent{Hat: "a"}}, "alone a on codex:  | codex "},
-		{"the start's before hats that hand over", "[hats.a]\ntriggers = [\"loop.start\"]\n", Options{Team: Team{Agent: "scout"}}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
+		{"the start's before hats that hand over", "[hats.a]\ntriggers = [\"loop.start\"]\n", Options{Steps: named("scout", nil, nil)}, "alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
 	} {
 		files := teamPlace(t, map[string]string{"folder/ralph.toml": tt.file})
 		files.Trusted = true
@@ -111,13 +121,12 @@ func TestATeamThatCannotWork(t *testing.T) {
 		name, want string
 		start      Options
 	}{
-		{"nobody of that name", `there is no agent "scot": did you mean scout?`, Options{Team: Team{Agent: "scot"}}},
-		{"two ways", "--agent and --chain exclude each other; leave all but one out", Options{Team: Team{Agent: "scout", Chain: []string{"scout"}}}},
-		{"a hat beside", "--hat and --parallel exclude each other", Options{Agent: Agent{Hat: "a"}, Team: Team{Parallel: []string{"scout"}}}},
-		{"tools that codex can't be told", "the agent scout can't run on codex: codex has no tool like pi's read", Options{Agent: Agent{Name: "codex"}, Team: Team{Agent: "scout"}}},
-		{"a model of another family", "the agent scout can't run on claude: claude has no model a/small, which is pi's name for one", Options{Agent: Agent{Name: "claude"}, Team: Team{Chain: []string{"scout"}}}},
-		{"too many", "9 agents can't work side by side, only 8", Options{Team: Team{Parallel: nine}}},
-		{"an unknown backend", `unknown backend "cloud"`, Options{Agent: Agent{Name: "cloud"}, Team: Team{Agent: "scout"}}},
+		{"nobody of that name", `there is no agent "scot": did you mean scout?`, Options{Steps: named("scot", nil, nil)}},
+		{"a hat beside", "--hat, --agent, --chain and --parallel exclude each other; leave all but one out", Options{Agent: Agent{Hat: "a"}, Steps: named("", nil, []string{"scout"})}},
+		{"tools that codex can't be told", "the agent scout can't run on codex: codex has no tool like pi's read", Options{Agent: Agent{Name: "codex"}, Steps: named("scout", nil, nil)}},
+		{"a model of another family", "the agent scout can't run on claude: claude has no model a/small, which is pi's name for one", Options{Agent: Agent{Name: "claude"}, Steps: named("", []string{"scout"}, nil)}},
+		{"too many", "9 agents can't work side by side, only 8", Options{Steps: named("", nil, nine)}},
+		{"an unknown backend", `unknown backend "cloud"`, Options{Agent: Agent{Name: "cloud"}, Steps: named("scout", nil, nil)}},
 	} {
 		_, _, err := Resolver{Settings: loadFrom(t, teamPlace(t, nil)), Start: tt.start, Detect: detectPi}.Resolve(t.Context())
 		if err == nil || !strings.HasPrefix(err.Error(), tt.want) {
@@ -130,7 +139,7 @@ func TestATeamThatCannotWork(t *testing.T) {
 func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 	files := teamPlace(t, nil)
 	resolve := func() (setup.Config, error) {
-		cfg, _, err := Resolver{Settings: loadFrom(t, files), Start: Options{Team: Team{Chain: []string{"scout", "worker"}}}, Detect: detectPi}.Resolve(t.Context())
+		cfg, _, err := Resolver{Settings: loadFrom(t, files), Start: Options{Steps: named("", []string{"scout", "worker"}, nil)}, Detect: detectPi}.Resolve(t.Context())
 		return cfg, err
 	}
 	cfg, err := resolve()
@@ -176,7 +185,7 @@ func TestATeamGoesOn(t *testing.T) {
 		{"as it was", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout", BackendArgs: []string{"--mine"}}}, Options{},
 			"critic on claude: --tools Read > scout on pi: --tools read,bash --model a/small --mine | pi --chain critic,scout"},
 		{"on the backend that was named", files, Found{State: loopstate.State{LoopID: "mine", Backend: "claude", Agents: "--agent planner --backend claude"}}, Options{}, "alone planner on claude: --model claude-opus-4 | claude --agent planner --backend claude"},
-		{"as the start says", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout"}}, Options{Team: Team{Agent: "scout"}},
+		{"as the start says", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--chain critic,scout"}}, Options{Steps: named("scout", nil, nil)},
 			"alone scout on pi: --tools read,bash --model a/small | pi --agent scout"},
 		{"with the folder's", files, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}}, Options{}, "!the folder's files for agents are not trusted yet"},
 		{"with the folder's, trusted", trusted, Found{State: loopstate.State{LoopID: "mine", Backend: "pi", Agents: "--agent worker"}}, Options{}, "alone worker on pi:  | pi --agent worker"},
@@ -220,31 +229,48 @@ func TestWhoTrustsAnAgentSeesItsMode(t *testing.T) {
 }
 
 func TestFlagsOfATeam(t *testing.T) {
-	for text, want := range map[string]Team{
-		`/ralph-loop --chain scout,planner,worker "Build X"`: {Chain: []string{"scout", "planner", "worker"}},
-		`--parallel "my scout, b" Build X`:                   {Parallel: []string{"my scout", "b"}},
-		`Build X --agent scout`:                              {Agent: "scout"},
-		`Build X --agent 'the "best" one'`:                   {Agent: `the "best" one`},
-		"Build X --agent 'a\u00a0b'":                         {Agent: "a\u00a0b"},
-		`Build X --chain 5\",a`:                              {Chain: []string{`5"`, "a"}},
+	for text, want := range map[string][]config.Step{
+		`/ralph-loop --chain scout,planner,worker "Build X"`: named("", []string{"scout", "planner", "worker"}, nil),
+		`--parallel "my scout, b" Build X`:                   named("", nil, []string{"my scout", "b"}),
+		`Build X --agent scout`:                              named("scout", nil, nil),
+		`Build X --agent 'the "best" one'`:                   named(`the "best" one`, nil, nil),
+		"Build X --agent 'a\u00a0b'":                         named("a\u00a0b", nil, nil),
+		`Build X --chain 5\",a`:                              named("", []string{`5"`, "a"}, nil),
 	} {
 		r, err := Parse(text)
-		if err != nil || r.Prompt != "Build X" || r.Team.Flags("") != want.Flags("") {
+		if err != nil || r.Prompt != "Build X" || !cmp.Equal(r.Steps, want) {
 			t.Errorf("%s: %+v, %v", text, r, err)
 		}
-		again, backend, err := TeamOf(want.Flags("./a b"))
-		if err != nil || backend != "./a b" || again.Flags("") != want.Flags("") {
-			t.Errorf("%s: %+v on %q, %v", want.Flags("./a b"), again, backend, err)
+		again, backend, err := readNaming(Naming(want, "./a b"))
+		if err != nil || backend != "./a b" || !cmp.Equal(again, want) {
+			t.Errorf("%s: %+v on %q, %v", Naming(want, "./a b"), again, backend, err)
 		}
 	}
 	if _, err := Parse("--chain a,,b X"); err == nil || err.Error() != `--chain: "a,,b" has a place without a name; write names as in scout,planner` {
 		t.Errorf("error %v", err)
 	}
+	if r, err := Parse("--chain a --chain b,c X"); err != nil || !cmp.Equal(r.Steps, named("", []string{"b", "c"}, nil)) {
+		t.Errorf("the last one counts: %+v, %v", r.Steps, err)
+	}
+	for _, text := range []string{"--agent a --chain b X", "--chain a --parallel b X"} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), errTwoWays.Error()) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, both := range []func() ([]config.Step, error){
+		func() ([]config.Step, error) { return Named("a", []string{"b"}, nil) },
+		func() ([]config.Step, error) { return Named("a", nil, []string{"b"}) },
+		func() ([]config.Step, error) { return Named("", []string{"a"}, []string{"b"}) },
+	} {
+		if steps, err := both(); err != errTwoWays {
+			t.Errorf("%v, %v", steps, err)
+		}
+	}
 	if _, err := Parse("--chan a X"); err == nil || !strings.Contains(err.Error(), "did you mean --chain?") {
 		t.Errorf("error %v", err)
 	}
 	var unknown *agents.UnknownError
-	_, _, err := Resolver{Settings: config.Default(), Start: Options{Team: Team{Agent: "nobody-has-this"}}, Detect: detectPi}.Resolve(t.Context())
+	_, _, err := Resolver{Settings: config.Default(), Start: Options{Steps: named("nobody-has-this", nil, nil)}, Detect: detectPi}.Resolve(t.Context())
 	if !errors.As(err, &unknown) {
 		t.Errorf("error %v", err)
 	}
