@@ -90,33 +90,29 @@ func (s *shots) Await(ctx context.Context) error {
 	return err
 }
 
-// briefly is how long the user's own git may hold a lock of the loop's refs:
+// briefly is how long the user's own git may hold a lock of the loop's ref:
 // while it packs refs, say.
 const briefly = time.Second
 
-// clearLocks removes the locks of the loop's refs that a git which was killed
+// clearLocks removes the lock of the loop's ref that a git which was killed
 // has left: none of ours is at work. Other locks may be somebody's.
 func (s *kept) clearLocks(ctx context.Context) error {
-	dir := filepath.Join(commonDir(s.book.GitDir), filepath.FromSlash(s.refsOf()))
-	entries, _ := os.ReadDir(dir) // there is none before the first snapshot
-	for _, entry := range entries {
-		lock := filepath.Join(dir, entry.Name())
-		if !strings.HasSuffix(lock, ".lock") {
-			continue
+	lock := filepath.Join(commonDir(s.book.GitDir), filepath.FromSlash(s.refsOf())+refName+".lock")
+	for end := time.Now().Add(briefly); time.Now().Before(end); {
+		info, err := os.Lstat(lock)
+		if err != nil {
+			return nil
 		}
-		for end := time.Now().Add(briefly); time.Now().Before(end); {
-			info, err := os.Lstat(lock)
-			if err != nil || time.Since(info.ModTime()) > briefly {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				return fmt.Errorf("locking the snapshots: %w", ctx.Err())
-			case <-time.After(5 * time.Millisecond):
-			}
+		if time.Since(info.ModTime()) > briefly {
+			break
 		}
-		os.Remove(lock)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("locking the snapshots: %w", ctx.Err())
+		case <-time.After(5 * time.Millisecond):
+		}
 	}
+	os.Remove(lock)
 	return nil
 }
 

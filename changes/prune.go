@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -76,11 +75,7 @@ func forget(ctx context.Context, program, home string) error {
 		defer release()
 		s.outlive(program)
 		if _, err := os.Stat(s.book.GitDir); err == nil {
-			refs, err := s.git.Run(ctx, nil, "for-each-ref", "--format=delete %(refname)", s.refsOf())
-			if err == nil && len(bytes.TrimSpace(refs)) > 0 {
-				_, err = s.git.Run(ctx, refs, "update-ref", "--stdin")
-			}
-			if err != nil {
+			if _, err := s.git.Run(ctx, nil, "update-ref", "-d", s.refsOf()+refName); err != nil {
 				return err
 			}
 		}

@@ -260,23 +260,9 @@ func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
 	if s.book.Own {
 		return nil, nil
 	}
-	theirs := filepath.Join(s.book.GitDir, "index")
-	info, err := os.Stat(theirs)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var data []byte
-	if err == nil {
-		data, err = os.ReadFile(theirs)
-	}
-	if err == nil {
-		err = s.writeOwn(indexName, data)
-	}
-	if err == nil { // what is newer than its index, git reads again
-		err = os.Chtimes(filepath.Join(s.home, indexName), info.ModTime(), info.ModTime())
-	}
+	data, _, err := git.CopyIndex(filepath.Join(s.book.GitDir, "index"), filepath.Join(s.home, indexName))
 	if err != nil {
-		return nil, fmt.Errorf("copying the index: %w", err)
+		return nil, err
 	}
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // a submodule's mode
 		return nil, nil

@@ -2,7 +2,6 @@ package worktree
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -26,35 +25,11 @@ type index struct {
 	copied     os.FileInfo // the original then; nil: there was none
 }
 
-// copyIndex copies the index of a work tree, so that git needn't read all files
-// again.
+// copyIndex copies the index of a work tree.
 func copyIndex(g checkout, to string) (index, error) {
 	from := filepath.Join(gitDirOf(g.git.Dir), "index")
-	own := index{checkout: g.with("GIT_INDEX_FILE=" + to), path: to, from: from}
-	os.Remove(to) // which may be a link of an agent's
-	info, err := os.Lstat(from)
-	if os.IsNotExist(err) {
-		return own, nil
-	}
-	var data []byte
-	switch {
-	case err != nil:
-	case !info.Mode().IsRegular(): // git would write through a link
-		err = fmt.Errorf("%s is no file; remove it", from)
-	default:
-		data, err = os.ReadFile(from)
-	}
-	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
-	}
-	if err == nil { // what is newer than its index, git reads again
-		err = os.Chtimes(to, info.ModTime(), info.ModTime())
-	}
-	if err != nil {
-		return own, fmt.Errorf("copying the index: %w", err)
-	}
-	own.copied = info
-	return own, nil
+	_, info, err := git.CopyIndex(from, to)
+	return index{checkout: g.with("GIT_INDEX_FILE=" + to), path: to, from: from, copied: info}, err
 }
 
 // freshIndex is a copy that knows which files changed only their times.

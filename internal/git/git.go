@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -269,6 +270,32 @@ func (g Git) StageAll(ctx context.Context, more ...string) (within []string, err
 		_, err = g.Run(ctx, there.Bytes(), "update-index", "-z", "--add", "--stdin")
 	}
 	return within, err
+}
+
+// CopyIndex copies an index, of which git then believes as much as of the original: it reads again what is newer than
+// its index. info is the original's, nil where there is none.
+func CopyIndex(from, to string) (data []byte, info fs.FileInfo, err error) {
+	os.Remove(to) // which may be a link of an agent's
+	info, err = os.Lstat(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+	case !info.Mode().IsRegular(): // git would write through a link
+		err = fmt.Errorf("%s is no file; remove it", from)
+	default:
+		data, err = os.ReadFile(from)
+	}
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err == nil {
+		err = os.Chtimes(to, info.ModTime(), info.ModTime())
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("copying the index: %w", err)
+	}
+	return data, info, nil
 }
 
 // What is said, and helps, where git doesn't know whose commit it would make.
