@@ -75,7 +75,7 @@ func TestAReviewerAsks(t *testing.T) {
 			if now := r.Status(); q.Agent != "critic" || now.State != loop.StateWaiting {
 				t.Errorf("%q asks, the loop is %s", q.Agent, now.State)
 			}
-			time.Sleep(24 * time.Hour)
+			time.Sleep(time.Hour)
 			if err := r.Answer(q.ID, ask.Answer{Kind: ask.Once}); err != nil {
 				t.Error(err)
 			}
@@ -187,7 +187,7 @@ func TestAgentsOfAStepAsk(t *testing.T) {
 		r, tr = crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Ask, c.Limits.IdleTimeout = true, time.Minute }, map[string][]run{
 			"a": {asks("a", "make", func(chan backends.Answer) {})}, // it doesn't wait for the answer
 			"b": {asks("b", "make", func(told chan backends.Answer) {
-				time.Sleep(24 * time.Hour)
+				time.Sleep(time.Hour)
 				if q := r.open(0); len(r.Status().Questions) != 1 || q.Agent != "b" {
 					t.Errorf("open are %+v", r.Status().Questions)
 				}

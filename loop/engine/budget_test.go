@@ -35,9 +35,10 @@ func local(t *testing.T) {
 func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
 	local(t)
 	bubble(t, func(t *testing.T) {
+		time.Sleep(23*time.Hour + 30*time.Minute)
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
 		a := start(t, under(&limits, path), pricedRun(1), pricedRun(1), pricedRun(1), promise)
-		b := prepare(t, nil, under(&limits, path), withTime(pricedRun(1), time.Hour), withTime(pricedRun(1), 24*time.Hour), promise)
+		b := prepare(t, nil, under(&limits, path), withTime(pricedRun(1), 10*time.Minute), withTime(pricedRun(1), 30*time.Minute), promise)
 		b.id = "ralph-b"
 		if err := b.begin(); err != nil {
 			t.Fatal(err)
@@ -55,14 +56,14 @@ func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
 		if st := a.waitFor(loop.StatePaused); len(a.agents.specs) != 3 || st.OverBudget == "" {
 			t.Errorf("nothing was raised, and it goes on: %+v", st)
 		}
-		time.Sleep(2 * time.Hour)
+		time.Sleep(20 * time.Minute)
 		if st := b.waitFor(loop.StatePaused); len(b.agents.specs) != 1 || !strings.Contains(st.OverBudget, "($4.00)") {
 			t.Errorf("the other one: %d runs, %+v", len(b.agents.specs), st)
 		}
 		limits.PerDay = 4.5
 		b.Resume(loop.Patch{})
 		b.waitFor(loop.StateRunning)
-		time.Sleep(23 * time.Hour) // another day
+		time.Sleep(20 * time.Minute) // another day
 		a.Resume(loop.Patch{})
 		if end := a.over(loop.StopPromise, 4); end.Cost.USD != 3 {
 			t.Errorf("got %+v", end)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,7 +190,7 @@ func (m *memory) refuse(err error) {
 // run is one scripted run of the agent.
 type run struct {
 	events []stream.Event
-	lasts  time.Duration // until it ends by itself; 0 is one second
+	lasts  time.Duration // until it ends by itself; 0 is asUsual
 	result stream.Result // Terminal, Lines and Turns are filled in
 	code   int
 	silent bool           // it prints nothing
@@ -262,12 +263,17 @@ func (p *played) StartMark() string        { return "start" }
 func (p *played) Stop(grace time.Duration) { p.stop <- grace }
 func (p *played) Wait() backends.Exit      { return <-p.done }
 
+// asUsual is how long what a test says nothing of lasts: a second of a bubble's time, which begins
+// with the year 2000, and as good as none of the clock's.
+func asUsual() time.Duration {
+	if time.Now().Year() < 2020 {
+		return time.Second
+	}
+	return time.Millisecond
+}
+
 func (p *played) play() {
 	begin := time.Now()
-	lasts := p.lasts
-	if lasts == 0 {
-		lasts = time.Second
-	}
 	time.Sleep(time.Millisecond)
 	for _, e := range p.events {
 		p.spec.OnOutput()
@@ -287,7 +293,7 @@ func (p *played) play() {
 		p.spec.OnOutput()
 	}
 	select {
-	case <-time.After(lasts):
+	case <-time.After(cmp.Or(p.lasts, asUsual())):
 	case grace := <-p.stop:
 		exit.Stopped, exit.Result.Terminal = true, false
 		for _, e := range p.atStop {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"reflect"
@@ -21,7 +22,7 @@ import (
 type checked struct {
 	prints string
 	code   int
-	lasts  time.Duration // 0 is one second
+	lasts  time.Duration // 0 is asUsual
 	gone   bool          // there is no such program
 	during func()
 }
@@ -34,15 +35,12 @@ func (a *agents) startCheck(spec backends.Spec) (progress.Agent, error) {
 	}
 	p := &played{spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
 	go func() {
-		if c.lasts == 0 {
-			c.lasts = time.Second
-		}
 		if c.during != nil {
 			c.during()
 		}
 		spec.Raw.Write([]byte(c.prints))
 		select {
-		case <-time.After(c.lasts):
+		case <-time.After(cmp.Or(c.lasts, asUsual())):
 			p.done <- backends.Exit{Code: c.code}
 		case <-p.stop:
 			p.done <- backends.Exit{Code: -1, Signal: "terminated", Stopped: true}
