@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -164,98 +163,4 @@ func (f fetched) behind(ctx context.Context, tip string) (string, error) {
 		return f.commit(ctx, f.head)
 	}
 	return f.commit(ctx, tip, f.head) // the agent has committed what was fetched uncommitted
-}
-
-// Form is a file that has what a loop has done.
-type Form string
-
-// The forms: what git fetch takes, and what git am and git apply take.
-const (
-	Bundle Form = "bundle"
-	Patch  Form = "patch"
-)
-
-// FetchFile is Fetch into a file, or into one in a folder, called <name>.<form>. repo is
-// where the base is; no ref changes there. A file that is there is an error.
-func FetchFile(ctx context.Context, bus Bus, r Record, repo string, form Form, path string) (file string, err error) {
-	f, done, err := bring(ctx, bus, r, repo)
-	if err != nil {
-		return "", err
-	}
-	defer done()
-	commit, err := f.commit(ctx, f.head)
-	if err != nil {
-		return "", err
-	}
-	if commit == r.Base {
-		return "", fmt.Errorf("%s (%s) has changed nothing", r.Name, r.ID)
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		path = filepath.Join(path, r.Name+"."+string(form))
-	}
-	into, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return "", err
-	}
-	if form == Patch {
-		err = f.patch(ctx, commit, into)
-	} else {
-		err = f.bundle(ctx, commit, into)
-	}
-	if err = errors.Join(err, into.Close()); err != nil {
-		os.Remove(path)
-	}
-	return path, err
-}
-
-// patch writes the commits as mails; one of all where some are merges, which no mail can be.
-func (f fetched) patch(ctx context.Context, commit string, into io.Writer) error {
-	merges, err := f.git.Text(ctx, nil, "rev-list", "--merges", "--max-count=1", f.Base+".."+commit)
-	if err == nil && merges != "" {
-		commit, err = f.commit(ctx, f.Base)
-	}
-	if err != nil {
-		return err
-	}
-	out, err := f.git.Run(ctx, nil, "format-patch", "--stdout", "--binary", "--full-index", "--no-signature", f.Base+".."+commit)
-	if err == nil {
-		_, err = into.Write(out)
-	}
-	return err
-}
-
-// bundle writes a bundle with the branch. It is of a ref, so a repository is made that has it
-// and the objects of the user's.
-func (f fetched) bundle(ctx context.Context, commit string, into io.Writer) error {
-	dir, err := os.MkdirTemp("", "ralph-fleet-*")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	objects, err := f.git.Text(ctx, nil, "rev-parse", "--path-format=absolute", "--git-path", "objects")
-	if err != nil {
-		return err
-	}
-	own := f.git
-	own.Dir = dir
-	if _, err := own.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
-		return err
-	}
-	branch := "refs/heads/ralph/" + f.Name
-	if _, err := own.Run(ctx, nil, "update-ref", branch, commit); err != nil {
-		return err
-	}
-	if _, err := own.Run(ctx, nil, "bundle", "create", "--quiet", "made", "^"+f.Base, branch); err != nil {
-		return err
-	}
-	made, err := os.Open(filepath.Join(dir, "made"))
-	if err != nil {
-		return err
-	}
-	defer made.Close()
-	_, err = io.Copy(into, made)
-	return err
 }

@@ -118,53 +118,6 @@ func TestABranchOfTheUsersStays(t *testing.T) {
 	}
 }
 
-func TestAFileOfWhatALoopDid(t *testing.T) {
-	w := newWorks(t)
-	w.isUser()
-	base := w.git("-C", w.repo, "rev-parse", "HEAD")
-	r := w.iteration(w.submit(), "echo 1 >f; printf 'a\\0b' >binary"+commits)
-	r = w.iteration(r, "mkdir -p d; echo 2 >d/g; chmod +x d/g; ln -s d/g link")
-	refs := w.git("-C", w.repo, "for-each-ref")
-	tree := func(repo, commit string) string { return w.git("-C", repo, "ls-tree", "-r", commit) }
-	branch := func(repo string) string {
-		got, err := Fetch(t.Context(), w.bus, r, repo)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return got
-	}
-	there := filepath.Join(w.dir, "there")
-	w.git("clone", "-q", w.repo, there)
-	w.git("-C", there, "config", "user.name", "U")
-	w.git("-C", there, "config", "user.email", "u@x")
-	want := tree(there, branch(there))
-	for _, form := range []Form{Bundle, Patch} {
-		file, err := FetchFile(t.Context(), w.bus, r, w.repo, form, w.dir)
-		if err != nil || file != filepath.Join(w.dir, "one."+string(form)) {
-			t.Fatalf("%s: %s, %v", form, file, err)
-		}
-		if _, err := FetchFile(t.Context(), w.bus, r, w.repo, form, file); err == nil {
-			t.Errorf("%s is written over", file)
-		}
-		takes := map[Form][][]string{
-			Bundle: {{"fetch", "-q", file, "refs/heads/ralph/one:took"}},
-			Patch:  {{"checkout", "-q", "-B", "took", base}, {"am", "-q", file}},
-		}
-		for _, args := range takes[form] {
-			w.git(append([]string{"-C", there}, args...)...)
-		}
-		if got := tree(there, "took"); got != want {
-			t.Errorf("by %s it is\n%s\nwant\n%s", form, got, want)
-		}
-		w.git("-C", there, "checkout", "-q", "--detach", base)
-		w.git("-C", there, "branch", "-q", "-D", "took")
-	}
-	w.git("-C", there, "apply", "--index", filepath.Join(w.dir, "one.patch"))
-	if after := w.git("-C", w.repo, "for-each-ref"); after != refs {
-		t.Errorf("the repository had %s, and has %s", refs, after)
-	}
-}
-
 func TestWhatCantBeFetched(t *testing.T) {
 	w := newWorks(t)
 	w.isUser()

@@ -224,7 +224,6 @@ func TestAUserChoosesLoopsByLabel(t *testing.T) {
 	u.refuses("pause three --label team=b", "three hasn't the label team=b: leave its name or the label out")
 	u.refuses("pause three --all", "--all is every loop, and three is one of them")
 	u.refuses("watch --json --label team=b", "--json is of one loop")
-	u.refuses("fetch --label team=b --patch out", "--patch out: several loops need a folder that is there")
 	u.says("status", "2 queued, 1 paused, 1 ended") // what is refused does nothing
 	said, _ := u.runs("", "__complete cancel --label", "")
 	if want := "kind=x 1 loop team=a 1 loop team=b 2 loops when=nightly 1 loop :4"; !strings.HasPrefix(said, want) {
@@ -314,8 +313,6 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 		"submit -C . x":                        "--dir (-C) is of ralph-lsp run: each loop works in a checkout of its own",
 		"submit --dance x":                     "unknown flag --dance",
 		"fetch":                                "say which loops: their names or ids",
-		"fetch one two --bundle out":           "--bundle out: several loops need a folder that is there",
-		"fetch one two --patch PROMPT.md":      "--patch PROMPT.md: several loops need a folder that is there",
 		"fetch one --into nowhere":             "nowhere",
 		"fetch one":                            "there is no loop one",
 		"worker --slots 0":                     "--slots 0: a worker has at least one",
