@@ -163,6 +163,7 @@ func (s *session) changed() {
 		return
 	}
 	s.since = now()
+	s.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
 	s.tell(rootChannel, "root/sessionSummaryChanged", object{"channel": rootChannel, "session": s.resource,
 		"changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
 }

@@ -292,7 +292,7 @@ func (s *session) callOf(u update) *call {
 	if u.ToolKind != "" {
 		c.kind = u.ToolKind
 	}
-	if u.Title != nil && c.title == "" {
+	if u.Title != nil && (c.title == "" || u.Kind == "tool_call") { // what was asked about it is no name for it
 		c.title = *u.Title
 	}
 	if len(u.RawInput) > 0 {

@@ -46,8 +46,9 @@ export function installExtension(from, extensionsDir) {
  * Starts the server. settings are the user's; machine are those whose scope is
  * "machine": in the user's file a remote window would lose them by a race.
  * programs is what comes first on PATH; home has files of the home folder by name.
+ * agentHost ({address, token}) serves its chat: only VS Code's own program can be told of one.
  */
-export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, home: homeFiles = {}, trust = false, options = [] }) {
+export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, home: homeFiles = {}, trust = false, options = [], agentHost }) {
   const home = work.dir('home');
   for (const [name, text] of Object.entries(homeFiles)) {
     fs.mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
@@ -71,6 +72,12 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
     '--disable-telemetry', '--disable-update-check', '--disable-proxy', '--disable-getting-started-override',
     ...(trust ? [] : ['--disable-workspace-trust']), ...options];
   const out = fs.createWriteStream(log);
+  if (agentHost) {
+    const [host, port] = agentHost.address.split(':');
+    args.splice(0, args.length, path.join(vscode.folder, 'node_modules/code-server/lib/vscode/out/server-main.js'), '--host', '127.0.0.1', '--port', '0',
+      '--without-connection-token', '--accept-server-license-terms', '--server-data-dir', userData, '--user-data-dir', userData, '--extensions-dir', work.dir('extensions'),
+      '--agent-host-bridge-host', host, '--agent-host-bridge-port', port, '--agent-host-bridge-connection-token', agentHost.token, ...options);
+  }
   // A group of its own, so that all it started can be ended together.
   const child = spawn(vscode.node, args, { env: fullEnv, cwd: work.root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const url = await listening(child, out);
@@ -82,10 +89,10 @@ function listening(child, out) {
     const timer = setTimeout(() => reject(new Error('the VS Code server did not listen in time')), startTimeout);
     const read = (data) => {
       out.write(data);
-      const m = /HTTP server listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(String(data));
+      const m = /(?:HTTP server listening on|Web UI available at) (http:\/\/[\w.]+:\d+)/.exec(String(data));
       if (!m) return;
       clearTimeout(timer);
-      resolve(m[1]);
+      resolve(m[1].replace('localhost', '127.0.0.1'));
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);

@@ -16,8 +16,8 @@ const waitTimeout = 180_000; // milliseconds: only what hangs takes longer
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
 
 export class Workbench {
-  /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's. */
-  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, noFolder = false, machine = {}, settings = {}, viewport, ...options } = {}) {
+  /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's; agentHost starts one, and says how it is reached. */
+  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, noFolder = false, machine = {}, settings = {}, viewport, agentHost, ...options } = {}) {
     const w = new Workbench();
     fs.mkdirSync(out, { recursive: true });
     w.work = scratch();
@@ -33,7 +33,7 @@ export class Workbench {
     installExtension(extension, w.work.dir('extensions'));
     fs.writeFileSync(path.join(w.work.dir('user-data', 'User'), 'keybindings.json'), JSON.stringify(keybindings));
     w.server = await startServer({
-      vscode, work: w.work, log: path.join(out, `${path.basename(process.argv[1])}.log`), programs: programs ?? path.dirname(w.agent),
+      agentHost: await agentHost?.(w), vscode, work: w.work, log: path.join(out, `${path.basename(process.argv[1])}.log`), programs: programs ?? path.dirname(w.agent),
       machine: { 'ralph.server.path': w.sidecar, ...machine },
       settings: { 'window.autoDetectColorScheme': true, ...settings }, ...options,
     });

@@ -1,0 +1,83 @@
+// Loops in VS Code's own chat, by `ralph-lsp ahp`: the server is told of the agent host when it starts.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it as test } from 'node:test';
+import { extension, notes, until, Workbench } from './world.mjs';
+
+describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
+  let w, host;
+  before(async () => {
+    w = await Workbench.open({
+      files: { 'notes.txt': notes }, viewport: { width: 1400, height: 900 },
+      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'security.workspace.trust.enabled': false },
+      async agentHost({ work, sidecar, folder, agent }) {
+        fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'config.toml'),
+          `backend = "stand-in"\npermissions = "ask"\n[backends.stand-in]\nprotocol = "acp"\ncommand = ${JSON.stringify(path.join(extension, 'test/agent/acp'))}\n`);
+        const token = path.join(work.root, 'token');
+        host = spawn(sidecar, ['ahp', '--token-file', token, folder], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+          env: { ...process.env, HOME: work.dir('home'), XDG_STATE_HOME: work.dir('state'), XDG_CONFIG_HOME: work.dir('config'), PATH: `${path.dirname(agent)}:${process.env.PATH}` },
+        });
+        const { address } = JSON.parse(String((await once(host.stdout, 'data'))[0]));
+        return { address, token: fs.readFileSync(token, 'utf8').trim() };
+      },
+    });
+  });
+  after(async () => {
+    await w?.close();
+    host?.stdin.end();
+    if (host) assert.equal((await once(host, 'exit'))[0], 0);
+  });
+  const it = (name, body) => test(name, () => w.step(name, body));
+
+  const chat = () => w.page.locator('.part.auxiliarybar');
+  const button = (name) => chat().getByRole('button', { name, exact: true }).filter({ visible: true }).last();
+  const says = (text) => chat().locator('.interactive-item-container').filter({ hasText: text }).last().waitFor();
+  const titleIs = (title) => chat().getByText(title).filter({ visible: true }).first().waitFor();
+  const write = async (text) => {
+    await chat().locator('.interactive-input-editor').locator('.native-edit-context, textarea').first().focus();
+    await w.page.keyboard.type(text);
+  };
+
+  it('are in its picker', async () => {
+    await until('Ralph loops in the picker', async () => { // VS Code asks the host some seconds after its window is up
+      await chat().locator('.action-label:visible').filter({ hasText: /^Local$/ }).first().click();
+      const row = w.page.locator('.context-view .monaco-list-row').filter({ hasText: 'Ralph loops' }).first();
+      if (await row.waitFor({ timeout: 2000 }).then(() => true, () => false)) return row.click().then(() => true, () => false);
+      await w.page.keyboard.press('Escape');
+      return false;
+    });
+    await chat().locator('.action-label:visible').filter({ hasText: 'As configured' }).waitFor();
+    assert.equal(fs.existsSync(w.file('.pi')), false); // a session is no start
+  });
+
+  it('begin with a message, ask with our options, and end with their receipt', async () => {
+    await write('Make the tests pass --max-iterations 4 --completion-promise DONE --sandbox off');
+    await w.page.keyboard.press('Enter');
+    await says('iteration 1/4');
+    await button('Deny').waitFor();
+    await titleIs('Ralph 1/4 · asks: Bash go test ./...');
+    await w.screenshot('agenthost-question');
+    await button('Allow Once').click();
+    await says('One is left.');
+    await says('iteration 2/4');
+    await button('Allow Once').click();
+    await says('done: DONE after 2 iterations');
+    await titleIs('Ralph done');
+    await w.screenshot('agenthost-end');
+  });
+
+  it('have a stop button that leaves nothing', async () => {
+    await write('wait --backend pi --permissions agent --max-iterations 5 --sandbox off');
+    await w.page.keyboard.press('Enter');
+    await says('iteration 1/5');
+    await until('the agent works', () => w.agents().length > 0);
+    await chat().locator('.codicon-stop-circle, .codicon-debug-stop').filter({ visible: true }).first().click();
+    await until('no agent is left', () => w.agents().length === 0);
+    await says('interrupted');
+    await w.screenshot('agenthost-stopped');
+  });
+});
