@@ -1,6 +1,7 @@
 // The commands, and which function each one is.
 import * as vscode from 'vscode';
 import { showStatus } from './actions';
+import type { AgentHost } from './agentHost';
 import { chooseFolder, chooseLoop, chooseSession, type LoopArgument } from './choose';
 import type { Comments } from './comments';
 import { Controls, telling } from './control';
@@ -22,6 +23,7 @@ import { command, isSlash, type Answer, type LoopParams, type Offer } from './wi
 
 export interface Parts {
   sidecar: Sidecar;
+  agentHost: AgentHost;
   loops: Loops;
   starter: Starter;
   options: StartOptions;
@@ -53,7 +55,7 @@ function guarded(run: Handler) {
   };
 }
 
-function editorCommands({ sidecar, loops, starter, options, transcripts, panels, pages, questions }: Parts): Record<string, Handler> {
+function editorCommands({ sidecar, agentHost, loops, starter, options, transcripts, panels, pages, questions }: Parts): Record<string, Handler> {
   const controls = new Controls(sidecar, loops);
   return {
     'ralph.start': (a?: StartArgument) => starter.start(a),
@@ -103,6 +105,7 @@ function editorCommands({ sidecar, loops, starter, options, transcripts, panels,
       const folder = await chooseFolder(a?.folder, vscode.window.activeTextEditor?.document.uri);
       return folder && pages.doctor(folder.toString());
     },
+    'ralph.agentHost': () => agentHost.toggle(),
     'ralph.restartServer': () => sidecar.restart(),
     'ralph.help': () => pages.help(),
   };

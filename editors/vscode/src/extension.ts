@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { AgentHost } from './agentHost';
 import { registerCommands } from './commands';
 import { Chat, offerMcp, type McpProvider } from './chat';
 import { Comments } from './comments';
@@ -27,6 +28,7 @@ import { TranscriptView } from './transcriptView';
 import { createTree } from './tree';
 
 let sidecar: Sidecar | undefined;
+let agentHost: AgentHost | undefined;
 
 /** What other extensions get; the tests are one. */
 export interface Api { sidecar: Sidecar; loops: Loops; changes: Changes; snapshots: Snapshots; sourceControls: SourceControls; comments: Comments; chat: Chat; mcp?: McpProvider }
@@ -72,13 +74,15 @@ function start(context: vscode.ExtensionContext): Api {
   const comments = new Comments(changes, snapshots, composer);
   const pages = new Pages(server);
   const questions = new Questions(server, loops, (loop) => panels.show(loop)?.toEnd());
+  const host = new AgentHost(server, context.globalStorageUri);
+  agentHost = host;
   const mcp = offerMcp(server, context.subscriptions);
   const chat = new Chat({ sidecar: server, loops, starter, composer, changes });
   context.subscriptions.push(
     chat.register(), log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
     registerCommands({
-      sidecar: server, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
+      sidecar: server, agentHost: host, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),
     server.onServer((s) => s.state === 'running' && void lookForAgent(server)),
     vscode.window.onDidCloseTerminal(() => void lookForAgent(server)), // one may have been installed there
@@ -118,6 +122,6 @@ async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> 
   await server.restart();
 }
 
-export function deactivate(): Promise<void> | undefined {
-  return sidecar?.dispose();
+export async function deactivate(): Promise<void> {
+  await Promise.all([agentHost?.dispose(), sidecar?.dispose()]);
 }

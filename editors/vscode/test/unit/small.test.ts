@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { withHost } from '../../src/agentHosts';
 import { guidanceOf, type Remark } from '../../src/commentText';
 import { t, useTranslation } from '../../src/l10n';
 import { Restarts } from '../../src/restarts';
@@ -38,4 +39,15 @@ test('remarks are sent together, each with its place and the change that it is a
   const long = Array.from({ length: 90 }, (_, i) => `${i}`).join('\n');
   assert.match(guidanceOf([remark({ from: 1, to: 90, before: undefined, after: long })], ''), / 39\n\.\.\.\n```/);
   assert.deepEqual(guidanceOf([remark({ from: 9, to: 9 }), remark({ from: 2, to: 2 })], '').match(/a\.go:\d/g), ['a.go:2', 'a.go:9'], 'in the order of the lines');
+});
+
+test('the list of agent hosts keeps those of others, and of windows that live', () => {
+  const other = { name: 'Other', address: 'localhost:1', connectionToken: 'theirs' };
+  const at = (port: number) => ({ name: 'Ralph loops', address: `127.0.0.1:${port}`, connectionToken: 'ours' });
+  const dead = at(2), living = at(3), own = at(4);
+  const lives = (address: string) => address !== dead.address;
+  assert.deepEqual(withHost([dead, other, living], own, 'ours', lives), [other, living, own]);
+  assert.deepEqual(withHost([other, living, own], own, 'ours', lives), [other, living, own]);
+  assert.deepEqual(withHost([other, living, dead], undefined, 'ours', lives), [other, living]);
+  assert.deepEqual(withHost(undefined, undefined, 'ours', lives), []);
 });
