@@ -190,7 +190,7 @@ export class Part {
   }
 
   /** The loop goes on: what was offered at its end, or for a check that could not tell, is decided. */
-  private decided(): void {
+  decided(): void {
     for (const row of this.rows) if (row.kind === 'said' && row.offers.length > 0 && ['end', 'verify'].includes(row.about)) this.change(row, { offers: [] });
   }
 

@@ -29,6 +29,7 @@ export class Store {
     const part = new Part(info.iteration, new Map());
     part.add(updates);
     if (index < this.parts.length - 1 || this.isComplete) part.close();
+    if (index < this.parts.length - 1 || this.tail.rows.some((row) => row.kind === 'iteration')) part.decided();
     this.here.set(index, part);
     this.here.get(index - 1)?.join(part);
     const next = this.part(index + 1);
@@ -37,7 +38,10 @@ export class Store {
   }
 
   add(updates: readonly Update[], now?: number): void {
-    if (updates.some((u) => u.sessionUpdate === '_ralph/iteration' && u.phase === 'begin')) this.isComplete = false; // it goes on
+    if (updates.some((u) => u.sessionUpdate === '_ralph/iteration' && u.phase === 'begin')) { // it goes on
+      this.isComplete = false;
+      this.here.get(this.parts.length - 1)?.decided();
+    }
     this.tail.add(updates, now);
     this.here.get(this.parts.length - 1)?.join(this.tail);
   }

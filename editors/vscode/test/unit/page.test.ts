@@ -248,6 +248,19 @@ test('what was offered at an end goes when the loop goes on', () => {
   assert.equal(offered(), 'promise 1, end 0, iteration');
 });
 
+test('so it does where it goes on in another part', () => {
+  const over = { sessionUpdate: '_ralph/end', text: 'interrupted', class: 'warning', offers: [{ title: 'Resume', command: 'ralph.loop.resume', arguments: [{}] }] } as Update;
+  const store = new Store([{ iteration: 1, bytes: 1 }, { iteration: 1, bytes: 1 }], [begin(1)]);
+  const offered = () => store.items().map(({ key }) => store.row(key)).map((row) => (row?.kind === 'said' ? row.offers.length : '')).join('');
+  store.take(1, [begin(1), over], 0);
+  store.take(0, [begin(1), over], 0);
+  assert.equal(offered(), '01');
+  store.add([begin(1)]);
+  assert.equal(offered(), '00');
+  store.take(1, [begin(1), over], 0);
+  assert.equal(offered(), '00', 'read again');
+});
+
 test('each run of an iteration has its own end, and one that was cut off says so', () => {
   const ends = (store: Store) => store.items().map(({ key }) => store.row(key)!).flatMap((row) => {
     if (row.kind !== 'iteration') return [];
