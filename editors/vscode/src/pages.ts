@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { t } from './l10n';
 import type { Sidecar } from './sidecar';
+import { withOnClose } from './startOptions';
 import { command, type Check, type DryRunResult } from './wire';
 
 const scheme = 'ralph-page';
@@ -28,7 +29,7 @@ export class Pages implements vscode.TextDocumentContentProvider, vscode.Disposa
   dryRun({ text, details, argv = [], problems = [], warnings = [] }: DryRunResult): Promise<void> {
     const cell = (s: string) => s.replace(/[\\`*_{}[\]<>|]/g, '\\$&').replace(/\s+/g, ' ');
     const said = [...problems.map((p) => p.text), ...warnings].map((s) => `- ${cell(s)}`);
-    const table = ['| | |', '|:--|:--|', ...details.map((d) => `| ${cell(d.label)} | ${cell(d.text)} |`)];
+    const table = ['| | |', '|:--|:--|', ...withOnClose(details).map((d) => `| ${cell(d.label)} | ${cell(d.text)} |`)];
     return this.show('Ralph Dry Run.md', [`# ${cell(text)}`, '', ...said, '', ...table, '', '```json', JSON.stringify(argv), '```', ''].join('\n'));
   }
 

@@ -112,7 +112,7 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
     const problems = (result.problems ?? []).map((p) => lens(`$(${p.class}) ${iconless(short(p.text))}`, 'ralph.prompt.options', p.text));
     const rows = Object.entries(titles).flatMap(([label, title]) => {
       const row = result.details.find((d) => d.label === label);
-      return row ? [lens(title(iconless(row.text), iconless(result.text)), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
+      return row && isNamed(label, result) ? [lens(title(iconless(row.text), iconless(result.text)), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
     });
     return [start, ...problems, ...rows];
   }
@@ -144,14 +144,17 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   }
 }
 
-/** Rows whose text alone doesn't say what they are. */
-const named = ['Model', 'Promise'];
+/** Rows whose text alone doesn't say what they are, with the keys of their values. */
+const keys: Record<string, string> = { Model: 'model', Promise: 'completionPromise' };
+
+/** Says whether a row has room above a prompt, where not all have: one whose value nobody named has none. */
+const isNamed = (label: string, { sources }: DryRunResult): boolean => !(label in keys) || (sources?.[keys[label]!] ?? 'default') !== 'default';
 
 /** What would run, a chip for each thing of it that can be changed. */
 export function chipsOf({ text: all, details }: DryRunResult): Chip[] {
   return Object.entries(titles).flatMap(([label, title]) => {
     const row = details.find((d) => d.label === label);
-    return row && changeable.some((c) => c === label) ? [{ label, text: named.includes(label) ? `${label}: ${row.text}` : title(row.text, all).replace(/^\$\([a-z-]+\) /, ''), title: `${label}: ${row.text}` }] : [];
+    return row && changeable.some((c) => c === label) ? [{ label, text: label in keys ? `${label}: ${row.text}` : title(row.text, all).replace(/^\$\([a-z-]+\) /, ''), title: `${label}: ${row.text}` }] : [];
   });
 }
 

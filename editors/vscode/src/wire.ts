@@ -265,6 +265,8 @@ export interface StartResult { loopId: string; state: string; stateFileUri: stri
 export interface DryRunResult {
   text: string;
   details: { label: string; text: string }[];
+  /** Where a value comes from, by its key. */
+  sources?: Record<string, string>;
   argv?: string[];
   warnings?: string[];
   /** What keeps it from starting; one of class warning gives way to an offer. */

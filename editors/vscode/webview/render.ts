@@ -137,12 +137,15 @@ function output(row: ToolRow, all: boolean, words: Words): Node[] {
   return nodes;
 }
 
+/** The rows of a receipt. */
+const rows = (text: string): string => text.split('\n').map((row) => `<span class="row">${withPlaces(row)}\n</span>`).join('');
+
 function said(e: HTMLElement, row: SaidRow, look: Look, open: boolean | undefined): void {
   e.classList.add(row.class, row.about);
   const line = html('span', { class: 'words' }, withPlaces(row.text));
   e.append(open === undefined ? line : foldButton(open, line));
   const offers = look.offersOf(row).map((offer, n) => h('button', { class: 'offer', 'data-do': 'offer', 'data-n': String(n) }, offer.title));
-  const more = open ? [diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, withPlaces(row.more ?? ''))] : [];
+  const more = open ? [diff(row.question ? unified(row.more ?? '') : []) ?? html('pre', { class: 'output' }, row.about === 'end' ? rows(row.more ?? '') : withPlaces(row.more ?? ''))] : [];
   if (row.question) e.append(...more, ...offers); // to be read before it is answered
   else e.append(...offers, ...more);
   e.setAttribute('aria-label', row.text);
