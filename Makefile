@@ -114,8 +114,8 @@ tidy:
 cross:
 	@go run ./internal/test/crosscheck $(PLATFORMS)
 
-# The tests of large amounts, in files that are built without the race detector: it
-# makes them ten times slower and finds no more in them than in the others.
+# The tests of large amounts and of many kills, in files that are built without the race
+# detector: it makes them ten times slower and finds no more in them than in the others.
 BULK := files=$$(go list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}' ./... | xargs grep -l '^//go:build .*!race'); \
 	packages=$$(dirname $$files | sort -u); \
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$files | paste -sd '|')

@@ -229,29 +229,6 @@ func TestKeysDescribeThemselves(t *testing.T) {
 	}
 }
 
-// TestCheckOfManyMistakes has files that cost much to parse again and again, so
-// that a check which does that wouldn't end.
-func TestCheckOfManyMistakes(t *testing.T) {
-	for name, line := range map[string]string{
-		"errors":   "x =\n",
-		"keys":     "colour%d = 1\n",
-		"headers":  "[backends.b%d]\n",
-		"brackets": "[[[[[\n",
-		"quotes":   "\"\"\"\n",
-		"lists":    "x = [\n",
-		"tables":   "x = {\n",
-	} {
-		var b strings.Builder
-		for i := 0; b.Len() < MaxSize-100; i++ {
-			b.WriteString(strings.ReplaceAll(line, "%d", fmt.Sprint(i)))
-		}
-		problems := Check([]byte(b.String()), builtin)
-		if len(problems) == 0 {
-			t.Errorf("%s: no problems", name)
-		}
-	}
-}
-
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{good, "[a", "x = [[{", "a.\"b\\\"\".c = '''", "[[hats]]\nx=1", "x = {\n[b]\ny=", "\uFEFF=", "a=[\n[true],\n[x]\n]", "\x01"} {
 		f.Add(seed, 3)

@@ -1,17 +1,10 @@
 package history
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Where the test binary writes a session until it is killed.
@@ -25,44 +18,6 @@ func TestMain(m *testing.M) {
 		writeForEver(Options{Folder: folder}, os.Getenv(envCrashFile))
 	}
 	os.Exit(m.Run())
-}
-
-// TestCutAnywhere cuts a session at each byte of its last two entries: all
-// entries before can be read, and the loop can go on.
-func TestCutAnywhere(t *testing.T) {
-	t.Parallel()
-	w, o, cwd := newTestWriter(t)
-	begin(w, &log{}, 1)
-	w.HandleRecord(Input{Kind: InputAgent, Text: "Grüße, 世界"})
-	w.HandleRecord(ends(1, "ok", nil))
-	whole := read(t, closed(t, w))
-	lines := strings.SplitAfter(whole, "\n")
-	kept := len(lines) - 1 - 2 // what follows the last newline is no line
-	firstCut := len(strings.Join(lines[:kept], ""))
-	before, _ := replay(t, sessionFile(t, whole[:firstCut]))
-	path := filepath.Join(o.Folder, "cut.jsonl")
-	for cut := firstCut; cut <= len(whole); cut++ {
-		if err := os.WriteFile(path, []byte(whole[:cut]), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		seen, _ := replay(t, path)
-		n := len(before.all)
-		if len(seen.all) < n || !reflect.DeepEqual(seen.all[:n], before.all) {
-			t.Fatalf("cut at %d: read\n%s", cut, seen)
-		}
-		w, err := ContinueWriter(o, cwd, path)
-		if err != nil {
-			t.Fatalf("cut at %d: %v", cut, err)
-		}
-		w.HandleRecord(LoopEnd{StopReason: "promise"})
-		after, stats := replay(t, closed(t, w))
-		if stats.Skipped > 0 || len(after.all) != len(seen.all)+1 {
-			t.Fatalf("cut at %d: %d lines skipped, read\n%s", cut, stats.Skipped, after)
-		}
-		if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
-			t.Fatalf("cut at %d: %s %v", cut, sentences(fixes), err)
-		}
-	}
 }
 
 // writeForEver goes on with a session, and tells on standard output which
@@ -84,73 +39,6 @@ func writeForEver(o Options, file string) {
 		}
 		fmt.Println(n)
 	}
-}
-
-// TestKilledWhileWriting kills processes 200 times while they write, each one
-// that goes on with the session of the one before.
-func TestKilledWhileWriting(t *testing.T) {
-	const chains, kills = 4, 50
-	for chain := range chains {
-		t.Run(fmt.Sprint(chain), func(t *testing.T) {
-			t.Parallel()
-			killAgainAndAgain(t, kills)
-		})
-	}
-}
-
-func killAgainAndAgain(t *testing.T, kills int) {
-	folder := paths.Real(t.TempDir())
-	path := ""
-	total := 0
-	for kill := range kills {
-		if _, err := os.Stat(path); err != nil {
-			path = "" // killed before the first entry
-		}
-		var acknowledged int
-		path, acknowledged = writeAndKill(t, folder, path, kill%7)
-		total += acknowledged
-	}
-	seen, stats := replay(t, path)
-	if stats.Skipped > 1 { // the last one; those before were dropped when the next process went on
-		t.Errorf("%d lines can't be read", stats.Skipped)
-	}
-	if len(seen.records) < total || total == 0 {
-		t.Errorf("%d entries were written, %d are there", total, len(seen.records))
-	}
-	if _, err := ContinueWriter(Options{Folder: folder}, folder, path); err != nil {
-		t.Error(err)
-	}
-}
-
-// writeAndKill lets a process write until it has acknowledged a number of
-// entries, and kills it in the middle of the next ones.
-func writeAndKill(t *testing.T, folder, file string, entries int) (path string, acknowledged int) {
-	t.Helper()
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), envCrashFolder+"="+folder, envCrashFile+"="+file)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewScanner(out)
-	if lines.Scan() {
-		path = lines.Text()
-	}
-	for acknowledged < entries && lines.Scan() {
-		acknowledged++
-	}
-	err = cmd.Process.Kill()
-	for lines.Scan() {
-		acknowledged++
-	}
-	if exit := (*exec.ExitError)(nil); err != nil || !errors.As(cmd.Wait(), &exit) || exit.Exited() {
-		t.Fatalf("the writer ended by itself: %v %v", err, exit)
-	}
-	return path, acknowledged
 }
 
 // FuzzReader reads anything without harm, and what repair has mended needs no
