@@ -53,7 +53,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 		return d.noteCall(payload)
 	case eventToolResult:
 		return payloadOf(payload, func(p resultPayload) {
-			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID, Spent: p.Spent.of()})
+			d.result(stream.ToolResult{ID: p.ToolCallID, Output: p.Result, IsError: p.IsError, ParentToolCallID: p.ParentToolCallID, Spent: p.Spent.Of()})
 		})
 	case eventMessage:
 		return payloadOf(payload, func(p messagePayload) { d.subagent(p) })

@@ -110,7 +110,7 @@ type toolResultMessage struct {
 	ToolName   string  `json:"toolName"`
 	Content    []block `json:"content"`
 	IsError    bool    `json:"isError"`
-	Spent      *spent  `json:"spent,omitempty"`
+	Spent      *Spent  `json:"spent,omitempty"`
 	Timestamp  int64   `json:"timestamp"`
 }
 

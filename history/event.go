@@ -48,26 +48,27 @@ type resultPayload struct {
 	Interrupted      bool   `json:"interrupted,omitempty"`
 	Orphan           bool   `json:"orphan,omitempty"`
 	ParentToolCallID string `json:"parentToolCallId,omitempty"`
-	Spent            *spent `json:"spent,omitempty"`
+	Spent            *Spent `json:"spent,omitempty"`
 }
 
-// spent is what agents used that a tool call had work. It isn't usage in pi's sense,
+// Spent is what agents used that a tool call had work. It isn't usage in pi's sense,
 // which would be added to that of the turns.
-type spent struct {
+type Spent struct {
 	Cost       stream.Cost `json:"costUsd,omitzero"`
-	Tokens     int64       `json:"tokens,omitempty"`
+	Tokens     int64       `json:"totalTokens,omitempty"`
 	DurationMs int64       `json:"durationMs,omitempty"`
 }
 
-// spentOf returns nil where nothing is known.
-func spentOf(s stream.Spent) *spent {
+// SpentOf returns nil where nothing is known.
+func SpentOf(s stream.Spent) *Spent {
 	if s == (stream.Spent{}) {
 		return nil
 	}
-	return &spent{s.Cost, s.Tokens, s.Duration.Milliseconds()}
+	return &Spent{s.Cost, max(s.Tokens, 0), s.Duration.Milliseconds()}
 }
 
-func (s *spent) of() stream.Spent {
+// Of is the reverse.
+func (s *Spent) Of() stream.Spent {
 	if s == nil {
 		return stream.Spent{}
 	}

@@ -45,7 +45,7 @@ func readMessage(c *jsoncursor.Cursor) *message {
 		"errorMessage", &m.errorMessage, "toolCallId", &m.toolCallID, "isError", &m.isError, "customType", &m.customType, "display", &m.display,
 		"command", &m.command, "output", &m.output, "content", func() { m.parts = readContent(c) }, "usage", func() { m.usage = readUsage(c) },
 		"details", func() { m.listed = decode.ReadListedUsage(c, readUsage) },
-		"spent", func() { payloadOf(c.Raw(), func(s spent) { m.spent = s.of() }) },
+		"spent", func() { payloadOf(c.Raw(), func(s Spent) { m.spent = s.Of() }) },
 		"exitCode", func() { code, _ := c.Number(); m.failed = code != 0 })
 	return m
 }

@@ -211,7 +211,7 @@ func (w *Writer) result(e stream.ToolResult) {
 		return
 	}
 	w.event(eventToolResult, resultPayload{
-		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID, Spent: spentOf(e.Spent),
+		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID, Spent: SpentOf(e.Spent),
 	})
 }
 
@@ -262,7 +262,7 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 		i := slices.IndexFunc(t.calls, func(c stream.ToolCall) bool { return c.ID == r.ID })
 		w.appendMessage("", toolResultMessage{
 			Role: "toolResult", ToolCallID: r.ID, ToolName: t.calls[i].Name, Content: []block{textBlock(r.Output)},
-			IsError: r.IsError, Spent: spentOf(r.Spent), Timestamp: time.Now().UnixMilli(),
+			IsError: r.IsError, Spent: SpentOf(r.Spent), Timestamp: time.Now().UnixMilli(),
 		})
 	}
 }

@@ -306,10 +306,10 @@ func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 
 func TestWhatAFileSaysIsBelievedWithinReason(t *testing.T) {
 	for usd, known := range map[float64]bool{0: true, 1e9: true, 1e300: false, -1: false, math.Inf(1): false} {
-		if data, err := json.Marshal(spentOf(stream.Spent{Cost: stream.USD(usd), Tokens: 1})); err != nil || strings.Contains(string(data), "costUsd") != known {
+		if data, err := json.Marshal(SpentOf(stream.Spent{Cost: stream.USD(usd), Tokens: 1})); err != nil || strings.Contains(string(data), "costUsd") != known {
 			t.Errorf("%v: %s, %v", usd, data, err)
 		}
-		var read spent
+		var read Spent
 		data, _ := json.Marshal(usd)
 		if json.Unmarshal([]byte(`{"costUsd":`+string(data)+`}`), &read); read.Cost.Known != known {
 			t.Errorf("%s: %+v", data, read)

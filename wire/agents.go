@@ -24,13 +24,6 @@ type Step struct {
 	Agent string `json:"agent,omitempty"`
 }
 
-// Spent is what agents used that a tool call had work. What isn't known is left out.
-type Spent struct {
-	CostUSD    *float64 `json:"costUsd,omitempty"`
-	Tokens     int64    `json:"totalTokens,omitempty"`
-	DurationMs int64    `json:"durationMs,omitempty"`
-}
-
 // delegates adds to a call whom it has work. The title then says all.
 func (c *ToolCall) delegates(s stream.Subagent) {
 	c.Kind = ToolThink
@@ -99,14 +92,6 @@ func runningOf(calls []loop.ToolStatus) []RunningTool {
 		running = append(running, RunningTool{call.ToolCallID, call.Name, call.Title, call.Kind, history.TimeOf(t.StartedAt)})
 	}
 	return running
-}
-
-// spentOf returns nil where nothing is known.
-func spentOf(s stream.Spent) *Spent {
-	if s == (stream.Spent{}) {
-		return nil
-	}
-	return &Spent{Dollars(s.Cost), max(s.Tokens, 0), s.Duration.Milliseconds()}
 }
 
 // SpentText says what agents used: "12s · $0.0042 · 8.1k tokens".

@@ -6,29 +6,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// believed is a cost, unknown when nothing can have cost that much.
-func believed(c stream.Cost) stream.Cost {
+// CostOf is a cost as it is told: to a billionth, as sums of fractions end in noise, and unknown
+// when nothing can have cost that much.
+func CostOf(c stream.Cost) stream.Cost {
 	if c.IsZero() {
 		return stream.Cost{}
 	}
-	return c
+	return stream.USD(math.Round(c.USD*1e9) / 1e9)
 }
-
-// Dollars returns nil for an unknown cost, which the wire leaves out.
-func Dollars(c stream.Cost) *float64 {
-	if c.IsZero() {
-		return nil
-	}
-	return new(rounded(c.USD))
-}
-
-// CostOf is the reverse of Dollars.
-func CostOf(usd *float64) stream.Cost {
-	if usd == nil {
-		return stream.Cost{}
-	}
-	return stream.CostOf(*usd)
-}
-
-// rounded is an amount to a billionth: sums of fractions end in noise.
-func rounded(usd float64) float64 { return math.Round(usd*1e9) / 1e9 }

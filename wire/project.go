@@ -60,7 +60,7 @@ func (p *Projector) Event(e stream.Event) Update {
 		}
 		p.calls = slices.DeleteFunc(p.calls, func(c ToolCallUpdate) bool { return c.ToolCallID == e.ID })
 		end := outputUpdate(e.ID, e.ParentToolCallID, status, e.Output)
-		end.Spent, end.Facts = spentOf(e.Spent), SpentText(e.Spent)
+		end.Spent, end.Facts = history.SpentOf(e.Spent), SpentText(e.Spent)
 		return end
 	case stream.Usage:
 		return p.projectUsage(e)
@@ -96,12 +96,12 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return StateChange{KindState, string(e.State), history.TimeOf(e.ResumeAt), stream.Plain(e.Reason), saidOf(e)}
 	case loop.IterationStart:
 		if e.Spent.Known { // of a loop that goes on we saw only a part
-			p.Spent = believed(e.Spent)
+			p.Spent = CostOf(e.Spent)
 		}
 		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic),
 			Facts: JoinFacts(ofMax(e), HatText(e)), Said: Info(IterationText(e))}
 	case loop.IterationEnd:
-		p.Spent = p.Spent.Plus(believed(e.Cost))
+		p.Spent = p.Spent.Plus(CostOf(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
 		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
@@ -140,7 +140,7 @@ func projectTopic(e stream.Topic) Topic {
 func ResultOf(r stream.Result) Iteration {
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: 1,
-		Outcome: string(loop.OutcomeOK), CostUSD: Dollars(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
+		Outcome: string(loop.OutcomeOK), Cost: CostOf(r.Usage.Cost), Turns: &r.Turns, ToolCalls: &r.ToolCalls,
 		Tokens: new(history.TokensOf(r.Usage.Tokens)), LastMessage: new(stream.Plain(r.Text)), SkippedLines: &r.SkippedLines,
 	}
 	if f := r.Failure; f != nil {
@@ -311,8 +311,8 @@ func outputUpdate(id, parent, status, output string) ToolCallUpdate {
 // the update would say nothing new.
 func (p *Projector) projectUsage(e stream.Usage) Update {
 	u := UsageUpdate{SessionUpdate: KindUsage, Used: e.Context, Size: e.ContextSize}
-	if cost := Dollars(p.Spent.Plus(believed(e.Cost))); cost != nil {
-		u.Cost = &Money{*cost, "USD"}
+	if cost := CostOf(p.Spent.Plus(CostOf(e.Cost))); cost.Known {
+		u.Cost = &Money{cost.USD, "USD"}
 	}
 	same := u.Used == p.Usage.Used && u.Size == p.Usage.Size && equal(u.Cost, p.Usage.Cost)
 	if same {
@@ -333,7 +333,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 	facts := IterationEndText(e)
 	end := Iteration{
 		SessionUpdate: KindIteration, Phase: PhaseEnd, Iteration: e.Iteration, Hat: stream.Plain(e.Hat),
-		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), CostUSD: Dollars(e.Cost),
+		Outcome: string(e.Outcome), Error: stream.Plain(e.Error), Cost: CostOf(e.Cost),
 		Turns: &e.Turns, ToolCalls: &e.ToolCalls, DurationMs: new(e.Duration.Milliseconds()), Tokens: TokensOf(e.Tokens),
 		Changes: e.Changes, Facts: facts, Said: Said{Text: JoinFacts(Sentence(e.Hat), facts), Class: classOf(e.Outcome)},
 	}
@@ -346,7 +346,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
-		CostUSD: Dollars(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
+		Cost: CostOf(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
@@ -362,7 +362,7 @@ func projectEnd(e loop.End) End {
 func projectHats(hats []loop.HatCost) []HatCost {
 	costs := slices.Clone(hats)
 	for i := range costs {
-		costs[i].Hat, costs[i].Cost.USD = stream.Plain(costs[i].Hat), rounded(costs[i].Cost.USD)
+		costs[i].Hat, costs[i].Cost = stream.Plain(costs[i].Hat), CostOf(costs[i].Cost)
 	}
 	return costs
 }
@@ -385,11 +385,10 @@ func share(n float64) float64 {
 }
 
 func projectCost(s loop.Status) *CostStatus {
-	amount := Dollars(s.Cost)
-	if amount == nil {
+	if s.Cost.IsZero() {
 		return nil
 	}
-	return &CostStatus{*amount, "USD", s.Limits.MaxCostUSD, Dollars(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
+	return &CostStatus{CostOf(s.Cost).USD, "USD", s.Limits.MaxCostUSD, CostOf(s.IterationCost), s.UnknownCosts != 0, max(s.UnknownCosts, 0)}
 }
 
 // kinds sorts the tools of pi (lower case) and claude (capitalised) that write no file.

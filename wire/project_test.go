@@ -292,7 +292,7 @@ func TestWhoWorksIsInTheTitle(t *testing.T) {
 func TestWhatAnAgentSpentIsTold(t *testing.T) {
 	var p Projector
 	got := p.Event(stream.ToolResult{ID: "t1", Spent: stream.Spent{Tokens: 8100, Duration: 12 * time.Second}}).(ToolCallUpdate)
-	if got.Facts != "12s · 8.1k tokens" || got.Spent.CostUSD != nil {
+	if got.Facts != "12s · 8.1k tokens" || got.Spent.Cost.Known {
 		t.Errorf("got %q, %+v", got.Facts, got.Spent)
 	}
 	if got := p.Event(stream.ToolResult{ID: "t1"}).(ToolCallUpdate); got.Facts != "" || got.Spent != nil {

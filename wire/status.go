@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // MethodStatus is the notification that carries the state of all loops.
@@ -145,12 +146,12 @@ type BackendInfo struct {
 
 // CostStatus is what a loop has cost.
 type CostStatus struct {
-	Amount    float64  `json:"amount"`
-	Currency  string   `json:"currency"` // "USD"
-	Limit     float64  `json:"limit,omitempty"`
-	Iteration *float64 `json:"iteration,omitempty"`   // of the running one
-	Estimated bool     `json:"estimated"`             // the cost of some iteration is unknown
-	Unknown   int      `json:"unknownRuns,omitempty"` // of so many, where that is known
+	Amount    float64     `json:"amount"`
+	Currency  string      `json:"currency"` // "USD"
+	Limit     float64     `json:"limit,omitempty"`
+	Iteration stream.Cost `json:"iteration,omitzero"`    // of the running one
+	Estimated bool        `json:"estimated"`             // the cost of some iteration is unknown
+	Unknown   int         `json:"unknownRuns,omitempty"` // of so many, where that is known
 }
 
 // unknown is of how many runs the cost isn't known; -1: of some.

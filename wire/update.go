@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -105,14 +106,14 @@ type ToolContent struct {
 
 // ToolCallUpdate replaces a tool call's output so far, or ends the call.
 type ToolCallUpdate struct {
-	SessionUpdate    string        `json:"sessionUpdate"` // KindToolCallUpdate
-	ToolCallID       string        `json:"toolCallId"`
-	ParentToolCallID string        `json:"parentToolCallId,omitempty"`
-	Status           string        `json:"status"`
-	Content          []ToolContent `json:"content,omitempty"`
-	Omitted          *Omitted      `json:"omitted,omitempty"` // absent: the content is all of it
-	Spent            *Spent        `json:"spent,omitempty"`   // at the end of a subagent, as far as it is known
-	Facts            string        `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
+	SessionUpdate    string         `json:"sessionUpdate"` // KindToolCallUpdate
+	ToolCallID       string         `json:"toolCallId"`
+	ParentToolCallID string         `json:"parentToolCallId,omitempty"`
+	Status           string         `json:"status"`
+	Content          []ToolContent  `json:"content,omitempty"`
+	Omitted          *Omitted       `json:"omitted,omitempty"` // absent: the content is all of it
+	Spent            *history.Spent `json:"spent,omitempty"`   // at the end of a subagent, as far as it is known
+	Facts            string         `json:"facts,omitempty"`   // the same in words: "12s · $0.0042 · 8.1k tokens"
 }
 
 // Omitted is what the content of an update leaves out of a tool's output. A line of the
@@ -166,23 +167,23 @@ const (
 
 // Iteration opens or closes an iteration. All after Topic but what is said belongs to its end.
 type Iteration struct {
-	SessionUpdate string   `json:"sessionUpdate"` // KindIteration
-	Phase         string   `json:"phase"`
-	Iteration     int      `json:"iteration"`
-	MaxIterations int      `json:"maxIterations,omitempty"` // absent: unlimited
-	Hat           string   `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
-	Topic         string   `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
-	Outcome       string   `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
-	Error         string   `json:"error,omitempty"`
-	CostUSD       *float64 `json:"costUsd,omitempty"`
-	Turns         *int     `json:"turns,omitempty"`
-	ToolCalls     *int     `json:"toolCalls,omitempty"`
-	DurationMs    *int64   `json:"durationMs,omitempty"`
-	Tokens        *Tokens  `json:"tokens,omitempty"`
-	LastMessage   *string  `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
-	SkippedLines  *int     `json:"skippedLines,omitempty"`
-	Changes       *Changes `json:"changes,omitempty"` // absent: nobody knows
-	Facts         string   `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
+	SessionUpdate string      `json:"sessionUpdate"` // KindIteration
+	Phase         string      `json:"phase"`
+	Iteration     int         `json:"iteration"`
+	MaxIterations int         `json:"maxIterations,omitempty"` // absent: unlimited
+	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
+	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
+	Outcome       string      `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
+	Error         string      `json:"error,omitempty"`
+	Cost          stream.Cost `json:"costUsd,omitzero"`
+	Turns         *int        `json:"turns,omitempty"`
+	ToolCalls     *int        `json:"toolCalls,omitempty"`
+	DurationMs    *int64      `json:"durationMs,omitempty"`
+	Tokens        *Tokens     `json:"tokens,omitempty"`
+	LastMessage   *string     `json:"lastMessage,omitempty"` // of the agent; only of a recorded stream
+	SkippedLines  *int        `json:"skippedLines,omitempty"`
+	Changes       *Changes    `json:"changes,omitempty"` // absent: nobody knows
+	Facts         string      `json:"facts,omitempty"`   // its text without what a heading says: "iteration 3" at the begin, the hat at the end
 	Said
 }
 
@@ -302,23 +303,23 @@ type Denial struct {
 
 // End is a loop's last update.
 type End struct {
-	SessionUpdate string    `json:"sessionUpdate"` // KindEnd
-	StopReason    string    `json:"stopReason"`
-	Promise       string    `json:"promise,omitempty"`
-	Iterations    int       `json:"iterations"`
-	Limit         int       `json:"limit,omitempty"` // of iterations, where that ended it
-	CostUSD       *float64  `json:"costUsd,omitempty"`
-	UnknownCosts  int       `json:"unknownCosts,omitempty"` // iterations whose cost isn't in the sum; -1: nobody knows how many
-	Hats          []HatCost `json:"hats,omitempty"`         // the part of each hat, where hats handed over
-	Tokens        *Tokens   `json:"tokens,omitempty"`
-	DurationMs    int64     `json:"durationMs"`
-	Error         string    `json:"error,omitempty"`
-	Denials       []Denial  `json:"denials,omitempty"`
-	Changes       *Changes  `json:"changes,omitempty"`  // of the whole loop; absent: nobody knows
-	Title         string    `json:"title,omitempty"`    // of the loop, as in its status
-	Guards        string    `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
-	Verified      string    `json:"verified,omitempty"` // of a promise: by what, and how that went
-	Receipt       []Detail  `json:"receipt,omitempty"`  // what else there is to say of it, for a table
+	SessionUpdate string      `json:"sessionUpdate"` // KindEnd
+	StopReason    string      `json:"stopReason"`
+	Promise       string      `json:"promise,omitempty"`
+	Iterations    int         `json:"iterations"`
+	Limit         int         `json:"limit,omitempty"` // of iterations, where that ended it
+	Cost          stream.Cost `json:"costUsd,omitzero"`
+	UnknownCosts  int         `json:"unknownCosts,omitempty"` // iterations whose cost isn't in the sum; -1: nobody knows how many
+	Hats          []HatCost   `json:"hats,omitempty"`         // the part of each hat, where hats handed over
+	Tokens        *Tokens     `json:"tokens,omitempty"`
+	DurationMs    int64       `json:"durationMs"`
+	Error         string      `json:"error,omitempty"`
+	Denials       []Denial    `json:"denials,omitempty"`
+	Changes       *Changes    `json:"changes,omitempty"`  // of the whole loop; absent: nobody knows
+	Title         string      `json:"title,omitempty"`    // of the loop, as in its status
+	Guards        string      `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
+	Verified      string      `json:"verified,omitempty"` // of a promise: by what, and how that went
+	Receipt       []Detail    `json:"receipt,omitempty"`  // what else there is to say of it, for a table
 	Said
 }
 

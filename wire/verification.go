@@ -13,15 +13,15 @@ import (
 
 // Verify tells how far the check of a loop's work has come.
 type Verify struct {
-	SessionUpdate string    `json:"sessionUpdate"` // KindVerify
-	State         string    `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
-	Gate          string    `json:"gate"`          // command, diagnostics, protect, reviewer
-	Command       string    `json:"command"`
-	ExitCode      *int      `json:"exitCode,omitempty"`
-	DurationMs    int64     `json:"durationMs,omitempty"`
-	CostUSD       *float64  `json:"costUsd,omitempty"` // of a reviewer
-	Output        string    `json:"output,omitempty"`  // at most 4 KiB: the lines that say what failed, and the last ones
-	Problems      []Problem `json:"problems,omitempty"`
+	SessionUpdate string      `json:"sessionUpdate"` // KindVerify
+	State         string      `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
+	Gate          string      `json:"gate"`          // command, diagnostics, protect, reviewer
+	Command       string      `json:"command"`
+	ExitCode      *int        `json:"exitCode,omitempty"`
+	DurationMs    int64       `json:"durationMs,omitempty"`
+	Cost          stream.Cost `json:"costUsd,omitzero"` // of a reviewer
+	Output        string      `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
+	Problems      []Problem   `json:"problems,omitempty"`
 	Said
 }
 
@@ -35,7 +35,7 @@ type Problem struct {
 
 func projectVerify(e loop.Verify) Verify {
 	u := Verify{
-		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: Sentence(e.Command), DurationMs: e.Duration.Milliseconds(), CostUSD: Dollars(e.Cost), Output: stream.Plain(e.Output),
+		SessionUpdate: KindVerify, State: string(e.State), Gate: string(e.Gate), Command: Sentence(e.Command), DurationMs: e.Duration.Milliseconds(), Cost: CostOf(e.Cost), Output: stream.Plain(e.Output),
 		Said: Said{VerifyText(e), VerifyClass(e), e.Promised && VerifyClass(e) == ClassWarning, OffersOf(e.Offer)},
 	}
 	if e.State != verify.Running && e.Code >= 0 {

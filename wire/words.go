@@ -139,7 +139,7 @@ func SilentText(since, now time.Time) string {
 // CostText writes a cost, or "" when it is unknown: unknown is never $0.00. It isn't that of
 // so many runs, -1 is some: "$0.03 and 4 runs of unknown cost".
 func CostText(c stream.Cost, unknown int) string {
-	if c = believed(c); !c.Known {
+	if c = CostOf(c); !c.Known {
 		return ""
 	}
 	switch {

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -108,13 +109,9 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 func (w *watcher) seek(o journal.Outline) {
 	last := 0
 	for i, update := range o.Iterations {
-		switch e := terminal.EventOf(update).(type) {
-		case loop.IterationStart:
-			last = e.Iteration
-		case loop.IterationEnd:
-			if last = e.Iteration; i < len(o.Iterations)-1 {
-				w.spent.Add(int64(e.Duration))
-			}
+		u, _ := terminal.IterationOf(update)
+		if last = u.Iteration; i < len(o.Iterations)-1 {
+			w.took(u)
 		}
 	}
 	w.cursor = o.Cursor
@@ -234,13 +231,11 @@ func (w *watcher) isDriven() bool {
 func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
 	w.cursor, err = readPages(ctx, w.story, w.cursor, w.thinking, func(page journal.Page) error {
 		for _, it := range page.Items {
-			switch e := terminal.EventOf(it.JSON).(type) {
-			case loop.End:
+			if e, ok := terminal.EndOf(it.JSON); ok {
 				w.end = &e
-			case loop.IterationStart:
+			} else if u, ok := terminal.IterationOf(it.JSON); ok {
 				w.end = nil
-			case loop.IterationEnd:
-				w.spent.Add(int64(e.Duration))
+				w.took(u)
 			}
 			w.Show(it, isLive)
 		}
@@ -250,6 +245,13 @@ func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
 		return nil
 	}
 	return err
+}
+
+// took adds what an iteration has taken, which its begin doesn't say.
+func (w *watcher) took(u wire.Iteration) {
+	if u.DurationMs != nil {
+		w.spent.Add(int64(history.DurationOf(*u.DurationMs)))
+	}
 }
 
 // errLeaves says that the watching ends.

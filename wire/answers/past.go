@@ -33,7 +33,7 @@ type PastLoop struct {
 	StopReason     string       `json:"stopReason"`
 	Promise        string       `json:"promise,omitempty"`
 	Iterations     int          `json:"iterations"`
-	CostUSD        *float64     `json:"costUsd,omitempty"`
+	Cost           stream.Cost  `json:"costUsd,omitzero"`
 	Tokens         *wire.Tokens `json:"tokens,omitempty"`
 	DurationMs     int64        `json:"durationMs"`
 	Error          string       `json:"error,omitempty"`
@@ -116,7 +116,7 @@ func PastOf(s history.Summary) PastLoop {
 		end := loop.EndOfRecord(*e)
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
 		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
-		past.CostUSD, past.DurationMs = wire.Dollars(e.Cost), history.DurationOf(e.DurationMs).Milliseconds()
+		past.Cost, past.DurationMs = wire.CostOf(e.Cost), history.DurationOf(e.DurationMs).Milliseconds()
 		past.Tokens = wire.TokensOf(stream.Tokens(e.Tokens))
 	}
 	return past

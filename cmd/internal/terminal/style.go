@@ -126,7 +126,7 @@ func (s *quietStyle) Show(it journal.Item, _ bool) {
 			}
 		}
 	case wire.KindEnd:
-		if e, ok := EventOf(it.JSON).(loop.End); ok && !isHere {
+		if e, ok := EndOf(it.JSON); ok && !isHere {
 			s.End(e)
 		}
 	}

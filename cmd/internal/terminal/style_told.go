@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -65,7 +64,7 @@ func (m mark) on(p Palette, line string) string { return p.paint(m.code, m.text+
 // marks are those of a look.
 type marks struct {
 	failed, warning, nearMiss, question mark
-	over                                func(loop.IterationEnd) mark
+	over                                func(wire.Iteration) mark
 	end                                 func(loop.Class) mark // of a loop
 	more                                mark                  // below an end
 	plain                               bool                  // blocks are lines, notes may stand between them, and no live line tells the model
@@ -113,7 +112,7 @@ func (s *told) Show(it journal.Item, isLive bool) {
 	case wire.KindIteration:
 		s.iteration(it.JSON)
 	case wire.KindEnd:
-		if e, ok := EventOf(it.JSON).(loop.End); ok && s.cfg.Here == "" {
+		if e, ok := EndOf(it.JSON); ok && s.cfg.Here == "" {
 			s.End(e)
 		}
 	case wire.KindQuestion:
@@ -129,15 +128,17 @@ func (s *told) Show(it journal.Item, isLive bool) {
 
 // iteration shows that one begins or ends.
 func (s *told) iteration(update []byte) {
-	switch e := EventOf(update).(type) {
-	case loop.IterationStart:
-		s.releaseAll()
-		*s.calls = callLog{} // those of the run before are over
-		s.begin("iteration " + wire.JoinFacts(tell.OfMax(e.Iteration, e.MaxIterations), wire.HatText(e)))
-	case loop.IterationEnd:
-		s.releaseAll()
-		s.note(s.marks.over(e).on(s.cfg.Palette, wire.JoinFacts(wire.IterationEndText(e), wire.ChangesText(e.Changes))))
+	u, ok := IterationOf(update)
+	if !ok {
+		return
 	}
+	s.releaseAll()
+	if u.Phase != wire.PhaseBegin {
+		s.note(s.marks.over(u).on(s.cfg.Palette, wire.JoinFacts(Line(u.Facts), wire.ChangesText(u.Changes))))
+		return
+	}
+	*s.calls = callLog{} // those of the run before are over
+	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(loop.IterationStart{Hat: u.Hat, Topic: u.Topic})))
 }
 
 // End shows how the loop ended.
@@ -186,12 +187,9 @@ func (s *told) tool(it journal.Item) {
 		s.calls.begin(call, title, it.At)
 		s.call(s.calls.bar(call.ParentToolCallID), title)
 	case end.Status != wire.StatusInProgress:
-		r := stream.ToolResult{ID: end.ToolCallID, ParentToolCallID: end.ParentToolCallID, IsError: end.Status == wire.StatusFailed}
+		r := stream.ToolResult{ID: end.ToolCallID, ParentToolCallID: end.ParentToolCallID, IsError: end.Status == wire.StatusFailed, Spent: end.Spent.Of()}
 		for _, c := range end.Content {
 			r.Output += c.Content.Text
-		}
-		if p := end.Spent; p != nil {
-			r.Spent = stream.Spent{Cost: wire.CostOf(p.CostUSD), Tokens: p.Tokens, Duration: history.DurationOf(p.DurationMs)}
 		}
 		s.release(r.ID, r.ParentToolCallID)
 		bar, facts := s.calls.end(r, it.At)

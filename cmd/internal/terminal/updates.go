@@ -17,38 +17,22 @@ func kindOf(it journal.Item) string {
 	return string(kind)
 }
 
-// EventOf is what an update of an iteration, or of a loop's end, was made of; nil for another one.
-func EventOf(update []byte) loop.Event {
-	var u wire.Iteration
-	if json.Unmarshal(update, &u) != nil {
-		return nil
+// EndOf is the end that an update of a loop's end was made of; ok is false for another update.
+func EndOf(update []byte) (e loop.End, ok bool) {
+	var u struct { // its keys are those of the record, but for two
+		history.LoopEnd
+		SessionUpdate string
+		UnknownCosts  int
 	}
-	switch {
-	case u.SessionUpdate == wire.KindEnd:
-		var end struct { // its keys are those of the record, but for one
-			history.LoopEnd
-			UnknownCosts int
-		}
-		if json.Unmarshal(update, &end) != nil {
-			return nil
-		}
-		end.LoopEnd.UnknownCosts = end.UnknownCosts
-		return loop.EndOfRecord(end.LoopEnd)
-	case u.SessionUpdate != wire.KindIteration:
-		return nil
-	case u.Phase == wire.PhaseBegin:
-		return loop.IterationStart{Iteration: u.Iteration, MaxIterations: u.MaxIterations, Hat: u.Hat, Topic: u.Topic}
+	if json.Unmarshal(update, &u) != nil || u.SessionUpdate != wire.KindEnd {
+		return e, false
 	}
-	return loop.IterationEnd{
-		Iteration: u.Iteration, Hat: u.Hat, Outcome: loop.Outcome(u.Outcome), Error: u.Error, Cost: wire.CostOf(u.CostUSD), Turns: known(u.Turns), ToolCalls: known(u.ToolCalls),
-		Duration: history.DurationOf(known(u.DurationMs)), Tokens: known(u.Tokens), Skipped: known(u.SkippedLines), Changes: u.Changes,
-	}
+	u.LoopEnd.UnknownCosts = u.UnknownCosts
+	return loop.EndOfRecord(u.LoopEnd), true
 }
 
-// known is a value, the zero one where it isn't known.
-func known[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
+// IterationOf is an update of an iteration; ok is false for another one.
+func IterationOf(update []byte) (u wire.Iteration, ok bool) {
+	ok = json.Unmarshal(update, &u) == nil && u.SessionUpdate == wire.KindIteration
+	return u, ok
 }
