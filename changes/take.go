@@ -267,11 +267,9 @@ func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
 	if !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // a submodule's mode
 		return nil, nil
 	}
-	out, err := s.git.Run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, s.scope()...)...)
-	for _, line := range git.Fields(out) { // "160000 oid 0\tpath"
-		if _, file, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, gitlink) {
-			notes = append(notes, strings.TrimPrefix(file, s.book.prefix())+" (a submodule)")
-		}
+	paths, err := s.git.Submodules(ctx, s.scope()...)
+	for _, path := range paths {
+		notes = append(notes, strings.TrimPrefix(path, s.book.prefix())+" (a submodule)")
 	}
 	return notes, err
 }

@@ -266,7 +266,7 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
 		return "", err
 	}
-	if _, err := private.StageAll(ctx); err != nil {
+	if _, err := private.StageAll(ctx, nil); err != nil {
 		return "", err
 	}
 	made, err := private.Text(ctx, nil, "write-tree")

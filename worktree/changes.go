@@ -52,7 +52,7 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, 
 			others = append(others, ":(exclude,literal)"+path)
 		}
 	}
-	within, err := g.StageAll(ctx, others...)
+	within, err := g.StageAll(ctx, nil, others...)
 	if err != nil {
 		return fail(err)
 	}

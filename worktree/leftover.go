@@ -73,26 +73,18 @@ func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []s
 	if err != nil {
 		return found, err
 	}
-	known, err := at.list(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	links, err := at.git.Submodules(ctx)
 	if err != nil {
 		return found, err
 	}
-	unknown, err := at.list(ctx, "ls-files", "-z", "--others", "--exclude-standard")
+	within, err := at.git.StageAll(ctx, func(path string) bool {
+		return slices.Contains(links, path) || slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
+	})
 	if err != nil {
 		return found, err
 	}
-	var take []string
-	for _, path := range slices.Concat(known, unknown) {
-		switch {
-		case slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) }):
-		case strings.HasSuffix(path, "/"):
-			found.other = append(found.other, strings.TrimSuffix(path, "/"))
-		default:
-			take = append(take, path)
-		}
-	}
-	if err := at.stage(ctx, take); err != nil {
-		return found, err
+	for _, path := range within {
+		found.other = append(found.other, strings.TrimSuffix(path, "/"))
 	}
 	if found.tree, err = at.line(ctx, "write-tree"); err != nil {
 		return found, err
@@ -100,7 +92,6 @@ func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []s
 	if found.paths, err = at.list(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
 		return found, err
 	}
-	links, err := at.git.Submodules(ctx)
 	for _, path := range links {
 		if exists(filepath.Join(own.git.Dir, path, ".git")) {
 			found.other = append(found.other, path)

@@ -236,10 +236,11 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
-// StageAll takes the files of the work tree into the index as they are, in the folder of its top: those that the index
-// knows, and others as git ls-files lists them, which may be told more. It returns the repositories within, which it
-// doesn't take. What git add does runs git in submodules, whose configuration may be anybody's.
-func (g Git) StageAll(ctx context.Context, more ...string) (within []string, err error) {
+// StageAll takes the files of the work tree into the index as they are, in the folder of its top, but for those that are
+// skipped: those that the index knows, and others as git ls-files lists them, which may be told more. It returns the
+// repositories within, which it doesn't take. What git add does runs git in submodules, whose configuration may be
+// anybody's.
+func (g Git) StageAll(ctx context.Context, skips func(path string) bool, more ...string) (within []string, err error) {
 	changed, err := g.Run(ctx, nil, "diff-files", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
@@ -248,18 +249,25 @@ func (g Git) StageAll(ctx context.Context, more ...string) (within []string, err
 	if err != nil {
 		return nil, err
 	}
+	if skips == nil {
+		skips = func(string) bool { return false }
+	}
 	var gone, there bytes.Buffer
 	for f := Fields(changed); len(f) > 1; f = f[2:] {
-		if f[0] == "D" { // or only a link leads to it by now
+		switch {
+		case skips(f[1]):
+		case f[0] == "D": // or only a link leads to it by now
 			gone.WriteString(f[1] + "\x00")
-		} else {
+		default:
 			there.WriteString(f[1] + "\x00")
 		}
 	}
 	for _, name := range Fields(others) {
-		if strings.HasSuffix(name, "/") {
+		switch {
+		case skips(name):
+		case strings.HasSuffix(name, "/"):
 			within = append(within, name)
-		} else {
+		default:
 			there.WriteString(name + "\x00")
 		}
 	}
@@ -267,7 +275,7 @@ func (g Git) StageAll(ctx context.Context, more ...string) (within []string, err
 		_, err = g.Run(ctx, gone.Bytes(), "update-index", "-z", "--force-remove", "--stdin")
 	}
 	if err == nil && there.Len() > 0 {
-		_, err = g.Run(ctx, there.Bytes(), "update-index", "-z", "--add", "--stdin")
+		_, err = g.Run(ctx, there.Bytes(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
 	}
 	return within, err
 }
@@ -347,9 +355,9 @@ func saidBy(why string, before []string) string {
 	return ""
 }
 
-// Submodules are those that the index has, by their paths.
-func (g Git) Submodules(ctx context.Context) (paths []string, err error) {
-	out, err := g.Run(ctx, nil, "ls-files", "-z", "--stage")
+// Submodules are those that the index has, by their paths; more is told to git ls-files.
+func (g Git) Submodules(ctx context.Context, more ...string) (paths []string, err error) {
+	out, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, more...)...)
 	for _, line := range Fields(out) { // "160000 oid 0\tpath"
 		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") {
 			paths = append(paths, path)

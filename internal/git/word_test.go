@@ -258,7 +258,7 @@ func TestNothingRunsInSubmodules(t *testing.T) {
 	}
 	d.write("repo/file", "2")
 	os.Remove(d.ran)
-	_, err := d.git.StageAll(t.Context())
+	_, err := d.git.StageAll(t.Context(), nil)
 	d.must(err)
 	if got := d.run("show", ":file"); got != "2" {
 		t.Errorf("staged %q", got)
