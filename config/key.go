@@ -121,7 +121,7 @@ var keys = placed([]Key{
 	{Path: path("verify.max_failures"), Type: Count, Yields: settings.Always, Default: "5", Zero: "no limit", put: to(func(s *Settings) any { return &s.Verify.MaxFailures }),
 		Doc: "How many promises in a row may be refuted before the loop ends as `unverified`."},
 	{Path: path("verify.protect"), Type: Texts, Yields: settings.Always, Default: "[]", Samples: []string{`["**/*_test.go"]`}, check: verify.CheckPattern, put: to(func(s *Settings) any { return &s.Verify.Protect }),
-		Doc: "Patterns of files, relative to the folder. When the loop changed one, its promise waits for your word."},
+		Doc: "Patterns of files, relative to the folder. When the loop changed one, its promise waits until you accept it."},
 	{Path: path("verify.diagnostics"), Type: Text, Yields: settings.Always, Default: `"off"`, Values: []string{verify.DiagnosticsOff, verify.DiagnosticsNoNew}, put: to(func(s *Settings) any { return &s.Verify.Diagnostics }),
 		Doc: "Whether an editor that is attached must show no errors that weren't there before the loop."},
 	{Path: path("verify.reviewer"), Type: Text, Yields: settings.Demands, check: checkPresent, put: to(func(s *Settings) any { return &s.Verify.Reviewer }),

@@ -5,11 +5,13 @@ import (
 	"cmp"
 	"flag"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -41,6 +43,53 @@ func compareKeys(t *testing.T, name string, keys []config.Key) {
 	}
 	literal := strings.ReplaceAll(keysAsTable(keys), "$", "$$")
 	compareFile(t, name, keyTable.ReplaceAll(text, []byte("${1}"+literal+"${2}")))
+}
+
+var tomlBlock = regexp.MustCompile("(?ms)^( *)```toml\n(.*?)^ *```$")
+
+// examplesOf are the files that a page shows, without the indentation of a list.
+func examplesOf(t *testing.T, page string) (files []string) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + page + ".md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range tomlBlock.FindAllStringSubmatch(string(text), -1) {
+		files = append(files, strings.TrimPrefix(strings.ReplaceAll("\n"+m[2], "\n"+m[1], "\n"), "\n"))
+	}
+	if len(files) == 0 {
+		t.Errorf("%s shows no file", page)
+	}
+	return files
+}
+
+// Whoever copies a file from a page has one without a mistake. The first one is short.
+func TestTheExamplesOfThePagesAreRight(t *testing.T) {
+	var builtin []string
+	for _, b := range backends.All() {
+		builtin = append(builtin, b.Name)
+	}
+	for _, page := range []string{"CONFIG", "LOOPS", "VERIFY", "WORKTREES", "NIGHT", "HATS", "AGENTS", "BACKENDS"} {
+		for i, file := range examplesOf(t, page) {
+			for _, problem := range config.Check([]byte(file), builtin) {
+				t.Errorf("%s, file %d, line %d: %s", page, i+1, problem.Line, problem.Message)
+			}
+			if n := strings.Count(file, "\n"); page == "CONFIG" && i == 0 && n > 15 {
+				t.Errorf("the first file of CONFIG has %d lines", n)
+			}
+		}
+	}
+	for _, page := range []string{"FLEET", "FLEET-REFERENCE"} {
+		for i, file := range examplesOf(t, page) {
+			dir := t.TempDir()
+			if err := os.WriteFile(filepath.Join(dir, config.FleetName), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := config.LoadFleet(dir); err != nil {
+				t.Errorf("%s, file %d: %v", page, i+1, err)
+			}
+		}
+	}
 }
 
 func TestTheReadmeHasEachLimit(t *testing.T) {
