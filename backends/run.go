@@ -303,6 +303,8 @@ func (p *Process) supervise() {
 			p.end(Grace)
 			return
 		case done := <-p.linger:
+			// An agent that goes on after all (it was told something) has all of its time again once it is done. One whose
+			// output is closed can't say so any more: its time begins now.
 			lingering = nil
 			if done || drained == nil {
 				p.hangUp()
@@ -373,6 +375,7 @@ func (p *Process) end(grace time.Duration) {
 			return
 		}
 		select {
+		// The agent is gone, and what it started may not be.
 		case <-p.child.exited:
 			p.kill()
 			return
@@ -395,7 +398,7 @@ func (p *Process) finish() {
 	p.amend(&p.exit.Result)
 	if lost {
 		p.exit.Code, p.exit.Signal = 0, "" // how it ended isn't known; why is
-		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets another"}
+		p.exit.Result.Failure = &stream.Error{Message: "the process of ralph-lsp that keeps the agent's processes together was killed, so the agent and all that it started were ended; the next run gets a new one"}
 	}
 	p.exit.ReadErr = p.readErr
 	if p.exit.Lingered && !p.exit.Result.Terminal {

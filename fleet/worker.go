@@ -81,6 +81,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		if w.awaitRoom(ctx); ctx.Err() != nil {
 			return nil
 		}
+		// The slot comes before the ticket: a ticket without one would wait here while other workers are free.
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -285,6 +286,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 		return 0, ErrNotOur
 	}
 	lose(nil)
+	// What an iteration did and cost is put on the bus even by a worker that is to stop: another would pay for it again.
 	settled := context.WithoutCancel(ctx)
 	if !o.ResumeAt.IsZero() { // by this machine's clock
 		o.ResumeAt = o.ResumeAt.Add(-time.Duration(w.ahead.Load()))
@@ -381,6 +383,7 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		}
 	}
 	renew()
+	// A third, so that two renewals in a row may fail before the lease is over.
 	ticks := time.NewTicker(a.lease / 3)
 	defer ticks.Stop()
 	for {

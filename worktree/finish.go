@@ -117,6 +117,7 @@ func (l *landing) settle(ctx context.Context) error {
 		return err
 	}
 	l.at = l.tip
+	// The worktree's index is still that of the old tip: what was just committed would show as a change that takes it back.
 	_, err := l.own.run(ctx, "", "reset", "--quiet")
 	return err
 }
@@ -152,6 +153,7 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 	if err := makeRecords(l.common); err != nil {
 		return err.Error()
 	}
+	// The line of the history comes first: of a worktree that is gone nothing else tells.
 	if err := takeDown(l.common, past); err != nil {
 		return err.Error()
 	}
@@ -184,6 +186,7 @@ func (l *landing) isInUse(ctx context.Context) string {
 	if exists(filepath.Join(l.tree.Admin, "locked")) {
 		return "it is locked (git worktree unlock " + tell.ShellWord(l.tree.Path) + ")"
 	}
+	// Looked at again: somebody may have written there while the merge was computed, and removing it would lose that.
 	left, err := lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip)
 	if err != nil {
 		return err.Error()

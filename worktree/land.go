@@ -76,6 +76,7 @@ func Land(ctx context.Context, t Tree, o LandOptions) (Landed, error) {
 		return Landed{}, err
 	}
 	defer release()
+	// The user's side first: what is in the way there is found before a commit is made of the worktree's files.
 	if err := l.lookAtUser(ctx); err != nil {
 		return Landed{}, err
 	}
@@ -325,6 +326,8 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 		err = l.user.stage(ctx, same)
 	}
 	if err == nil {
+		// What the user has set for merges into the branch (--no-ff, say) would make a commit that was never computed. git
+		// overwrites ignored files unless told otherwise, and they may be the user's only copy.
 		_, err = l.user.with("GIT_REFLOG_ACTION=ralph-lsp land "+l.tree.Branch).run(ctx, "",
 			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
 	}

@@ -24,6 +24,7 @@ func (d *departure) complete(folder string) error {
 	if err := d.begin(); err != nil {
 		return fmt.Errorf("it doesn't go on alone: %w", err)
 	}
+	// Asked again and again: the other process tells by the folder's lock and record alone that it has taken it.
 	for deadline := time.Now().Add(loop.HandoverTime); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
 		if st, _, owned, err := loop.FolderStatus(folder); owned && st.Detached || errors.Is(err, fs.ErrNotExist) {
 			break
@@ -42,6 +43,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 	case l.cfg.Keep == nil:
 		return 0, loop.ErrNotDetachable
 	}
+	// The process comes before the wish: a loop that leaves without one that goes on would just be over.
 	if err := l.departure.begin(); err != nil {
 		return 0, err
 	}

@@ -73,6 +73,8 @@ func (l *Loop) iterate() loop.End {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
+		// A loop that runs once asks behind its iteration: the program that called it has let it begin, and no user is
+		// waited for there.
 		if !l.cfg.Once {
 			l.awaitBudget()
 		}
@@ -109,9 +111,11 @@ func (l *Loop) iterate() loop.End {
 func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	r := l.runOnce(run)
 	r.Handed = l.countHanded(run.Turn, r)
+	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.change(func(p *progress.State) { p.Account(r) })
 	l.handOver(run.Turn, &r)
 	l.verifyRun(&r, run.Iteration)
+	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
 	l.noteProgress(run, r)
 	return r
 }

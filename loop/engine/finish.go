@@ -19,6 +19,7 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 	if ending.Kept && !l.cfg.Once {
 		goesOn = loopstate.Whole(l.resumable())
 	}
+	// The registry comes before the state file: who is killed in between leaves both, and not neither.
 	err := l.register(&end, goesOn)
 	if err != nil {
 		l.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
@@ -77,6 +78,8 @@ func (l *Loop) finish(end loop.End) {
 	told := end
 	told.Status = last.Snapshot()
 	told.Status.Departing = l.departure.wanted.Load()
+	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
+	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
 	l.letGo(&told)
 	l.change(func(p *progress.State) { p.Over(state, end) })
 	l.end = told
