@@ -40,7 +40,7 @@ var acpAgents = sync.OnceValue(func() (all []Backend) {
 func speaksACP(b Backend, a acp.Agent) Backend {
 	askMay := "asks you what it would ask its own user"
 	if a.AskMode == "" && b.May != everything {
-		askMay = "asks you what it asks in its own mode, which may be nothing"
+		askMay = "asks you what it asks in its own mode, if anything"
 	} else if a.AskMode == "" {
 		askMay = everything
 	}

@@ -53,7 +53,7 @@ const (
 	whyKind      = "it became another kind of file since"
 	whySubmodule = "it is a repository of its own"
 	whyNow       = "it is being changed right now"
-	whyUnknown   = "something is there that no snapshot has: too large, not readable, or ignored by git"
+	whyUnknown   = "a file is there that no snapshot has: too large, not readable, or ignored by git"
 	whyLink      = "a folder on the way to it is a link"
 	whyNested    = "it would get conflict markers inside of conflict markers"
 )

@@ -17,7 +17,7 @@ var (
 	ErrConflict       = errors.New("somebody else changed it meanwhile")
 	ErrNobody   error = as{"no worker runs an iteration of it now: it can be told that while one runs", loop.ErrNoRun}
 	ErrLedger         = errors.New("what the bus keeps of limits and spending can't be read")
-	ErrAnew           = errors.New("the bus is another one than before, or has lost its queue: what was lacking is made anew")
+	ErrAnew           = errors.New("the bus was replaced or has lost its queue: what was missing there is made anew")
 )
 
 // as is an error that others know, in words of its own.

@@ -36,9 +36,9 @@ func (w *Worker) sweep(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			w.Log.Warn("what nobody wants any more stays for now", "error", err)
+			w.Log.Warn("removing old loops, files and checkouts failed, and is tried again later", "error", err)
 		case done.Unread > 0:
-			w.Log.Warn("swept, but what is kept of loops that can't be read stays", "loops", done.Loops, "files", done.Files, "unread", done.Unread)
+			w.Log.Warn("swept; loops whose records can't be read were left alone", "loops", done.Loops, "files", done.Files, "unread", done.Unread)
 		case done != Swept{}:
 			w.Log.Info("swept", "loops", done.Loops, "files", done.Files)
 		}

@@ -26,7 +26,7 @@ type spooled struct {
 }
 
 // ErrRunOver is Emit's word for a run that is over.
-var ErrRunOver = errors.New("the run is over, so nobody takes what it publishes")
+var ErrRunOver = errors.New("the run is over, so its topics are no longer read")
 
 // Emit publishes a topic from inside of a run, by its spool (backends.EnvSpool). refused
 // says why nobody gets it; the loop tells its user so, too.

@@ -77,7 +77,7 @@ func (l *Log) head(limit int64) (cut int64, head []byte, err error) {
 	if more := len(kept.out) - int(limit/8); more > 0 {
 		kept.out = kept.out[more+bytes.IndexByte(kept.out[more:], '\n')+1:]
 	}
-	kept.add(wire.Note{SessionUpdate: wire.KindNote, Label: "journal", Text: fmt.Sprintf("what was told before is no longer kept: a loop's journal has at most %d MB", limit>>20)})
+	kept.add(wire.Note{SessionUpdate: wire.KindNote, Label: "journal", Text: fmt.Sprintf("earlier updates are no longer kept: a loop's journal has at most %d MB", limit>>20)})
 	return at, kept.out, nil
 }
 

@@ -11,7 +11,7 @@ import (
 const maxPrompt = 32 << 10
 
 // CutOff is the failure of an iteration whose loop nobody drove any more.
-const CutOff = "cut off, as the process that drove the loop died; what it hadn't told of its cost is unknown"
+const CutOff = "cut off, as the process that drove the loop died; costs that the agent hadn't reported are unknown"
 
 // Count takes an event into the account of its loop.
 func Count(a *account.Account, e Event) {

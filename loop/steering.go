@@ -42,7 +42,7 @@ func ParseSteering(typed string) (q Steering, err error) {
 		case "--forget":
 			rest = strings.TrimSpace(rest)
 			if q.Forget, err = strconv.Atoi(rest); err != nil || q.Forget < 1 {
-				return q, fmt.Errorf("--forget takes the number of what is to be taken back, not %q", rest)
+				return q, fmt.Errorf("--forget takes the number of the text to take back, not %q", rest)
 			}
 			return q, nil
 		default:

@@ -83,7 +83,7 @@ func (w *Walls) watch(fixed []string) (settle func()) {
 	detour := filepath.Join(r.common, "commondir") // git would take configuration and hooks from where it says
 	return func() {
 		if hasRepository && exists(detour) && os.Remove(detour) == nil {
-			w.tell(detour, "was made by what ran, and is removed: git would have run what it leads to")
+			w.tell(detour, "was made during the run and is removed: git would have run programs that it names")
 		}
 		for _, path := range slices.Sorted(maps.Keys(before)) {
 			if hasRepository && strings.HasPrefix(filepath.Base(path), "config") && within(path, r.common) {

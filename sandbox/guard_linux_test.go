@@ -206,7 +206,7 @@ func TestWhatGitWouldRunIsTakenBack(t *testing.T) {
 			s.write(".git/config.worktree", "[core]\n\tsparseCheckout = true\n\tfsmonitor = evil\n")
 		}, ".git/config.worktree core.fsmonitor was taken back", "core.sparseCheckout", ""},
 		"that as a link":       {nil, func(s site) { s.must(os.Symlink("config", s.path(".git/config.worktree"))) }, ".git/config.worktree was made while the agent ran", "core.fsmonitor", ""},
-		"where git is to look": {nil, func(s site) { s.write(".git/commondir", "/evil") }, ".git/commondir was made by what ran, and is removed", "core.fsmonitor", ""},
+		"where git is to look": {nil, func(s site) { s.write(".git/commondir", "/evil") }, ".git/commondir was made during the run and is removed", "core.fsmonitor", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)

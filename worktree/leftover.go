@@ -135,7 +135,7 @@ func (l *landing) compareUser(ctx context.Context, trial index, commit string) (
 		case isStaged:
 			why = "is staged and not committed"
 		case to.from == "000000" && exists(filepath.Join(l.tree.Repo, filepath.FromSlash(path))):
-			why = "is there, and git doesn't know it"
+			why = "is an untracked file"
 		default:
 			continue
 		}

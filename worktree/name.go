@@ -85,7 +85,7 @@ func (r repo) chooseNamed(ctx context.Context, rec record, o Options, place stri
 	}
 	if rec.Made = !r.hasBranch(ctx, o.Branch); !rec.Made {
 		if o.WithChanges {
-			return rec, &Error{fmt.Sprintf("the branch %s is there already, and --with-changes begins a new one", o.Branch), "name another, or leave --with-changes out"}
+			return rec, &Error{fmt.Sprintf("the branch %s exists, and --with-changes needs a new one", o.Branch), "name another, or leave --with-changes out"}
 		}
 		if at := checkedOut(ctx, r.git, o.Branch); len(at) > 0 {
 			return rec, &Error{fmt.Sprintf("the branch %s is checked out in %s", o.Branch, at[0]), "name another, or work there"}

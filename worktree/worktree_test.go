@@ -286,7 +286,7 @@ func TestBranchesThatAreNamed(t *testing.T) {
 	w.refused(Options{Branch: "old"}, "the branch old is checked out in "+m.Path)
 	w.refused(Options{Branch: "main"}, "checked out in "+w.repo)
 	w.git("branch", "idle")
-	w.refused(Options{Branch: "idle", WithChanges: true}, "is there already")
+	w.refused(Options{Branch: "idle", WithChanges: true}, "exists, and --with-changes needs a new one")
 	for _, name := range []string{"a b", "-x", "a..b", "@{-1}", "x.lock"} {
 		w.refused(Options{Branch: name}, "no branch can be called")
 	}

@@ -322,7 +322,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 		u.refuses(line, want)
 	}
 	u.says("limits --max-cost 5", "cost $5.00")
-	u.refuses("submit --name one Do it", "which agent a worker finds, and whether that tells what it costs, isn't known here", "--reserve 0.50")
+	u.refuses("submit --name one Do it", "only a worker knows which agent it has and whether that agent reports its costs", "--reserve 0.50")
 	u.refuses("submit --backend gemini Do it", "gemini doesn't tell what it costs, so the limit of cost can't hold")
 	u.says("submit --name told --backend claude Do it", " told submitted")
 	u.says("submit --name kept --backend gemini --reserve 0.1 Do it", " kept submitted")

@@ -185,7 +185,7 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 	case isLimited && !tells && t.Reserve == 0:
 		who := agent.Name + " doesn't tell what it costs"
 		if agent.Name == "" || agent.Name == config.Auto {
-			who = "which agent a worker finds, and whether that tells what it costs, isn't known here"
+			who = "only a worker knows which agent it has and whether that agent reports its costs"
 		}
 		return fmt.Errorf("%s, so the limit of cost can't hold: say what an iteration costs at most (--reserve 0.50), or name an agent that tells it (--backend claude)", who)
 	case isLimited:

@@ -15,18 +15,18 @@ Start here
 
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
-  ralph-lsp watch | top                     what it does | all your loops on a screen
-  ralph-lsp steer "Leave the parser alone"  tell it something
+  ralph-lsp watch | top                     what the loop does | all loops at once
+  ralph-lsp steer "Leave the parser alone"  tell the agent something
   ralph-lsp answer                          what an agent asks (permissions = "ask")
   ralph-lsp update --max-iterations 100     change limits or the promise
   ralph-lsp pause | resume | next           stop after this run | go on | end this run
-  ralph-lsp cancel                          end it now
-  ralph-lsp detach | attach                 let it go on alone | watch it, and end it
+  ralph-lsp cancel                          end the loop now
+  ralph-lsp detach | attach                 let the loop go on alone | show it again
   (or edit .pi/ralph-loop.local.md: limits count at once, the prompt from the next run)
 
-What it changed
+What the loop changed
   ralph-lsp changes --iteration 3           which files, whoever wrote them
-  ralph-lsp undo --since 3 | redo           take it back | take that back
+  ralph-lsp undo --since 3 | redo           undo what it changed | redo it
   ralph-lsp land                            merge what run --worktree did, or discard it
 
 More
@@ -35,14 +35,14 @@ More
   ralph-lsp hats | emit                     who hands over to whom | hand over, in a run
   ralph-lsp agents                          the agents of markdown files
   ralph-lsp --stdio [--log FILE]            serve an editor (its plugin runs this)
-  ralph-lsp acp [--log FILE]                serve one that speaks ACP (Zed and others)
+  ralph-lsp acp [--log FILE]                serve an editor that speaks ACP (Zed, ...)
   ralph-lsp ahp --token-file FILE [FOLDER..] serve VS Code's chat
   ralph-lsp mcp [--log FILE]                serve models by MCP (Copilot and others)
   ralph-lsp history [show | repair]         past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
   ralph-lsp clean [--dry-run]               remove what is kept of past loops
-  ralph-lsp version | notify test           which one this is | how loops call you
+  ralph-lsp version | notify test           print the version | try how loops call you
   ralph-lsp help COMMAND                    how to use a command (run --help-all: all)
 
 Exit codes: 0 done, 2 a limit was reached, 1 failed, 130 cancelled or interrupted.

@@ -30,9 +30,9 @@ func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start fu
 		case !asked:
 			return err
 		case !yes && errors.As(err, new(*loop.AlreadyRunningError)):
-			return &exitError{terminal.ExitFailed, "nothing was started; the loop that is there runs on"}
+			return &exitError{terminal.ExitFailed, "nothing was started; the running loop goes on"}
 		case !yes:
-			return &exitError{terminal.ExitFailed, "nothing was started; the loop that is there goes on with ralph-lsp resume" + terminal.InFolderOf(cfg.Folder)}
+			return &exitError{terminal.ExitFailed, "nothing was started; to go on with the loop of this folder: ralph-lsp resume" + terminal.InFolderOf(cfg.Folder)}
 		}
 	}
 	if _, _, err := server.CheckStart(cfg); err != nil {
@@ -59,7 +59,7 @@ func makeRoom(cmd *cobra.Command, folder string, met error) error {
 	} else if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "cancelled the loop that was there (at iteration %d)\n", iteration)
+	fmt.Fprintf(cmd.ErrOrStderr(), "cancelled the loop of this folder (at iteration %d)\n", iteration)
 	return nil
 }
 

@@ -42,7 +42,7 @@ func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
 		term.await(asksLive)
 		term.types(no)
 		said := term.await("<ended 1>")
-		if !strings.Contains(said, "nothing was started; the loop that is there runs on") {
+		if !strings.Contains(said, "nothing was started; the running loop goes on") {
 			t.Errorf("after %q: %q", no, said)
 		}
 		if st, _, owned, err := loop.FolderStatus("."); err != nil || !owned || st.State != loop.StateRunning {
@@ -53,7 +53,7 @@ func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
 	term.await(asksLive)
 	term.types("y\n")
 	old.await("<ended 130>") // cancelled, before the new one begins
-	if said := term.await("<ended 2>"); !strings.Contains(said, "cancelled the loop that was there (at iteration 1)") || !strings.Contains(said, "new\r\n") {
+	if said := term.await("<ended 2>"); !strings.Contains(said, "cancelled the loop of this folder (at iteration 1)") || !strings.Contains(said, "new\r\n") {
 		t.Errorf("got %q", said)
 	}
 }
@@ -66,7 +66,7 @@ func TestAStartAsksAboutTheLoopThatFailed(t *testing.T) {
 	term := runsAt(t, runsNew)
 	term.await(asksLeft)
 	term.types("\n")
-	if said := term.await("<ended 1>"); !strings.HasSuffix(terminal.Line(said), "nothing was started; the loop that is there goes on with ralph-lsp resume") {
+	if said := term.await("<ended 1>"); !strings.HasSuffix(terminal.Line(said), "nothing was started; to go on with the loop of this folder: ralph-lsp resume") {
 		t.Errorf("got %q", said)
 	}
 	term = runsAt(t, runsNew)

@@ -79,7 +79,7 @@ these are just a prompt.`,
 			if goOn {
 				switch {
 				case flags.dryRun:
-					return errors.New("--dry-run shows a new loop and --continue goes on with the one that is there; see that with ralph-lsp status")
+					return errors.New("--dry-run shows a new loop, and --continue goes on with an existing one: ralph-lsp status shows that one")
 				case flags.replace:
 					return errors.New("--continue goes on with the loop that --replace would discard; leave one of them out")
 				case flags.Tree != (start.Tree{}):
@@ -304,7 +304,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 	if !began {
 		return errors.Join(err, made.Drop())
 	}
-	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch, with --discard it goes\n", terminal.ShellWord(made.Branch))
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n", terminal.ShellWord(made.Branch))
 	return err
 }
 

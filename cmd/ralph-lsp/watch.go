@@ -51,7 +51,7 @@ The exit codes are those of ralph-lsp run.`,
 // newAttach is watch for who may also end the loop.
 func newAttach() *cobra.Command {
 	cmd := newWatch(true)
-	cmd.Use, cmd.Short, cmd.Long = "attach [LOOP]", "Show a loop as watch does, and ask at Ctrl-C what becomes of it", ""
+	cmd.Use, cmd.Short, cmd.Long = "attach [LOOP]", "Show a loop as watch does; Ctrl-C asks whether to end the loop", ""
 	return cmd
 }
 

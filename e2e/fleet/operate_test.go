@@ -40,7 +40,7 @@ func TestABusThatComesBackEmpty(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.serve("--metrics", "127.0.0.1:0")
-	w.until("that it is told", func() bool { return strings.Contains(w.said("first"), "the bus is another one than before") })
+	w.until("that it is told", func() bool { return strings.Contains(w.said("first"), "the bus was replaced or has lost its queue") })
 	w.submit("one", "runs=2")
 	w.ends("one")
 	w.counted("one", 2)

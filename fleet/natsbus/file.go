@@ -154,7 +154,7 @@ func (b *Bus) File(ctx context.Context, name string) (io.ReadCloser, error) {
 	}
 	f := &file{ctx: ctx, name: name, size: info.Size, sum: sha256.New()}
 	if f.want, err = jetstream.DecodeObjectDigest(info.Digest); err != nil || !partForm.MatchString(info.NUID) || info.Opts != nil && info.Opts.Link != nil {
-		return nil, f.none("what is said of it isn't of a file")
+		return nil, f.none("its description isn't that of a file")
 	}
 	if f.size == 0 {
 		return f, nil
@@ -205,7 +205,7 @@ func (f *file) Read(p []byte) (int, error) {
 		case f.read == f.size && string(f.sum.Sum(nil)) == string(f.want):
 			return 0, io.EOF
 		case f.read == f.size:
-			return 0, f.none("it isn't what was put there")
+			return 0, f.none("its content isn't the one that was stored")
 		case f.last:
 			return 0, f.none(fmt.Sprintf("it has %d bytes of %d", f.read, f.size))
 		}

@@ -50,14 +50,14 @@ func TestAFileThatIsNone(t *testing.T) {
 		{about("$", 0, "empty", "SHA-256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU=", ""), ""},
 		{about("$", 1<<30, "NUID", "DIGEST", ""), "it has 4 bytes of 1073741824"},
 		{about("$", 3, "NUID", "DIGEST", ""), "it has more than 3 bytes"},
-		{about("$", 4, "NUID", "SHA-256=AAAA", ""), "it isn't what was put there"},
-		{about("$", 0, "NUID", "SHA-256=AAAA", ""), "it isn't what was put there"},
+		{about("$", 4, "NUID", "SHA-256=AAAA", ""), "its content isn't the one that was stored"},
+		{about("$", 0, "NUID", "SHA-256=AAAA", ""), "its content isn't the one that was stored"},
 		{about("$", 4, "nobody", "DIGEST", ""), "nothing of it is there"},
-		{about("$", 4, ">", "DIGEST", ""), "isn't of a file"},
-		{about("$", 4, "", "DIGEST", ""), "isn't of a file"},
-		{about("$", 4, "NUID", "", ""), "isn't of a file"},
-		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"$"}`), "isn't of a file"}, // to itself
-		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"loop/f1/1/state"}`), "isn't of a file"},
+		{about("$", 4, ">", "DIGEST", ""), "isn't that of a file"},
+		{about("$", 4, "", "DIGEST", ""), "isn't that of a file"},
+		{about("$", 4, "NUID", "", ""), "isn't that of a file"},
+		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"$"}`), "isn't that of a file"}, // to itself
+		{about("$", 4, "NUID", "DIGEST", `"link":{"bucket":"RALPH_FILES","name":"loop/f1/1/state"}`), "isn't that of a file"},
 		{`{"name":"$"`, jetstream.ErrBadObjectMeta.Error()},
 	} {
 		name := fmt.Sprintf("loop/f2/%d/state", i)

@@ -107,7 +107,7 @@ type DamagedError struct {
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s, which has what your loops have spent, can't be read (%v), and nothing runs under a budget without it: mend it, or remove it to count anew from now on", e.Path, e.Err)
+	return fmt.Sprintf("%s, the record of what your loops have spent, can't be read (%v), and no loop runs under a budget without it: mend the file, or remove it to count from 0 again", e.Path, e.Err)
 }
 
 // Unwrap returns what is wrong with it.

@@ -141,7 +141,7 @@ func TestADamagedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := l.Count("a", 1, now)
-		if !errors.As(err, new(*DamagedError)) || !strings.Contains(err.Error(), "mend it, or remove it to count anew") {
+		if !errors.As(err, new(*DamagedError)) || !strings.Contains(err.Error(), "mend the file, or remove it to count from 0 again") {
 			t.Errorf("%q: %v", text, err)
 		}
 		book := Book{Ledger: l, Limits: Limits{PerDay: 1}}

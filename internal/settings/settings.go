@@ -116,7 +116,7 @@ var table = []Setting{
 		field: word(func(s *Said) *string { return &s.Permissions }),
 	}, {
 		Key: "ask_timeout", Wire: "askTimeoutMs", Label: "Ask timeout", Samples: []string{"10m"}, Zero: "no limit", Seldom: true,
-		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny what nobody has answered after this `TIME`; 0 is never. Without it, a loop that nobody looks at ends after 30m"}},
+		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny a question that has no answer after this `TIME`; 0 is never. Without it, an unwatched loop ends after 30m"}},
 		Doc:    "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
 		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
 		field: span(func(s *Said) **Span { return &s.AskTimeout }),

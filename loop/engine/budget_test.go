@@ -140,7 +140,7 @@ func TestNothingStartsWithoutMoney(t *testing.T) {
 		}
 		limits := budget.Limits{PerDay: 5}
 		r := start(t, under(&limits, path), promise)
-		if st := r.waitFor(loop.StatePaused); !strings.Contains(st.OverBudget, "remove it to count anew") || len(r.agents.specs) != 0 {
+		if st := r.waitFor(loop.StatePaused); !strings.Contains(st.OverBudget, "remove it to count from 0 again") || len(r.agents.specs) != 0 {
 			t.Errorf("got %+v", st)
 		}
 		os.Remove(path)

@@ -290,7 +290,7 @@ func TestALoopThatTurnsInCirclesEnds(t *testing.T) {
 				c.Limits = tt.limits
 			}, pages(t, a, tt.contents...)...)
 			end := r.over(tt.want, tt.runs)
-			if told := r.told(tt.runs - 1); strings.Contains(told, "This loop doesn't get on: ") != (tt.told != "") || !strings.Contains(told, tt.told) {
+			if told := r.told(tt.runs - 1); strings.Contains(told, "This loop makes no progress: ") != (tt.told != "") || !strings.Contains(told, tt.told) {
 				t.Errorf("the last run was told %s", told)
 			}
 			if end.Error != tt.why {

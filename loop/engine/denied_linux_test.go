@@ -104,7 +104,7 @@ func TestNobodyPointsGitElsewhere(t *testing.T) {
 	if _, err := os.Stat(ran); err == nil {
 		t.Error("git has run what the agent wrote")
 	}
-	if log.count(filepath.Join(folder, ".git", "commondir")+" was made by what ran, and is removed") != 1 {
+	if log.count(filepath.Join(folder, ".git", "commondir")+" was made during the run and is removed") != 1 {
 		t.Errorf("nobody was told: %q", log.lines)
 	}
 }

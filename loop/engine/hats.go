@@ -112,7 +112,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		case !ring.MayFinish(turn.Hat):
 			revoke(why)
 		case len(l.cfg.Required) > 0:
-			revoke(fmt.Sprintf("%s says that all is done, but nobody can tell what was published: %v", turn.Hat.Name, err))
+			revoke(fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, err))
 		}
 	}
 	for _, t := range handed {

@@ -106,7 +106,7 @@ func TestWhatTheUserChangesDuringAReadOnlyRunStays(t *testing.T) {
 	if got := contentOf(t, a) + contentOf(t, b) + contentOf(t, c); got != "1\nmine\n" {
 		t.Errorf("the files have %q", got)
 	}
-	if !r.log.has("read_only; b, c changed while no tool of its agent was at work, and stays") || !r.log.has("is undone: a (") {
+	if !r.log.has("read_only; b, c changed while no tool of its agent was at work, so somebody else may") || !r.log.has("is undone: a (") {
 		t.Error(strings.Join(r.log.lines, "\n"))
 	}
 }

@@ -92,10 +92,10 @@ func verifyChecks(ctx context.Context, settings config.Settings) []answers.Check
 		checks = append(checks, answers.Check{ID: "verify.reviewer", Message: wire.OneLine(err.Error()), Fix: cmp.Or(reviewer.Backend.Install, "describe it below [hats] in "+config.Name)})
 	}
 	if check.Has(verify.ProtectGate) && settings.Changes.Keep == 0 {
-		checks = append(checks, answers.Check{ID: "verify.protect", Optional: true, Message: "without snapshots nobody can tell whether protected files were changed, so each promise waits for your word", Fix: `say changes.keep = "30d" in ` + config.Name})
+		checks = append(checks, answers.Check{ID: "verify.protect", Optional: true, Message: "without snapshots, changes of protected files can't be seen, so each promise waits until you accept it", Fix: `say changes.keep = "30d" in ` + config.Name})
 	}
 	if check.Has(verify.DiagnosticsGate) {
-		checks = append(checks, answers.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an editor that is attached; without one each promise waits for your word"})
+		checks = append(checks, answers.Check{ID: "verify.diagnostics", OK: true, Message: "the editor's diagnostics need an attached editor; without one, each promise waits until you accept it"})
 	}
 	return checks
 }

@@ -28,7 +28,7 @@ backend = "claude"
 		{"", []string{"+verify: nothing verifies a promise: the agent's word counts"}},
 		{all, []string{
 			"+verify: a promise is verified by make check (your config.toml) · the editor shows no new errors (your config.toml) · no protected file was changed (*_test.go) (your config.toml) · the reviewer critic approves (your config.toml)",
-			"-verify.command: the check `make check` can't be run: make is in no folder of PATH", "-verify.reviewer: claude", "-verify.protect: without snapshots", "+verify.diagnostics: the editor's diagnostics need an editor",
+			"-verify.command: the check `make check` can't be run: make is in no folder of PATH", "-verify.reviewer: claude", "-verify.protect: without snapshots", "+verify.diagnostics: the editor's diagnostics need an attached editor",
 		}},
 		{"verify.reviewer = \"nobody\"\n", []string{"+verify: a promise is verified by the reviewer nobody approves", "-verify.reviewer: the reviewer: there is no hat"}},
 	} {

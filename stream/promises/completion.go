@@ -188,7 +188,7 @@ var placeSentences = map[surroundings]struct {
 	kind stream.NearKind
 	why  string
 }{
-	inSentence: {NearSentence, "The agent wrote %s inside a sentence; it counts on a line of its own, behind one that is over."},
+	inSentence: {NearSentence, "The agent wrote %s inside a sentence; it counts on a line of its own, after a complete sentence."},
 	inCode:     {NearCode, "The agent wrote %s as code; it counts on a line of its own outside of code."},
 	inQuote:    {NearQuote, "The agent wrote %s in a quote; it counts on a line of its own outside of one."},
 	inComment:  {NearComment, "The agent wrote %s in an HTML comment; it counts on a line of its own outside of one."},

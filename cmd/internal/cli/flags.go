@@ -22,7 +22,7 @@ const helpAll = "help-all"
 func BriefHelp(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.SortFlags = false
-	f.BoolFunc(helpAll, "all flags, with all that there is to say", func(string) error { return f.Set("help", "true") })
+	f.BoolFunc(helpAll, "all flags, explained in full", func(string) error { return f.Set("help", "true") })
 }
 
 // isBrief says whether the help of a command is the short one.

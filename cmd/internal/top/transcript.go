@@ -107,7 +107,7 @@ func (t *transcript) add(s *section, piece told) {
 		return // it is read when it is unfolded
 	}
 	if piece.isCut && len(s.lines) > 0 {
-		piece.lines = append([]string{"… what came too fast is left out …"}, piece.lines...)
+		piece.lines = append([]string{"… lines that came too fast are left out …"}, piece.lines...)
 	}
 	t.keep(s, func() (gone int) {
 		s.isCut = s.isCut || piece.isCut && len(s.lines) == 0

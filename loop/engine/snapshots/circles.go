@@ -207,7 +207,7 @@ func ToldFrom(limit int) int { return min(3, (limit+1)/2) }
 func (c *Circles) Rule(n, limit int) string {
 	var said []string
 	if limit > 0 && n >= ToldFrom(limit) {
-		said = append(said, fmt.Sprintf("This loop doesn't get on: %s. Don't do the same once more. Find out what is in the way and try something else, "+
+		said = append(said, fmt.Sprintf("This loop makes no progress: %s. Don't do the same once more. Find out what is in the way and try something else, "+
 			"or write down for the next iteration what is missing. After %s the loop ends.", c.Words(n), InARow(limit)))
 	}
 	if c.Stuck != "" {

@@ -43,17 +43,17 @@ func (s *Taker) UndoReading(r Reading, changed *changes.Summary) (warnings []str
 	}
 	begin := "the hat " + r.Hat.Name + " is read_only"
 	if changed == nil {
-		return []string{begin + ", and nobody can tell what it changed: that isn't undone"}
+		return []string{begin + ", and no snapshot shows what it changed: nothing is undone"}
 	}
 	if changed.Files == 0 {
 		if s.Found.Aside != s.Now.Aside {
-			return []string{begin + ", and changed something of the repository, by a commit, say: that stays"}
+			return []string{begin + ", and changed the repository itself (a commit, for example): that change stays"}
 		}
 		return nil
 	}
 	theirs, others, err := s.changedByTools(r)
 	if len(others) > 0 {
-		warnings = append(warnings, fmt.Sprintf("%s; %s changed while no tool of its agent was at work, and stays: somebody else may have done so", begin, Bounded(others)))
+		warnings = append(warnings, fmt.Sprintf("%s; %s changed while no tool of its agent was at work, so somebody else may have changed it: it is not undone", begin, Bounded(others)))
 	}
 	if err == nil && len(theirs) == 0 {
 		return warnings
