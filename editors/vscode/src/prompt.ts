@@ -110,9 +110,10 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
     const { result } = preview;
     if (isSlash(result)) return [start, lens(result.command, '')];
     const problems = (result.problems ?? []).map((p) => lens(`$(${p.class}) ${iconless(short(p.text))}`, 'ralph.prompt.options', p.text));
+    // Not all have room: a model that nobody named has none.
     const rows = Object.entries(titles).flatMap(([label, title]) => {
       const row = result.details.find((d) => d.label === label);
-      return row && isNamed(label, result) ? [lens(title(iconless(row.text), iconless(result.text)), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
+      return row && (label !== 'Model' || (result.sources?.model ?? 'default') !== 'default') ? [lens(title(iconless(row.text), iconless(result.text)), 'ralph.prompt.options', `${label}: ${row.text}`, label)] : [];
     });
     return [start, ...problems, ...rows];
   }
@@ -144,17 +145,14 @@ export class PromptEditor implements vscode.CodeLensProvider, vscode.Disposable 
   }
 }
 
-/** Rows whose text alone doesn't say what they are, with the keys of their values. */
-const keys: Record<string, string> = { Model: 'model', Promise: 'completionPromise' };
-
-/** Says whether a row has room above a prompt, where not all have: one whose value nobody named has none. */
-const isNamed = (label: string, { sources }: DryRunResult): boolean => !(label in keys) || (sources?.[keys[label]!] ?? 'default') !== 'default';
+/** Rows whose text alone doesn't say what they are. */
+const named = ['Model', 'Promise'];
 
 /** What would run, a chip for each thing of it that can be changed. */
 export function chipsOf({ text: all, details }: DryRunResult): Chip[] {
   return Object.entries(titles).flatMap(([label, title]) => {
     const row = details.find((d) => d.label === label);
-    return row && changeable.some((c) => c === label) ? [{ label, text: label in keys ? `${label}: ${row.text}` : title(row.text, all).replace(/^\$\([a-z-]+\) /, ''), title: `${label}: ${row.text}` }] : [];
+    return row && changeable.some((c) => c === label) ? [{ label, text: named.includes(label) ? `${label}: ${row.text}` : title(row.text, all).replace(/^\$\([a-z-]+\) /, ''), title: `${label}: ${row.text}` }] : [];
   });
 }
 
@@ -169,7 +167,7 @@ const titles: Record<string, (text: string, all: string) => string> = {
   Agent: (text) => `$(hubot) ${text.split(' · ')[0]}`,
   Model: (text) => `$(symbol-misc) ${short(text, 24)}`,
   Limits: (_, all) => `$(dashboard) ${all.split(' · ').at(-1)}`,
-  Promise: (text) => `$(pass) ${short(text, 28)}`,
+  Promise: (text) => `$(pass) ${text.startsWith('none') ? t('no promise') : short(text, 28)}`,
   Worktree: (text) => `$(git-branch) ${short(text.split(', ')[0]!, 32)}`,
   Permissions: (text) => `$(shield) ${short(text, 40)}`,
   Walls: (text) => `$(lock) ${text.startsWith('none') ? t('no walls') : short(text.split(' (')[0]!, 28)}`,

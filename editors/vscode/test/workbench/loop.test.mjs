@@ -50,7 +50,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.newPrompt(); // left empty, PROMPT.md is the prompt
     await w.lens('at most 50 iterations').click();
     await w.answer('Ralph: limits', '5');
-    await w.lens('none: the agent').click();
+    await w.lens('no promise').click();
     await w.answer('Ralph: promise', 'DONE');
     await w.lens('DONE').waitFor();
     await w.focusEditor();

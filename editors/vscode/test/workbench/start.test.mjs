@@ -23,7 +23,7 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await lens('pi 0.80.3').waitFor();
     await lens('at most 20 iterations').waitFor();
     await lens('no walls').waitFor();
-    assert.equal(await lens('the agent').count(), 0, 'what nobody named leaves its room to the rest');
+    assert.equal(await lens('own choice').count(), 0, 'a model that nobody named leaves its room to the rest');
     await w.page.waitForFunction(() => [...document.querySelectorAll('.view-line span')].some((e) => getComputedStyle(e, '::after').content.includes('Left empty, the prompt file')));
     await w.screenshot('prompt-empty');
   });
