@@ -44,6 +44,27 @@ func TestCommitsAreTheUsers(t *testing.T) {
 	}
 }
 
+// A folder gave way to a link, behind which its file is still found: the file is gone.
+func TestACommitWhereALinkLeadsToAFile(t *testing.T) {
+	w := newWork(t)
+	w.write("app/near/file", "1\n", "app/far/other", "1\n")
+	w.git("add", "-A")
+	w.git("commit", "-qm", "folders")
+	tree := w.add(Options{Title: "x", Commit: true}).Tree
+	w.must(os.Rename(filepath.Join(tree.Path, "near"), filepath.Join(tree.Path, "there")))
+	if err := os.Symlink("there", filepath.Join(tree.Path, "near")); err != nil {
+		t.Skip(err)
+	}
+	isMade, err := tree.Commit(context.Background(), "Done", "", nil)
+	w.must(err)
+	if status := w.gitIn(tree.Path, "status", "--porcelain"); !isMade || status != "" {
+		t.Errorf("made: %t, git status says %q", isMade, status)
+	}
+	if got := w.gitIn(tree.Path, "show", "--no-renames", "--name-status", "--format=", "HEAD"); got != "A\tnear\nD\tnear/file\nA\tthere/file\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // snapshot is the tree of all files but ours that git doesn't ignore.
 func (w *work) snapshot(tree Tree) string {
 	w.Helper()
