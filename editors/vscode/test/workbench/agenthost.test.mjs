@@ -16,6 +16,11 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
       async agentHost({ work, sidecar, folder, agent }) {
         fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'config.toml'),
           `backend = "stand-in"\npermissions = "ask"\n[backends.stand-in]\nprotocol = "acp"\ncommand = ${JSON.stringify(path.join(extension, 'test/agent/acp'))}\n`);
+        // A server's windows have no Agents window: this stands in for its setting.
+        fs.writeFileSync(path.join(work.dir('extensions', 'test.agents-1.0.0'), 'package.json'), JSON.stringify({
+          name: 'agents', publisher: 'test', version: '1.0.0', engines: { vscode: '*' },
+          contributes: { configuration: { properties: { 'chat.remoteAgentHosts': { type: 'array', default: [], scope: 'application' } } } },
+        }));
         const token = path.join(work.root, 'token');
         host = spawn(sidecar, ['ahp', '--token-file', token, folder], {
           stdio: ['pipe', 'pipe', 'inherit'],
@@ -79,5 +84,25 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
     await until('no agent is left', () => w.agents().length === 0);
     await says('interrupted');
     await w.screenshot('agenthost-stopped');
+  });
+
+  it('are listed for the Agents window by a command, and no more by the same', async () => {
+    const user = path.join(w.server.userData, 'User/settings.json');
+    const hosts = () => JSON.parse(fs.readFileSync(user, 'utf8'))['chat.remoteAgentHosts'] ?? [];
+    const other = { name: 'Other', address: 'localhost:1' };
+    fs.writeFileSync(user, JSON.stringify({ ...JSON.parse(fs.readFileSync(user, 'utf8')), 'chat.remoteAgentHosts': [other] }));
+    await w.run("Ralph: Show or Hide Loops in VS Code's Agents Window");
+    await w.notification('loops are in the Agents window now').waitFor();
+    await until('the list', () => hosts().length === 2);
+    const [first, own] = hosts();
+    assert.deepEqual(first, other);
+    const [address, port] = own.address.split(':');
+    const answer = await fetch(`http://${address}:${port}/?tkn=${own.connectionToken}`);
+    assert.equal(answer.status, 426); // it is there, and wants a WebSocket
+    assert.equal((await fetch(`http://${address}:${port}/`)).status, 401);
+    await w.screenshot('agenthost-listed');
+    await w.run("Ralph: Show or Hide Loops in VS Code's Agents Window");
+    await until('the end', () => fetch(`http://${own.address}/`).then(() => false, () => true));
+    await until('the list', () => hosts().length === 1);
   });
 });
