@@ -7,12 +7,11 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -357,7 +356,7 @@ func TestTheUsersArgumentsMayKeepAnAgentFromBeingTalkedTo(t *testing.T) {
 	if got := codex.Talking(t.Context(), nil); got.Prompt != codex.Prompt {
 		t.Error("codex is talked to")
 	}
-	if diff := cmp.Diff(pi.Args, []string{"-p", "--mode", "json", "--no-session"}); diff != "" {
-		t.Error(diff)
+	if !slices.Equal(pi.Args, []string{"-p", "--mode", "json", "--no-session"}) {
+		t.Errorf("pi's own arguments are %q", pi.Args)
 	}
 }

@@ -2,11 +2,10 @@ package fleet
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // later adds a key of a later version to every object in a JSON text, but to maps from names.
@@ -68,8 +67,8 @@ func TestWhatALaterVersionWroteStays(t *testing.T) {
 		Begun: []Minute{{At: noon.Unix() / 60, N: 3}},
 	}
 	wrote, kept := changed(t, l, func(l *Ledger) { l.Settle("another", 1, 1) })
-	if diff := cmp.Diff(wrote, kept); diff != "" {
-		t.Errorf("of the ledger is lost (-), or new (+):\n%s", diff)
+	if !reflect.DeepEqual(kept, wrote) {
+		t.Errorf("kept of the ledger is %v\nof %v", kept, wrote)
 	}
 	_, kept = changed(t, l, func(l *Ledger) { l.Admit(of("f2", "k", 1), noon) })
 	now := kept.(map[string]any)

@@ -10,14 +10,13 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
@@ -244,8 +243,8 @@ func TestClientLog(t *testing.T) {
 			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"message %d","type":3}}`, i))
 		}
 		want = append(want, `{"jsonrpc":"2.0","method":"window/logMessage","params":{"message":"broken (11 messages before this one were too many)","type":1}}`)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("the client's log (-want +got):\n%s", diff)
+		if !slices.Equal(got, want) {
+			t.Errorf("the client's log:\n%q\nwant\n%q", got, want)
 		}
 		for _, text := range []string{"too early", "a lot", "message 19", "broken"} {
 			if !strings.Contains(also.String(), text) {
@@ -281,11 +280,11 @@ func TestWhatAClientTellsOfItself(t *testing.T) {
 			if err := json.Unmarshal([]byte(tt.params), &p); err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, p.Info()); diff != "" {
-				t.Errorf("client (-want +got):\n%s", diff)
+			if got := p.Info(); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("client %+v, want %+v", got, tt.want)
 			}
-			if diff := cmp.Diff(tt.folders, p.Folders()); diff != "" {
-				t.Errorf("folders (-want +got):\n%s", diff)
+			if got := p.Folders(); !slices.Equal(got, tt.folders) {
+				t.Errorf("folders %q, want %q", got, tt.folders)
 			}
 		})
 	}
