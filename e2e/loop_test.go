@@ -96,7 +96,7 @@ var scenarios = []scenario{
 	},
 	{
 		name:   "without a promise the agent is told the word",
-		agents: []agent{pi, pi073, claude},
+		agents: both,
 		turns: func(a agent) []fakemodel.Turn {
 			return []fakemodel.Turn{says("Half of it. LOOP_COMPLETE comes later."), says("Ported.\n\n**LOOP_COMPLETE**")}
 		},
