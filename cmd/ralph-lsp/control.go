@@ -20,9 +20,9 @@ import (
 
 // ofDriver is a command that asks whoever drives a loop, an editor or another terminal, for
 // something, and prints what comes of it.
-func ofDriver(use, short, long string, ask func(at place) (said string, err error)) *cobra.Command {
+func ofDriver(use, short, long string, ask func(at target) (said string, err error)) *cobra.Command {
 	cmd := &cobra.Command{Use: use + " [LOOP]", Short: short, Long: long, Args: oneLoop}
-	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error {
 		said, err := ask(at)
 		if err == nil {
 			fmt.Fprintln(cmd.OutOrStdout(), said)
@@ -32,14 +32,14 @@ func ofDriver(use, short, long string, ask func(at place) (said string, err erro
 }
 
 func newPause() *cobra.Command {
-	return ofDriver("pause", "Pause the loop after this iteration", "", func(at place) (string, error) {
+	return ofDriver("pause", "Pause the loop after this iteration", "", func(at target) (string, error) {
 		return "the loop pauses after this iteration; " + terminal.GoOn, orLeft(at.dir, at.loop().Pause())
 	})
 }
 
 // newNext ends the iteration under way, and no other.
 func newNext() *cobra.Command {
-	return ofDriver("next", "End this iteration now and begin the next", "", func(at place) (string, error) {
+	return ofDriver("next", "End this iteration now and begin the next", "", func(at target) (string, error) {
 		iteration, err := at.loop().Next()
 		return wire.NextText(iteration), err
 	})
@@ -49,7 +49,7 @@ func newDetach() *cobra.Command {
 	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on in a process of its
 own, once its iteration has ended. Its window may then be closed: the loop ends with
 its limits, its promise or ralph-lsp cancel. If the window is closed before that,
-the iteration is cut off and run again.`, func(at place) (string, error) {
+the iteration is cut off and run again.`, func(at target) (string, error) {
 		iteration, err := at.loop().Detach()
 		return wire.DetachText(iteration), err
 	})
@@ -62,11 +62,11 @@ func newCancel() *cobra.Command {
 		Long:  "End the loop in the folder: its agent, everything that it started, and its state file.\nA loop that no process drives, and that could be resumed, is discarded.",
 		Args:  oneLoop,
 	}
-	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error { return cancelLoop(cmd, at) })
+	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error { return cancelLoop(cmd, at) })
 }
 
 // cancelLoop ends the loop in a folder, or discards it, and says so.
-func cancelLoop(cmd *cobra.Command, at place) error {
+func cancelLoop(cmd *cobra.Command, at target) error {
 	before, _, _, _ := loop.FolderStatus(at.dir)
 	iteration, err := at.cancel(cmd.Context())
 	switch {
@@ -104,7 +104,7 @@ lists it with numbers. In a live loop, pi and claude read it at their next step,
 	cmd.Flags().BoolVar(&said.Next, "next", false, "tell the next run, not the one that is under way")
 	cmd.Flags().BoolVar(&said.Once, "once", false, "tell one run, and no later one")
 	cmd.Flags().IntVar(&said.Forget, "forget", 0, "take back what status lists as the `N`th")
-	return ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at target, args []string) error {
 		dir := at.dir
 		said.Text = strings.TrimSpace(strings.Join(args, " "))
 		if forgets := cmd.Flags().Changed("forget"); forgets == (said.Text != "") || forgets && said.Forget < 1 {
@@ -131,7 +131,7 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 	}
 	start.AddLimits(cmd.Flags(), &patch)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { f.DefValue = "" }) // without a flag nothing changes
-	return ofLoop(cmd, func(cmd *cobra.Command, at place, _ []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at target, _ []string) error {
 		dir := at.dir
 		if patch == (loop.Patch{}) {
 			return errors.New("there is nothing to change; say what, as in ralph-lsp update --completion-promise DONE")
@@ -169,7 +169,7 @@ only where more than one question is open.`,
 		Annotations: map[string]string{cli.TakesText: "answer"},
 	}
 	cmd.Flags().StringVar(&takeBack, "take-back", "", "withdraw the `RULE` of an earlier answer; status shows the rules")
-	return ofLoop(cmd, func(cmd *cobra.Command, at place, args []string) error {
+	return ofLoop(cmd, func(cmd *cobra.Command, at target, args []string) error {
 		dir := at.dir
 		if takeBack != "" {
 			if err := at.loop().Disallow(takeBack); err != nil {

@@ -47,7 +47,7 @@ func startOrReplace(cmd *cobra.Command, cfg setup.Config, replace bool, start fu
 // makeRoom ends the loop that a start met, or discards it, and returns when
 // nothing of it is left. Another one that is there by now stays.
 func makeRoom(cmd *cobra.Command, folder string, met error) error {
-	there := place{dir: folder} // whichever is there where its id isn't known
+	there := target{dir: folder} // whichever is there where its id isn't known
 	if running, ok := errors.AsType[*loop.AlreadyRunningError](met); ok {
 		there.id = running.Owner.LoopID
 	} else if left, ok := errors.AsType[*loop.InterruptedError](met); ok {

@@ -85,7 +85,7 @@ these are just a prompt.`,
 				case flags.Tree != (start.Tree{}):
 					return errors.New("--continue goes on where the loop is, and --worktree begins one elsewhere; leave one of them out")
 				}
-				at, args, err := placeOf(cmd, args)
+				at, args, err := targetOf(cmd, args)
 				if err != nil {
 					return err
 				}
@@ -129,7 +129,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	}
 	switch request.Slash {
 	case start.SlashCancel:
-		return cancelLoop(cmd, place{dir: folder})
+		return cancelLoop(cmd, target{dir: folder})
 	case start.SlashHelp:
 		err := cmd.Root().Help()
 		fmt.Fprint(cmd.OutOrStdout(), "\nA start takes\n"+strings.NewReplacer("- `", "  ", "`", "", `\<`, "<").Replace(start.FlagList()))
@@ -362,7 +362,7 @@ for that.`,
 	start.AboutEnd.In(cmd.Flags(), false, "accept")
 	cmd.ValidArgsFunction = completeIDs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		at, _, err := placeOf(cmd, args)
+		at, _, err := targetOf(cmd, args)
 		if err != nil {
 			return err
 		}

@@ -66,33 +66,33 @@ func resolveFolder(dir string) (string, error) {
 	return path, nil
 }
 
-// place is the folder that a command is about, and the loop there: "" is whichever is.
-type place struct{ dir, id string }
+// target is the folder that a command is about, and the loop there: "" is whichever is.
+type target struct{ dir, id string }
 
 // loop is what drives the loop there.
-func (p place) loop() loop.Other { return loop.Other{Folder: p.dir, LoopID: p.id} }
+func (t target) loop() loop.Other { return loop.Other{Folder: t.dir, LoopID: t.id} }
 
 // patience bounds how long a command waits for a loop in another process.
 const patience = 15 * time.Second
 
 // cancel ends the loop there, or discards it, and returns when nothing of it is left.
-func (p place) cancel(ctx context.Context) (iteration int, err error) {
+func (t target) cancel(ctx context.Context) (iteration int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	iteration, err = loop.CancelFolder(ctx, p.dir, p.id)
+	iteration, err = loop.CancelFolder(ctx, t.dir, t.id)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", p.dir, patience, terminal.InFolderOf(p.dir))
+		err = fmt.Errorf("the loop in %s was told to end, but its process hasn't let go after %s; see ralph-lsp status%s", t.dir, patience, terminal.InFolderOf(t.dir))
 	}
 	return iteration, err
 }
 
 // ofLoop gives a command -C and a loop's id as its first argument, and runs it with where
 // that is. An id is of any folder of this user.
-func ofLoop(cmd *cobra.Command, run func(cmd *cobra.Command, at place, args []string) error) *cobra.Command {
+func ofLoop(cmd *cobra.Command, run func(cmd *cobra.Command, at target, args []string) error) *cobra.Command {
 	cmd.ValidArgsFunction = completeIDs
 	folderFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		at, rest, err := placeOf(cmd, args)
+		at, rest, err := targetOf(cmd, args)
 		if err != nil {
 			return err
 		}
@@ -101,9 +101,9 @@ func ofLoop(cmd *cobra.Command, run func(cmd *cobra.Command, at place, args []st
 	return cmd
 }
 
-// placeOf is where the loop is that the first argument names, else the folder, with the
+// targetOf is where the loop is that the first argument names, else the folder, with the
 // arguments that are left. A loop whose folder has another one by now is nowhere.
-func placeOf(cmd *cobra.Command, args []string) (at place, rest []string, err error) {
+func targetOf(cmd *cobra.Command, args []string) (at target, rest []string, err error) {
 	e, ok := named(args)
 	if !ok {
 		at.dir, err = folderMeant(cmd)
@@ -112,7 +112,7 @@ func placeOf(cmd *cobra.Command, args []string) (at place, rest []string, err er
 	if last, _ := registry.Last(e.Folder); last.LoopID != e.LoopID {
 		return at, nil, fmt.Errorf("the loop %s is over, and %s has another one by now: %s", e.LoopID, terminal.Line(e.Folder), terminal.Line(last.LoopID))
 	}
-	at = place{id: e.LoopID}
+	at = target{id: e.LoopID}
 	at.dir, err = resolveFolder(e.Folder)
 	return at, args[1:], err
 }
