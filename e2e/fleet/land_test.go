@@ -17,7 +17,9 @@ func TestLoopsLandOneBehindTheOtherOrNotAtAll(t *testing.T) {
 		w.ends(name)
 	}
 	w.write("repo/a.txt", "the user's\n")
-	land := func(args ...string) (string, error) { return w.run(append([]string{"land", "--into", w.repo}, args...)...) }
+	land := func(args ...string) (string, error) {
+		return w.run(append([]string{"land", "--into", w.repo}, args...)...)
+	}
 	head := func() string { return w.git("-C", w.repo, "rev-parse", "HEAD") }
 	base := head()
 	for _, args := range [][]string{{"one", "other"}, {"--dry-run", "one", "other"}, {"--all-done"}} {
