@@ -214,8 +214,8 @@ func denied(denials []stream.Denial) (lines []string) {
 	return lines
 }
 
-// lineLimit is how long a line of the status may be, in characters.
+// LineLimit is how long a line of the status may be, in characters.
 const LineLimit = 300
 
-// oneLine is s fit for a status line.
+// OneLine is s fit for a status line.
 func OneLine(s string) string { return stream.Line(s, LineLimit) }

@@ -80,7 +80,7 @@ func WaitText(reason string) string {
 	return strings.ReplaceAll(reason, "_", " ")
 }
 
-// RetryStatus is what a loop or its agent waits for.
+// RetryStatus is a wait: the loop's before its next run, or the agent's own before it asks its model again.
 type RetryStatus struct {
 	Attempt  int
 	ResumeAt time.Time

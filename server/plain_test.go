@@ -17,10 +17,10 @@ import (
 // messages and buffers: it is plain before it leaves.
 func FuzzTheWireIsPlain(f *testing.F) {
 	f.Add("a\x1b[2Jb\u202ec\u009b31m\u2066d\u200b\U000e0041\x7f\u2028\r")
-	events := []any{
+	events := []any{ // loop.Asked and loop.Answered are plain from where they are made, in loop/ask
 		stream.SessionStart{}, stream.Text{}, stream.Thinking{}, stream.ToolCall{ID: "t"}, stream.ToolProgress{ID: "t"}, stream.ToolResult{ID: "t"},
 		stream.Retry{}, stream.Compaction{}, stream.Error{},
-		loop.StateChanged{}, loop.Goal{}, loop.IterationEnd{}, loop.NearMiss{}, loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
+		loop.StateChanged{}, loop.Goal{}, loop.IterationStart{}, loop.IterationEnd{}, loop.Guidance{}, loop.Told{}, loop.Published{}, loop.NearMiss{}, loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Problems: []verify.Problem{{}}}, loop.Warning{}, loop.LimitsChanged{}, loop.End{Denials: []stream.Denial{{}}},
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		var p wire.Projector

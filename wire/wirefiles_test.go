@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -369,6 +370,25 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(wireFiles, "*.json"))
 	if err != nil || len(files) != len(all) {
 		t.Errorf("%d files for %d messages, %v", len(files), len(all), err)
+	}
+}
+
+// The events of a loop are told by name in places that no compiler looks at.
+func TestEveryEventOfALoopIsKnownWhereItIsTold(t *testing.T) {
+	events, err := os.ReadFile("../loop/event.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file, before := range map[string]string{"project.go": "case loop.", "../server/plain_test.go": "loop."} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range regexp.MustCompile(`func \((\w+)\) loopEvent\(\)`).FindAllStringSubmatch(string(events), -1) {
+			if !regexp.MustCompile(regexp.QuoteMeta(before+m[1]) + `\b`).Match(text) {
+				t.Errorf("%s has no %s%s", file, before, m[1])
+			}
+		}
 	}
 }
 

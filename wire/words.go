@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// sentence is a text that was written by the loop, in one line.
+// Sentence is a text that was written by the loop, in one line.
 func Sentence(text string) string { return strings.Join(strings.Fields(stream.Plain(text)), " ") }
 
 // Whole is a text in one line of which half would be of no use: a problem, or a command line.

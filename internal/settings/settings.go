@@ -48,7 +48,7 @@ type Setting struct {
 	Label   string   // of its row in a dry run; "": another row tells it
 	Values  []string // all that it may be, the loosest first; nil: more than a few words
 	Default string   // as a flag has it; "" is none
-	Samples []string // values to suggest, the same
+	Samples []string // values to suggest, as a flag has them; a text without Values and Default has one
 	Doc     string   // one sentence or two, Markdown
 	Zero    string   // what 0 means
 	Yields  Yield    // when a folder's file may not have it
@@ -71,7 +71,7 @@ const (
 type Kept struct {
 	Key   string // "": it isn't kept
 	Not   string // why not
-	Doc   string // of the key; "": as in ralph.toml
+	Doc   string // of the key
 	Means string // the value that "KEY: true" stands for; "": the key has the value
 	With  string // the key in ralph.toml of the setting without which this one is about nothing; "" is none
 }

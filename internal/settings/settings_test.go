@@ -44,7 +44,7 @@ func TestTheTableHasEachSetting(t *testing.T) {
 		fields := map[string]json.RawMessage{}
 		data, _ := json.Marshal(said)
 		if json.Unmarshal(data, &fields); len(fields) != 1 || fields[s.Wire] == nil {
-			t.Errorf("%s is %s as JSON, want %s", s.Key, data, s.Wire)
+			t.Errorf("%s is %s as JSON, want %s; a text without Values and Default needs Samples", s.Key, data, s.Wire)
 		}
 		seen[s.Wire] = true
 	}

@@ -10,47 +10,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
-
-// tellGoal says what ends the loop, when its first iteration begins.
-func (l *ground) tellGoal() {
-	var promise string
-	var told bool
-	l.change(func(p *progress.State) {
-		promise, told = p.Status.Promise, p.Promises.GoalTold
-		p.Promises.GoalTold = true
-	})
-	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
-	if promise != "" {
-		goal.From = l.cfg.PromiseSource()
-	}
-	if l.cfg.Verify.When == verify.OnUntil {
-		goal.Until = l.cfg.Verify.String()
-	} else {
-		goal.Verify = l.cfg.Verify.String()
-	}
-	if !told {
-		goal.Money = l.cfg.Budget.Text()
-		if forecast := loop.Forecast(l.cfg.Folder, l.cfg.History, l.Status().Limits.MaxIterations); forecast != "" {
-			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
-		}
-		l.emit(goal)
-	}
-}
-
-// takeUpTold takes down that the process that began the loop has told its goal.
-func (l *ground) takeUpTold(found loopstate.State) {
-	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
-		return
-	}
-	l.change(func(p *progress.State) {
-		p.Promises.GoalTold, p.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
-	})
-}
 
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.

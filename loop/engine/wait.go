@@ -8,9 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // waitAfter waits as long as a run asks for.
@@ -128,31 +126,5 @@ func (l *ground) showCancelling() {
 	l.look(func(p *progress.State) { why = p.Cause })
 	if why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
-	}
-}
-
-// warnAtStart says what about the loop the user should know.
-func (l *Loop) warnAtStart() {
-	for _, message := range l.cfg.Warnings {
-		l.emit(loop.Warning{Message: message})
-	}
-	if l.cfg.OfferWalls {
-		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
-	}
-	var prompt string
-	l.look(func(p *progress.State) { prompt = p.Known.Prompt })
-	l.lookAtPrompt(prompt)
-	if l.cfg.IsHandedOn() {
-		return
-	}
-	st, cfg := l.Status(), l.cfg
-	cfg.Limits = st.Limits
-	l.warn(cfg.Doubts())
-	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
-		ends := "you, the time limit or the word LOOP_COMPLETE"
-		if st.Limits.MaxDuration == 0 {
-			ends = "you or the word LOOP_COMPLETE"
-		}
-		l.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
 	}
 }

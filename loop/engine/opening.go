@@ -1,0 +1,75 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// warnAtStart says what about the loop the user should know, before its first iteration. Who begins to watch
+// in an iteration doesn't see it; what they should see is told as the goal is, behind the iteration's beginning.
+func (l *Loop) warnAtStart() {
+	for _, message := range l.cfg.Warnings {
+		l.emit(loop.Warning{Message: message})
+	}
+	if l.cfg.OfferWalls {
+		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+	}
+	var prompt string
+	l.look(func(p *progress.State) { prompt = p.Known.Prompt })
+	l.lookAtPrompt(prompt)
+	if l.cfg.IsHandedOn() {
+		return
+	}
+	st, cfg := l.Status(), l.cfg
+	cfg.Limits = st.Limits
+	l.warn(cfg.Doubts())
+	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
+		ends := "you, the time limit or the word LOOP_COMPLETE"
+		if st.Limits.MaxDuration == 0 {
+			ends = "you or the word LOOP_COMPLETE"
+		}
+		l.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
+	}
+}
+
+// tellGoal says what ends the loop, when its first iteration begins.
+func (l *ground) tellGoal() {
+	var promise string
+	var told bool
+	l.change(func(p *progress.State) {
+		promise, told = p.Status.Promise, p.Promises.GoalTold
+		p.Promises.GoalTold = true
+	})
+	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
+	if promise != "" {
+		goal.From = l.cfg.PromiseSource()
+	}
+	if l.cfg.Verify.When == verify.OnUntil {
+		goal.Until = l.cfg.Verify.String()
+	} else {
+		goal.Verify = l.cfg.Verify.String()
+	}
+	if !told {
+		goal.Money = l.cfg.Budget.Text()
+		if forecast := loop.Forecast(l.cfg.Folder, l.cfg.History, l.Status().Limits.MaxIterations); forecast != "" {
+			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
+		}
+		l.emit(goal)
+	}
+}
+
+// takeUpTold takes down that the process that began the loop has told its goal.
+func (l *ground) takeUpTold(found loopstate.State) {
+	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
+		return
+	}
+	l.change(func(p *progress.State) {
+		p.Promises.GoalTold, p.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
+	})
+}
