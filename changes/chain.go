@@ -28,7 +28,7 @@ const (
 	kindRedo      kind = "redo" // with the commit of the undo
 )
 
-// snapshot is one with what it is about. Where nothing changed there is none.
+// snapshot is a tree of the folder, with what it was made after. Where nothing changed there is none.
 type snapshot struct {
 	Kind   kind
 	Number int    // of the iteration

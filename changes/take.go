@@ -58,7 +58,7 @@ func (s *shots) Start(ctx context.Context) (Taken, error) {
 }
 
 // Begin says that an agent begins to work in the folder, until After. A snapshot that
-// somebody else's step makes before that has what a run did which was cut off.
+// somebody else makes before that has what a run did which was cut off.
 func (s *shots) Begin() error {
 	if err := os.WriteFile(filepath.Join(s.home, agentName), []byte("works"), 0o600); err != nil {
 		return fmt.Errorf("noting that an agent begins: %w", err)
