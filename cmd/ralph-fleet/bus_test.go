@@ -284,7 +284,7 @@ func TestAUserBoundsAllLoops(t *testing.T) {
 	u.refuses("limits --keep-ended soon", "--keep-ended: ")
 	u.refuses("limits --lease 1ms", "--lease 1ms is too short: 30s suits most")
 	u.says("limits --lease 45s", "lease 45s spent")
-	u.refuses("worker --lease 30s", "--lease 30s: the lease of this bus is 45s, for all its workers", "ralph-fleet limits --lease 30s")
+	u.refuses("worker --sandbox off --lease 30s", "--lease 30s: the lease of this bus is 45s, for all its workers", "ralph-fleet limits --lease 30s")
 	u.says("limits", "cost $5.00 per hour 3 at once 2 of a, 1 of b kept loops that have ended, for 720h")
 	u.says("status", "$0.00; all loops $0.00 of $5.00")
 	u.says("limits --max-cost 0", "cost no limit")

@@ -16,7 +16,7 @@ func TestNoLeaseTakesRunningIterationsAway(t *testing.T) {
 	w.worker("first", 1, w.addr, short)
 	w.submit("one", "runs=2 nap=8s")
 	w.until("the first iteration", w.hasDone("begin one 1"))
-	if _, err := w.run("worker", "--lease", "1s"); err == nil || !strings.Contains(err.Error(), "the lease of this bus is 8s, for all its workers") {
+	if _, err := w.run("worker", "--sandbox", "off", "--lease", "1s"); err == nil || !strings.Contains(err.Error(), "the lease of this bus is 8s, for all its workers") {
 		t.Errorf("one that insists on another lease: %v", err)
 	}
 	w.worker("second", 2, w.addr, short/4)
