@@ -133,7 +133,6 @@ func receive[T any](t *testing.T, from <-chan T) (v T) {
 // window is a client.
 type window struct {
 	*world
-	conn     net.Conn
 	rpc      *rpc.Conn
 	heard    chan rpc.Message
 	answered chan rpc.Message

@@ -105,6 +105,16 @@ func TestLocksOfAGitThatWasKilled(t *testing.T) {
 	begin(own, own.book.GitDir)
 }
 
+// tried runs a git that fails, and that's how it should be.
+func (f *folder) tried(args ...string) {
+	f.t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = f.dir
+	if out, err := cmd.CombinedOutput(); err == nil {
+		f.t.Fatalf("git %s worked: %s", args, out)
+	}
+}
+
 // A process is killed while a snapshot gets its name, beside the next agent's start. The snapshot is there, and whoever
 // makes the next one names it, even where nothing has changed.
 func TestKilledBeforeASnapshotHasItsName(t *testing.T) {

@@ -34,16 +34,6 @@ func with(do func(f *folder)) func(t testing.TB) *folder {
 	}
 }
 
-// tried runs a git that fails, and that's how it should be.
-func (f *folder) tried(args ...string) {
-	f.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = f.dir
-	if out, err := cmd.CombinedOutput(); err == nil {
-		f.t.Fatalf("git %s worked: %s", args, out)
-	}
-}
-
 // conflict makes two branches that can't be merged.
 func conflict(f *folder) {
 	f.git("switch", "-q", "-c", "branch")

@@ -13,9 +13,9 @@ import (
 
 const hello = "GET /?tkn=x HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: keep-alive, Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
 
-// visit sends a server what a client sends, and returns the messages that come of it, the error
-// behind them, and what the client hears.
-func visit(t *testing.T, sent []byte, most int, allow func(Request) int) (messages []string, err error, heard []byte) {
+// visit sends a server what a client sends, and returns the messages that come of it, what the client
+// hears, and the error behind the messages.
+func visit(t *testing.T, sent []byte, most int, allow func(Request) int) (messages []string, heard []byte, err error) {
 	t.Helper()
 	client, server := net.Pipe()
 	done := make(chan struct{})
@@ -40,7 +40,7 @@ func visit(t *testing.T, sent []byte, most int, allow func(Request) int) (messag
 	}()
 	heard, _ = io.ReadAll(client)
 	<-done
-	return messages, err, heard
+	return messages, heard, err
 }
 
 func anyone(Request) int { return 0 }
@@ -92,7 +92,7 @@ func TestMessages(t *testing.T) {
 		"two at once":         {frames: [][]byte{frame(0x01, "x"), frame(0x81, "y")}, code: 1002},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err, heard := visit(t, append([]byte(hello), bytes.Join(c.frames, nil)...), 80_000, anyone)
+			got, heard, err := visit(t, append([]byte(hello), bytes.Join(c.frames, nil)...), 80_000, anyone)
 			if strings.Join(got, "|") != strings.Join(c.want, "|") || errors.Is(err, io.EOF) != c.eof {
 				t.Errorf("got %d messages, %v", len(got), err)
 			}
@@ -112,7 +112,7 @@ func TestMessages(t *testing.T) {
 }
 
 func TestAPingIsAnswered(t *testing.T) {
-	_, _, heard := visit(t, append([]byte(hello), append(frame(0x89, "are you there"), frame(0x88, "")...)...), 10, anyone)
+	_, heard, _ := visit(t, append([]byte(hello), append(frame(0x89, "are you there"), frame(0x88, "")...)...), 10, anyone)
 	if !bytes.Contains(heard, []byte("\x8a\x0dare you there")) {
 		t.Errorf("heard %q", heard)
 	}
@@ -138,7 +138,7 @@ func TestWhoIsRefused(t *testing.T) {
 				return 403
 			}
 		}
-		if _, err, heard := visit(t, []byte(c.sent), 10, allow); err == nil || !strings.Contains(string(heard), c.status) || bytes.Contains(heard, []byte("101")) {
+		if _, heard, err := visit(t, []byte(c.sent), 10, allow); err == nil || !strings.Contains(string(heard), c.status) || bytes.Contains(heard, []byte("101")) {
 			t.Errorf("%s: %v, %q", name, err, heard)
 		}
 	}
