@@ -29,7 +29,7 @@ func (m PromptMode) Valid() bool { return m == PromptStdin || m == PromptArg || 
 // Linux refuses a single one over 128 KiB.
 const MaxArg = 100 << 10
 
-// Backend is one agent as data. Adding an agent adds one file with one of these.
+// Backend is one agent as data. Adding an agent adds one file with one of these, and its name to builtin.
 type Backend struct {
 	Name    string // what the user calls it: "pi"
 	Command string // program name or path

@@ -18,6 +18,9 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 	}
 	about, may, talk, end := "# Backends", "## What they may do", "## Talking to one", "## How they end"
 	for i, b := range builtin {
+		if len(b.Inside.Own) == 0 {
+			t.Errorf("%s has no folder of its own behind walls (Inside.Own): it wouldn't find its login there", b.Name)
+		}
 		lines := map[string][]string{}
 		for _, section := range []string{about, may, talk, end} {
 			rows := tableRows(t, string(page), section)
@@ -25,6 +28,9 @@ func TestTheDocumentTellsWhatTheFilesOfDataSay(t *testing.T) {
 			if n < 0 {
 				t.Errorf("docs/BACKENDS.md has no line for %s below %q", b.Name, section)
 				continue
+			}
+			if want := map[string]int{about: 7, may: 2, talk: 2, end: 2}[section]; len(rows[n]) < want {
+				t.Fatalf("docs/BACKENDS.md, %q: the line of %s has %d cells, want %d", section, b.Name, len(rows[n]), want)
 			}
 			if lines[section] = rows[n]; section == about && n != i {
 				t.Errorf("docs/BACKENDS.md has %s in line %d, automatic detection has it in place %d", b.Name, n+1, i+1)

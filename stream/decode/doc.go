@@ -1,5 +1,5 @@
-// Package decode turns the output of a coding agent into events: the lines of pi and claude, of
-// any version that is about, and the plain text of everybody else.
+// Package decode turns the output of a coding agent into events: the lines of pi, claude and the other
+// agents that have a stream of their own, in any version that is about, and plain text.
 //
 // Reader pumps one run: stream/lines splits, a Decoder for each format reads each line (those of pi and
 // claude, which are many, with a lazy cursor instead of unmarshalling them), deltas that came in
