@@ -20,7 +20,7 @@ import (
 // id do nothing to another one that is in the folder by now, and return ErrNotRunning; ""
 // is whichever is there.
 
-// open is the state file of a folder. A loop that an agent starts behind walls, where the user's
+// Open is the state file of a folder. A loop that an agent starts behind walls, where the user's
 // state folder can't be written, counts in the temporary folder of the loop around it.
 func Open(folder string) (*loopstate.File, error) {
 	file, err := loopstate.Open(folder)
@@ -114,7 +114,7 @@ func Needs(folder, loopID string) bool {
 	return err == nil && s.LoopID == loopID || err != nil && !errors.Is(err, fs.ErrNotExist)
 }
 
-// statusOf is what a state file tells of its loop.
+// StatusOf is what a state file tells of its loop.
 func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	status := Status{
 		Cost: s.Cost, UnknownCosts: s.UnknownCosts,
@@ -148,7 +148,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 	return status
 }
 
-// waitOf is what a loop waits for according to its state file: its last run was
+// WaitOf is what a loop waits for according to its state file: its last run was
 // of a kind that is counted.
 func WaitOf(s loopstate.State) *RetryStatus {
 	retry := &RetryStatus{ResumeAt: s.ResumeAt}

@@ -41,7 +41,7 @@ func isKept(loopID string) bool {
 	return err == nil && !isFree
 }
 
-// handoverTime bounds how long nobody drives a loop between its window and its keeper.
+// HandoverTime bounds how long nobody drives a loop between its window and its keeper.
 const HandoverTime = 2 * time.Second
 
 // ownerOf is a file's owner, once a keeper that waits for it has taken it: a moment between two

@@ -129,7 +129,7 @@ func holdTree(t worktree.Tree) (release func(), err error) {
 	return func() { _ = lock.Release() }, nil // its folder may be gone by then
 }
 
-// ownFilesIn are the beginnings of the paths of a loop's own files in its tree.
+// OwnFilesIn are the beginnings of the paths of a loop's own files in its tree.
 func OwnFilesIn(t worktree.Tree) []string {
 	prefix := ""
 	if rel, err := filepath.Rel(t.Path, t.Folder); err == nil && rel != "." {

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
-// keptIn is the loop that ended in a folder and can go on, with its state.
+// KeptIn is the loop that ended in a folder and can go on, with its state.
 func KeptIn(folder string) (registry.Entry, loopstate.State, error) {
 	e, ok := registry.Last(paths.Real(folder))
 	if !ok || e.End == nil || e.State == "" {

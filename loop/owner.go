@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// endRemains ends what a dead owner left running.
+// EndRemains ends what a dead owner left running.
 func EndRemains(dead loopstate.Owner) error {
 	if dead.Lives() { // elsewhere: this folder is a copy
 		return nil

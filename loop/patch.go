@@ -71,7 +71,7 @@ func (e *InterruptedError) Reason() StopReason {
 	return StopInterrupted
 }
 
-// wallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
+// WallsOf is what makes the walls that a state file speaks of, "" where it speaks of none.
 func WallsOf(s loopstate.State) string {
 	if s.Sandbox != sandbox.Workspace {
 		return ""
@@ -92,7 +92,7 @@ func (p Patch) Over(l Limits, promise string) (Limits, string) {
 	return p.Given.Over(l), promise
 }
 
-// apply writes the patch into a state file.
+// Apply writes the patch into a state file.
 func (p Patch) Apply(s *loopstate.State) {
 	s.Given = p.Given.Or(s.Given)
 	s.Accept = s.Accept || p.Accept
@@ -107,10 +107,10 @@ func (p Patch) Apply(s *loopstate.State) {
 // ErrNoRun says that there is no run that could be ended.
 var ErrNoRun = errors.New("no run is under way: the loop waits, is paused, or checks what the last one promised")
 
-// hatOf is the hat that a loop wears, or wore last.
+// HatOf is the hat that a loop wears, or wore last.
 func HatOf(s loopstate.State) string { return cmp.Or(s.Turn, s.Hat) }
 
-// isUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row
+// IsUnpriced says whether a cost cap can't be enforced any more, after so many runs in a row
 // of which nobody knows what they cost.
 func IsUnpriced(inARow int, l Limits) bool {
 	return l.MaxCostUSD > 0 && l.MaxUnknown > 0 && inARow >= l.MaxUnknown

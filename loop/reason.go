@@ -66,12 +66,12 @@ type Ending struct {
 	OfMachine bool        // it is about where it ran: on another machine it may go well
 	Untouched bool        // nothing is done to the state file: it is gone, or the user's to mend
 	HandsOn   bool        // another process goes on where it stands: what it waits for stays as it is
-	Kept      bool        // the state file is removed, and the registry has with what the loop goes on
+	Kept      bool        // the loop can go on, with what the registry has: its state file is removed
 	What      string      // in words: "stopped"
 	Why       string      // in words: "iteration limit reached"; "" when What says all
 	Remedies  []Remedy    // what can be done in an editor, the safest first
 	Caution   string      // what to know before going on, a sentence; "" when there is nothing
-	Advice    string      // what helps, to who sits at a terminal; "" when there is nothing to say
+	Advice    string      // what helps, told at a terminal of a loop that failed; "" when there is nothing to say
 }
 
 // What can be done about a loop at a limit, and about one that was left.
@@ -127,7 +127,8 @@ func (r StopReason) Ending() Ending {
 	return Ending{Reason: r, Class: ClassError, State: StateEnded, What: "ended", Why: strings.ReplaceAll(string(r), "_", " ")}
 }
 
-// Capped says whether the loop stopped because it has used up a limit of the user's.
+// Capped says whether the loop stopped because it has used up a limit of the user's, and goes on when that is raised:
+// programs end with 2 then, and a loop of a fleet is resumed with a higher one.
 func (r StopReason) Capped() bool {
 	e := r.Ending()
 	return e.Limit != "" && e.State == StateEnded

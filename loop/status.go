@@ -142,7 +142,7 @@ type Status struct {
 	SessionFile   string // "": the loop isn't kept
 }
 
-// treeOf is the worktree of ours that a folder is in, nil for none.
+// TreeOf is the worktree of ours that a folder is in, nil for none.
 func TreeOf(folder string) *worktree.Tree {
 	if tree, ok := worktree.Find(folder); ok {
 		return &tree

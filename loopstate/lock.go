@@ -44,7 +44,7 @@ type Owner struct {
 	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
 	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
 	Allowed      []string  `json:"allowed,omitempty"`   // what they needn't ask for any more
-	Since        time.Time `json:"since,omitzero"`      // when the iteration began that runs; zero: none does
+	Since        time.Time `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
 	Tool         *Worker   `json:"tool,omitempty"`      // that runs, for others to show
 	AtWork       []Worker  `json:"atWork,omitempty"`    // in steps and reviews, for the same
 	Agents       []Agent   `json:"agents,omitempty"`

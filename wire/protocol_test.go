@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -186,6 +187,24 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 		}
 		if !strings.Contains(string(examples), `"`+key+`":`) {
 			t.Errorf("no file in testdata/wire has the key %s", key)
+		}
+	}
+}
+
+// A key of the status may have the name of a key elsewhere: its own section explains it.
+func TestEveryKeyOfALoopsStatusIsExplainedThere(t *testing.T) {
+	doc, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	section := regexp.MustCompile(`(?s)\n## 5\. .*?\n## `).Find(doc)
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[LoopStatus]()) {
+		key, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if key == "" || key == "-" {
+			continue
+		}
+		if !regexp.MustCompile(`\b` + key + `\b`).Match(section) {
+			t.Errorf("section 5 of docs/PROTOCOL.md doesn't explain the key %s", key)
 		}
 	}
 }

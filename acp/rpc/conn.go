@@ -39,7 +39,7 @@ func Errorf(code int, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// message is any message of JSON-RPC 2.0. A request has a Method and an ID, a notification no ID,
+// Message is any message of JSON-RPC 2.0. A request has a Method and an ID, a notification no ID,
 // an answer no Method.
 type Message struct {
 	Version string          `json:"jsonrpc"`

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// codeAction answers textDocument/codeAction; never nil.
+// CodeAction answers textDocument/codeAction; never nil.
 func (d *Documents) CodeAction(p protocol.CodeActionParams) []protocol.CodeAction {
 	actions := []protocol.CodeAction{}
 	doc := d.get(p.TextDocument.URI)

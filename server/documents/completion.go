@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 )
 
-// completion returns what can be written at a position; never nil.
+// Completion returns what can be written at a position; never nil.
 func (d *Documents) Completion(p protocol.CompletionParams) *protocol.CompletionList {
 	list := &protocol.CompletionList{Items: []protocol.CompletionItem{}}
 	doc := d.get(p.TextDocument.URI)

@@ -83,7 +83,7 @@ func splits(text string, offset int) bool {
 	return !utf8.RuneStart(text[offset]) || text[offset-1] == '\r' && text[offset] == '\n'
 }
 
-// diagnostic answers textDocument/diagnostic.
+// Diagnostic answers textDocument/diagnostic.
 func (d *Documents) Diagnostic(p protocol.DocumentDiagnosticParams) protocol.DocumentDiagnosticReport {
 	found := []protocol.Diagnostic{}
 	if doc := d.get(p.TextDocument.URI); doc != nil {

@@ -95,7 +95,7 @@ func newDocument(u uri.URI, version int32, text string, utf8 bool) *document {
 // isCut says whether there is more than what is looked at.
 func (doc *document) isCut() bool { return len(doc.text) < len(doc.whole) }
 
-// documents keeps the open documents. It reads what the editor has, never the disk.
+// Documents keeps the open documents. It reads what the editor has, never the disk.
 type Documents struct {
 	ed      client.Editor
 	env     Env
@@ -157,7 +157,7 @@ func (d *Documents) DidOpen(p openParams) {
 	d.set(p.TextDocument.URI, p.TextDocument.Version, p.TextDocument.Text)
 }
 
-// didChange takes the last whole text: that is how the server said it syncs.
+// DidChange takes the last whole text: that is how the server said it syncs.
 func (d *Documents) DidChange(p changeParams) {
 	for _, change := range slices.Backward(p.ContentChanges) {
 		if change.Range == nil {
@@ -215,7 +215,7 @@ func docKey(u uri.URI) string {
 	return string(u)
 }
 
-// openText is the text of the document at a path as its editor has it, saved or not.
+// OpenText is the text of the document at a path as its editor has it, saved or not.
 func (d *Documents) OpenText(path string) (text string, ok bool) {
 	d.mu.Lock()
 	open := maps.Clone(d.open)

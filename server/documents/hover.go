@@ -43,7 +43,7 @@ func (doc *document) keyFile() (f keyFile, ok bool) {
 	return keyFile{}, false
 }
 
-// hover explains the key at a position; nil where there is none.
+// Hover explains the key at a position; nil where there is none.
 func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// codeLens answers textDocument/codeLens.
+// CodeLens answers textDocument/codeLens.
 func (d *Documents) CodeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	doc := d.get(p.TextDocument.URI)
 	if doc == nil {

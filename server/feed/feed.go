@@ -26,7 +26,7 @@ const (
 	MaxUpdates = maxNotification - envelopeSize
 )
 
-// feed tells the editor what a loop does: it follows the loop's journal, and observes the loop for
+// Feed tells the editor what a loop does: it follows the loop's journal, and observes the loop for
 // its progress and status. It never keeps the agent waiting: a slow editor is told later, and more
 // at once.
 type Feed struct {

@@ -32,7 +32,7 @@ const (
 	// maxDenials and maxStalls are iterations in a row that end a loop.
 	maxDenials = 2
 	maxStalls  = 2
-	// shortRun: a run that ends well sooner, without a tool call, may have done
+	// ShortRun: a run that ends well sooner, without a tool call, may have done
 	// nothing. From the second in a row on they are paced.
 	ShortRun = 2 * time.Second
 	// RateLimitSlack is added to the time at which a provider says it's ready.

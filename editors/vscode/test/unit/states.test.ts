@@ -33,7 +33,7 @@ function forgotten(l: LoopStatus): string[] {
   const node = roots(tree({ loops: [l] }))[0]!;
   check(node.label === l.title && node.description!.includes(l.text!) && node.hover!().includes('| Now |'), 'the tree');
   const links = tooltip(model(l), 0);
-  for (const { label } of l.details ?? []) check(links.includes(`| ${label} |`), `the tooltip: ${label}`);
+  for (const { label } of l.details ?? []) check(links.includes(`| ${label.replaceAll(' ', '\u00a0')} |`), `the tooltip: ${label}`);
   for (const can of canOf(l)) {
     const { command } = doing(can) ?? {};
     check(Boolean(command), `can.ts: ${can}`);
