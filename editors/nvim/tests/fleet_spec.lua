@@ -158,7 +158,7 @@ it('shows loops of a real bus, and does with them what all others know', functio
   local here = '--listen=127.0.0.1:0'
   local bus = part(base, 'nats://[%d.:]+', 'serve', here, '--dir=' .. base .. '/bus')
   local at = '--bus=' .. bus
-  part(base, 'ready', 'worker', '--name=box-1', '--slots=2', '--dir=' .. base .. '/work', at)
+  part(base, 'ready', 'worker', '--name=box-1', '--sandbox=off', '--slots=2', '--dir=' .. base .. '/work', at)
   local function submit(name, ...)
     local task = { '--repo=' .. app, '--name=' .. name, '--backend=pi', ... }
     run(vim.list_extend({ vim.env.RALPH_FLEET_BIN, 'submit', at }, task), nil, user(base))

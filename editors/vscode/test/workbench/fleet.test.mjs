@@ -31,7 +31,7 @@ const fleet = (...args) => promisify(execFile)(program, [...args, '--bus', bus],
 
 before(async () => {
   bus = /url=(\S+)/.exec(await part('the bus is ready', 'serve', '--dir', path.join(dir, 'bus'), '--listen', '127.0.0.1:0'))[1];
-  await part('msg=ready', 'worker', '--bus', bus, '--name', 'box-1', '--dir', path.join(dir, 'worker'));
+  await part('msg=ready', 'worker', '--bus', bus, '--name', 'box-1', '--sandbox', 'off', '--dir', path.join(dir, 'worker'));
 });
 after(async () => {
   for (const child of started.reverse()) {
