@@ -155,10 +155,10 @@ it('shows loops of a real bus, and does with them what all others know', functio
   run({ 'git', 'config', 'user.email', 'ann@example.com' }, app)
   run({ 'git', 'add', '-A' }, app)
   run({ 'git', 'commit', '-qm', 'first' }, app)
-  local here = '--listen=127.0.0.1:0'
+  local here, work = '--listen=127.0.0.1:0', '--dir=' .. base .. '/work'
   local bus = part(base, 'nats://[%d.:]+', 'serve', here, '--dir=' .. base .. '/bus')
   local at = '--bus=' .. bus
-  part(base, 'ready', 'worker', '--name=box-1', '--sandbox=off', '--slots=2', '--dir=' .. base .. '/work', at)
+  part(base, 'ready', 'worker', '--name=box-1', '--sandbox=off', '--slots=2', work, at)
   local function submit(name, ...)
     local task = { '--repo=' .. app, '--name=' .. name, '--backend=pi', ... }
     run(vim.list_extend({ vim.env.RALPH_FLEET_BIN, 'submit', at }, task), nil, user(base))
