@@ -129,7 +129,7 @@ export class Chat {
 export function offerMcp(sidecar: Sidecar, subscriptions: vscode.Disposable[]): McpProvider | undefined {
   const lm = vscode.lm as typeof vscode.lm & Partial<McpHost>;
   const { McpStdioServerDefinition: Definition } = vscode as unknown as { McpStdioServerDefinition?: McpDefinition };
-  if (!lm.registerMcpServerDefinitionProvider || !Definition) return undefined;
+  if (!lm.registerMcpServerDefinitionProvider || !Definition || isBefore(1, 101)) return undefined; // 1.100 has it for extensions of its own
   const provider: McpProvider = {
     provideMcpServerDefinitions: async () => {
       const { path, version } = await sidecar.find();
@@ -140,6 +140,11 @@ export function offerMcp(sidecar: Sidecar, subscriptions: vscode.Disposable[]): 
   };
   subscriptions.push(lm.registerMcpServerDefinitionProvider('ralph.mcp', provider));
   return provider;
+}
+
+function isBefore(major: number, minor: number): boolean {
+  const [isMajor = 0, isMinor = 0] = vscode.version.split('.').map(Number);
+  return isMajor < major || isMajor === major && isMinor < minor;
 }
 
 /** What VS Code has of it since 1.101. */

@@ -15,6 +15,7 @@ test('what is typed while an agent floods is seen', { timeout: 1_800_000 }, asyn
       await w.page.locator('.tab').filter({ hasText: 'flood 100000' }).first().waitFor();
       const inBox = await typingIn(w.page, w.transcript().locator('#composer textarea'));
       await w.page.keyboard.press('Control+1');
+      await until('the keys in the editor', () => w.page.evaluate(() => Boolean(document.activeElement?.closest('.editor-instance'))));
       const during = await typing(w.page, letters);
       await w.screenshot('flood');
       await until('the end', async () => /Ralph done/.test(await w.status().textContent()));
