@@ -14,10 +14,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: { 'PROMPT.md': 'wait\n' }, colorScheme: 'dark',
-      keybindings: [
-        ...Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
-        { key: 'ctrl+alt+w', command: 'workbench.action.openWalkthrough', args: 'ralph-lsp.ralph#start' },
-      ],
+      keybindings: Object.entries(starts).map(([key, args]) => ({ key: `ctrl+alt+${key}`, command: 'ralph.start', args })),
     });
     await w.run('Ralph: Focus on Loops View');
   });
@@ -31,7 +28,8 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
     const ticked = () => boxes.evaluateAll((all) => all.map((e) => e.getAttribute('aria-checked')));
     const isRight = async () => (await ticked()).slice(-want.length).join() === want.join();
     for (let patience = 5_000; ; patience *= 2) { // VS Code never draws a tick that comes while it builds the page, which may take long
-      await key('w');
+      await w.run('Welcome: Open Walkthrough...');
+      await w.choose('Your First Ralph Loop');
       await until('the page', async () => (await ticked()).length >= 3);
       if (await until('the ticks', isRight, patience).then(() => true, () => false)) return;
       if (patience > 100_000) throw new Error(`the steps are ${await ticked()}, want ${want}`);
