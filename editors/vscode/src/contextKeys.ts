@@ -10,12 +10,17 @@ export const reached = (key: 'hasAgent' | 'hasStarted' | 'hasWatched'): void => 
 
 export function keepContextKeys(loops: Loops): vscode.Disposable {
   let last = new Set<string>();
+  let hasStarted = false;
   const update = () => {
     const now = new Set(loops.status.flatMap(canOf).map((can) => `ralph.can.${can}`));
     if (loops.server.state === 'running') now.add('ralph.available');
     if (loops.server.state === 'failed') now.add('ralph.failed');
     if (loops.status.some((l) => l.live)) now.add('ralph.running');
-    if (loops.status.length + loops.past.length > 0) now.add('ralph.hasStarted').add('ralph.hasAgent');
+    if (!hasStarted && loops.status.length + loops.past.length > 0) { // a server that starts again knows of no loop for a moment
+      hasStarted = true;
+      reached('hasStarted');
+      reached('hasAgent');
+    }
     if (loops.status.some((l) => l.worktree)) now.add('ralph.hasWorktree');
     for (const key of new Set([...last, ...now])) {
       if (last.has(key) !== now.has(key)) void vscode.commands.executeCommand('setContext', key, now.has(key));

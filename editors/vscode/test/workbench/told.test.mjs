@@ -22,7 +22,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   const it = (name, body) => test(name, () => w.step(name, body));
   const key = (n) => w.page.keyboard.press(`Control+Alt+${n}`);
 
-  /** Which steps of the walkthrough are ticked, the last ones: an agent, a start, a look. */
+  /** Which steps of the walkthrough are ticked, the last ones: a start, a look. That an agent is there may be known before VS Code listens. */
   const ticks = async (...want) => {
     const boxes = w.page.locator('.getting-started-step [data-done-step-id]');
     const ticked = () => boxes.evaluateAll((all) => all.map((e) => e.getAttribute('aria-checked')));
@@ -87,7 +87,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   });
 
   it('has ticked the start, and the look at the transcript that came with it', async () => {
-    await ticks(true, true, true);
+    await ticks(true, true);
   });
 
   it('understands the texts of other tools', async () => {
