@@ -24,8 +24,10 @@ const (
 	inWalls = "--sandbox=" + sandbox.Workspace
 	noWalls = "--sandbox=" + sandbox.Off
 	ofAgent = "--backend="
-	anAgent = "agent=" // in what a worker has
 )
+
+// HasAgent is what a worker has where an agent is installed (Worker.Has).
+func HasAgent(name string) string { return "agent=" + name }
 
 // last is the last of a task's flags that begins so; "" where none does.
 func (t Task) last(prefix string) string {
@@ -48,7 +50,7 @@ func (w *Worker) unfit(r Record) string {
 	}
 	wanted := slices.Clone(r.On)
 	if agent := cmp.Or(r.Agent, strings.TrimPrefix(r.last(ofAgent), ofAgent)); slices.Contains(w.Agents, agent) {
-		wanted = append(wanted, anAgent+agent)
+		wanted = append(wanted, HasAgent(agent))
 	}
 	if slices.ContainsFunc(wanted, func(label string) bool { return !slices.Contains(w.Has, label) }) {
 		return "it needs " + strings.Join(wanted, ", ")

@@ -11,7 +11,7 @@ type Presence struct {
 	Version string        `json:"version,omitempty"`
 	Slots   int           `json:"slots"`
 	Busy    int           `json:"busy"`              // slots that run an iteration
-	Labels  []string      `json:"labels,omitempty"`  // for people
+	Labels  []string      `json:"labels,omitempty"`  // that it was given, for people
 	Failed  int           `json:"failed,omitempty"`  // attempts in a row that failed there
 	Problem string        `json:"problem,omitempty"` // of the last one of these
 	Since   time.Time     `json:"since"`

@@ -28,7 +28,7 @@ type Worker struct {
 	MinFree uint64 // MiB of the disk that stay free: with less it takes no loop
 	Log     *slog.Logger
 	Version string
-	Labels  []string // what people should know of it
+	Labels  []string // that its owner gave it
 	Has     []string // what loops may ask for: Labels, "os=linux", "agent=pi"
 	Agents  []string // the known ones: a loop of one of these needs a worker that has it
 	Walls   bool     // around each loop; it takes none that was submitted to be without

@@ -83,7 +83,7 @@ func (w *worker) complete(ctx context.Context) (err error) {
 	for _, name := range w.Agents {
 		if agent, err := backends.Lookup(name); err == nil {
 			if _, err := agent.Find(); err == nil {
-				w.Has = append(w.Has, "agent="+name)
+				w.Has = append(w.Has, fleet.HasAgent(name))
 			}
 		}
 	}
