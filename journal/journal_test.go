@@ -389,3 +389,32 @@ func TestHowFarAToolHasComeIsForWhoListens(t *testing.T) {
 		t.Errorf("%v, %v", info.Size(), err)
 	}
 }
+
+// Who reads up to a place is told of what came behind it meanwhile, or would wait for ever.
+func TestWhatABoundedPageLeavesIsNews(t *testing.T) {
+	inHome(t)
+	l := begin("ralph-a")
+	f := l.log.Follow(l.log.Begun(), 0)
+	l.iterate(1)
+	before := l.log.End()
+	l.iterate(2)
+	l.log.End()
+	for len(f.News) > 0 {
+		<-f.News
+	}
+	if page, _, err := f.Next(t.Context(), Options{Before: before}); err != nil || len(page.Items) == 0 || page.More {
+		t.Fatalf("read %d updates, more %v, %v", len(page.Items), page.More, err)
+	}
+	if len(f.News) == 0 {
+		t.Error("what is behind the page is no news")
+	}
+	if _, _, err := f.Next(t.Context(), Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for len(f.News) > 0 {
+		<-f.News
+	}
+	if _, _, err := f.Next(t.Context(), Options{Before: l.log.End()}); err != nil || len(f.News) > 0 {
+		t.Errorf("nothing waits, and it is news, %v", err)
+	}
+}

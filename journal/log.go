@@ -452,6 +452,9 @@ func (f *Follower) Next(ctx context.Context, o Options) (page Page, after string
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.at, f.cursor = at, page.Cursor
+	if o.Before != "" && l.waiting() > at { // it came while this wasn't read yet, and was no news then
+		f.signal()
+	}
 	if page.Reset { // it lagged behind what is kept
 		after = ""
 	}

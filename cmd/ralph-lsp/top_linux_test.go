@@ -35,7 +35,8 @@ ralph-lsp cancel
 	term.await("the next run is told")
 	state, err := os.ReadFile(".pi/ralph-loop.local.md")
 	must(err)
-	write(t, ".pi/ralph-loop.local.md", strings.Replace(string(state), "max_iterations: 3", "max_iterations: 9", 1))
+	write(t, ".pi/changed", strings.Replace(string(state), "max_iterations: 3", "max_iterations: 9", 1))
+	must(os.Rename(".pi/changed", ".pi/ralph-loop.local.md")) // while half of it is there no loop is
 	term.await("a: deny, once")
 	term.types("a")
 	term.await("> Keep the Limits")
