@@ -304,7 +304,7 @@ function processes(text) {
 }
 
 /** Clicks, and says whether that was done: on a busy machine it may be, and the time over. */
-const clicked = (locator) => locator.click({ timeout: 2000, noWaitAfter: true }).then(() => true, (e) => e.message.includes('performing click action'));
+export const clicked = (locator) => locator.click({ timeout: 2000, noWaitAfter: true }).then(() => true, (e) => e.message.includes('performing click action'));
 
 /** Polls until check is true. */
 export async function until(what, check, ms = waitTimeout) {
