@@ -41,6 +41,7 @@ The exit codes are those of ralph-lsp run.`,
 			dir = e.Folder
 		}
 		w := watcher{dir: dir, asks: asks}
+		w.status.Store(new(loop.Status))
 		if err := w.find(cmd, args); err != nil {
 			return err
 		}
@@ -69,9 +70,9 @@ type watcher struct {
 	asking   atomic.Bool // it does so now
 	story    journal.Story
 	cursor   string
-	status   atomic.Pointer[loop.Status]
-	spent    atomic.Int64 // nanoseconds, by the iterations that are over
-	end      *loop.End    // the last of the loop, as far as the story was read; nil: it goes on
+	status   atomic.Pointer[loop.Status] // as it was last seen
+	spent    atomic.Int64                // nanoseconds, by the iterations that are over
+	end      *loop.End                   // the last of the loop, as far as the story was read; nil: it goes on
 }
 
 // find finds the loop, and where its current iteration begins.
@@ -216,15 +217,15 @@ func (w *watcher) follow(ctx context.Context) error {
 
 // isDriven asks whether some process drives the loop.
 func (w *watcher) isDriven() bool {
-	status, _, owned, err := loop.FolderStatus(w.dir)
-	switch {
-	case err == nil && status.LoopID == w.loopID:
-		w.status.Store(&status)
-		return owned
-	case errors.Is(err, fs.ErrNotExist): // its file is removed before its end is written
-		return owned && w.status.Load() != nil
+	status, owner, owned, err := loop.FolderStatus(w.dir)
+	if err != nil { // its file can't be read, or was removed: that comes before the end is written
+		return owned && owner.LoopID == w.loopID
 	}
-	return false
+	if status.LoopID != w.loopID {
+		return false
+	}
+	w.status.Store(&status)
+	return owned
 }
 
 // read shows what is new in the story.
