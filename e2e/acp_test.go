@@ -85,7 +85,9 @@ func TestWordsReachAnAgentOfTheProtocol(t *testing.T) {
 	p := prepareACP(t, claudeACP, fakemodel.Script{Turns: []fakemodel.Turn{told, does(claude.bash("touch begun; " + untilFile("go"))), says("I went on with that file.")}})
 	p.asks()
 	p.answer(p.question("touch begun"), "once")
-	p.await("the tool", func(update) bool { return p.exists("begun") })
+	if p.poll("tool", func() bool { return p.exists("begun") }) {
+		p.fatalf("ended before the tool ran")
+	}
 	if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
 		t.Fatal(err)
 	}

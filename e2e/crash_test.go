@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -41,23 +42,32 @@ func (p *program) again() *program {
 // the program has ended.
 func (p *program) awaitSpent(usd float64) (ended bool) {
 	p.t.Helper()
-	look := time.NewTicker(5 * time.Millisecond) // no other process can be told of a change
+	return p.poll(fmt.Sprintf("record of more than $%v", usd), func() bool {
+		m := costInRecord.FindSubmatch(p.record())
+		if m == nil {
+			return false
+		}
+		spent, err := strconv.ParseFloat(string(m[1]), 64)
+		return err == nil && spent > usd
+	})
+}
+
+// poll waits for something that no update tells, or until the program has ended.
+func (p *program) poll(what string, isThere func() bool) (ended bool) {
+	p.t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
 	defer look.Stop()
 	timeout := time.After(patience)
-	for {
-		if m := costInRecord.FindSubmatch(p.record()); m != nil {
-			if spent, _ := strconv.ParseFloat(string(m[1]), 64); spent > usd {
-				return false
-			}
-		}
+	for !isThere() {
 		select {
 		case <-p.exited:
 			return true
 		case <-timeout:
-			p.fatalf("nobody has written down that more than $%v are spent", usd)
+			p.fatalf("no %s after %s", what, patience)
 		case <-look.C:
 		}
 	}
+	return false
 }
 
 // TestLimitsHoldAcrossCrashes kills the loop with SIGKILL in a long tool that a message of
