@@ -5,16 +5,14 @@ package orchestrator
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"unicode"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
@@ -32,15 +30,36 @@ type Result struct {
 	Notes      []Note // what has no counterpart, and what means something else; by line
 }
 
-// A converter takes over key by key what it knows. What nobody has asked for then has no counterpart.
+// A converter takes over the keys that rows know. What nobody has asked for then has no counterpart.
 type converter struct {
-	document
 	root    *field
 	builtin []string // names of the known backends
 	backend string   // the loop's own
 	promise string   // what ends a loop there
 	hats    []*hat
+	hat     *hat // whose rows are at hand
 	notes   []Note
+
+	tables []string          // of the new file, in their order
+	lines  map[string]string // by table
+}
+
+// hat is one of the file's, and of ours.
+type hat struct {
+	*field
+	hats.Hat
+}
+
+const heading = `# Settings of ralph-lsp for this folder, taken over from a file of ralph-orchestrator;
+# docs/CONFIG.md has all keys. What they run or loosen counts when the file is
+# trusted: ralph-lsp trust
+`
+
+// about says what tables of the new file are for.
+var about = map[string]string{
+	"limits":     "# when a loop ends although nobody promised that it is done; 0 is no limit\n",
+	"completion": "# how the agent says that it is done\n",
+	"verify":     "# a promise counts when this passes\n",
 }
 
 // Convert reads a file. builtin are the names of the known backends. Errors are
@@ -50,156 +69,75 @@ func Convert(data []byte, builtin []string) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	c := &converter{document: newDocument(), root: root, builtin: builtin, backend: config.Auto}
-	file, prompt := c.said("event_loop.prompt_file"), c.said("event_loop.prompt")
-	result := Result{PromptFile: "PROMPT.md", Prompt: c.text(prompt)}
-	if c.set("", "prompt_file", quote(c.text(file)), file) {
-		if result.PromptFile = file.text; result.Prompt != "" {
-			result.Prompt = ""
-			c.notef(prompt.at, "event_loop.prompt is left out: there is a prompt_file beside it")
+	c := &converter{root: root, builtin: builtin, backend: config.Auto, promise: promises.DefaultWord, lines: map[string]string{}}
+	c.promise = cmp.Or(root.key("completion_promise").text, root.at("event_loop.completion_promise").text, c.promise)
+	c.readHats()
+	for _, r := range rows {
+		c.take(root, r)
+	}
+	for _, adapter := range root.key("adapters").tables() {
+		adapter.key("enabled")
+		if table := "backends." + adapter.name; slices.Contains(builtin, adapter.name) && !strings.Contains(c.lines[table], "args = ") {
+			c.take(adapter, row{theirs: "args", table: table, ours: "args", turn: texts})
 		}
 	}
-	for _, l := range limits {
-		c.setLimit(l.ours, c.said("event_loop."+l.theirs))
+	for _, c.hat = range c.hats {
+		for _, r := range hatRows {
+			r.table = "hats." + c.hat.Name
+			c.take(c.hat.field, r)
+		}
 	}
-	c.setAgent()
-	c.setGates(c.get(c.root, "backpressure"))
-	promise := c.said("event_loop.completion_promise")
-	c.promise = cmp.Or(c.text(promise), promises.DefaultWord)
-	if c.promise != promises.DefaultWord && c.set("completion", "promise", quote(c.promise), promise) {
-		c.notef(promise.at, "completion_promise means: the agent's last message has <promise>%s</promise> on a line of its own", c.promise)
+	result := Result{PromptFile: cmp.Or(root.key("prompt_file").text, root.at("event_loop.prompt_file").text, "PROMPT.md")}
+	if !strings.Contains(c.lines[""], "prompt_file = ") {
+		result.Prompt = cmp.Or(root.key("prompt").text, root.at("event_loop.prompt").text)
 	}
-	result.Prompt = c.setHats(result.Prompt)
-	result.Settings = c.render()
-	told := c.notes
-	c.notes = nil
-	c.tellUnused(c.root)
-	result.Notes = append(c.notes, told...)
-	slices.SortStableFunc(result.Notes, func(a, b Note) int { return a.Line - b.Line })
+	if rules := root.at("core.guardrails"); len(c.hats) == 0 && result.Prompt != "" {
+		result.Prompt = withRules(result.Prompt, rules.texts())
+	} else {
+		rules.isUsed = len(c.hats) > 0
+	}
+	c.tellUnused(root)
+	slices.SortStableFunc(c.notes, func(a, b Note) int { return a.Line - b.Line })
+	result.Settings, result.Notes = []byte(heading), c.notes
+	for _, table := range c.tables {
+		result.Settings = append(result.Settings, "\n"+about[table]+header(table)+c.lines[table]...)
+	}
 	if len(result.Settings) > config.MaxSize {
 		return Result{}, &Error{0, fmt.Sprintf("has more instructions than fit into a ralph.toml of %d bytes; put the longest into files, and name them there as instructions_file", config.MaxSize)}
 	}
 	if why := mistake(result.Settings, builtin); why != "" {
-		return Result{}, &Error{root.line, "can't be taken over: " + why}
+		return Result{}, &Error{1, "can't be taken over: " + why}
 	}
 	return result, nil
 }
 
-// get is a key of a table.
-func (c *converter) get(table *field, key string) *field {
-	if table.line > 0 && table.kind != yaml.MappingNode && !table.isOff() {
-		c.notef(table.line, "what stands here is left out: it isn't a table of keys")
-	}
-	for _, f := range table.list {
-		if f.key == key {
-			if f.isUsed = true; !f.isNull {
-				return f
-			}
+// take puts what a row knows into the new file, if it may stand there.
+func (c *converter) take(from *field, r row) {
+	if r.table == ofAgent {
+		if c.backend == config.Auto {
+			return
 		}
+		r.table += c.backend
 	}
-	return &field{}
-}
-
-// said is a key by its path in the second version. The first version's key for the same wins.
-func (c *converter) said(path string) *field {
-	older := &field{}
-	for name, newer := range flat {
-		if newer == path {
-			older = c.get(c.root, name)
-		}
+	f := from.at(r.theirs)
+	if older := from.key(r.first); r.first != "" && older.line > 0 {
+		f = older
 	}
-	table, key, _ := strings.Cut(path, ".")
-	if f := c.get(c.get(c.root, table), key); older.at == 0 {
-		return f
-	}
-	return older
-}
-
-// names are the keys of a table that the file chooses.
-func (c *converter) names(table *field) []*field {
-	c.get(table, "")
-	if table.kind != yaml.MappingNode {
-		return nil
-	}
-	for _, f := range table.list {
-		f.isUsed = true
-	}
-	return table.list
-}
-
-// text is a text; "" for what isn't one.
-func (c *converter) text(f *field) string {
-	if f.at > 0 && f.kind != yaml.ScalarNode {
-		c.note(f, "is left out: it isn't a text")
-		f.list = nil
-	}
-	return f.text
-}
-
-// texts is a list of texts; a text alone is a list of one.
-func (c *converter) texts(f *field) (all []string) {
-	items := f.list
-	if f.kind == yaml.ScalarNode {
-		items = []*field{f}
-	}
-	for _, item := range items {
-		if f.kind == yaml.MappingNode || item.kind != yaml.ScalarNode {
-			c.notef(item.line, "%s is left out: it isn't a list of texts", f.path)
-			f.list = nil
-			return nil
-		}
-		all = append(all, item.text)
-	}
-	return all
-}
-
-// tellUnused says what of a table means nothing here.
-func (c *converter) tellUnused(table *field) {
-	for _, f := range table.list {
-		switch {
-		case f.isUsed && f.kind == yaml.MappingNode:
-			c.tellUnused(f)
-		case !f.isUsed && !f.isOff() && f.at > 0 && !strings.HasPrefix(f.path, "_"): // anchors, by their convention
-			c.leaveOut(f, cmp.Or(instead[f.path], instead["."+f.key]))
-		}
-	}
-}
-
-// note says what became of a key.
-func (c *converter) note(f *field, format string, args ...any) {
-	c.notef(f.at, "%s "+format, append([]any{f.path}, args...)...)
-}
-
-func (c *converter) notef(line int, format string, args ...any) {
-	if n := (Note{line, fmt.Sprintf(format, args...)}); !slices.Contains(c.notes, n) {
-		c.notes = append(c.notes, n)
-	}
-}
-
-func (c *converter) leaveOut(f *field, why string) {
-	if why != "" {
-		why = ": " + why
-	}
-	c.note(f, "has no counterpart%s", why)
-}
-
-// set puts a value into the new file if it may stand there. "" is none.
-func (c *converter) set(table, key, value string, from *field) bool {
+	value, known := r.turn(c, f), append([]string{c.backend}, c.builtin...) // the loop's own may be described later
+	line := r.ours + " = " + value + "\n"
 	if value == "" {
-		return false
+		f.isUsed = false
+	} else if why := mistake([]byte(header(r.table)+line), known); why != "" && len(value) <= config.MaxSize/2 { // that all of it is too long is said of the whole
+		f.isUsed, f.why = false, why
+	} else {
+		if !slices.Contains(c.tables, r.table) {
+			c.tables = append(c.tables, r.table)
+		}
+		c.lines[r.table] += line
 	}
-	line := key + " = " + value + "\n"
-	if table != "" {
-		line = "[" + table + "]\n" + line
-	}
-	known := append([]string{c.backend}, c.builtin...)                                    // one of the file's own comes later
-	if why := mistake([]byte(line), known); why != "" && len(value) <= config.MaxSize/2 { // that all of it is too long is said of the whole
-		c.note(from, "is left out: %s", why)
-		return false
-	}
-	c.add(table, key, value)
-	return true
 }
+
+func header(table string) string { return strings.TrimPrefix("["+table+"]\n", "[]\n") }
 
 // mistake is what keeps a ralph.toml from being read; "" is nothing.
 func mistake(settings []byte, known []string) string {
@@ -211,79 +149,128 @@ func mistake(settings []byte, known []string) string {
 	return ""
 }
 
-// setLimit takes over a number, with a unit where ours has one.
-func (c *converter) setLimit(key string, f *field) {
-	n, ok := c.number(f, key != "max_cost_usd")
-	value := strconv.FormatFloat(n, 'f', -1, 64)
-	if key == "max_duration" || key == "idle_timeout" {
-		value = quote(span(n))
+// readHats reads the hats with their topics, and says which comes first.
+func (c *converter) readHats() {
+	for _, f := range c.root.key("hats").tables() {
+		if hats.CheckTopic(f.name) != "" || strings.Contains(f.name, ".") {
+			f.isUsed, f.why = false, "its name may have letters, digits, dashes and underscores"
+			continue
+		}
+		h := &hat{f, hats.Hat{Name: f.name}}
+		h.Triggers, h.Publishes = c.topics(h, "triggers"), c.topics(h, "publishes")
+		h.DefaultPublishes = strings.Join(c.topics(h, "default_publishes"), "")
+		c.hats = append(c.hats, h)
 	}
-	if ok {
-		c.set("limits", key, value, f)
-	}
-}
-
-func span(seconds float64) string { return tell.Duration(time.Duration(seconds) * time.Second) }
-
-// number is a limit's, above 0; where it isn't ok, a note says why.
-func (c *converter) number(f *field, isWhole bool) (n float64, ok bool) {
-	n, err := strconv.ParseFloat(strings.ReplaceAll(f.text, "_", ""), 64)
+	takesAll := func(h *hat) bool { return slices.Contains(h.Triggers, "*") } // the first that listens gets a topic, so these come last
+	others := slices.DeleteFunc(slices.Clone(c.hats), takesAll)
+	c.hats = append(others, slices.DeleteFunc(c.hats, func(h *hat) bool { return !takesAll(h) })...)
 	switch {
-	case f.at == 0:
-	case err != nil || n != n || n < 0:
-		c.note(f, "is left out: it isn't a number")
-	case n == 0:
-		c.note(f, "is left out: 0 would mean no limit here")
-	case isWhole && (math.Trunc(n) != n || n > 1e9):
-		c.note(f, "is left out: it is no whole number up to 1000000000")
+	case len(c.hats) == 0:
+	case c.ring().HandsOver():
+		c.begin()
 	default:
-		return n, true
+		c.note(c.hats[0].field, "hands nothing over, nor does another: none has triggers; choose one at a start: ralph-lsp run --hat %s", c.hats[0].Name)
 	}
-	return 0, false
 }
 
-// flat are the keys of the first version, with those of the second.
-var flat = map[string]string{
-	"agent": "cli.backend", "prompt_file": "event_loop.prompt_file", "prompt": "event_loop.prompt",
-	"completion_promise": "event_loop.completion_promise", "max_iterations": "event_loop.max_iterations",
-	"max_runtime": "event_loop.max_runtime_seconds", "max_cost": "event_loop.max_cost_usd",
-	"idle_timeout": "event_loop.idle_timeout_secs",
+// begin says with which hat a loop begins: the one that the file's first topic wakes, or has
+// the name of, else one that no other hat wakes.
+func (c *converter) begin() {
+	start := cmp.Or(c.root.at("event_loop.starting_event").text, c.root.at("event_loop.starting_hat").text)
+	woken := c.ring().Woken(start)
+	find := func(is func(*hat) bool) *hat {
+		if i := slices.IndexFunc(c.hats, is); i >= 0 {
+			return c.hats[i]
+		}
+		return nil
+	}
+	listens := func(h *hat) bool { return len(h.Triggers) > 0 }
+	isFirst := func(h *hat) bool {
+		return slices.Contains(h.Triggers, hats.Start) || slices.Contains(h.Triggers, "task.start")
+	}
+	first := cmp.Or(
+		find(func(h *hat) bool { return start != "" && (h.Name == woken || woken == "" && h.name == start) }), find(isFirst),
+		find(func(h *hat) bool { return listens(h) && !slices.ContainsFunc(h.Triggers, c.ring().MayPublish) }), find(listens))
+	if isFirst(first) {
+		return
+	}
+	if !c.ring().MayPublish(start) { // nobody else says it
+		first.Triggers = slices.DeleteFunc(first.Triggers, func(t string) bool { return t == start })
+	}
+	first.Triggers = slices.Insert(first.Triggers, 0, hats.Start)
+	c.note(first.field, "listens to %s: a loop begins with it at once, without an iteration that coordinates", hats.Start)
 }
 
-// limits are the keys below event_loop that are one of ours.
-var limits = []struct{ theirs, ours string }{
-	{"max_iterations", "max_iterations"}, {"max_runtime_seconds", "max_duration"}, {"max_cost_usd", "max_cost_usd"},
-	{"max_consecutive_failures", "max_consecutive_failures"}, {"idle_timeout_secs", "idle_timeout"},
+// topics are those that a key of a hat has, without what means nothing here.
+func (c *converter) topics(h *hat, key string) (kept []string) {
+	f := h.key(key)
+	for _, topic := range f.texts() {
+		switch {
+		case topic == c.promise:
+			h.MayFinish = new(true)
+			c.note(f, "has the promise, which is no topic: may_finish = true says that %s may keep it", h.Name)
+		case hats.CheckPattern(topic) != "" || strings.HasPrefix(topic, "human.") || topic == "user.prompt":
+			c.note(f, "is without %q, which isn't a topic here", topic)
+		case !slices.Contains(kept, topic):
+			kept = append(kept, topic)
+		}
+	}
+	return kept
 }
 
-// What there is in place of several keys.
-const (
-	ofSnapshots = "each iteration has a snapshot: ralph-lsp changes, ralph-lsp undo"
-	ofTurns     = "its runs come one after the other"
-)
+// tellUnused says what of a table isn't taken over.
+func (c *converter) tellUnused(table *field) {
+	for _, f := range table.list {
+		switch why := cmp.Or(f.why, instead[f.path], instead["."+f.name]); {
+		case f.isUsed && f.kind == yaml.MappingNode:
+			c.tellUnused(f)
+		case f.isUsed || f.isTold || !f.says() || strings.HasPrefix(f.path, "_"): // anchors, by their convention
+		default:
+			c.note(f, "%s", strings.TrimSuffix("is left out: "+why, ": "))
+		}
+	}
+}
 
-// instead says what there is in place of a key without a counterpart; of a key below another one by its path, or behind a dot.
-var instead = map[string]string{
-	"agent_priority":                    "auto takes the first agent that is installed; name one as backend",
-	".checkpoint_interval":              ofSnapshots,
-	"git_checkpoint":                    ofSnapshots,
-	"event_loop.cooldown_delay_seconds": "iterations follow each other at once, after failures with growing pauses",
-	"event_loop.persistent":             "a loop ends with its promise",
-	"event_loop.cancellation_promise":   "a loop is cancelled by its user",
-	"event_loop.enforce_hat_scope":      "a hat never publishes what it may not",
-	"retry_delay":                       "failures are followed by growing pauses",
-	"core.scratchpad":                   "name the file for notes in the instructions or the prompt",
-	"core.specs_dir":                    "name the folder in the instructions or the prompt",
-	"cli.default_mode":                  "ralph-lsp plan opens the agent's own interface",
-	"cli.idle_timeout_secs":             "it was about the interactive mode; idle_timeout below [limits] is for runs",
-	"memories":                          "what the next run has to know stands in files",
-	"tasks":                             "a plan is a file that agents write",
-	"skills":                            "agents find their own",
-	"hooks":                             "nothing of the user's runs around iterations",
-	"RObot":                             "a loop is watched and steered from editors and terminals",
-	".scratchpad":                       "name the file for notes in the instructions",
-	".concurrency":                      ofTurns,
-	".aggregate":                        ofTurns,
-	".import":                           "write the keys of that file here",
-	".tool_permissions":                 "what an agent may do is said by its arguments, args below [backends.NAME]",
+// note says what became of a key.
+func (c *converter) note(f *field, format string, args ...any) {
+	f.isTold = true
+	c.notes = append(c.notes, Note{max(f.line, 1), f.path + " " + fmt.Sprintf(format, args...)})
+}
+
+// quote writes a text as TOML has it, over several lines if it has some; "" is a blank one.
+func quote(s string) string {
+	switch {
+	case strings.TrimSpace(s) == "":
+		return ""
+	case !strings.Contains(s, "\n"):
+		return `"` + escape(s, "") + `"`
+	case strings.Contains(s, `""`) || strings.HasSuffix(s, `"`):
+		return "\"\"\"\n" + escape(s, "\n\t") + `"""`
+	}
+	return "\"\"\"\n" + escape(s, "\n\t\"") + `"""`
+}
+
+// quoteAll writes a list of texts; "" is an empty one.
+func quoteAll(list []string) string {
+	var quoted []string
+	for _, s := range list {
+		quoted = append(quoted, `"`+escape(s, "")+`"`)
+	}
+	return strings.TrimSuffix("["+strings.Join(quoted, ", ")+"]", "[]")
+}
+
+// escape escapes what can't stand between quotes, and what can't be seen, but for some characters.
+func escape(s, but string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case strings.ContainsRune(but, r), r != '"' && r != '\\' && (unicode.IsPrint(r) || unicode.Is(unicode.Zs, r)):
+			b.WriteRune(r)
+		case r == '"' || r == '\\':
+			b.WriteString(`\` + string(r))
+		default:
+			fmt.Fprintf(&b, `\U%08X`, r)
+		}
+	}
+	return b.String()
 }

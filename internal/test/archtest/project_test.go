@@ -23,7 +23,7 @@ var picture = Rules{
 		"cmd/internal/terminal":     {"notify", "loop/engine", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "loopstate", "registry"},
 		"cmd/internal/top":          {"cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
-		"cmd/internal/orchestrator": {"config", "hats", "stream", "stream/promises", "internal/tell"},
+		"cmd/internal/orchestrator": {"config", "hats", "stream/promises", "internal/tell"},
 		"internal/account":          {},
 		"internal/awake":            {},
 		"internal/budget":           {"internal/filelock", "internal/paths", "internal/tell"},
