@@ -2,7 +2,6 @@ package history
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
@@ -14,7 +13,6 @@ type lineNode struct {
 	kind   string
 	id     string
 	parent string
-	stray  bool // parentId is neither an id nor null
 	cwd    string
 	time   string
 	claude bool // it has what only claude's lines have
@@ -29,17 +27,9 @@ func readNode(line []byte) lineNode {
 	isObject := c.Peek() == '{'
 	isClaudes := func() { n.claude = true }
 	c.Members("type", &n.kind, "id", &n.id, "cwd", &n.cwd, "timestamp", &n.time, "version", &n.version,
-		"parentId", func() { n.stray = c.Peek() != '"' && c.Peek() != 'n'; n.parent = c.Text() },
+		"parentId", &n.parent,
 		"sessionId", isClaudes, "parentUuid", isClaudes, "leafUuid", isClaudes)
 	n.ok = isObject && c.Done() && n.kind != ""
-	return n
-}
-
-// strictNode is readNode for lines that other programs should read: they may be
-// more particular about what is JSON.
-func strictNode(line []byte) lineNode {
-	n := readNode(line)
-	n.ok = n.ok && json.Valid(withoutBOM(line))
 	return n
 }
 
