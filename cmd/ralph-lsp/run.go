@@ -251,7 +251,9 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 	}
 	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
 	cfg.Attended = func() bool { return isAttended(cmd) }
-	cfg.Changes.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
+		cfg.Changes.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
 	if !l.once.wanted {
 		cfg.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
 	}
