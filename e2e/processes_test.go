@@ -10,10 +10,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
-const (
-	goneWithin   = time.Minute // every process of a loop, after its end: only what hangs takes longer
-	pollInterval = 20 * time.Millisecond
-)
+// goneWithin is how soon every process of a loop is gone after its end: only what hangs takes longer.
+const goneWithin = time.Minute
 
 // awaitProcesses waits until n processes of the program's have the text in their
 // command lines.
@@ -37,15 +35,13 @@ func awaitProcesses(p *program, n int, text string) {
 // what only the operating system knows; for all else there are channels.
 func poll(p *program, limit time.Duration, complaint func() string) {
 	p.t.Helper()
-	deadline := time.Now().Add(limit)
-	for {
+	for begun := time.Now(); ; proctest.Pause(begun) {
 		said := complaint()
 		if said == "" {
 			return
 		}
-		if time.Now().After(deadline) {
+		if time.Since(begun) > limit {
 			p.fatalf("after %s: %s", limit, said)
 		}
-		time.Sleep(pollInterval)
 	}
 }

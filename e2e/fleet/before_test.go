@@ -34,7 +34,7 @@ func programsOf(t *testing.T, commit string) string {
 	if err := archive.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "bin")+"/", "./cmd/ralph-lsp", "./cmd/ralph-fleet")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin")+"/", "./cmd/ralph-lsp", "./cmd/ralph-fleet")
 	build.Dir = dir
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building %s: %v\n%s", commit, err, out)

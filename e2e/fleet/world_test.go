@@ -4,8 +4,7 @@ package fleet
 
 import (
 	"bytes"
-	"cmp"
-	"encoding/json"
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,7 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // patience bounds what a test waits for; only a hang reaches it.
@@ -42,6 +44,7 @@ type world struct {
 	bus  *exec.Cmd
 
 	programs string // the folder with those that it runs
+	view     *view
 
 	lease time.Duration // that the bus was told
 	flags []string      // with which workers and users reach the bus
@@ -74,7 +77,8 @@ func prepare(t testing.TB) *world {
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	w := &world{t: t, dir: t.TempDir(), programs: programs}
+	w := &world{t: t, dir: t.TempDir(), programs: programs, view: new(view)}
+	t.Cleanup(w.view.close)
 	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
 	for _, args := range [][]string{{"init", "-q", w.repo}, {"-C", w.repo, "config", "user.name", "User"}, {"-C", w.repo, "config", "user.email", "u@x"}} {
 		w.git(args...)
@@ -178,37 +182,72 @@ func (w *world) submit(name, words string, flags ...string) {
 		"name=" + name + " " + words}, flags...)...)
 }
 
-// seen is a loop in the status.
+// seen is a loop in the status, as it stands on the bus.
 type seen struct {
 	LoopID, Name, State, Text, Host, StopReason string
 	Iterations, Attempt                         int
-	Phase                                       string
-	Questions                                   []struct{ ID, Title string }
+	Questions                                   []wire.Question
 }
 
+// status asks the bus itself, again and again: a process for each look would keep a processor busy.
 func (w *world) status() (all map[string]seen) {
 	w.t.Helper()
 	all = map[string]seen{}
-	out, err := w.run("status", "--json")
+	records, shown, err := w.look(context.Background())
 	if err != nil {
 		return all // the bus may be away
 	}
-	for line := range strings.Lines(out) {
-		var s seen
-		if err := json.Unmarshal([]byte(line), &s); err != nil {
-			w.t.Fatal(err)
-		}
-		s.State = cmp.Or(s.Phase, s.State) // tests look at how it stands on the bus
-		all[s.Name] = s
+	for _, r := range records {
+		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
+		all[r.Name] = seen{l.LoopID, r.Name, string(r.Phase), l.Text, l.Host, r.StopReason, r.Iterations, r.Attempt, l.Questions}
 	}
 	return all
+}
+
+// look returns the loops on the bus, and what those that run show.
+func (w *world) look(ctx context.Context) (all []fleet.Record, shown map[string]fleet.Shown, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	v := w.view
+	if v.bus == nil || v.addr != w.addr {
+		v.close()
+		o := natsbus.Options{URL: "nats://" + w.addr, Token: token, Name: "test"}
+		if i := slices.Index(w.flags, "--ca"); i >= 0 {
+			o.CA = w.flags[i+1]
+		}
+		if v.bus, err = natsbus.Dial(ctx, o); err != nil {
+			return nil, nil, err
+		}
+		v.addr = w.addr
+	}
+	all, _, err = v.bus.List(ctx)
+	if err == nil {
+		shown, err = fleet.Gather(ctx, v.bus, all, 400*time.Millisecond)
+	}
+	if err != nil {
+		v.close() // a bus that is started anew has a connection of its own
+	}
+	return all, shown, err
+}
+
+// view is the test's own connection to the bus.
+type view struct {
+	bus  *natsbus.Bus // nil: there is none
+	addr string
+}
+
+func (v *view) close() {
+	if v.bus != nil {
+		v.bus.Close()
+		v.bus = nil
+	}
 }
 
 // until waits for something.
 func (w *world) until(what string, is func() bool) {
 	w.t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
+	for begun := time.Now(); !is(); proctest.Pause(begun) {
+		if time.Since(begun) > patience {
 			w.t.Fatalf("not within %s: %s\nagents: %s\nloops: %+v", patience, what, w.did(), w.status())
 		}
 	}

@@ -62,7 +62,7 @@ func (k *kept) find(what string) []proctest.Process {
 // await waits until all of these run.
 func (k *kept) await(t *testing.T, all ...string) {
 	t.Helper()
-	for begin := time.Now(); slices.ContainsFunc(all, func(what string) bool { return len(k.find(what)) == 0 }); time.Sleep(5 * time.Millisecond) {
+	for begin := time.Now(); slices.ContainsFunc(all, func(what string) bool { return len(k.find(what)) == 0 }); proctest.Pause(begin) {
 		if time.Since(begin) > patience {
 			t.Fatalf("of %q there are only %v", all, proctest.Find(k.mark))
 		}
@@ -87,7 +87,7 @@ func TestAKeptLoopOutlivesItsEditor(t *testing.T) {
 				k, e := keep(t, isKept)
 				way.end(e)
 				<-e.done
-				for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) { // the keeper takes the folder when the agents before are gone
+				for begin := time.Now(); ; proctest.Pause(begin) { // the keeper takes the folder when the agents before are gone
 					now := k.status(t)
 					if strings.Contains(now, `"detached":true`) && strings.Contains(now, `"state":"running"`) {
 						break
@@ -161,7 +161,7 @@ func TestTheProgramIsReplacedBelowAKeeper(t *testing.T) {
 	}
 	until := func(what string) {
 		t.Helper()
-		for begin := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		for begin := time.Now(); ; proctest.Pause(begin) {
 			now := k.status(t)
 			if strings.Contains(now, what) && strings.Contains(now, `"detached":true`) && len(k.find("deaf")) > 0 {
 				return

@@ -13,10 +13,10 @@ export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
 
 editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$out/bin/" ./cmd/ralph-lsp ./cmd/ralph-fleet
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/bin/" ./cmd/ralph-lsp ./cmd/ralph-fleet
 mkdir -p "$RALPH_AGENTS"
 ln -sf "$PWD/editors/vscode/test/agent/pi" "$(command -v node)" "$RALPH_AGENTS/" # a stand-in, which needs node on PATH
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$RALPH_FAKE_MODEL" ./internal/test/fakemodel/serve
+CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$RALPH_FAKE_MODEL" ./internal/test/fakemodel/serve
 go run ./internal/test/agents/install
 
 # test VERSION: all that it says goes into a log.

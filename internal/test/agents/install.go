@@ -52,10 +52,11 @@ func CacheDir() (string, error) {
 // BuildRalph builds ralph-lsp into a folder and returns the program's path.
 func BuildRalph(dir string) (string, error) { return Build(dir, "ralph-lsp") }
 
-// Build builds one of this project's programs into a folder and returns its path.
+// Build builds one of this project's programs into a folder and returns its path. It is stripped
+// as releases are: linking takes half as long then.
 func Build(dir, name string) (string, error) {
 	program := filepath.Join(dir, name)
-	build := exec.Command("go", "build", "-buildvcs=false", "-o", program, "github.com/ralph-lsp/ralph-lsp/cmd/"+name)
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "github.com/ralph-lsp/ralph-lsp/cmd/"+name)
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building %s: %w\n%s", name, err, out)
 	}
@@ -125,7 +126,8 @@ func (s *Set) BinDir(p Pin) string { return binDir(filepath.Join(s.dir, p.folder
 func (s *Set) NodeBinDir() string { return s.BinDir(s.node) }
 
 // Env returns a copy of env whose PATH finds node and the pins' commands
-// first.
+// first. What node has compiled stays beside it: compiling an agent anew is
+// half of what its start takes.
 func (s *Set) Env(env []string, pins ...Pin) []string {
 	dirs := []string{s.NodeBinDir()}
 	for _, p := range pins {
@@ -139,7 +141,7 @@ func (s *Set) Env(env []string, pins ...Pin) []string {
 		}
 		out = append(out, kv)
 	}
-	return append(out, "PATH="+strings.Join(dirs, string(filepath.ListSeparator)))
+	return append(out, "PATH="+strings.Join(dirs, string(filepath.ListSeparator)), "NODE_COMPILE_CACHE="+filepath.Join(s.dir, "compiled"))
 }
 
 func (s *Set) has(p Pin) bool {

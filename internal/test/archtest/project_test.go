@@ -101,6 +101,7 @@ var picture = Rules{
 		"fleet/metrics":            {"fleet"},
 		"fleet/spans":              {"fleet"},
 		"cmd/ralph-fleet":          {"sandbox", "worktree", "backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/natsbus", "fleet/metrics", "fleet/spans", "server/remote", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
+		"e2e/fleet":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
 		"internal/test/walltest":   {"sandbox"},

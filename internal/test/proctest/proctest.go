@@ -15,7 +15,14 @@ import (
 	"time"
 )
 
+// pollInterval is the shortest time between two looks.
 const pollInterval = 5 * time.Millisecond
+
+// Pause waits until it is worth to look again at what only the system knows, which tells nobody but the
+// parent: the longer since it began, the longer. A look at all processes takes milliseconds of a processor.
+func Pause(since time.Time) {
+	time.Sleep(min(max(time.Since(since)/10, pollInterval), 250*time.Millisecond))
+}
 
 // Process is a living process.
 type Process struct {
@@ -81,13 +88,11 @@ func read(pid int, file string) []byte {
 // AwaitNone waits until no process has any of the marks, and returns those that
 // still do when the time is over.
 func AwaitNone(within time.Duration, marks ...string) (left []Process) {
-	deadline := time.Now().Add(within)
-	for {
+	for begun := time.Now(); ; Pause(begun) {
 		left = Find(marks...)
-		if len(left) == 0 || time.Now().After(deadline) {
+		if len(left) == 0 || time.Since(begun) > within {
 			return left
 		}
-		time.Sleep(pollInterval) // only the system knows when, and it tells nobody but the parent
 	}
 }
 
