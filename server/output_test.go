@@ -34,6 +34,7 @@ func toolEnd(t *testing.T, updates []json.RawMessage) wire.ToolCallUpdate {
 }
 
 func TestALongOutput(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir()) // where no test before this one has left an output
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{
