@@ -69,11 +69,15 @@ func (p Past) Ended() (end End, ok bool) {
 }
 
 // FindPast finds the last loop that is kept of a folder, or of a worktree that stood for it, by
-// its id, its branch, or the end of that; nil for none.
+// its id, its branch, or the end of that; "" is the last of all, and nil is none.
 func FindPast(folder string, h history.Options, name string) (*Past, error) {
-	all, err := PastOf(folder, h, 0, true)
+	limit := 0
+	if name == "" {
+		limit = 1
+	}
+	all, err := PastOf(folder, h, limit, true)
 	for i, p := range all {
-		if p.Loop.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
+		if name == "" || p.Loop.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
 			return &all[i], nil
 		}
 	}

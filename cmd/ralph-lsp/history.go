@@ -131,29 +131,20 @@ func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error)
 
 // pastNamed finds the loop that the arguments name by its id or its branch, without any the
 // folder's last one.
-func pastNamed(cmd *cobra.Command, dir string, args []string) (loop.Past, error) {
+func pastNamed(cmd *cobra.Command, dir string, args []string) (*loop.Past, error) {
 	kept, err := sessionsOf(cmd, dir)
 	if err != nil {
-		return loop.Past{}, err
+		return nil, err
 	}
-	if len(args) == 1 {
-		past, err := loop.FindPast(dir, kept, args[0])
-		if err == nil && past == nil {
-			err = fmt.Errorf("there is no file and no loop %s; see ralph-lsp history", args[0])
-		}
-		if err != nil {
-			return loop.Past{}, err
-		}
-		return *past, nil
+	name := strings.Join(args, "") // there is one at most
+	past, err := loop.FindPast(dir, kept, name)
+	switch {
+	case err != nil || past != nil:
+		return past, err
+	case name == "":
+		return nil, fmt.Errorf("no loops were kept of %s; name a session file", dir)
 	}
-	last, err := loop.PastOf(dir, kept, 1, true)
-	if err == nil && len(last) == 0 {
-		err = fmt.Errorf("no loops were kept of %s; name a session file", dir)
-	}
-	if err != nil {
-		return loop.Past{}, err
-	}
-	return last[0], nil
+	return nil, fmt.Errorf("there is no file and no loop %s; see ralph-lsp history", name)
 }
 
 // showReceipt shows how a past loop ended.
