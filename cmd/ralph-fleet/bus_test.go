@@ -304,7 +304,7 @@ func TestAUserSubmitsAndFetches(t *testing.T) {
 	u.must(os.WriteFile("tasks", []byte("{\"n\":1}\n{\"n\":2}\n"), 0o600))
 	for line, want := range map[string]string{
 		"submit":                               "there is no prompt: say what the agent should do, or give --prompt-file",
-		"submit --prompt-file PROMPT.md x":     "there are two prompts: leave the words or --prompt-file out",
+		"submit --prompt-file PROMPT.md x":     `there are two prompts: --prompt-file PROMPT.md and the words "x"; give one of them`,
 		"submit --priority soon x":             "--priority: \"soon\" is unknown: known are high, normal, low",
 		"submit --label team x":                "--label team: say it as KEY=VALUE",
 		"submit --label =a x":                  "--label =a: say it as KEY=VALUE",

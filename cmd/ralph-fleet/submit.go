@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -203,16 +205,11 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 }
 
 func promptOf(words []string, file string, stdin io.Reader) (string, error) {
-	switch {
-	case file == "" && len(words) == 0:
-		return "", errors.New("there is no prompt: say what the agent should do, or give --prompt-file")
-	case file != "" && len(words) > 0:
-		return "", errors.New("there are two prompts: leave the words or --prompt-file out")
-	case file == "":
-		return strings.Join(words, " "), nil
+	text, err := start.ReadPrompt(words, file, stdin)
+	if errors.Is(err, loop.ErrEmptyPrompt) {
+		err = errors.New("there is no prompt: say what the agent should do, or give --prompt-file")
 	}
-	text, err := start.ReadPrompt(file, stdin)
-	return text, errors.Join(err, start.CheckTemplate(text))
+	return text, cmp.Or(err, start.CheckTemplate(text))
 }
 
 func readTasks(name string, stdin io.Reader) ([]map[string]any, error) {

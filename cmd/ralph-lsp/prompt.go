@@ -3,10 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,25 +15,6 @@ import (
 )
 
 const noPrompt = `the prompt is empty; give it as words (ralph-lsp run "..."), with --prompt-file FILE, or on standard input with --prompt-file -`
-
-// readPrompt returns the prompt: the words joined by a blank, or the text
-// in file, where "-" is stdin.
-func readPrompt(words []string, file string, stdin io.Reader) (string, error) {
-	prompt, err := start.PromptText("the prompt", []byte(strings.Join(words, " ")))
-	if err != nil {
-		return "", err
-	}
-	if file != "" {
-		if len(words) > 0 {
-			return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, terminal.Line(prompt))
-		}
-		return start.ReadPrompt(file, stdin)
-	}
-	if strings.TrimSpace(prompt) == "" {
-		return "", errors.New(noPrompt)
-	}
-	return prompt, nil
-}
 
 // filesOf are the files with the settings of a folder.
 func filesOf(folder string) config.Files { return config.FilesOf(folder, backends.Names()) }

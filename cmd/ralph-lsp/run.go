@@ -151,7 +151,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 	if len(words) == 0 && promptFile == "" {
 		prompt, err = configuredPrompt(folder, settings)
 	} else {
-		prompt, err = readPrompt(words, promptFile, cmd.InOrStdin())
+		prompt, err = start.ReadPrompt(words, promptFile, cmd.InOrStdin())
 	}
 	if err != nil {
 		return err

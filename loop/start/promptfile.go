@@ -14,7 +14,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Template is the prompt file that a folder begins with.
@@ -103,9 +105,20 @@ func PromptIn(path, content string) (prompt string, says Options, err error) {
 	return state.Prompt, says, nil
 }
 
-// ReadPrompt reads the prompt that a file holds, where "-" is stdin.
-func ReadPrompt(file string, stdin io.Reader) (string, error) {
-	if file == "-" {
+// ReadPrompt is the prompt that a command line gives: its words joined by a blank, or what a file
+// holds, where "-" is stdin. Without either it is loop.ErrEmptyPrompt.
+func ReadPrompt(words []string, file string, stdin io.Reader) (string, error) {
+	prompt, err := PromptText("the prompt", []byte(strings.Join(words, " ")))
+	switch {
+	case err != nil:
+		return "", err
+	case file != "" && len(words) > 0:
+		return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, stream.Line(prompt, 100))
+	case file == "" && strings.TrimSpace(prompt) == "":
+		return "", loop.ErrEmptyPrompt
+	case file == "":
+		return prompt, nil
+	case file == "-":
 		data, err := io.ReadAll(stdin)
 		if err != nil {
 			return "", fmt.Errorf("reading the prompt from standard input: %w", err)
