@@ -10,7 +10,7 @@
 // A Making isn't whole before Done; record.go removes what a killed one left. land.go brings a
 // loop's work to the user's branch: compute.go computes the merge from objects alone, leftover.go
 // finds what isn't committed and what would be in the way, and one git merge --ff-only does the
-// rest. finish.go removes the tree, by the same record. past.go knows the trees that are gone, for
-// the history. find.go starts no git, as editors ask often; a folder that only claims to be such a
-// tree isn't one.
+// rest. finish.go removes the tree, by the same record. difference.go lists what landing would
+// bring. past.go knows the trees that are gone, for the history. find.go starts no git, as editors
+// ask often; a folder that only claims to be such a tree isn't one.
 package worktree

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -35,6 +36,7 @@ func newLand() *cobra.Command {
 	}}
 	l := lander{o: worktree.LandOptions{Keep: true}}
 	var how start.Landing
+	var describes bool
 	cmd := &cobra.Command{
 		Use:   "land LOOP...",
 		Short: "Bring what loops have done to your branch, one behind the other",
@@ -58,7 +60,14 @@ runs, and nothing is pushed.`,
 				if len(names) == 0 {
 					slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				}
-				return l.land(ctx, bus, found)
+				trees, err := l.fetch(ctx, bus, found)
+				switch {
+				case err != nil || len(found) == 0:
+					return err
+				case describes:
+					return l.describe(ctx, bus, found, trees)
+				}
+				return l.land(ctx, trees)
 			})
 		},
 	}
@@ -68,6 +77,7 @@ runs, and nothing is pushed.`,
 	f.StringVar(&l.repo, "into", ".", "the `FOLDER` of the repository")
 	how.AddHow(f)
 	f.BoolVar(&how.DryRun, "dry-run", false, "only say what would land")
+	cli.AddDescribe(cmd, &describes)
 	return cmd
 }
 
@@ -88,17 +98,22 @@ func topOf(ctx context.Context, folder string) (string, error) {
 	return filepath.FromSlash(top), nil
 }
 
-// land fetches loops and lands them if all of them can land.
-func (l *lander) land(ctx context.Context, bus fleet.Bus, loops []fleet.Record) error {
+// fetch fetches loops, each as a branch.
+func (l *lander) fetch(ctx context.Context, bus fleet.Bus, loops []fleet.Record) ([]worktree.Tree, error) {
 	trees := make([]worktree.Tree, len(loops))
 	for i, r := range loops {
 		branch, err := fleet.Fetch(ctx, bus, r, l.repo)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// Its worktree was on another machine: what there is is the branch.
 		trees[i] = worktree.Tree{Path: filepath.Join(l.repo, ".git", "ralph-fleet", r.ID), Branch: branch, Repo: l.repo, Base: r.Base}
 	}
+	return trees, nil
+}
+
+// land lands loops if all of them can land.
+func (l *lander) land(ctx context.Context, trees []worktree.Tree) error {
 	if err := l.forecast(ctx, trees); err != nil || l.o.DryRun {
 		return err
 	}
@@ -110,6 +125,22 @@ func (l *lander) land(ctx context.Context, bus fleet.Bus, loops []fleet.Record) 
 		l.tell(done)
 	}
 	return nil
+}
+
+// describe prints a pull request's title and body with what loops did.
+func (l *lander) describe(ctx context.Context, bus fleet.Bus, loops []fleet.Record, trees []worktree.Tree) (err error) {
+	done := make([]answers.Work, len(loops))
+	for i, r := range loops {
+		if done[i].Receipt, err = receiptOf(ctx, bus, r, ""); err == nil {
+			done[i].Changes, err = worktree.Changes(ctx, trees[i], nil)
+		}
+		if err != nil {
+			return err
+		}
+		done[i].Receipt.Title = cmp.Or(done[i].Receipt.Title, r.Name)
+	}
+	_, err = fmt.Fprint(l.cmd.OutOrStdout(), answers.Describe(done...))
+	return err
 }
 
 func (l *lander) tell(done worktree.Landed) {

@@ -3,11 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -18,7 +19,7 @@ import (
 func newLand() *cobra.Command {
 	var p wire.LandParams
 	var l start.Landing
-	var asJSON bool
+	var asJSON, describes bool
 	cmd := &cobra.Command{
 		Use:   "land [LOOP]",
 		Short: "Bring what a loop did in its worktree to your branch",
@@ -30,6 +31,7 @@ runs, and nothing is pushed.`,
 		Example: `  ralph-lsp land
   ralph-lsp land fix-the-parser --squash -m "Fix the parser"
   ralph-lsp land --dry-run
+  ralph-lsp land --describe
   ralph-lsp land fix-the-parser --discard`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeTrees,
@@ -38,6 +40,7 @@ runs, and nothing is pushed.`,
 	l.AddFlags(f)
 	f.BoolVar(&p.Confirmed, "yes", false, "with --discard: don't ask")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	cli.AddDescribe(cmd, &describes)
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if p.Confirmed && !l.Discard {
@@ -53,12 +56,12 @@ runs, and nothing is pushed.`,
 			return err
 		}
 		p.Folder = wire.FileURI(dir)
-		return landIn(cmd, dir, p, asJSON)
+		return landIn(cmd, dir, p, describes, asJSON)
 	})
 }
 
-// landIn lands or discards a loop of a folder's repository, and says so.
-func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) error {
+// landIn lands or discards a loop of a folder's repository, or describes what it did, and says so.
+func landIn(cmd *cobra.Command, dir string, p wire.LandParams, describes, asJSON bool) error {
 	kept, err := sessionsOf(cmd, dir)
 	if err != nil {
 		return err
@@ -67,40 +70,70 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, asJSON bool) erro
 	if err != nil {
 		return err
 	}
-	ctx := cmd.Context()
-	if p.Discard && !p.Confirmed {
-		would, err := loop.Discard(ctx, tree, true)
-		if err != nil {
-			return landingFailed(cmd, p, err, asJSON)
-		}
-		question := answers.DiscardQuestion(p, would)
-		if p.DryRun {
-			return printLanding(cmd.OutOrStdout(), question, asJSON)
-		}
-		yes, asked := confirm(cmd, question.Text)
-		if !asked {
-			return fmt.Errorf("%s Nobody can be asked here; --yes answers", question.Text)
-		}
-		if !yes {
-			return printLanding(cmd.OutOrStdout(), answers.NothingDiscarded(), asJSON)
-		}
+	if describes {
+		return describe(cmd, tree, asJSON)
 	}
-	if p.Discard {
-		done, err := loop.Discard(ctx, tree, false)
-		if err != nil {
-			return landingFailed(cmd, p, err, asJSON)
-		}
-		return printLanding(cmd.OutOrStdout(), answers.DiscardedOf(done), asJSON)
-	}
-	o, err := p.Options()
-	if err != nil {
-		return err
-	}
-	done, err := loop.Land(ctx, tree, o, kept)
+	said, err := landed(cmd, tree, p, kept)
 	if err != nil {
 		return landingFailed(cmd, p, err, asJSON)
 	}
-	return printLanding(cmd.OutOrStdout(), answers.LandedOf(p, done), asJSON)
+	if asJSON {
+		terminal.WriteJSON(cmd.OutOrStdout(), said)
+	} else {
+		fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(said.Text))
+	}
+	return nil
+}
+
+// describe prints what a pull request says of what a loop did.
+func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
+	seen, err := terminal.SeenIn(tree.Folder)
+	if err == nil && seen.Status.Last == nil {
+		err = fmt.Errorf("a description says how a loop ended, and none has in %s yet", tree.Folder)
+	}
+	if err != nil {
+		return err
+	}
+	changed, err := worktree.Changes(cmd.Context(), tree, loop.OwnFilesIn(tree))
+	if err != nil {
+		return err
+	}
+	d := answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Status.Last), Changes: changed})
+	if asJSON {
+		terminal.WriteJSON(cmd.OutOrStdout(), map[string]string{"title": d.Title, "body": d.Body})
+		return nil
+	}
+	_, err = fmt.Fprint(cmd.OutOrStdout(), d)
+	return err
+}
+
+// landed lands or discards a loop's worktree. Before it discards one it asks, unless that is confirmed.
+func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, kept history.Options) (answers.LandResult, error) {
+	ctx := cmd.Context()
+	if !p.Discard {
+		o, err := p.Options()
+		if err != nil {
+			return answers.LandResult{}, err
+		}
+		done, err := loop.Land(ctx, tree, o, kept)
+		return answers.LandedOf(p, done), err
+	}
+	if !p.Confirmed {
+		would, err := loop.Discard(ctx, tree, true)
+		question := answers.DiscardQuestion(p, would)
+		if err != nil || p.DryRun {
+			return question, err
+		}
+		yes, asked := confirm(cmd, question.Text)
+		if !asked {
+			return question, fmt.Errorf("%s Nobody can be asked here; --yes answers", question.Text)
+		}
+		if !yes {
+			return answers.NothingDiscarded(), nil
+		}
+	}
+	done, err := loop.Discard(ctx, tree, false)
+	return answers.DiscardedOf(done), err
 }
 
 // landingFailed says why nothing landed: the exit code is 1.
@@ -122,15 +155,6 @@ func landingFailed(cmd *cobra.Command, p wire.LandParams, err error, asJSON bool
 		fmt.Fprintln(out, "to go on: "+terminal.Line(next))
 	}
 	return &exitError{terminal.ExitFailed, answers.NothingLanded + refused.Text}
-}
-
-func printLanding(out io.Writer, r answers.LandResult, asJSON bool) error {
-	if asJSON {
-		terminal.WriteJSON(out, r)
-	} else {
-		fmt.Fprintln(out, terminal.Line(r.Text))
-	}
-	return nil
 }
 
 // completeTrees offers the branches of the loops that have worktrees.

@@ -31,10 +31,17 @@ func TestLoopsLandOneBehindTheOtherOrNotAtAll(t *testing.T) {
 			t.Fatalf("land %v landed something", args)
 		}
 	}
+	out, err := land("--describe", "one")
+	if err != nil || !strings.HasPrefix(out, "name=one runs=1\n\n> name=one runs=1\n\n- Result: `done: DONE after 1 iteration ") || !strings.Contains(out, "\n- Changes: 1 file, +1 -0\n  - `count` +1 -0\n") || head() != base {
+		t.Errorf("a pull request says %s, %v", out, err)
+	}
+	if out, err := land("--describe", "one", "limited"); err != nil || !strings.Contains(out, ", and 1 more\n\n## `") || strings.Count(out, "\n## ") != 2 || head() != base {
+		t.Errorf("a pull request of two says %s, %v", out, err)
+	}
 	if out, err := land("--dry-run", "one", "same"); err != nil || !strings.Contains(out, "would land 1 commit of ralph/one on ") || head() != base {
 		t.Errorf("%s, %v", out, err)
 	}
-	out, err := land("one", "same")
+	out, err = land("one", "same")
 	if err != nil || !strings.Contains(out, "landed 1 commit of ralph/one on ") || w.git("-C", w.repo, "show", "HEAD:count") != "1" {
 		t.Errorf("%s, %v", out, err)
 	}

@@ -101,3 +101,13 @@ func show(set *pflag.FlagSet, f *pflag.Flag, brief bool) {
 	}
 	set.AddFlag(&shown)
 }
+
+// AddDescribe adds the flag with which a command that lands prints what a pull request says instead.
+func AddDescribe(cmd *cobra.Command, describes *bool) {
+	cmd.Flags().BoolVar(describes, "describe", false, "land nothing: write title and body of a pull request, in Markdown")
+	for _, name := range []string{"squash", "rebase", "message", "keep", "discard", "dry-run", "yes"} {
+		if cmd.Flags().Lookup(name) != nil {
+			cmd.MarkFlagsMutuallyExclusive("describe", name)
+		}
+	}
+}
