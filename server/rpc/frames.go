@@ -129,19 +129,23 @@ func cutField(line string) (name, value string, ok bool) {
 
 // skip refuses a body that is too long. Nothing of it is kept but its id.
 func (r *frameReader) skip(length int64) error {
-	var seen skim
-	looked := min(length, maxLook)
-	_, err := io.CopyN(&seen, r.in, looked)
-	if err == nil {
-		_, err = io.CopyN(io.Discard, r.in, length-looked)
+	head := make([]byte, min(length, maxLook))
+	_, err := io.ReadFull(r.in, head)
+	tail, rest := head, length-int64(len(head))
+	if rest > 0 && err == nil {
+		tail = make([]byte, min(rest, maxLook))
+		if _, err = io.CopyN(io.Discard, r.in, rest-int64(len(tail))); err == nil {
+			_, err = io.ReadFull(r.in, tail)
+		}
 	}
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
 	} else if err != nil {
 		return err
 	}
+	id, wantsAnswer := skim(head, tail)
 	r.refuse(refusal{
-		id: seen.id, code: jsonrpc2.InvalidRequest, silent: !seen.wantsAnswer(),
+		id: id, code: jsonrpc2.InvalidRequest, silent: !wantsAnswer,
 		message: fmt.Sprintf("a message of %d bytes; the limit is %d", length, r.limit),
 	})
 	return nil

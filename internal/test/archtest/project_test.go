@@ -73,7 +73,7 @@ var picture = Rules{
 		"wire/answers":             {"loop/engine/setup", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/tell", "loop", "loop/ask", "loop/start", "sandbox", "stream", "stream/promises", "verify", "wire", "worktree"},
 		"journal":                  {"loop/engine/setup", "loop/engine", "wire", "wire/answers", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths", "stream/decode"},
 		"notify":                   {"loop/engine/setup", "internal/awake", "loop/engine", "journal", "wire", "loop", "backends", "stream", "internal/caller", "internal/settings"},
-		"server/rpc":               {"stream"},
+		"server/rpc":               {"internal/lazy", "stream"},
 		"server/client":            {"wire"},
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
 		"server/documents":         {"agents", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
