@@ -4,14 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -178,51 +178,31 @@ func pauseFirst(dir string, err error) error {
 	return fmt.Errorf("%w; say ralph-lsp pause%[2]s, and undo when it has ended (then ralph-lsp resume%[2]s)", err, terminal.InFolderOf(dir))
 }
 
-// undoneJSON is what undo and redo print for programs.
-type undoneJSON struct {
-	Undone  []string          `json:"undone"`
-	Merged  []string          `json:"merged"`
-	Refused []changes.Refusal `json:"refused"`
-}
-
 // printUndone says what became of each file. The error is for those that stay.
 func printUndone(out io.Writer, done changes.Undone, verb string, asJSON bool) error {
+	r := answers.UndoneOf(done, verb)
 	if asJSON {
-		terminal.WriteJSON(out, undoneJSON{append([]string{}, done.Paths...), append([]string{}, done.Merged...), append([]changes.Refusal{}, done.Refused...)})
+		terminal.WriteJSON(out, r)
 	} else {
 		p := terminal.PaletteFor(out)
-		for _, path := range done.Paths {
+		for _, path := range r.Undone {
 			fmt.Fprintf(out, "%s: %s\n", verb, terminal.Line(path))
 		}
-		for _, path := range done.Merged {
+		for _, path := range r.Merged {
 			fmt.Fprintf(out, "%s %s\n", p.Yellow("merged with markers:"), terminal.Line(path))
 		}
-		mergeable := 0
-		for _, r := range done.Refused {
-			if r.CanMerge {
-				mergeable++
-			}
-			fmt.Fprintf(out, "%s %s: %s\n", p.Yellow("left as it is:"), terminal.Line(r.Path), terminal.Line(r.Reason))
+		for _, f := range r.Refused {
+			fmt.Fprintf(out, "%s %s: %s\n", p.Yellow("left as it is:"), terminal.Line(f.Path), terminal.Line(f.Reason))
 		}
-		if mergeable > 0 {
+		if slices.ContainsFunc(done.Refused, func(f changes.Refusal) bool { return f.CanMerge }) {
 			fmt.Fprintln(out, "the same with --merge writes both sides, between conflict markers")
 		}
-		if done.HeadMoved {
-			fmt.Fprintln(out, answers.HeadStays)
-		}
-		if len(done.Paths)+len(done.Merged)+len(done.Refused) == 0 {
-			fmt.Fprintln(out, answers.NothingToUndo)
-		}
 	}
-	var open []string
-	if n := len(done.Merged); n > 0 {
-		open = append(open, tell.Counted(n, "file")+" with conflict markers")
+	if r.Class == wire.ClassWarning {
+		return &exitError{terminal.ExitFailed, r.Text}
 	}
-	if n := len(done.Refused); n > 0 {
-		open = append(open, tell.Counted(n, "file")+" left alone")
-	}
-	if len(open) > 0 {
-		return &exitError{terminal.ExitFailed, strings.Join(open, ", ")}
+	if !asJSON {
+		fmt.Fprintln(out, r.Text)
 	}
 	return nil
 }

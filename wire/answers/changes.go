@@ -284,12 +284,6 @@ func UndoneBy(p UndoParams, done changes.Undone) UndoResult {
 	return r
 }
 
-// HeadStays is said of an undo after commits, resets or a switch of branches.
-const HeadStays = "HEAD has moved since the loop began, and stays where it is"
-
-// NothingToUndo is said where no iteration changed what is to be taken back.
-const NothingToUndo = "there is nothing to take back"
-
 // UndoneOf tells what became of the files of an undo or a redo; verb is "undone",
 // "redone" or "would be undone".
 func UndoneOf(done changes.Undone, verb string) UndoResult {
@@ -319,10 +313,10 @@ func UndoneOf(done changes.Undone, verb string) UndoResult {
 		say(n, "is left as it is", "are left as they are")
 	}
 	if done.HeadMoved {
-		said = append(said, HeadStays)
+		said = append(said, "HEAD has moved since the loop began, and stays where it is")
 	}
 	if r.Text = strings.Join(said, "; "); len(said) == 0 {
-		r.Text, r.Class = NothingToUndo, wire.ClassInfo
+		r.Text, r.Class = "there is nothing to take back", wire.ClassInfo
 	}
 	return r
 }
