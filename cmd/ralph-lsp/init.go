@@ -5,7 +5,6 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -38,7 +38,7 @@ func newInit() *cobra.Command {
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
 With --from ralph.yml, hats and limits of ralph-orchestrator's file are taken over. You
-are told which lines have no counterpart, or mean something else here.`,
+are told what is left out, or means something else here.`,
 		Args: cli.NoArguments,
 	}
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
@@ -129,9 +129,11 @@ const maxNotes = 300
 // takeOver writes what a file of ralph-orchestrator means in our words, and tells
 // what isn't the same.
 func takeOver(cmd *cobra.Command, dir, name string) error {
-	data, err := readForeign(name)
-	if err != nil {
-		return err
+	data, err := paths.ReadRegular(name, orchestrator.MaxSize+1) // no more than can be taken over
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", terminal.Line(name))
+	} else if err != nil {
+		return fmt.Errorf("the ralph.yml that is to be taken over can't be read: %w", err)
 	}
 	result, err := orchestrator.Convert(data, backends.Names())
 	if bad := (*orchestrator.Error)(nil); errors.As(err, &bad) {
@@ -177,23 +179,4 @@ func atLine(file string, line int) string {
 		return file
 	}
 	return fmt.Sprintf("%s:%d:", file, line)
-}
-
-// readForeign reads a file, but no more of it than can be taken over.
-func readForeign(name string) ([]byte, error) {
-	info, err := os.Stat(name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", terminal.Line(name))
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular(): // opening a pipe could wait without end
-		return nil, fmt.Errorf("%s isn't a regular file; name the ralph.yml that is to be taken over", terminal.Line(name))
-	}
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, orchestrator.MaxSize+1))
 }

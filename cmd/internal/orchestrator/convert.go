@@ -27,10 +27,10 @@ type Result struct {
 	Settings   []byte // for ralph.toml
 	Prompt     string // for PROMPT.md; "" when the file has none
 	PromptFile string // that the file names, or "PROMPT.md"
-	Notes      []Note // what has no counterpart, and what means something else; by line
+	Notes      []Note // what is left out, and what means something else; by line
 }
 
-// A converter takes over the keys that rows know. What nobody has asked for then has no counterpart.
+// A converter takes over the keys that rows know. What nobody has asked for then is left out.
 type converter struct {
 	root    *field
 	builtin []string // names of the known backends
