@@ -94,7 +94,7 @@ func TestSnapshotsAreReadWhileOthersAreTaken(t *testing.T) {
 	ctx, done := context.Background(), make(chan error, 1)
 	go func() {
 		other, err := Find(f.dir, "", f.opts)
-		for n := 0; n < 15 && err == nil; n++ {
+		for n := 0; n < 4 && err == nil; n++ {
 			var files []File
 			var its []Iteration
 			var content Content

@@ -71,7 +71,7 @@ var scenarios = []scenario{
 	},
 	{
 		name:   "the prompt names the promise",
-		agents: []agent{pi, pi073, claude},
+		agents: both,
 		prompt: "Make the tests pass. When they do, output `<promise>ALL GREEN</promise>`.",
 		turns: func(a agent) []fakemodel.Turn {
 			return []fakemodel.Turn{says("I can not output <promise>ALL GREEN</promise> yet."), says("They pass.\n\n**<promise>ALL GREEN</promise>**")}
@@ -164,17 +164,6 @@ var scenarios = []scenario{
 				t.Error("the reason isn't shown")
 			}
 		},
-	},
-	{
-		name:   "the model refuses for ever",
-		agents: both,
-		turns: func(agent) []fakemodel.Turn {
-			return []fakemodel.Turn{{Status: 403, Message: "no access", Repeat: -1}}
-		},
-		args:     []string{"--max-iterations", "2", "--completion-promise", "DONE"},
-		exit:     exitCap,
-		stop:     "max_iterations",
-		outcomes: []string{"error", "error"},
 	},
 	{
 		name:   "overloaded twice, then good",

@@ -18,11 +18,9 @@ func TestPromptsArriveIntact(t *testing.T) {
 		name, text string
 		inFile     bool
 	}{
-		{"dash", "-rf is what this begins with", false},
-		{"option", "--max-iterations is what this begins with", false},
 		{"at sign", "@README.md is not there", false},
 		{"command", "/compact is a command of both agents", false},
-		{"shell", "`id` $HOME \"quoted\" 'single' \\ & | > \n\n two lines", false},
+		{"option and shell", "--max-iterations `id` $HOME \"quoted\" 'single' \\ & | > \n\n two lines", false},
 		{"one megabyte", strings.Repeat("do 1 → then 2; ", 1<<16), true},
 	}
 	for _, tt := range prompts {
@@ -60,9 +58,14 @@ func TestPromptsArriveIntact(t *testing.T) {
 // TestAPromptAsAnArgumentRunsNothing gives prompts that would be options, or
 // the names of files, if an agent took them for more than a prompt.
 func TestAPromptAsAnArgumentRunsNothing(t *testing.T) {
+	ofClaude := []string{`--settings={"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch RAN"}]}]}}`, "@SECRET", "-"}
+	ofPi := []string{"--extension=./evil.ts", "-e./evil.ts", "@SECRET", "-"}
 	for _, a := range append(both, pi073) {
-		for _, prompt := range []string{`--settings={"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch RAN"}]}]}}`,
-			"--extension=./evil.ts", "-e./evil.ts", "@SECRET", "-"} {
+		prompts := ofPi
+		if a.name == "claude" {
+			prompts = ofClaude
+		}
+		for _, prompt := range prompts {
 			t.Run(a.name+"/"+prompt[:min(len(prompt), 12)], func(t *testing.T) {
 				t.Parallel()
 				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{says("<promise>DONE</promise>")}})

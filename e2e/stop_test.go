@@ -56,8 +56,8 @@ func TestStopLeavesNothing(t *testing.T) {
 	for _, where := range situations {
 		for _, how := range stops {
 			for _, run := range modes {
-				if run.flag == "--live" && where.tools == 0 {
-					continue
+				if where.tools == 0 && (run.flag == "--live" || strings.HasPrefix(how.name, "SIG") && how.exit == exitCancelled) {
+					continue // in mid-tool there is all that is ended here, and more
 				}
 				a := run.agent
 				t.Run(how.name+" "+where.name+"/"+a.name+run.flag, func(t *testing.T) {
