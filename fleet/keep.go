@@ -81,32 +81,23 @@ func (c *checkouts) drop(id string) error {
 type kept struct {
 	path   string
 	remove func() error
-	used   time.Time
 }
 
 // idle are the checkouts of loops that aren't run now, or the copies of repositories: least
 // recently used first.
 func (c *checkouts) idle(kind string) (found []kept) {
-	all, _ := os.ReadDir(filepath.Join(c.dir, kind)) // there are none yet
-	for _, e := range all {
-		k := kept{path: filepath.Join(c.dir, kind, e.Name())}
-		if info, err := os.Stat(k.path); err == nil {
-			k.used = info.ModTime()
+	for _, f := range slices.Backward(paths.NewestFolders(filepath.Join(c.dir, kind))) {
+		k := kept{path: f.Path, remove: func() error { return c.dropMirror(f.Path) }}
+		if kind == "loops" {
+			k.remove = func() error { return c.drop(f.Name()) }
 		}
 		c.mu.Lock()
-		isUsed := c.used[e.Name()] > 0
+		isUsed := c.used[f.Name()] > 0
 		c.mu.Unlock()
-		switch {
-		case isUsed:
-			continue
-		case kind == "loops":
-			k.remove = func() error { return c.drop(e.Name()) }
-		default:
-			k.remove = func() error { return c.dropMirror(k.path) }
+		if !isUsed {
+			found = append(found, k)
 		}
-		found = append(found, k)
 	}
-	slices.SortFunc(found, func(a, b kept) int { return a.used.Compare(b.used) })
 	return found
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 )
 
@@ -331,24 +332,10 @@ func (l *logs) prune(ctx context.Context) {
 
 // prune leaves the folders that were looked at last, and those that are used now.
 func prune(dir string, isUsed map[string]bool) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	type kept struct {
-		path string
-		at   time.Time
-	}
-	var all []kept
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.IsDir() {
-			all = append(all, kept{filepath.Join(dir, e.Name()), info.ModTime()})
-		}
-	}
-	slices.SortFunc(all, func(a, b kept) int { return b.at.Compare(a.at) })
-	for i, k := range all {
-		if (i >= maxKept || time.Since(k.at) > keptFor) && !isUsed[filepath.Base(k.path)] {
-			os.RemoveAll(k.path) // the next time, if it can't be done
+	count := paths.Count{Bounds: paths.Bounds{Age: keptFor, Files: maxKept}}
+	for _, f := range paths.NewestFolders(dir) {
+		if count.Exceeded(f, time.Now()) && !isUsed[f.Name()] {
+			os.RemoveAll(f.Path) // the next time, if it can't be done
 		}
 	}
 }

@@ -18,10 +18,15 @@ type File struct {
 
 // Newest are the files of a folder whose names match a pattern of filepath.Match, those that
 // were written last first. There are none of a folder that isn't there.
-func Newest(dir, pattern string) (files []File) {
+func Newest(dir, pattern string) (files []File) { return newest(dir, pattern, false) }
+
+// NewestFolders are the folders in a folder, those that something was made in last first.
+func NewestFolders(dir string) (folders []File) { return newest(dir, "*", true) }
+
+func newest(dir, pattern string, areFolders bool) (files []File) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
-		if ok, _ := filepath.Match(pattern, e.Name()); !ok || e.IsDir() {
+		if ok, _ := filepath.Match(pattern, e.Name()); !ok || e.IsDir() != areFolders {
 			continue
 		}
 		if info, err := e.Info(); err == nil {
