@@ -264,7 +264,7 @@ func (b *busFlags) known(cmd *cobra.Command) []fleet.Record {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
-	bus, err := b.dial(ctx, "completion")
+	bus, err := b.dial(ctx, "completion", nil)
 	if err != nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"regexp"
 	"strings"
 	"time"
 	"unicode"
@@ -66,24 +67,17 @@ func without(token, text string) string {
 	case len(token) >= shortToken:
 		return strings.ReplaceAll(text, token, "***")
 	}
-	isPart := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	first, _ := utf8.DecodeRuneInString(token)
-	last, _ := utf8.DecodeLastRuneInString(token)
-	var out strings.Builder
-	for at := 0; ; {
-		n := strings.Index(text[at:], token)
-		if n < 0 {
-			return out.String() + text[at:]
-		}
-		begin, end := at+n, at+n+len(token)
-		before, _ := utf8.DecodeLastRuneInString(text[:begin])
-		after, _ := utf8.DecodeRuneInString(text[end:])
-		out.WriteString(text[at:begin])
-		if at = end; isPart(before) && isPart(first) || isPart(last) && isPart(after) {
-			out.WriteByte(text[begin])
-			at = begin + 1
-		} else {
-			out.WriteString("***")
-		}
+	isPart := func(r rune, _ int) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	before, behind := "()", "()"
+	if isPart(utf8.DecodeRuneInString(token)) {
+		before = `(^|[^\pL\p{Nd}])`
 	}
+	if isPart(utf8.DecodeLastRuneInString(token)) {
+		behind = `($|[^\pL\p{Nd}])`
+	}
+	alone := regexp.MustCompile(before + regexp.QuoteMeta(token) + behind)
+	for range 2 { // two side by side share what is between them
+		text = alone.ReplaceAllString(text, "${1}***${2}")
+	}
+	return text
 }

@@ -103,12 +103,13 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 // dialPatience bounds how long it may take to open a bus.
 const dialPatience = 30 * time.Second
 
-// dial connects to the bus.
-func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) {
+// dial connects to the bus. lost is called when the connection is lost; nil: nobody wants to know.
+func (b *busFlags) dial(ctx context.Context, name string, lost func()) (*natsbus.Bus, error) {
 	o, err := b.options(name)
 	if err != nil {
 		return nil, err
 	}
+	o.Lost = lost
 	within, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	return natsbus.Dial(within, o)
@@ -116,7 +117,7 @@ func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) 
 
 // with connects a command to the bus while do runs.
 func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *natsbus.Bus) error) error {
-	bus, err := b.dial(cmd.Context(), cmd.Name())
+	bus, err := b.dial(cmd.Context(), cmd.Name(), nil)
 	if err != nil {
 		return err
 	}

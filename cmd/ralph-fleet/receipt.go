@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
@@ -19,15 +18,8 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 		{Label: "Ended", Text: r.UpdatedAt.Local().Format(time.DateTime)}, {Label: "Result", Text: r.Sentence(time.Now())},
 	}}
 	if n := len(r.Kept); n > 0 {
-		from, err := bus.File(ctx, r.TranscriptFile(r.Kept[n-1]))
-		if err != nil && !errors.Is(err, fleet.ErrNotFound) {
+		if err := endIn(ctx, bus, r.TranscriptFile(r.Kept[n-1]), &receipt.End); err != nil {
 			return receipt, err
-		}
-		if err == nil {
-			defer from.Close()
-			if receipt.End, err = endIn(from); err != nil {
-				return receipt, err
-			}
 		}
 	}
 	receipt.Rows, receipt.Receipt = append(receipt.Rows, receipt.Receipt...), nil
@@ -44,14 +36,20 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 	return receipt, nil
 }
 
-// endIn is the last end that a transcript has.
-func endIn(from io.Reader) (end wire.End, err error) {
-	err = fleet.EachLine(from, 0, func(line []byte) error {
+// endIn reads the last end that a transcript has. One that isn't there has none.
+func endIn(ctx context.Context, bus fleet.Bus, name string, end *wire.End) error {
+	from, err := bus.File(ctx, name)
+	if errors.Is(err, fleet.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer from.Close()
+	return fleet.EachLine(from, 0, func(line []byte) error {
 		var it wire.End
 		if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
-			end = it
+			*end = it
 		}
 		return nil
 	})
-	return end, err
 }

@@ -79,14 +79,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 
 // dial connects to the bus. A connection that is lost is given up: a new one hears all anew.
 func (e *editor) dial(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
-	o, err := e.bus.options("editor")
-	if err != nil {
-		return nil, nil, err
-	}
-	o.Lost = lost
-	within, cancel := context.WithTimeout(ctx, dialPatience)
-	defer cancel()
-	bus, err := natsbus.Dial(within, o)
+	bus, err := e.bus.dial(ctx, "editor", lost)
 	if why := (*natsbus.Problem)(nil); errors.As(err, &why) {
 		return nil, nil, why // the client names the bus
 	}
