@@ -206,6 +206,7 @@ func (c *converter) topics(h *hat, key string) (kept []string) {
 	f := h.key(key)
 	for _, topic := range f.texts() {
 		switch {
+		case topic == "":
 		case topic == c.promise:
 			h.MayFinish = new(true)
 			c.note(f, "has the promise, which is no topic: may_finish = true says that %s may keep it", h.Name)
