@@ -14,7 +14,7 @@ const quietSettings = {
   'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true, 'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'git.enabled': false,
   'extensions.autoUpdate': false, 'extensions.autoCheckUpdates': false, 'extensions.ignoreRecommendations': true,
-  'workbench.enableExperiments': false, 'security.workspace.trust.startupPrompt': 'always',
+  'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on', 'editor.cursorBlinking': 'solid', 'security.workspace.trust.startupPrompt': 'always',
 };
 
 /** Where get-vscode.sh put a version: "1.139" or "1.100". */
@@ -121,7 +121,7 @@ export async function startBrowser(vscode, { colorScheme = 'light', viewport = {
   if (!executablePath) throw new Error('no chromium found; get-vscode.sh --with-chromium installs it, or set CHROMIUM');
   const browser = await chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'] });
-  const context = await browser.newContext({ viewport, locale: 'en-US', colorScheme });
+  const context = await browser.newContext({ viewport, locale: 'en-US', colorScheme, reducedMotion: 'reduce' });
   await context.route((u) => u.hostname !== '127.0.0.1', (route) => route.abort());
   return { browser, context };
 }
