@@ -60,8 +60,7 @@ func (s *shots) Shows(ctx context.Context, path string) bool {
 	if s.book.skips(name) {
 		return true
 	}
-	g := s.git
-	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_LITERAL_PATHSPECS=0") // it refuses them
+	g := s.git.With("GIT_LITERAL_PATHSPECS=0") // it refuses them
 	_, err = g.Run(ctx, []byte(s.book.prefix()+name+"\x00"), "check-ignore", "-z", "--stdin")
 	return git.ExitCode(err) == 1
 }
@@ -75,12 +74,6 @@ func (s *shots) state(tree string, refs uint64) State {
 // but for those that are nobody's work and those that git ignores.
 func (s *shots) IsWhole() bool {
 	return !s.book.Own && s.book.prefix() == "" && len(s.book.Hidden) == 0 && s.left == 0 && !s.blind
-}
-
-// beginAside forgets what the last look at the folder has left out.
-func (s *shots) beginAside() {
-	_, err := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
-	s.left, s.blind = 0, err == nil && !s.book.Own
 }
 
 // noteLeft takes note of a file that isn't in the snapshot.

@@ -58,7 +58,6 @@ type shots struct {
 	blind bool   // and some of it can't be summed up
 	large bool   // it has too many entries for a stamp
 
-	naming      chan error           // while a ref is written; closed when others may come
 	findPrinted func() []os.FileInfo // see Options.Printed
 	printed     printed              // as found for this snapshot
 }
@@ -73,8 +72,7 @@ type kept struct {
 	book book
 	git  git.Git
 
-	unnamed string   // the list of the last snapshots, until the loop's ref leads to it
-	known   struct { // what was written last
+	known struct { // what was written last
 		last      tip
 		snapshots []snapshot
 	}

@@ -20,12 +20,6 @@ func newGit(program, home string, b book) git.Git {
 		"GIT_LITERAL_PATHSPECS=1", "GIT_DIR="+b.GitDir, "GIT_WORK_TREE="+b.Top, "GIT_INDEX_FILE="+filepath.Join(home, indexName))}
 }
 
-// withIndex is g with another index.
-func withIndex(g git.Git, path string) git.Git {
-	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_INDEX_FILE="+path)
-	return g
-}
-
 // packsObjects says whether update-index of a git puts files over a size into one
 // pack. Before 2.37 it made a pack for each.
 func packsObjects(version string) bool {

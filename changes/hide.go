@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"path"
 	"strings"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // hide takes what agents may not read out of the index that snapshots begin with, and notes what
@@ -19,9 +17,9 @@ func (s *shots) hide(ctx context.Context) (notes []string, err error) {
 	for _, name := range s.book.Hidden {
 		within = append(within, path.Join(s.book.prefix(), name))
 	}
-	known, err := s.git.Run(ctx, nil, append([]string{"ls-files", "-z", "--"}, within...)...)
-	if err == nil && len(known) > 0 {
-		_, err = s.git.Run(ctx, known, "update-index", "-z", "--force-remove", "--stdin")
+	known, err := s.git.List(ctx, append([]string{"ls-files", "-z", "--"}, within...)...)
+	if err == nil {
+		err = s.git.Unstage(ctx, known)
 	}
 	if err != nil || s.book.Own {
 		return nil, err
@@ -47,11 +45,11 @@ func (s *shots) shownIn(ctx context.Context, name string) (string, error) {
 	var asked []string
 	for ref := range strings.Lines(string(refs)) {
 		ref = strings.TrimSpace(ref)
-		list, err := s.git.Run(ctx, nil, "ls-tree", "-z", "--name-only", ref)
+		list, err := s.git.List(ctx, "ls-tree", "-z", "--name-only", ref)
 		if err != nil {
 			return "", err
 		}
-		for _, of := range git.Fields(list) {
+		for _, of := range list {
 			asked = append(asked, ref+":"+of)
 		}
 	}

@@ -13,10 +13,8 @@ import (
 
 const lockName = "lock" // in the loop's own folder
 
-// hold waits until no other process works on the loop's snapshots, and cleans
-// up after one that was killed. What is given back keeps others out until the last snapshot has its name.
+// hold waits until no other process works on the loop's snapshots, and cleans up after one that was killed.
 func (s *shots) hold(ctx context.Context) (release func(), err error) {
-	_ = s.Settle() // the next snapshot tries again, and tells
 	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
@@ -27,22 +25,9 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 	}
 	s.git.Lock = file
 	release = func() {
-		free := func() {
-			filelock.Unlock(file)
-			file.Close()
-		}
-		beside := kept{id: s.id, home: s.home, git: s.git, unnamed: s.unnamed}
-		if s.git.Lock, s.unnamed = nil, ""; beside.unnamed == "" {
-			free()
-			return
-		}
-		naming := make(chan error, 1)
-		s.naming = naming
-		go func() {
-			naming <- beside.name(ctx)
-			free()
-			close(naming)
-		}()
+		s.git.Lock = nil
+		filelock.Unlock(file)
+		file.Close()
 	}
 	os.Remove(filepath.Join(s.home, indexName+".lock"))
 	s.clearWorks()
@@ -53,36 +38,17 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// name has the loop's ref lead to all its snapshots: git keeps what has a name.
-func (s *kept) name(ctx context.Context) error {
-	if _, err := s.git.Run(ctx, nil, "update-ref", s.refsOf()+refName, s.unnamed); err != nil {
-		return err
-	}
-	s.unnamed = ""
-	os.Remove(filepath.Join(s.home, begunName))
-	return nil
-}
-
-// Settle waits until the last snapshot has its name, and says why it has none. One without is
-// there all the same; whoever makes the next one names it.
-func (s *shots) Settle() error {
-	if s.naming == nil {
-		return nil
-	}
-	err := <-s.naming
-	<-s.naming // others may come
-	if s.naming = nil; err != nil {
-		s.seen = stamp{}
+// name has the loop's ref lead to all its snapshots, of which that is the list: git keeps what has a name.
+func (s *kept) name(ctx context.Context, list string) error {
+	_, err := s.git.Run(ctx, nil, "update-ref", s.refsOf()+refName, list)
+	if err == nil {
+		os.Remove(filepath.Join(s.home, begunName))
 	}
 	return err
 }
 
-// Await waits until no other process works on the loop's snapshots, or on its files
-// by an undo. While a snapshot gets its name, none does.
+// Await waits until no other process works on the loop's snapshots, or on its files by an undo.
 func (s *shots) Await(ctx context.Context) error {
-	if s.naming != nil && len(s.naming) == 0 {
-		return nil
-	}
 	release, err := s.hold(ctx)
 	if err == nil {
 		release()

@@ -77,7 +77,7 @@ func (s *Store) export(ctx context.Context, p *restoration, dir string) error {
 	}
 	index := dir + ".index"
 	defer os.Remove(index)
-	g := withIndex(s.git, index)
+	g := s.git.With("GIT_INDEX_FILE=" + index)
 	if _, err := g.Run(ctx, info.Bytes(), "update-index", "-z", "--index-info"); err != nil {
 		return err
 	}

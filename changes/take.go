@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -186,8 +187,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 			os.Remove(begun)
 			return taken, last, nil
 		}
-		s.unnamed = last.list // its name may be all that was missing
-		return taken, last, s.name(ctx)
+		return taken, last, s.name(ctx, last.list) // which may be all that was missing
 	}
 	tree, counted := made.tree, make(chan error, 1)
 	go func() {
@@ -199,15 +199,15 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		taken.Summary = Sum(files)
 		counted <- err
 	}()
-	if made, err = s.keep(ctx, last, tree, next); err == nil && (last.list == "" || unfinished == nil) {
-		err = s.name(ctx) // as it may be impossible here, or failed before
+	if made, err = s.keep(ctx, last, tree, next); err == nil {
+		err = s.name(ctx, made.list)
 	}
 	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
 }
 
-// keep writes a tree down as the last snapshot. It gets its name behind that, beside the next agent's start: who ends
-// in between leaves a mark by which the next one names it, and git removes nothing that is so young.
+// keep writes a tree down as the last snapshot. Who is killed before it gets its name leaves a mark by which the
+// next one names it, and git removes nothing that is so young.
 func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
 	var snapshots []snapshot
 	switch last {
@@ -229,7 +229,7 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
-	s.known.last, s.known.snapshots, s.unnamed = made, snapshots, made.list
+	s.known.last, s.known.snapshots = made, snapshots
 	return made, nil
 }
 
@@ -304,27 +304,27 @@ const (
 // candidates asks git twice at once: for the known files that look changed, and
 // for those that it doesn't know and doesn't ignore.
 func (s *shots) candidates(ctx context.Context) (candidates, error) {
-	s.beginAside()
+	_, modulesErr := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
+	s.left, s.blind = 0, modulesErr == nil && !s.book.Own
 	within := s.scope()
-	var unknown []byte
+	var unknown []string
 	var unknownErr error
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		unknown, unknownErr = s.git.Run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
-	}()
-	known, err := s.git.Run(ctx, nil, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
-	<-done
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		unknown, unknownErr = s.git.List(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
+	})
+	f, err := s.git.List(ctx, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
+	asking.Wait()
 	if err = errors.Join(err, unknownErr); err != nil {
 		return candidates{}, err
 	}
 	c := candidates{real: map[string]bool{}}
-	for f := git.Fields(known); len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
+	for ; len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
 		if !strings.HasPrefix(f[0], ":"+gitlink) {
 			s.choose(&c, f[1])
 		}
 	}
-	for _, path := range git.Fields(unknown) {
+	for _, path := range unknown {
 		if strings.HasSuffix(path, "/") {
 			c.leaveOut(s, path, "a repository of its own")
 			continue
@@ -380,10 +380,8 @@ func (c *candidates) isReal(top, name string) bool {
 
 // updateIndex takes the files into the index. One that git can't take is left out.
 func (s *shots) updateIndex(ctx context.Context, c *candidates) error {
-	if len(c.beyond) > 0 {
-		if _, err := s.git.Run(ctx, []byte(strings.Join(c.beyond, "\x00")+"\x00"), "update-index", "-z", "--force-remove", "--stdin"); err != nil {
-			return err
-		}
+	if err := s.git.Unstage(ctx, c.beyond); err != nil {
+		return err
 	}
 	err := s.addToIndex(ctx, c.paths)
 	if err == nil || ctx.Err() != nil {
@@ -404,17 +402,13 @@ func (s *shots) updateIndex(ctx context.Context, c *candidates) error {
 const many = 1000
 
 func (s *shots) addToIndex(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
 	g := s.git
 	if len(paths) >= many {
 		if version, err := g.Text(ctx, nil, "version"); err == nil && packsObjects(version) {
 			g.Settings = append(g.Settings[:len(g.Settings):len(g.Settings)], "core.bigFileThreshold=1")
 		}
 	}
-	_, err := g.Run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-	return err
+	return g.Stage(ctx, paths)
 }
 
 // maxSifted is how many files with a filter that fails, say, are looked for.

@@ -2,7 +2,6 @@ package changes
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -158,10 +157,7 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if err != nil {
 		return Undone{}, err
 	}
-	defer func() {
-		release()
-		err = cmp.Or(err, s.Settle())
-	}()
+	defer release()
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}

@@ -35,9 +35,9 @@ func BenchmarkCommit(b *testing.B) {
 		}
 		own, err := openCheckout(tree.Path)
 		w.must(err)
-		at := own.with("GIT_INDEX_FILE=" + index)
-		w.must(at.stage(context.Background(), []string{"d0/e0/f0"}))
-		made, err := at.line(context.Background(), "write-tree")
+		at := own.With("GIT_INDEX_FILE=" + index)
+		w.must(at.Stage(context.Background(), []string{"d0/e0/f0"}))
+		made, err := at.Text(context.Background(), nil, "write-tree")
 		w.must(err)
 		return made
 	}

@@ -30,12 +30,12 @@ func (r repo) commitChanges(ctx context.Context, g git.Git, index, head string, 
 	fail := func(err error) (string, []string, error) {
 		return "", nil, &Error{"what isn't committed can't be taken along: " + err.Error(), "commit it, or leave --with-changes out"}
 	}
-	own, err := copyIndex(checkout{g}, index)
+	own, err := copyIndex(g, index)
 	if err != nil {
 		return fail(err)
 	}
 	defer os.Remove(index)
-	g = own.git
+	g = own.Git
 	if out, err := g.Run(ctx, nil, "ls-files", "-z", "--unmerged"); err != nil || len(out) > 0 {
 		return fail(errors.Join(err, errors.New("a merge has conflicts")))
 	}

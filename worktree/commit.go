@@ -24,7 +24,7 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 	if err != nil {
 		return false, err
 	}
-	own.git.Settings = append(own.git.Settings, "user.useConfigOnly=true")
+	own.Settings = append(own.Settings, "user.useConfigOnly=true")
 	if what := underWayIn(t.Path); what != "" {
 		return false, refuse(ReasonUnderWay, what+" is under way in "+t.Path, "finish it")
 	}
@@ -38,12 +38,12 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 	var isStaged bool
 	var stageErr error
 	var staging sync.WaitGroup
-	staging.Go(func() { at, isStaged, stageErr = own.stageSnapshot(ctx, scratch, snapshot, skip) })
-	heads, err := own.line(ctx, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
+	staging.Go(func() { at, isStaged, stageErr = stageSnapshot(ctx, own, scratch, snapshot, skip) })
+	heads, err := own.Text(ctx, nil, "rev-parse", "HEAD^{commit}", "HEAD^{tree}")
 	head, was, _ := strings.Cut(heads, "\n")
 	made := ""
 	if err == nil && snapshot != "" && was != snapshot { // nobody knows of it yet
-		made, err = own.commit(ctx, snapshot, message, head)
+		made, err = commitTree(ctx, own, snapshot, message, head)
 	}
 	staging.Wait()
 	if err = cmp.Or(err, stageErr); err != nil || was == snapshot {
@@ -54,24 +54,24 @@ func (t Tree) Commit(ctx context.Context, message, snapshot string, skip []strin
 		if err != nil || left.tree == was {
 			return false, err
 		}
-		if made, err = own.commit(ctx, left.tree, message, head); err != nil {
+		if made, err = commitTree(ctx, own, left.tree, message, head); err != nil {
 			return false, err
 		}
 	}
-	if _, err := own.run(ctx, "", "update-ref", "-m", "commit: by ralph-lsp", branch, made, head); err != nil {
+	if _, err := own.Run(ctx, nil, "update-ref", "-m", "commit: by ralph-lsp", branch, made, head); err != nil {
 		return false, err
 	}
 	if isStaged && at.install() {
 		return true, nil
 	}
-	if _, err := own.run(ctx, "", "reset", "--quiet"); err != nil {
+	if _, err := own.Run(ctx, nil, "reset", "--quiet"); err != nil {
 		return true, fmt.Errorf("committed, but git's index is as it was: %w", err)
 	}
 	return true, nil
 }
 
-// commit makes a commit that no branch has.
-func (g checkout) commit(ctx context.Context, tree, message, parent string) (string, error) {
+// commitTree makes a commit that no branch has.
+func commitTree(ctx context.Context, g git.Git, tree, message, parent string) (string, error) {
 	made, err := new(landing).commitAs(ctx, g, tree, message, parent)
 	if err != nil {
 		err = cmp.Or(knowsWho(ctx, g), err)
@@ -80,31 +80,31 @@ func (g checkout) commit(ctx context.Context, tree, message, parent string) (str
 }
 
 // isOn says whether a branch is checked out. Where refs are files no git is needed.
-func (t Tree) isOn(ctx context.Context, own checkout, branch string) bool {
+func (t Tree) isOn(ctx context.Context, own git.Git, branch string) bool {
 	if data, err := os.ReadFile(filepath.Join(t.Admin, "HEAD")); err == nil && string(data) == "ref: "+branch+"\n" {
 		return true
 	}
-	at, err := own.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	at, err := own.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	return err == nil && at == branch
 }
 
 // stageSnapshot takes into a copy of the index what a snapshot has otherwise. It isn't staged where
 // the two differ by what no snapshot knows: a file that git ignores and somebody added, one that it
 // was told to forget, a conflict, a submodule.
-func (g checkout) stageSnapshot(ctx context.Context, scratch, snapshot string, skip []string) (at index, isStaged bool, err error) {
+func stageSnapshot(ctx context.Context, g git.Git, scratch, snapshot string, skip []string) (at index, isStaged bool, err error) {
 	if snapshot == "" {
 		return at, false, nil
 	}
 	if at, err = copyIndex(g, scratch); err != nil || at.copied == nil {
 		return at, false, err
 	}
-	words, err := at.list(ctx, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=none", snapshot)
+	words, err := at.List(ctx, "diff-index", "--cached", "-z", "--raw", "--no-renames", "--ignore-submodules=none", snapshot)
 	var paths, unknown []string
 	for ; len(words) > 1; words = words[2:] { // ":100644 000000 oid oid A", "path"
 		path, isExtra := words[1], strings.HasSuffix(words[0], "A")
 		isOdd := strings.HasSuffix(words[0], "U") || strings.Contains(words[0], "160000")
 		isOwn := slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
-		if isOdd || isOwn || isExtra && exists(filepath.Join(g.git.Dir, path)) {
+		if isOdd || isOwn || isExtra && exists(filepath.Join(g.Dir, path)) {
 			return at, false, nil
 		}
 		if paths = append(paths, path); strings.HasSuffix(words[0], "D") {
@@ -112,8 +112,8 @@ func (g checkout) stageSnapshot(ctx context.Context, scratch, snapshot string, s
 		}
 	}
 	if err == nil && len(unknown) > 0 { // the agent may have had git forget one, and ignore it
-		asks := at.with("GIT_LITERAL_PATHSPECS=0") // it refuses them
-		_, err = asks.run(ctx, strings.Join(unknown, "\x00")+"\x00", "check-ignore", "-z", "--stdin")
+		asks := at.With("GIT_LITERAL_PATHSPECS=0") // it refuses them
+		_, err = asks.Run(ctx, []byte(strings.Join(unknown, "\x00")+"\x00"), "check-ignore", "-z", "--stdin")
 		if err == nil {
 			return at, false, nil
 		} else if git.ExitCode(err) == 1 {
@@ -121,7 +121,7 @@ func (g checkout) stageSnapshot(ctx context.Context, scratch, snapshot string, s
 		}
 	}
 	if err == nil {
-		err = at.stage(ctx, paths)
+		err = at.Stage(ctx, paths)
 	}
 	return at, err == nil, err
 }

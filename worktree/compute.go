@@ -31,11 +31,11 @@ func (l *landing) compute(ctx context.Context) (computed, error) {
 	if made.commit, err = l.join(ctx); err != nil || made.commit == l.head {
 		return made, err
 	}
-	count, err := l.user.line(ctx, "rev-list", "--count", l.head+".."+made.commit)
+	count, err := l.user.Text(ctx, nil, "rev-list", "--count", l.head+".."+made.commit)
 	if err != nil {
 		return made, err
 	}
-	files, err := l.user.list(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", l.head, made.commit)
+	files, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--name-only", "--no-renames", l.head, made.commit)
 	made.files = len(files)
 	made.commits, _ = strconv.Atoi(count)
 	return made, err
@@ -126,7 +126,7 @@ func (l *landing) rebase(ctx context.Context) (string, error) {
 		if l.isTreeOf(ctx, tree, onto) {
 			continue // it is there already
 		}
-		who, err := l.user.line(ctx, "log", "-1", "--format=%an%x00%ae%x00%ad", "--date=raw", commit)
+		who, err := l.user.Text(ctx, nil, "log", "-1", "--format=%an%x00%ae%x00%ad", "--date=raw", commit)
 		if err != nil {
 			return "", err
 		}
@@ -135,7 +135,7 @@ func (l *landing) rebase(ctx context.Context) (string, error) {
 			return "", err
 		}
 		author := append(strings.Split(who, "\x00"), "", "", "")
-		as := l.user.with("GIT_AUTHOR_NAME="+author[0], "GIT_AUTHOR_EMAIL="+author[1], "GIT_AUTHOR_DATE="+author[2])
+		as := l.user.With("GIT_AUTHOR_NAME="+author[0], "GIT_AUTHOR_EMAIL="+author[1], "GIT_AUTHOR_DATE="+author[2])
 		if onto, err = l.commitAs(ctx, as, tree, message, onto); err != nil {
 			return "", err
 		}
@@ -149,7 +149,7 @@ func (l *landing) commits(ctx context.Context) ([]string, error) {
 	if base := l.ownBase(); base != "" {
 		args = append(args, "^"+base)
 	}
-	out, err := l.user.line(ctx, args...)
+	out, err := l.user.Text(ctx, nil, args...)
 	return strings.Fields(out), err
 }
 
@@ -163,15 +163,15 @@ func (l *landing) ownBase() string {
 }
 
 func (l *landing) messageOf(ctx context.Context, commit string) (string, error) {
-	return l.user.line(ctx, "log", "-1", "--format=%B", commit)
+	return l.user.Text(ctx, nil, "log", "-1", "--format=%B", commit)
 }
 
 func (l *landing) isIn(ctx context.Context, commit, of string) (bool, error) {
-	return l.user.yes(ctx, "merge-base", "--is-ancestor", commit, of)
+	return l.user.Yes(ctx, "merge-base", "--is-ancestor", commit, of)
 }
 
 func (l *landing) isTreeOf(ctx context.Context, tree, commit string) bool {
-	own, err := l.user.line(ctx, "rev-parse", "--verify", commit+"^{tree}")
+	own, err := l.user.Text(ctx, nil, "rev-parse", "--verify", commit+"^{tree}")
 	return err == nil && own == tree
 }
 
@@ -184,7 +184,7 @@ var nobody = []string{
 // pick makes the tree of what changed between two commits on top of a third. Git
 // looks for the base itself, so it is shown one.
 func (l *landing) pick(ctx context.Context, onto, base, commit string) (tree string, err error) {
-	as, err := l.user.with(nobody...).line(ctx, "commit-tree", "-m", "onto", "-p", base, onto+"^{tree}")
+	as, err := l.user.With(nobody...).Text(ctx, nil, "commit-tree", "-m", "onto", "-p", base, onto+"^{tree}")
 	if err != nil {
 		return "", err
 	}
@@ -193,11 +193,11 @@ func (l *landing) pick(ctx context.Context, onto, base, commit string) (tree str
 
 // mergeTree merges two commits to a tree.
 func (l *landing) mergeTree(ctx context.Context, ours, theirs string) (tree string, err error) {
-	out, err := l.user.run(ctx, "", "merge-tree", "--write-tree", "--name-only", "-z", ours, theirs)
+	out, err := l.user.Run(ctx, nil, "merge-tree", "--write-tree", "--name-only", "-z", ours, theirs)
 	if err != nil && git.ExitCode(err) != 1 {
 		return "", err
 	}
-	words := git.Fields([]byte(out))
+	words := git.Fields(out)
 	if len(words) == 0 {
 		return "", cmp.Or(err, fmt.Errorf("git merge-tree printed nothing"))
 	}

@@ -33,11 +33,11 @@ func Changes(ctx context.Context, t Tree, skip []string) ([]Change, error) {
 			now = left.tree
 		}
 	}
-	base, err := l.user.line(ctx, "merge-base", "HEAD", l.at)
+	base, err := l.user.Text(ctx, nil, "merge-base", "HEAD", l.at)
 	if err != nil {
 		return nil, fmt.Errorf("%s and what is checked out in %s have no commit in common: %w", t.Branch, t.Repo, err)
 	}
-	lines, err := l.user.list(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", base, now)
+	lines, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", base, now)
 	var found []Change
 	for _, line := range lines { // "1\t2\tpath", of what is no text "-\t-\tpath"
 		if counts := strings.SplitN(line, "\t", 3); len(counts) == 3 {

@@ -54,7 +54,7 @@ func Discard(ctx context.Context, t Tree, o DiscardOptions) (Discarded, error) {
 	}
 	ctx = context.WithoutCancel(ctx)
 	if done.Ref != "" {
-		if _, err := l.user.run(ctx, "", "update-ref", done.Ref, l.tip); err != nil {
+		if _, err := l.user.Run(ctx, nil, "update-ref", done.Ref, l.tip); err != nil {
 			return done, fmt.Errorf("keeping what is discarded: %w", err)
 		}
 	}
@@ -77,7 +77,7 @@ func (l *landing) takeAll(ctx context.Context) (tips []string, err error) {
 	if l.left, err = lookForLeftover(ctx, l.own, l.scratch("leftover"), l.o.Skip); err != nil {
 		return nil, fmt.Errorf("looking for what isn't committed in %s: %w", l.tree.Path, err)
 	}
-	head, err := l.own.line(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	head, err := l.own.Text(ctx, nil, "rev-parse", "--verify", "HEAD^{commit}")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ func (l *landing) takeAll(ctx context.Context) (tips []string, err error) {
 		parents, tips = append(parents, head), append(tips, head)
 	}
 	if !l.isTreeOf(ctx, l.left.tree, l.at) || len(parents) > 1 {
-		l.tip, err = l.commitAs(ctx, l.user.with(nobody...), l.left.tree, "Not committed on "+l.tree.Branch, parents...)
+		l.tip, err = l.commitAs(ctx, l.user.With(nobody...), l.left.tree, "Not committed on "+l.tree.Branch, parents...)
 	}
 	return tips, err
 }
@@ -99,13 +99,13 @@ func (l *landing) notLanded(ctx context.Context, tips []string) ([]string, error
 		return nil, nil
 	}
 	args := append(append([]string{"log", "--format=%s", "-z"}, tips...), "--not")
-	if head, err := l.user.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
+	if head, err := l.user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
 		args = append(args, head)
 	}
 	if l.tree.Base != "" {
 		args = append(args, l.tree.Base)
 	}
-	return l.user.list(ctx, args...)
+	return l.user.List(ctx, args...)
 }
 
 // discards is where refs have what was discarded.
@@ -113,7 +113,7 @@ const discards = "refs/ralph/discarded/"
 
 // freeRef is a name for what is discarded: one that nothing else has.
 func (l *landing) freeRef(ctx context.Context) (string, error) {
-	out, err := l.user.line(ctx, "for-each-ref", "--format=%(refname) %(objectname)", discards)
+	out, err := l.user.Text(ctx, nil, "for-each-ref", "--format=%(refname) %(objectname)", discards)
 	if err != nil {
 		return "", err
 	}

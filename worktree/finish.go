@@ -60,9 +60,9 @@ func (l *landing) note(ctx context.Context, commit string) error {
 	if commit != l.tip { // git takes no parent twice
 		args = append(args, "-p", l.tip)
 	}
-	made, err := l.user.with(nobody...).line(ctx, append(args, l.tip+"^{tree}")...)
+	made, err := l.user.With(nobody...).Text(ctx, nil, append(args, l.tip+"^{tree}")...)
 	if err == nil {
-		_, err = l.user.run(ctx, "", "update-ref", l.noteRef(), made)
+		_, err = l.user.Run(ctx, nil, "update-ref", l.noteRef(), made)
 	}
 	if err != nil {
 		return fmt.Errorf("noting what lands: %w", err)
@@ -71,14 +71,14 @@ func (l *landing) note(ctx context.Context, commit string) error {
 }
 
 func (l *landing) forgetNote(ctx context.Context) error {
-	_, err := l.user.run(ctx, "", "update-ref", "-d", l.noteRef())
+	_, err := l.user.Run(ctx, nil, "update-ref", "-d", l.noteRef())
 	return err
 }
 
 // landedBefore says whether a landing that was cut off had brought all that is in
 // the worktree to the user's branch.
 func (l *landing) landedBefore(ctx context.Context) (bool, error) {
-	note, err := l.user.line(ctx, "rev-parse", "--verify", "--quiet", l.noteRef()+"^{commit}")
+	note, err := l.user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", l.noteRef()+"^{commit}")
 	if err != nil {
 		return false, nil
 	}
@@ -88,7 +88,7 @@ func (l *landing) landedBefore(ctx context.Context) (bool, error) {
 	if known, err := l.isIn(ctx, l.at, note); err != nil || !known {
 		return false, err
 	}
-	tree, err := l.user.line(ctx, "rev-parse", "--verify", l.tip+"^{tree}")
+	tree, err := l.user.Text(ctx, nil, "rev-parse", "--verify", l.tip+"^{tree}")
 	return err == nil && l.isTreeOf(ctx, tree, note), err
 }
 
@@ -113,12 +113,12 @@ func (l *landing) settle(ctx context.Context) error {
 	if l.tip == l.at {
 		return nil
 	}
-	if _, err := l.user.run(ctx, "", "update-ref", "-m", "ralph-lsp land", "refs/heads/"+l.tree.Branch, l.tip, l.at); err != nil {
+	if _, err := l.user.Run(ctx, nil, "update-ref", "-m", "ralph-lsp land", "refs/heads/"+l.tree.Branch, l.tip, l.at); err != nil {
 		return err
 	}
 	l.at = l.tip
 	// The worktree's index is still that of the old tip: what was just committed would show as a change that takes it back.
-	_, err := l.own.run(ctx, "", "reset", "--quiet")
+	_, err := l.own.Run(ctx, nil, "reset", "--quiet")
 	return err
 }
 
@@ -167,14 +167,14 @@ func (l *landing) remove(ctx context.Context, past Past) (stays string) {
 		return err.Error()
 	}
 	if rec.Made { // what git noted of the branch; there may be nothing
-		_, _ = l.user.run(ctx, "", "config", "--local", "--remove-section", "branch."+l.tree.Branch)
+		_, _ = l.user.Run(ctx, nil, "config", "--local", "--remove-section", "branch."+l.tree.Branch)
 	}
 	return ""
 }
 
 // isElsewhere says whether another work tree has the branch.
 func (l *landing) isElsewhere(ctx context.Context) bool {
-	return slices.ContainsFunc(checkedOut(ctx, l.user.git, l.tree.Branch), func(at string) bool { return paths.Real(at) != l.tree.Path })
+	return slices.ContainsFunc(checkedOut(ctx, l.user, l.tree.Branch), func(at string) bool { return paths.Real(at) != l.tree.Path })
 }
 
 // isInUse says why a worktree has to stay: it has what landing didn't see.

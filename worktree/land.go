@@ -50,10 +50,10 @@ type Landed struct {
 type landing struct {
 	tree   Tree
 	o      LandOptions
-	user   checkout // the user's work tree
-	own    checkout // the loop's
-	home   string   // for our own files
-	common string   // git's folder
+	user   git.Git // the user's work tree
+	own    git.Git // the loop's
+	home   string  // for our own files
+	common string  // git's folder
 
 	head, into string // the user's commit and branch
 	at         string // where the loop's branch is
@@ -122,7 +122,7 @@ func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), erro
 	if err := newEnough(ctx, user, t); err != nil {
 		return nil, nil, err
 	}
-	common, err := user.line(ctx, "rev-parse", "--path-format=absolute", "--git-common-dir")
+	common, err := user.Text(ctx, nil, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err != nil {
 		return nil, nil, fmt.Errorf("looking at the repository %s: %w", t.Repo, err)
 	}
@@ -130,13 +130,13 @@ func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), erro
 	if err != nil {
 		return nil, nil, err
 	}
-	user.git.Lock = lock
-	l := &landing{tree: t, o: o, user: user, own: user.in(t.Path), home: home, common: common}
+	user.Lock = lock
+	l := &landing{tree: t, o: o, user: user, own: user.In(t.Path), home: home, common: common}
 	if err := finishRemovals(ctx, common); err != nil {
 		release()
 		return nil, nil, err
 	}
-	l.at, err = user.line(ctx, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}")
+	l.at, err = user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "refs/heads/"+t.Branch+"^{commit}")
 	if err == nil {
 		return l, release, nil
 	}
@@ -151,8 +151,8 @@ func prepare(ctx context.Context, t Tree, o LandOptions) (*landing, func(), erro
 }
 
 // newEnough says whether git can merge without a work tree.
-func newEnough(ctx context.Context, g checkout, t Tree) error {
-	version, err := g.line(ctx, "version")
+func newEnough(ctx context.Context, g git.Git, t Tree) error {
+	version, err := g.Text(ctx, nil, "version")
 	if err != nil {
 		return err
 	}
@@ -188,10 +188,10 @@ func underWayIn(top string) (what string) {
 // lookAtUser finds the user's branch, and what is in the way there.
 func (l *landing) lookAtUser(ctx context.Context) error {
 	there := "git -C " + tell.ShellWord(l.tree.Repo)
-	if bare, err := l.user.line(ctx, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
+	if bare, err := l.user.Text(ctx, nil, "rev-parse", "--is-inside-work-tree"); err != nil || bare != "true" {
 		return refuse(ReasonDetached, l.tree.Repo+" has no work tree to land in", "merge "+l.tree.Branch+" where you have one")
 	}
-	branch, err := l.user.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	branch, err := l.user.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	switch {
 	case underWayIn(l.tree.Repo) != "":
 		return refuse(ReasonUnderWay, underWayIn(l.tree.Repo)+" is under way in "+l.tree.Repo, "finish it ("+there+" status says how), then land again")
@@ -205,13 +205,13 @@ func (l *landing) lookAtUser(ctx context.Context) error {
 			"when none is at work, remove that file and land again")
 	}
 	l.into = strings.TrimPrefix(branch, "refs/heads/")
-	if l.head, err = l.user.line(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
+	if l.head, err = l.user.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err != nil {
 		return refuse(ReasonDetached, "the branch "+l.into+" has no commit yet", there+" commit, then land again")
 	}
-	if unmerged, err := l.user.list(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
+	if unmerged, err := l.user.List(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
 		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo, "solve them ("+there+" status names them), then land again")))
 	}
-	if signs, _ := l.user.line(ctx, "config", "--type=bool", "commit.gpgSign"); signs == "true" {
+	if signs, _ := l.user.Text(ctx, nil, "config", "--type=bool", "commit.gpgSign"); signs == "true" {
 		l.sign = []string{"-S"}
 	}
 	return nil
@@ -228,7 +228,7 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 	if what := underWayIn(l.tree.Path); what != "" {
 		return refuse(ReasonUnderWay, what+" is under way in the loop's worktree "+l.tree.Path, "finish it ("+there+" status says how), then land again")
 	}
-	branch, err := l.own.line(ctx, "symbolic-ref", "--quiet", "HEAD")
+	branch, err := l.own.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")
 	if err != nil || branch != "refs/heads/"+l.tree.Branch {
 		where := cmp.Or(strings.TrimPrefix(branch, "refs/heads/"), "no branch")
 		return refuse(ReasonStrayed, "the agent has left the loop's branch "+l.tree.Branch+": the worktree is on "+where,
@@ -242,7 +242,7 @@ func (l *landing) lookAtTree(ctx context.Context) error {
 		return nil
 	}
 	message := cmp.Or(l.o.Words, "Work on "+l.tree.Branch)
-	if only, err := l.user.yes(ctx, "merge-base", "--is-ancestor", l.at, l.head); err != nil {
+	if only, err := l.user.Yes(ctx, "merge-base", "--is-ancestor", l.at, l.head); err != nil {
 		return err
 	} else if only && l.o.Message != "" && l.o.How != HowSquash { // it is the one commit that lands
 		message, l.o.Message = l.o.Message, ""
@@ -262,21 +262,21 @@ func (l *landing) commit(ctx context.Context, tree, message string, parents ...s
 	return l.commitAs(ctx, l.user, tree, message, parents...)
 }
 
-func (l *landing) commitAs(ctx context.Context, g checkout, tree, message string, parents ...string) (string, error) {
+func (l *landing) commitAs(ctx context.Context, g git.Git, tree, message string, parents ...string) (string, error) {
 	args := append([]string{"commit-tree"}, l.sign...)
 	for _, parent := range parents {
 		args = append(args, "-p", parent)
 	}
-	out, err := g.run(ctx, strings.TrimRight(message, "\n")+"\n", append(args, tree)...)
+	made, err := g.Text(ctx, []byte(strings.TrimRight(message, "\n")+"\n"), append(args, tree)...)
 	if err != nil && len(l.sign) > 0 {
 		return "", refuse(ReasonUnsigned, "commit.gpgSign is set, and "+err.Error(), "unlock your key, then land again")
 	}
-	return strings.TrimSpace(out), err
+	return made, err
 }
 
 // knowsWho says whether git knows whose commit it would make.
-func knowsWho(ctx context.Context, g checkout) error {
-	if !g.git.KnowsUser(ctx) {
+func knowsWho(ctx context.Context, g git.Git) error {
+	if !g.KnowsUser(ctx) {
 		return refuse(ReasonNobody, git.Nobody, git.IntroduceYourself+", then land again")
 	}
 	return nil
@@ -294,10 +294,10 @@ func (l *landing) wouldTouch(ctx context.Context, commit string) error {
 		return err
 	}
 	if len(inTheWay) == 0 {
-		if err := trial.stage(ctx, same); err != nil {
+		if err := trial.Stage(ctx, same); err != nil {
 			return err
 		}
-		_, err = trial.run(ctx, "", "read-tree", "-m", "-u", "-n", l.head, commit)
+		_, err = trial.Run(ctx, nil, "read-tree", "-m", "-u", "-n", l.head, commit)
 		if err == nil {
 			return nil
 		}
@@ -323,12 +323,12 @@ func (l *landing) moveOn(ctx context.Context, commit string) error {
 	// What is there already as it would land (by a landing that was cut off) isn't in its own way.
 	same, _, err := l.compareUser(ctx, trial, commit)
 	if err == nil && len(same) > 0 {
-		err = l.user.stage(ctx, same)
+		err = l.user.Stage(ctx, same)
 	}
 	if err == nil {
 		// What the user has set for merges into the branch (--no-ff, say) would make a commit that was never computed. git
 		// overwrites ignored files unless told otherwise, and they may be the user's only copy.
-		_, err = l.user.with("GIT_REFLOG_ACTION=ralph-lsp land "+l.tree.Branch).run(ctx, "",
+		_, err = l.user.With("GIT_REFLOG_ACTION=ralph-lsp land "+l.tree.Branch).Run(ctx, nil,
 			"-c", "branch."+l.into+".mergeOptions=", "merge", "--quiet", "--ff-only", "--no-overwrite-ignore", commit)
 	}
 	if err != nil {

@@ -20,23 +20,23 @@ type leftover struct {
 
 // index is git with an index of our own, a copy.
 type index struct {
-	checkout
+	git.Git
 	path, from string
 	copied     os.FileInfo // the original then; nil: there was none
 }
 
 // copyIndex copies the index of a work tree.
-func copyIndex(g checkout, to string) (index, error) {
-	from := filepath.Join(gitDirOf(g.git.Dir), "index")
+func copyIndex(g git.Git, to string) (index, error) {
+	from := filepath.Join(gitDirOf(g.Dir), "index")
 	_, info, err := git.CopyIndex(from, to)
-	return index{checkout: g.with("GIT_INDEX_FILE=" + to), path: to, from: from, copied: info}, err
+	return index{Git: g.With("GIT_INDEX_FILE=" + to), path: to, from: from, copied: info}, err
 }
 
 // freshIndex is a copy that knows which files changed only their times.
-func freshIndex(ctx context.Context, g checkout, to string) (index, error) {
+func freshIndex(ctx context.Context, g git.Git, to string) (index, error) {
 	own, err := copyIndex(g, to)
 	if err == nil {
-		_, err = own.run(ctx, "", "update-index", "-q", "--refresh")
+		_, err = own.Run(ctx, nil, "update-index", "-q", "--refresh")
 	}
 	if git.ExitCode(err) == 1 { // some files have changed
 		err = nil
@@ -56,28 +56,19 @@ func (at index) install() bool {
 	return err == nil && os.SameFile(now, at.copied) && now.ModTime().Equal(at.copied.ModTime()) && os.Rename(at.path, at.from) == nil
 }
 
-// stage takes files as they are into an index.
-func (g checkout) stage(ctx context.Context, paths []string) error {
-	if len(paths) == 0 {
-		return nil
-	}
-	_, err := g.run(ctx, strings.Join(paths, "\x00")+"\x00", "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-	return err
-}
-
 // lookForLeftover finds what isn't committed in a worktree and isn't ignored. It
 // changes nothing there.
-func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []string) (leftover, error) {
+func lookForLeftover(ctx context.Context, own git.Git, scratch string, skip []string) (leftover, error) {
 	var found leftover
 	at, err := freshIndex(ctx, own, scratch)
 	if err != nil {
 		return found, err
 	}
-	links, err := at.git.Submodules(ctx)
+	links, err := at.Submodules(ctx)
 	if err != nil {
 		return found, err
 	}
-	within, err := at.git.StageAll(ctx, func(path string) bool {
+	within, err := at.StageAll(ctx, func(path string) bool {
 		return slices.Contains(links, path) || slices.ContainsFunc(skip, func(beginning string) bool { return strings.HasPrefix(path, beginning) })
 	})
 	if err != nil {
@@ -86,14 +77,14 @@ func lookForLeftover(ctx context.Context, own checkout, scratch string, skip []s
 	for _, path := range within {
 		found.other = append(found.other, strings.TrimSuffix(path, "/"))
 	}
-	if found.tree, err = at.line(ctx, "write-tree"); err != nil {
+	if found.tree, err = at.Text(ctx, nil, "write-tree"); err != nil {
 		return found, err
 	}
-	if found.paths, err = at.list(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
+	if found.paths, err = at.List(ctx, "diff-index", "--cached", "-z", "--name-only", "--no-renames", "--ignore-submodules=all", "HEAD"); err != nil {
 		return found, err
 	}
 	for _, path := range links {
-		if exists(filepath.Join(own.git.Dir, path, ".git")) {
+		if exists(filepath.Join(own.Dir, path, ".git")) {
 			found.other = append(found.other, path)
 		}
 	}
@@ -117,7 +108,7 @@ func (l *landing) compareUser(ctx context.Context, trial index, commit string) (
 	if err != nil {
 		return nil, nil, err
 	}
-	dirty, err := trial.list(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
+	dirty, err := trial.List(ctx, "diff-files", "-z", "--name-only", "--no-ext-diff", "--ignore-submodules=all")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -153,7 +144,7 @@ type change struct{ from, to, oid string }
 
 // changedBetween reads ":100644 100755 oid oid M", "path".
 func changedBetween(ctx context.Context, g index, args ...string) (map[string]change, error) {
-	words, err := g.list(ctx, args...)
+	words, err := g.List(ctx, args...)
 	found := map[string]change{}
 	for ; len(words) > 1; words = words[2:] {
 		if f := strings.Fields(strings.TrimPrefix(words[0], ":")); len(f) >= 4 {
@@ -177,11 +168,11 @@ func (l *landing) isThere(ctx context.Context, path string, as change) bool {
 		if err != nil {
 			return false
 		}
-		oid, err := l.user.run(ctx, target, "hash-object", "--stdin")
-		return err == nil && strings.TrimSpace(oid) == as.oid
+		oid, err := l.user.Text(ctx, []byte(target), "hash-object", "--stdin")
+		return err == nil && oid == as.oid
 	case !info.Mode().IsRegular() || (as.to == "100755") != (info.Mode()&0o100 != 0):
 		return false
 	}
-	oid, err := l.user.line(ctx, "hash-object", "--", path)
+	oid, err := l.user.Text(ctx, nil, "hash-object", "--", path)
 	return err == nil && oid == as.oid
 }

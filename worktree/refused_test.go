@@ -134,7 +134,7 @@ func TestARefusedLandingChangesNothing(t *testing.T) {
 func fails(w *work, dir string, args ...string) error {
 	g, err := openCheckout(dir)
 	w.must(err)
-	_, err = g.run(context.Background(), "", args...)
+	_, err = g.Run(context.Background(), nil, args...)
 	if err == nil {
 		w.Fatalf("git %s works", args)
 	}

@@ -76,6 +76,18 @@ func Find() (program string, err error) {
 	return filepath.Abs(program)
 }
 
+// In is g in another folder.
+func (g Git) In(dir string) Git {
+	g.Dir = dir
+	return g
+}
+
+// With is g with more in its environment.
+func (g Git) With(env ...string) Git {
+	g.Env = slices.Concat(g.Env, env)
+	return g
+}
+
 // UpTo is g that may print so many bytes.
 func (g Git) UpTo(most int) Git {
 	g.Most = most
@@ -130,8 +142,7 @@ func (g Git) Run(ctx context.Context, stdin []byte, args ...string) ([]byte, err
 	if err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
-	g.Env = slices.Concat(g.Env, u.env)
-	out, err := g.run(ctx, stdin, slices.Concat(always, g.Settings), args)
+	out, err := g.With(u.env...).run(ctx, stdin, slices.Concat(always, g.Settings), args)
 	if len(u.keys) > 0 && err != nil && ExitCode(err) != 1 { // 1 is an answer
 		err = fmt.Errorf("%w (what only the repository's configuration names doesn't run: %s; git config --global names it for you)", err, strings.Join(u.keys[:min(3, len(u.keys))], ", "))
 	}
@@ -236,48 +247,78 @@ func (g Git) Text(ctx context.Context, stdin []byte, args ...string) (string, er
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// List is what git prints with -z.
+func (g Git) List(ctx context.Context, args ...string) ([]string, error) {
+	out, err := g.Run(ctx, nil, args...)
+	return Fields(out), err
+}
+
+// Yes says whether git says so by its exit code. Only 1 is a no.
+func (g Git) Yes(ctx context.Context, args ...string) (bool, error) {
+	_, err := g.Run(ctx, nil, args...)
+	if ExitCode(err) == 1 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Stage takes files as they are into the index.
+func (g Git) Stage(ctx context.Context, paths []string) error {
+	return g.updateIndex(ctx, paths, "--add", "--remove", "--replace")
+}
+
+// Unstage takes files out of the index.
+func (g Git) Unstage(ctx context.Context, paths []string) error {
+	return g.updateIndex(ctx, paths, "--force-remove")
+}
+
+func (g Git) updateIndex(ctx context.Context, paths []string, how ...string) error {
+	if len(paths) == 0 {
+		return nil
+	}
+	_, err := g.Run(ctx, []byte(strings.Join(paths, "\x00")+"\x00"), slices.Concat([]string{"update-index", "-z"}, how, []string{"--stdin"})...)
+	return err
+}
+
 // StageAll takes the files of the work tree into the index as they are, in the folder of its top, but for those that are
 // skipped: those that the index knows, and others as git ls-files lists them, which may be told more. It returns the
 // repositories within, which it doesn't take. What git add does runs git in submodules, whose configuration may be
 // anybody's.
 func (g Git) StageAll(ctx context.Context, skips func(path string) bool, more ...string) (within []string, err error) {
-	changed, err := g.Run(ctx, nil, "diff-files", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules=dirty")
+	changed, err := g.List(ctx, "diff-files", "-z", "--name-status", "--no-ext-diff", "--ignore-submodules=dirty")
 	if err != nil {
 		return nil, err
 	}
-	others, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
+	others, err := g.List(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, more...)...)
 	if err != nil {
 		return nil, err
 	}
 	if skips == nil {
 		skips = func(string) bool { return false }
 	}
-	var gone, there bytes.Buffer
-	for f := Fields(changed); len(f) > 1; f = f[2:] {
-		switch {
-		case skips(f[1]):
-		case f[0] == "D": // or only a link leads to it by now
-			gone.WriteString(f[1] + "\x00")
+	var gone, there []string
+	for ; len(changed) > 1; changed = changed[2:] {
+		switch how, name := changed[0], changed[1]; {
+		case skips(name):
+		case how == "D": // or only a link leads to it by now
+			gone = append(gone, name)
 		default:
-			there.WriteString(f[1] + "\x00")
+			there = append(there, name)
 		}
 	}
-	for _, name := range Fields(others) {
+	for _, name := range others {
 		switch {
 		case skips(name):
 		case strings.HasSuffix(name, "/"):
 			within = append(within, name)
 		default:
-			there.WriteString(name + "\x00")
+			there = append(there, name)
 		}
 	}
-	if gone.Len() > 0 {
-		_, err = g.Run(ctx, gone.Bytes(), "update-index", "-z", "--force-remove", "--stdin")
+	if err := g.Unstage(ctx, gone); err != nil {
+		return within, err
 	}
-	if err == nil && there.Len() > 0 {
-		_, err = g.Run(ctx, there.Bytes(), "update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-	}
-	return within, err
+	return within, g.Stage(ctx, there)
 }
 
 // CopyIndex copies an index, of which git then believes as much as of the original: it reads again what is newer than
@@ -357,8 +398,8 @@ func saidBy(why string, before []string) string {
 
 // Submodules are those that the index has, by their paths; more is told to git ls-files.
 func (g Git) Submodules(ctx context.Context, more ...string) (paths []string, err error) {
-	out, err := g.Run(ctx, nil, append([]string{"ls-files", "-z", "--stage"}, more...)...)
-	for _, line := range Fields(out) { // "160000 oid 0\tpath"
+	lines, err := g.List(ctx, append([]string{"ls-files", "-z", "--stage"}, more...)...)
+	for _, line := range lines { // "160000 oid 0\tpath"
 		if _, path, ok := strings.Cut(line, "\t"); ok && strings.HasPrefix(line, "160000 ") {
 			paths = append(paths, path)
 		}

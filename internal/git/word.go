@@ -131,8 +131,7 @@ func (g Git) try(ctx context.Context, u unheeded) error {
 	if len(u.keys) == 0 {
 		return nil
 	}
-	g.Env = slices.Concat(g.Env, u.env)
-	out, err := g.Config(ctx, nil, "--list", "-z", "--show-scope")
+	out, err := g.With(u.env...).Config(ctx, nil, "--list", "-z", "--show-scope")
 	if err == nil && !strings.Contains(string(out), "command\x00"+u.keys[0]+"\n") {
 		err = fmt.Errorf("the repository's configuration names programs (%s), and this git is too old to be kept from running them", u.keys[0])
 	}

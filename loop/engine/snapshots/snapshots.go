@@ -249,9 +249,6 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
-	if err := s.Store.Settle(); err != nil && s.alive.Err() == nil {
-		s.warn("git may remove the last snapshot in two weeks, as it has no name: " + err.Error())
-	}
 	files, err := s.Store.Files(s.alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil
