@@ -137,11 +137,7 @@ func (q *Queue) cut() int {
 	return 0
 }
 
-// Refuses says why nobody gets what a hat publishes, as far as the topic itself tells; ""
-// when somebody may.
-func (r Ring) Refuses(h Hat, t Topic) string { return r.refuse(&Queue{}, h, t) }
-
-// refuse says why a topic isn't handed over; "" when it is.
+// refuse says why a topic isn't handed over, by the topic itself where the queue is empty; "" when it is.
 func (r Ring) refuse(q *Queue, h Hat, t Topic) string {
 	if why := CheckTopic(t.Name); why != "" {
 		return fmt.Sprintf("%s published a topic that %s", h.Name, why)

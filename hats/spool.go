@@ -1,6 +1,7 @@
 package hats
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,15 +9,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// A spool is a folder of one run's, in which its programs put topics: files named by
-// numbers in the order in which they came. Who was killed half-way left none.
+// A spool is a folder of one run's, with a file in which its programs put topics, a line each. One begins
+// a new line, so what a kill cut off takes no other along.
 const (
-	maxSpooled   = 1000
-	maxSpoolFile = 8 * MaxPayload // of its JSON
-	hatName      = "hat"          // in a spool: who runs, and who there is
+	hatName    = "hat" // who runs, and who there is
+	topicsName = "topics"
+	maxSpool   = 32 << 20 // bytes of it
 )
 
 // spooled is what Emit has to know of a run.
@@ -42,56 +44,23 @@ func Emit(spool string, t Topic) (refused string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("asking who runs: %w", err)
 	}
-	if data, err = json.Marshal(t); err != nil {
-		return "", err
-	}
-	return run.Ring.Refuses(run.Hat, t), spoolFile(spool, data)
-}
-
-// spoolFile adds a file behind those of a spool, all of it at once.
-func spoolFile(spool string, data []byte) error {
-	file, err := os.CreateTemp(spool, ".new-")
+	file, err := os.OpenFile(filepath.Join(spool, topicsName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
-		return ErrRunOver
+		return "", ErrRunOver
+	}
+	if err == nil {
+		data, _ = json.Marshal(t) // texts can always be encoded
+		if info, _ := file.Stat(); info != nil && info.Size()+int64(len(data)) > maxSpool {
+			err = errors.New("this run has published all that it may")
+		} else {
+			_, err = file.Write(append([]byte("\n"), data...))
+		}
+		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		return fmt.Errorf("publishing: %w", err)
+		return "", fmt.Errorf("publishing: %w", err)
 	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(data)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return fmt.Errorf("publishing: %w", err)
-	}
-	for n := lastSpooled(spool) + 1; n <= maxSpooled; n++ {
-		err := os.Link(file.Name(), filepath.Join(spool, fmt.Sprintf("%06d", n)))
-		switch {
-		case err == nil:
-			return nil
-		case errors.Is(err, fs.ErrNotExist):
-			return ErrRunOver
-		case !errors.Is(err, fs.ErrExist):
-			return fmt.Errorf("publishing: %w", err)
-		}
-	}
-	return fmt.Errorf("this run has published %d topics already, which is all that it may", maxSpooled)
-}
-
-// numbered are the names of a spool's topics, in their order.
-func numbered(spool string) (names []string) {
-	entries, _ := os.ReadDir(spool) // one that is gone has none
-	for _, e := range entries {
-		if _, err := strconv.Atoi(e.Name()); err == nil && e.Type().IsRegular() {
-			names = append(names, e.Name())
-		}
-	}
-	return names
-}
-
-func lastSpooled(spool string) (n int) {
-	if names := numbered(spool); len(names) > 0 {
-		n, _ = strconv.Atoi(names[len(names)-1])
-	}
-	return n
+	return run.Ring.refuse(&Queue{}, run.Hat, t), nil
 }
 
 // OpenSpool makes the spool of a run of a hat in a folder; "" where none is needed, or none can be
@@ -123,13 +92,10 @@ func TakeSpool(spool string, said []Topic) (topics []Topic) {
 	if spool == "" {
 		return said
 	}
-	for _, name := range numbered(spool) {
-		file := filepath.Join(spool, name)
+	data, _ := paths.ReadOwn(filepath.Join(spool, topicsName), maxSpool) // nobody may have published anything
+	for line := range bytes.Lines(data) {
 		var t Topic
-		if info, err := os.Lstat(file); err != nil || info.Size() > maxSpoolFile {
-			continue
-		}
-		if data, err := os.ReadFile(file); err == nil && json.Unmarshal(data, &t) == nil {
+		if json.Unmarshal(line, &t) == nil {
 			topics = append(topics, Topic{Name: t.Name, For: t.For, Payload: t.Payload})
 		}
 	}

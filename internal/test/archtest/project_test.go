@@ -45,7 +45,7 @@ var picture = Rules{
 		"changes":                  {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"worktree":                 {"internal/filelock", "internal/git", "internal/paths", "internal/tell"},
 		"verify":                   {"internal/lazy", "stream", "internal/paths", "internal/tell"},
-		"hats":                     {"stream", "internal/tell"},
+		"hats":                     {"stream", "internal/paths", "internal/tell"},
 		"agents":                   {"stream", "backends", "internal/paths", "internal/tell"},
 		"config":                   {"internal/budget", "internal/caller", "internal/lazy", "worktree", "stream", "verify", "hats", "sandbox", "internal/limits", "internal/settings", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"sandbox/inside":           {},
