@@ -130,8 +130,9 @@ func Read(folder string) Set {
 			case of && folder != "":
 				r.readFolder(b, folder)
 			case !of:
-				if dir := userDir(where, home); dir != "" {
-					r.readUser(b, filepath.Join(dir, "agents"))
+				if dir := userDir(where, home); dir != "" { // the user may have put links there
+					dir = filepath.Join(dir, "agents")
+					r.walk(b, os.DirFS(dir), ".", func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }, false)
 				}
 			}
 		}

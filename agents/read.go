@@ -53,11 +53,6 @@ func (r *reader) readFolder(b backends.Backend, folder string) {
 	}, true)
 }
 
-// readUser reads those of the user, who may have put links there.
-func (r *reader) readUser(b backends.Backend, dir string) {
-	r.walk(b, os.DirFS(dir), ".", func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }, false)
-}
-
 // walk reads the files below a folder, in the order of their names.
 func (r *reader) walk(b backends.Backend, tree fs.FS, top string, abs func(string) string, isFolder bool) {
 	files, entries := 0, 0

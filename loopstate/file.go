@@ -81,8 +81,8 @@ func (f *File) Load() (State, error) {
 		}
 		s := l.doc.State()
 		if path, err := f.recordOf(s.LoopID); err == nil {
-			if err := notLater(path); err != nil {
-				return State{}, err
+			if r, ok := readRecord(path); ok && r.Version > recordVersion {
+				return State{}, &LaterError{path}
 			}
 		}
 		return f.withOurs(s), nil

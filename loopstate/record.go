@@ -36,14 +36,6 @@ func (e *LaterError) Error() string {
 	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", e.Path)
 }
 
-// notLater returns a *LaterError for the record of a later version.
-func notLater(path string) error {
-	if r, ok := readRecord(path); ok && r.Version > recordVersion {
-		return &LaterError{path}
-	}
-	return nil
-}
-
 // maxCounts bounds what is read of a record, in bytes.
 const maxCounts = 8 << 20
 

@@ -58,13 +58,6 @@ func (w *mounts) bind() error {
 	return nil
 }
 
-// unbind removes what bind made.
-func (w *mounts) unbind() {
-	if w.bounds.group != "" {
-		removeGroup(w.bounds.group)
-	}
-}
-
 // removeGroup fails while something runs there: whoever comes next removes it.
 func removeGroup(group string) {
 	os.Remove(filepath.Join(group, "runs"))

@@ -92,15 +92,6 @@ func (w *plot) moduleProxy() string {
 // maxPlain bounds a file of settings that is copied, in bytes.
 const maxPlain = 1 << 20
 
-// copyPlain shows a copy of a file of settings in its place.
-func (l *layout) copyPlain(p *mountList, run Run, path string) error {
-	content, err := readBounded(path, maxPlain)
-	if err != nil {
-		return nil // it can't be read outside, either, or is none
-	}
-	return p.put(run, path, plain(content), "--ro-bind")
-}
-
 // put shows content in a path's place: a file of the run's, which the run can't reach itself.
 func (p *mountList) put(run Run, path string, content []byte, bind string) error {
 	at := filepath.Join(run.TempDir, ".of"+slug(path))

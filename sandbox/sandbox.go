@@ -187,7 +187,9 @@ func (w *Walls) Close() {
 	if w == nil {
 		return
 	}
-	w.unbind()
+	if w.bounds.group != "" {
+		removeGroup(w.bounds.group)
+	}
 	for _, path := range w.made {
 		if info, err := os.Lstat(path); err == nil && (info.IsDir() || info.Mode().IsRegular() && info.Size() == 0) {
 			os.Remove(path) // fails for what has something in it

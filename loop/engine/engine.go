@@ -114,7 +114,9 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.change(func(p *progress.State) { p.Account(r) })
 	l.handOver(run.Turn, &r)
-	l.verifyRun(&r, run.Iteration)
+	if l.mustVerify(&r) {
+		l.prove(&r, run.Iteration)
+	}
 	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
 	l.noteProgress(run, r)
 	return r
@@ -234,7 +236,9 @@ func (l *Loop) claim() (setup.Run, error) {
 		l.setUnderWay(false)
 		return run, err
 	}
-	fresh := l.takeGuidance(texts, next)
+	var fresh []loop.Guidance
+	l.learnGuidance(texts, next)
+	l.change(func(p *progress.State) { fresh = p.Talk.Take() })
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)

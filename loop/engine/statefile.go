@@ -88,14 +88,6 @@ func (l *books) learnGuidance(texts, next []string) {
 	}
 }
 
-// takeGuidance gives the pieces of guidance with these texts out of the queue.
-// The caller holds fileMu.
-func (l *books) takeGuidance(texts, next []string) (taken []loop.Guidance) {
-	l.learnGuidance(texts, next)
-	l.change(func(p *progress.State) { taken = p.Talk.Take() })
-	return taken
-}
-
 // edit writes to the state file what the user wants through us. A loop whose end is
 // decided takes nothing: it is ErrNotRunning once it is over.
 func (l *books) edit(edit func(*loopstate.State) error) error {

@@ -18,13 +18,6 @@ func (l *checks) mustVerify(r *judge.Report) (isDue bool) {
 	return isDue
 }
 
-// verifyRun verifies what a run did, where the user wants that.
-func (l *checks) verifyRun(r *judge.Report, iteration int) {
-	if l.mustVerify(r) {
-		l.prove(r, iteration)
-	}
-}
-
 // verifyFirst verifies what is to be verified before any run: what the last one of
 // a loop that goes on promised, and the folder of a loop that ends when a check passes.
 func (l *Loop) verifyFirst() (end loop.End, ok bool) {

@@ -12,12 +12,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatACP Format = "acp" // what an agent of the Agent Client Protocol writes
-
-func init() {
-	formats[FormatACP] = format{decoder: func() Decoder { return &acpDecoder{} }, cost: true}
-}
-
 // acpDecoder reads what an agent of the Agent Client Protocol (version 1) says: JSON-RPC, a
 // message a line.
 //
@@ -39,7 +33,9 @@ type acpDecoder struct {
 
 func (d *acpDecoder) Close(emit func(stream.Event)) {
 	d.message.end(emit)
-	d.closeCalls(emit)
+	for len(d.open) > 0 {
+		d.result(d.open[0], true, emit)
+	}
 }
 
 // acpMessage holds the fields of all messages that matter.
@@ -328,10 +324,4 @@ type acpBlock struct {
 	Type, Text             string
 	Content                *acpBlock // of what a call came to
 	Path, OldText, NewText string    // of a diff
-}
-
-func (d *acpDecoder) closeCalls(emit func(stream.Event)) {
-	for len(d.open) > 0 {
-		d.result(d.open[0], true, emit)
-	}
 }

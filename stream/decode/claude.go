@@ -10,17 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// The formats of claude --output-format stream-json, and amp --execute --stream-json.
-const (
-	FormatClaude Format = "claude-stream-json"
-	FormatAmp    Format = "amp-stream-json"
-)
-
-func init() {
-	formats[FormatClaude] = format{decoder: func() Decoder { return &claudeDecoder{backend: "claude"} }, cost: true}
-	formats[FormatAmp] = format{decoder: func() Decoder { return &claudeDecoder{backend: "amp"} }}
-}
-
 // claudeDecoder reads claude's stream-json, and amp's, which is the same with
 // fewer fields.
 //
@@ -208,8 +197,10 @@ func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 	}
 	blocks := jsoncursor.New(content)
 	for a := blocks.Array(); a.Next(); {
-		if r, ok := readToolResult(blocks); ok {
-			r.ParentToolCallID = parent
+		r, isResult := stream.ToolResult{ParentToolCallID: parent}, false
+		blocks.Members("type", func() { isResult = blocks.Text() == "tool_result" }, "tool_use_id", &r.ID,
+			"content", func() { r.Output = contentText(blocks.Raw()) }, "is_error", &r.IsError)
+		if isResult {
 			d.calls.Drop(r.ID)
 			if m := d.message([]byte(r.ID)); m != nil && r.ID != "" && task.status != "async_launched" {
 				d.finish(m, emit) // what its agent said last
@@ -225,13 +216,6 @@ func (d *claudeDecoder) user(line []byte, emit func(stream.Event)) error {
 		}
 	}
 	return nil
-}
-
-// readToolResult reads a content block; ok says that it is the result of a tool.
-func readToolResult(c *jsoncursor.Cursor) (r stream.ToolResult, ok bool) {
-	c.Members("type", func() { ok = c.Text() == "tool_result" }, "tool_use_id", &r.ID,
-		"content", func() { r.Output = contentText(c.Raw()) }, "is_error", &r.IsError)
-	return r, ok
 }
 
 // claudeTask is what claude knows of an agent that another had work, beside what that one says.

@@ -190,20 +190,16 @@ type claudeAssistant struct {
 	stopReason        string // amp's messages have it
 }
 
-func readClaudeAssistant(c *jsoncursor.Cursor) (a claudeAssistant) {
+// assistant reads one content block of a message, or an error that claude
+// dresses up as a message.
+func (d *claudeDecoder) assistant(line []byte, emit func(stream.Event)) error {
+	c := jsoncursor.New(line)
+	var a claudeAssistant
 	c.Members("parent_tool_use_id", &a.parent, "aborted", &a.aborted, "is_api_error_message", &a.apiError, "api_error_status", &a.status,
 		"error", &a.errorName, "message", func() {
 			c.Members("id", &a.id, "model", &a.model, "content", &a.content, "stop_reason", &a.stopReason,
 				"usage", func() { a.tokens = readClaudeTokens(c) })
 		})
-	return a
-}
-
-// assistant reads one content block of a message, or an error that claude
-// dresses up as a message.
-func (d *claudeDecoder) assistant(line []byte, emit func(stream.Event)) error {
-	c := jsoncursor.New(line)
-	a := readClaudeAssistant(c)
 	if !c.Done() {
 		return ErrMalformed
 	}
@@ -231,7 +227,9 @@ func (d *claudeDecoder) assistant(line []byte, emit func(stream.Event)) error {
 		d.block(m, claudeBlock{kind: "text", text: blocks.Text()}, emit)
 	}
 	for content := blocks.Array(); content.Next(); {
-		d.block(m, readClaudeBlock(blocks), emit)
+		var b claudeBlock
+		blocks.Members("type", &b.kind, "text", &b.text, "thinking", &b.thinking, "id", &b.id, "name", &b.name, "input", &b.input)
+		d.block(m, b, emit)
 	}
 	return nil
 }
@@ -252,11 +250,6 @@ type claudeBlock struct {
 	kind, text, thinking string
 	id, name             string
 	input                []byte
-}
-
-func readClaudeBlock(c *jsoncursor.Cursor) (b claudeBlock) {
-	c.Members("type", &b.kind, "text", &b.text, "thinking", &b.thinking, "id", &b.id, "name", &b.name, "input", &b.input)
-	return b
 }
 
 // block takes an authoritative content block into its message, and shows it if

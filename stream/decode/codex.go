@@ -10,10 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatCodex Format = "codex-json" // codex exec --json
-
-func init() { formats[FormatCodex] = format{decoder: func() Decoder { return &codexDecoder{} }} }
-
 // codexDecoder reads what codex writes with exec --json. It tells tokens, and no
 // cost.
 //

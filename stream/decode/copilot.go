@@ -10,10 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatCopilot Format = "copilot-json" // copilot --output-format json
-
-func init() { formats[FormatCopilot] = format{decoder: func() Decoder { return &copilotDecoder{} }} }
-
 // copilotDecoder reads what copilot writes with --output-format json: the
 // events of its session. It tells what a run cost in premium requests only, and
 // tokens in assistant.usage where it writes that.

@@ -13,8 +13,31 @@ import (
 // Format names what an agent writes to its standard output.
 type Format string
 
-// formats has what is known of each format. The file of its decoder adds it.
-var formats = map[Format]format{}
+// The formats.
+const (
+	FormatText     Format = "text"               // anything else
+	FormatClaude   Format = "claude-stream-json" // claude --output-format stream-json
+	FormatAmp      Format = "amp-stream-json"    // amp --execute --stream-json
+	FormatPi       Format = "pi-stream-json"     // pi --mode json, and its rpc mode
+	FormatCodex    Format = "codex-json"         // codex exec --json
+	FormatGemini   Format = "gemini-stream-json" // gemini --output-format stream-json
+	FormatCopilot  Format = "copilot-json"       // copilot --output-format json
+	FormatOpencode Format = "opencode-json"      // opencode run --format json
+	FormatACP      Format = "acp"                // what an agent of the Agent Client Protocol writes
+)
+
+// formats has what is known of each.
+var formats = map[Format]format{
+	FormatText:     {decoder: func() Decoder { return &textDecoder{} }},
+	FormatClaude:   {decoder: func() Decoder { return &claudeDecoder{backend: "claude"} }, cost: true},
+	FormatAmp:      {decoder: func() Decoder { return &claudeDecoder{backend: "amp"} }},
+	FormatPi:       {decoder: func() Decoder { return &piDecoder{} }, cost: true},
+	FormatCodex:    {decoder: func() Decoder { return &codexDecoder{} }},
+	FormatGemini:   {decoder: func() Decoder { return &geminiDecoder{} }},
+	FormatCopilot:  {decoder: func() Decoder { return &copilotDecoder{} }},
+	FormatOpencode: {decoder: func() Decoder { return &opencodeDecoder{} }, cost: true},
+	FormatACP:      {decoder: func() Decoder { return &acpDecoder{} }, cost: true},
+}
 
 type format struct {
 	decoder func() Decoder

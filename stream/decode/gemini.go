@@ -10,10 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatGemini Format = "gemini-stream-json" // gemini --output-format stream-json
-
-func init() { formats[FormatGemini] = format{decoder: func() Decoder { return &geminiDecoder{} }} }
-
 // geminiDecoder reads gemini's stream-json. It tells tokens, and no cost.
 //
 //	stream = init message(user) turn* result

@@ -10,12 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatOpencode Format = "opencode-json" // opencode run --format json
-
-func init() {
-	formats[FormatOpencode] = format{decoder: func() Decoder { return &opencodeDecoder{} }, cost: true}
-}
-
 // opencodeDecoder reads what opencode writes with run --format json.
 //
 //	stream = step* [error]

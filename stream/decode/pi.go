@@ -8,10 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatPi Format = "pi-stream-json" // pi --mode json, and its rpc mode
-
-func init() { formats[FormatPi] = format{decoder: func() Decoder { return &piDecoder{} }, cost: true} }
-
 // piDecoder reads what pi writes in its json and rpc modes.
 //
 //	stream  = [session] run*

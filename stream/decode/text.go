@@ -8,10 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-const FormatText Format = "text" // anything else
-
-func init() { formats[FormatText] = format{decoder: func() Decoder { return &textDecoder{} }} }
-
 // textDecoder reads an output without structure: all of it is one message.
 type textDecoder struct {
 	shown   tail
