@@ -23,8 +23,7 @@ import (
 // put together by its id, and told when it is known what it does.
 type acpDecoder struct {
 	common
-	speaker  string // who wrote the open message: its id as the agent has it; adapters speak under others, or none
-	session  who
+	speaker  string     // who wrote the open message: its id as the agent has it; adapters speak under others, or none
 	open     []*acpCall // calls without a result, oldest first
 	over     stream.Recent[bool]
 	rested   bool // all calls of the turn have ended: what comes is of the next model call
@@ -243,11 +242,9 @@ func (d *acpDecoder) end(a acpAnswer, emit func(stream.Event)) {
 	d.Close(emit)
 	d.rested = false
 	u := a.Usage
-	d.usage.Tokens = d.usage.Tokens.Plus(stream.Tokens{
-		Input: int64(u.InputTokens), Output: int64(u.OutputTokens), CacheRead: int64(u.CachedReadTokens), CacheWrite: int64(u.CachedWriteTokens),
-	})
+	d.usage.Tokens = d.usage.Tokens.Plus(tokensOf(u.InputTokens, u.OutputTokens, u.CachedReadTokens, u.CachedWriteTokens))
 	if d.usage.Tokens == (stream.Tokens{}) {
-		d.usage.Tokens = stream.Tokens{Input: int64(a.Meta.Quota.Count.Input), Output: int64(a.Meta.Quota.Count.Output)}
+		d.usage.Tokens = tokensOf(a.Meta.Quota.Count.Input, a.Meta.Quota.Count.Output, 0, 0)
 	}
 	var problem stream.Error
 	isSilent := d.usage.Tokens == (stream.Tokens{}) && !d.usage.Cost.Known

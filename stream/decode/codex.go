@@ -46,10 +46,7 @@ type codexUsage struct {
 // tokens splits a turn's usage: its input counts what came from the cache, and
 // what went there, too.
 func (u codexUsage) tokens() stream.Tokens {
-	return stream.Tokens{
-		Input: max(int64(u.Input-u.CacheRead-u.CacheWrite), 0), Output: int64(u.Output),
-		CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite),
-	}
+	return tokensOf(max(u.Input-u.CacheRead-u.CacheWrite, 0), u.Output, u.CacheRead, u.CacheWrite)
 }
 
 func (d *codexDecoder) Decode(line []byte, emit func(stream.Event)) error {

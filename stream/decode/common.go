@@ -5,6 +5,7 @@ import "github.com/ralph-lsp/ralph-lsp/stream"
 // common is what the decoders of agents with few lines have in common.
 type common struct {
 	message liveMessage
+	session who                            // where the agent says that piece by piece
 	calls   stream.Recent[stream.ToolCall] // the running ones
 	usage   stream.Usage                   // of the run
 	done    bool

@@ -25,7 +25,6 @@ import (
 // lines of the main agent, with parentToolCallId. The result ends the run.
 type copilotDecoder struct {
 	common
-	session who
 	thought string      // reasoningId of what was shown as deltas
 	refused copilotData // the model call that failed last
 	turn    stream.Usage
@@ -83,10 +82,7 @@ func (d *copilotDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	case "assistant.turn_end":
 		d.endTurn(emit)
 	case "assistant.usage":
-		tokens := stream.Tokens{
-			Input: int64(data.InputTokens), Output: int64(data.OutputTokens),
-			CacheRead: int64(data.CacheReadTokens), CacheWrite: int64(data.CacheWriteTokens),
-		}
+		tokens := tokensOf(data.InputTokens, data.OutputTokens, data.CacheReadTokens, data.CacheWriteTokens)
 		d.turn.Tokens = d.turn.Tokens.Plus(tokens)
 		d.turn.Context = tokens.Total()
 	case "model.call_start":

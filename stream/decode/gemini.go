@@ -61,11 +61,7 @@ type geminiStats struct {
 // tokens splits the totals. What came from the cache is in the input, and what
 // the total has beside its parts is reasoning, which is paid as output.
 func (s geminiStats) tokens() stream.Tokens {
-	return stream.Tokens{
-		Input:     max(int64(s.Input-s.Cached), 0),
-		Output:    int64(max(s.Output, s.Total-s.Input)),
-		CacheRead: int64(s.Cached),
-	}
+	return tokensOf(max(s.Input-s.Cached, 0), max(s.Output, s.Total-s.Input), s.Cached, 0)
 }
 
 func (d *geminiDecoder) Decode(line []byte, emit func(stream.Event)) error {

@@ -21,7 +21,6 @@ import (
 // asks for no other step.
 type opencodeDecoder struct {
 	common
-	session who
 	refused bool // a tool of this step; opencode ends then
 	resting bool // no other step has to follow: done, if the stream ends here
 }
@@ -71,10 +70,8 @@ type opencodeState struct {
 
 // usage is that of a step.
 func (p opencodePart) usage() stream.Usage {
-	tokens := stream.Tokens{
-		Input: int64(p.Tokens.Input), Output: int64(p.Tokens.Output + p.Tokens.Reasoning), // which it leaves out
-		CacheRead: int64(p.Tokens.Cache.Read), CacheWrite: int64(p.Tokens.Cache.Write),
-	}
+	t := p.Tokens
+	tokens := tokensOf(t.Input, t.Output+t.Reasoning, t.Cache.Read, t.Cache.Write) // it leaves reasoning out
 	return stream.Usage{Tokens: tokens, Cost: stream.Cost(p.Cost), Context: tokens.Total()}
 }
 

@@ -27,6 +27,11 @@ func readEvent(line []byte, event any) error {
 	return nil
 }
 
+// tokensOf are tokens by their kinds.
+func tokensOf(input, output, cacheRead, cacheWrite jsoncursor.Int) stream.Tokens {
+	return stream.Tokens{Input: int64(input), Output: int64(output), CacheRead: int64(cacheRead), CacheWrite: int64(cacheWrite)}
+}
+
 // milliseconds is a waiting time, 0 for anything that can't be one.
 type milliseconds struct{ jsoncursor.Int }
 
