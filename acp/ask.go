@@ -25,6 +25,7 @@ type question struct {
 	LoopID      string   `json:"loopId"`
 	ID          string   `json:"id"`
 	Kind        string   `json:"kind"`
+	Tool        string   `json:"tool"`
 	ToolCallID  string   `json:"toolCallId"`
 	Title       string   `json:"title"`
 	Detail      string   `json:"detail"`
@@ -69,6 +70,9 @@ func (a *Agent) ask(id, params json.RawMessage) {
 	call := map[string]any{"toolCallId": "question-" + q.ID, "kind": "other"}
 	if q.ToolCallID != "" { // its kind is known, or will be
 		call = map[string]any{"toolCallId": s.idOf(q.ToolCallID)}
+		if q.Tool != "" { // it may be asked about before it is told of
+			call["name"] = q.Tool
+		}
 		if diff := s.diffs[s.idOf(q.ToolCallID)]; diff != nil {
 			call["content"] = diff
 		}
