@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // protocolVersion is the only one that is spoken: whoever asks for a newer one is answered with it.
@@ -61,6 +62,8 @@ type params struct {
 	ModeID    string
 	ConfigID  string
 	Value     string
+
+	raw json.RawMessage // all of them
 }
 
 // fromClient answers what the client wants.
@@ -70,7 +73,7 @@ func (a *Agent) fromClient(method string, id, given json.RawMessage) {
 		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeMethod, "%s isn't known here", method))
 		return
 	}
-	var p params
+	p := params{raw: given}
 	err := json.Unmarshal(given, &p)
 	if err != nil && method != "initialize" && method != "authenticate" { // whose may be of another version
 		a.client.Reply(id, nil, rpc.Errorf(rpc.CodeParams, "the parameters can't be read: %v", err))
@@ -100,6 +103,16 @@ func init() { // as they and what they call name each other
 		"session/set_mode":          ofSession((*Agent).setMode),
 		"session/set_config_option": ofSession((*Agent).setConfig),
 		"_session/steering":         ofSession((*Agent).steering),
+		"_ralph/changes":            passedOn(wire.CommandChanges),
+		"_ralph/file":               passedOn(wire.CommandFile),
+	}
+}
+
+// passedOn is one of the sidecar's commands, with the argument that it has there.
+func passedOn(command string) answering {
+	return func(a *Agent, id json.RawMessage, p params) *rpc.Error {
+		rpc.Command(a.sidecar, command, p.raw, func(result json.RawMessage, err *rpc.Error) { a.client.Reply(id, result, err) })
+		return nil
 	}
 }
 

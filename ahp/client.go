@@ -21,6 +21,7 @@ const (
 	codeExists   = -32003
 	codeVersion  = -32005
 	codeNotFound = -32008
+	codeDenied   = -32009
 )
 
 // client is a window.
@@ -67,6 +68,7 @@ type params struct {
 	WorkingDirectories   []string
 	ClientSeq            int
 	Action               json.RawMessage
+	URI                  string
 }
 
 // methods are what a client may want once it has said who it is. One that returns an error hasn't
@@ -87,6 +89,7 @@ func init() { // as they and what they call name each other
 		"listSessions":                        (*client).listSessions,
 		"createSession":                       (*client).createSession,
 		"disposeSession":                      (*client).disposeSession,
+		"resourceRead":                        (*client).resourceRead,
 		"resolveSessionConfig":                empty(object{"schema": object{"type": "object", "properties": object{}}, "values": object{}}),
 		"sessionConfigCompletions":            empty(object{"items": []any{}}),
 		"completions":                         empty(object{"items": []any{}}),
@@ -157,6 +160,12 @@ func (c *client) snapshot(channel string) any {
 		state = s.state()
 	} else if s := c.chats[channel]; s != nil {
 		state = s.chatState()
+	} else if s := c.sessions[sessionOf(channel)]; s != nil { // a changeset
+		status := "ready"
+		if s.refresh(channel) { // who has asked hears of it behind the answer
+			status = "computing"
+		}
+		state = object{"status": status, "files": []any{}}
 	} else if channel == rootChannel {
 		state = object{"agents": c.agents(), "activeSessions": len(c.sessions)}
 	}

@@ -7,5 +7,6 @@
 // the host's, and ends with it.
 //
 // host.go is the process: who may connect, and when it ends. client.go answers a window, session.go is
-// what is done in a session, and turn.go makes its turns of what the agent tells.
+// what is done in a session, turn.go makes its turns of what the agent tells, and changeset.go says what
+// its loop changed.
 package ahp

@@ -69,6 +69,32 @@ func (w *world) asks(v *window) <-chan string {
 	return answers
 }
 
+// Some agents ask about a call before it is told of.
+func TestACallThatIsAskedAboutFirst(t *testing.T) {
+	w, v := running(t)
+	answers := make(chan json.RawMessage, 1)
+	early := strings.Replace(asking, `"title":"Run go test?"`, `"tool":"Bash","title":"Bash go test","detail":"go test"`, 1)
+	w.sidecar.Request("ralph/permission", json.RawMessage(early), func(result json.RawMessage, _ *rpc.Error) { answers <- result })
+	w.happens("c1", "c2", calling)
+	for _, want := range []string{`"invocationMessage":"Bash go test"`, `"invocationMessage":"Running go test ./..."`} {
+		if want == `"invocationMessage":"Bash go test"` {
+			if got := v.hears("chat/toolCallStart"); !strings.Contains(got, `"displayName":"Bash"`) {
+				t.Error(got)
+			}
+		}
+		if got := v.hears("chat/toolCallReady"); !strings.Contains(got, want) || !strings.Contains(got, "Allow once") {
+			t.Errorf("%s without %s", got, want)
+		}
+	}
+	v.do(chatA, confirmed(`"approved":true,"confirmed":"user-action"`))
+	v.hears("chat/toolCallConfirmed")
+	receive(t, answers)
+	w.happens("c2", "c3", called)
+	if got := v.hears("chat/toolCallComplete"); !strings.Contains(got, `"_meta":{"toolKind":"terminal"}`) || !strings.Contains(got, "Ran go test ./...") {
+		t.Error(got)
+	}
+}
+
 func confirmed(rest string) string {
 	return `{"type":"chat/toolCallConfirmed","turnId":"t1","toolCallId":"1.c1",` + rest + `}`
 }
@@ -182,6 +208,15 @@ func TestALoopThatDoesNotStart(t *testing.T) {
 	if got := v.hears("chat/error"); !strings.Contains(got, "has to be a number") {
 		t.Error(got)
 	}
+}
+
+func TestWhatIsAttached(t *testing.T) {
+	w := begin(t, nil)
+	v := w.window("one")
+	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
+	v.do(chatA, strings.Replace(turnStarted("t1", "See"), `"origin"`, `"attachments":[
+		{"label":"a","uri":"file:///w/app/a%20b.txt"},{"label":"b","uri":"vscode-agent-host://local/w/app/b%20c.txt?_ah%3DeyJ9"},{"label":"no file"}],"origin"`, 1))
+	w.commanded("ralph.loop.start", ` @/w/app/a b.txt @/w/app/b c.txt"`)
 }
 
 // Windows come and go; a loop is the host's.

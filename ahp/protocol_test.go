@@ -109,6 +109,8 @@ func fitsObject(object map[string]any, value any, shape string) error {
 			shape = "SessionState"
 		} else if object["turns"] != nil {
 			shape = "ChatState"
+		} else if object["files"] != nil {
+			shape = "ChangesetState"
 		}
 	}
 	keys, ok := shapes()[shape].(map[string]any)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -35,7 +36,8 @@ type session struct {
 	turn    *turn // under way
 	count   int   // of the turns that are ours
 	calls   map[string]*call
-	isReady func() // waits for the agent's settings
+	worked  map[string]work // in turns, by their ids
+	isReady func()          // waits for the agent's settings
 	reading []func()
 	// isCancelled says that a turn was, and that it isn't known yet whether for a message.
 	isCancelled bool
@@ -94,11 +96,12 @@ func sessionOf(channel string) string {
 		name, _ := base64.RawURLEncoding.DecodeString(encoded)
 		return string(name)
 	}
-	return channel
+	resource, _, _ := strings.Cut(channel, changesetPart)
+	return resource
 }
 
 func (h *Host) addSession(resource, folder string) *session {
-	s := &session{Host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder, title: "Ralph loop", created: now(), since: now(), calls: map[string]*call{}}
+	s := &session{Host: h, resource: resource, chat: chatPrefix + base64.RawURLEncoding.EncodeToString([]byte(resource)), folder: folder, title: "Ralph loop", created: now(), since: now(), calls: map[string]*call{}, worked: map[string]work{}}
 	h.sessions[s.resource], h.chats[s.chat] = s, s
 	return s
 }
@@ -138,7 +141,7 @@ func (s *session) chatSummary() object {
 func (s *session) state() any {
 	state := s.summary()
 	state["summary"], state["lifecycle"], state["activeClients"] = s.summary(), "ready", []any{}
-	state["chats"], state["defaultChat"] = []any{s.chatSummary()}, s.chat
+	state["chats"], state["defaultChat"], state["changesets"] = []any{s.chatSummary()}, s.chat, s.changesets()
 	return state
 }
 
@@ -358,6 +361,9 @@ func (s *session) request(method string, m message, answered func(json.RawMessag
 	said := m.read()
 	blocks := []any{object{"type": "text", "text": said.Text}}
 	for _, a := range said.Attachments {
+		if u, err := url.Parse(a.URI); err == nil && u.Scheme == "vscode-agent-host" { // a diff's, of that file
+			a.URI = "file://" + u.EscapedPath()
+		}
 		if a.URI != "" {
 			blocks = append(blocks, object{"type": "text", "text": " "}, object{"type": "resource_link", "uri": a.URI, "name": a.Label})
 		}
@@ -366,7 +372,7 @@ func (s *session) request(method string, m message, answered func(json.RawMessag
 }
 
 // demand is a request to the agent, which is answered with the lock held.
-func (s *session) demand(method string, params object, answered func(json.RawMessage, *rpc.Error)) {
+func (s *session) demand(method string, params any, answered func(json.RawMessage, *rpc.Error)) {
 	s.agent.Request(method, params, func(result json.RawMessage, err *rpc.Error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -421,6 +427,7 @@ func (s *session) answered(_ json.RawMessage, err *rpc.Error) {
 // isOver ends the turn under way with its loop: what waited for that is heard, or never will be.
 func (s *session) isOver() {
 	s.endTurn("complete", nil)
+	s.refreshAll()
 	if s.steering != nil {
 		s.isHeard(s.steering)
 	}

@@ -1,6 +1,7 @@
 package ahp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -166,12 +167,14 @@ func (s *session) iterate(iteration, most int, heading string) {
 	heading = strings.Trim(heading, "─ \n")
 	if s.turn == nil || s.turn.hasIteration {
 		s.endTurn("complete", nil)
+		s.refreshAll()
 		if len(s.queued) > 0 {
 			s.begin(s.queued[0].Message, s.queued[0])
 		} else {
 			s.begin(messageOf("systemNotification", heading), nil)
 		}
 	}
+	s.worked[s.turn.id] = work{s.loopID, iteration}
 	if s.turn.hasIteration = true; s.turn.message.read().Text != heading {
 		s.say("markdown", "", "**"+heading+"**\n\n")
 	}
@@ -257,6 +260,8 @@ func (s *session) showCall(u update) {
 			return // a question that was taken back
 		}
 		state = s.put(c)
+	} else if u.Kind == "tool_call" && !isOver { // it was asked about before
+		s.put(c)
 	}
 	if !isOver {
 		return
@@ -276,7 +281,12 @@ func (s *session) showCall(u update) {
 	for key, value := range result {
 		state[key] = value
 	}
-	s.show(object{"type": "chat/toolCallComplete", "turnId": t.id, "toolCallId": c.id, "result": result})
+	complete := object{"type": "chat/toolCallComplete", "turnId": t.id, "toolCallId": c.id, "result": result}
+	if c.kind == "execute" { // without it VS Code hides one that was asked about; before, it would hide our options
+		state["_meta"] = object{"toolKind": "terminal"}
+		complete["_meta"] = state["_meta"]
+	}
+	s.show(complete)
 }
 
 // callOf is the call that an update is about.
@@ -331,7 +341,8 @@ func (s *session) put(c *call) object {
 	if c.ask != nil {
 		state["status"], ready["confirmationTitle"], ready["options"] = "pending-confirmation", c.ask.title, c.ask.options
 	} else {
-		state["status"], ready["confirmed"] = "running", "not-needed"
+		confirmed, _ := state["confirmed"].(string)
+		state["status"], ready["confirmed"] = "running", cmp.Or(confirmed, "not-needed")
 	}
 	for key, value := range ready {
 		state[key] = value
@@ -349,9 +360,9 @@ func (s *session) ask(id json.RawMessage, p told) {
 	if u.Title != nil {
 		title = *u.Title
 	}
-	c := s.callOf(update{ToolCallID: u.ToolCallID, ToolKind: u.ToolKind, RawInput: u.RawInput})
-	if c.name == "" { // it is nothing but a question
-		c.title = title
+	c := s.callOf(update{ToolCallID: u.ToolCallID, Name: u.Name, ToolKind: u.ToolKind, RawInput: u.RawInput})
+	if c.title == "" { // nobody has told of it yet, or it is nothing but a question
+		c.title = strings.TrimPrefix(title, c.name+" ")
 		if text := textOf(u.Content); text != "" {
 			c.input = text
 		}

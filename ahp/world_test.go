@@ -96,6 +96,13 @@ func (w *world) command(method string, id, params json.RawMessage) {
 	w.sidecar.Reply(id, json.RawMessage(result), nil)
 }
 
+// set has a command result in something else from now on.
+func (w *world) set(command, result string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.results[command] = result
+}
+
 func (w *world) commanded(command, argument string) {
 	w.t.Helper()
 	m := receive(w.t, w.asked)

@@ -94,7 +94,7 @@ var picture = Rules{
 		"acp":                      {"acp/rpc", "wire"},
 		"mcp":                      {"acp/rpc", "wire", "wire/answers"},
 		"ahp/websocket":            {},
-		"ahp":                      {"acp", "acp/rpc", "ahp/websocket", "wire"},
+		"ahp":                      {"acp", "acp/rpc", "ahp/websocket", "wire", "wire/answers"},
 		"cmd/ralph-lsp":            {"mcp", "loop/engine/setup", "acp", "ahp", "cmd/internal/acpagents", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "cmd/internal/orchestrator", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet":                    {"sandbox", "internal/caller", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/client":             {"loop/ask", "fleet", "changes", "journal", "loop", "server/remote", "stream", "wire", "wire/answers", "internal/git", "internal/paths", "internal/tell"},

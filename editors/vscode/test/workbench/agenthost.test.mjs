@@ -75,6 +75,32 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
     await w.screenshot('agenthost-end');
   });
 
+  it('show what they have changed in VS Code\'s own diffs', async () => {
+    await says('Ran go test ./...'); // what was asked about is still there when it is over
+    await chat().getByText('1 file changed').last().waitFor(); // by the iteration
+    await button('Changes: 1 File, +2, -2').click();
+    await w.editorShows('step 2: open');
+    await w.editorShows('step 2: done');
+    await w.screenshot('agenthost-changes');
+  });
+
+  it('are told something in mid-turn', async () => {
+    const steering = chat().getByText(/^steering$/i).filter({ visible: true });
+    fs.writeFileSync(w.file('hold-3-bash'), '');
+    await write('count 4 --backend pi --permissions agent --max-iterations 5 --completion-promise DONE --sandbox off');
+    await w.page.keyboard.press('Enter');
+    await says('for the 3. time');
+    await write('Mind the tabs');
+    await w.page.keyboard.press('Enter');
+    await says('guidance for the next run: Mind the tabs');
+    await steering.waitFor();
+    await w.screenshot('agenthost-steering');
+    fs.rmSync(w.file('hold-3-bash'));
+    await steering.waitFor({ state: 'detached' }); // the agent has read it
+    await says('done: DONE after 4 iterations');
+    await button('Changes: 2 Files, +2, -2').waitFor(); // of this loop alone, with the file that held it
+  });
+
   it('have a stop button that leaves nothing', async () => {
     await write('wait --backend pi --permissions agent --max-iterations 5 --sandbox off');
     await w.page.keyboard.press('Enter');
