@@ -25,7 +25,9 @@ func (v *window) files(channel string) map[string][2]string {
 				Type, Status string
 				Files        []struct {
 					ID   string
-					Edit struct{ Before, After struct{ Content struct{ URI string } } }
+					Edit struct {
+						Before, After struct{ Content struct{ URI string } }
+					}
 				}
 			}
 		}
