@@ -8,12 +8,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -49,36 +47,9 @@ func dialWith(t *testing.T, o Options, capabilities string, folders ...string) *
 		in.Close()
 		out.Close()
 	}()
-	for _, folder := range folders {
-		if _, isAwaited := awaited.LoadOrStore(folder, true); !isAwaited { // behind all other servers of the test
-			t.Cleanup(func() { awaitFree(t, folder) })
-		}
-	}
 	t.Cleanup(c.hangUp)
 	c.Initialize(json.RawMessage(capabilities), folders...)
 	return c
-}
-
-// awaited are the folders that some test waits for.
-var awaited sync.Map
-
-// awaitFree waits until no loop of ours has a folder: the server gives its loops less than a second when the
-// editor goes, and one that still writes would be in the way when the test's folder is removed.
-func awaitFree(t *testing.T, folder string) {
-	t.Helper()
-	for late := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
-		file, err := loopstate.Open(folder)
-		if err != nil {
-			return // it was removed
-		}
-		if owner, held, _ := file.Owner(); !held || owner.PID != os.Getpid() {
-			return
-		}
-		if time.Now().After(late) {
-			t.Errorf("a loop still has %s", folder)
-			return
-		}
-	}
 }
 
 // hangUp ends the connection without a word, as a crashed editor does.
