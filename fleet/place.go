@@ -26,8 +26,14 @@ const (
 	ofAgent = "--backend="
 )
 
-// HasAgent is what a worker has where an agent is installed (Worker.Has).
-func HasAgent(name string) string { return "agent=" + name }
+// agentLabel and a name is what a worker has where that agent is installed.
+const agentLabel = "agent="
+
+// has says whether a worker has what a loop needs. Agents may come and go while it works.
+func (w *Worker) has(label string) bool {
+	name, isAgent := strings.CutPrefix(label, agentLabel)
+	return isAgent && w.HasAgent(name) || slices.Contains(w.Has, label)
+}
 
 // last is the last of a task's flags that begins so; "" where none does.
 func (t Task) last(prefix string) string {
@@ -50,9 +56,9 @@ func (w *Worker) unfit(r Record) string {
 	}
 	wanted := slices.Clone(r.On)
 	if agent := cmp.Or(r.Agent, strings.TrimPrefix(r.last(ofAgent), ofAgent)); slices.Contains(w.Agents, agent) {
-		wanted = append(wanted, HasAgent(agent))
+		wanted = append(wanted, agentLabel+agent)
 	}
-	if slices.ContainsFunc(wanted, func(label string) bool { return !slices.Contains(w.Has, label) }) {
+	if slices.ContainsFunc(wanted, func(label string) bool { return !w.has(label) }) {
 		return "it needs " + strings.Join(wanted, ", ")
 	}
 	return ""

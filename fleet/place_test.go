@@ -7,7 +7,7 @@ import (
 
 func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 	const walled = "it needs one without walls (worker --sandbox off)"
-	worker := Worker{Has: []string{"gpu", "os=linux", "agent=pi"}, Agents: []string{"pi", "claude"}}
+	worker := Worker{Has: []string{"gpu", "os=linux"}, HasAgent: func(name string) bool { return name == "pi" }, Agents: []string{"pi", "claude"}}
 	for _, tt := range []struct {
 		name  string
 		walls bool

@@ -29,9 +29,11 @@ type Worker struct {
 	Log     *slog.Logger
 	Version string
 	Labels  []string // that its owner gave it
-	Has     []string // what loops may ask for: Labels, "os=linux", "agent=pi"
-	Agents  []string // the known ones: a loop of one of these needs a worker that has it
-	Walls   bool     // around each loop; it takes none that was submitted to be without
+	Has     []string // what loops may ask for: Labels, "os=linux", "arch=amd64"
+	// HasAgent says whether an agent is installed now: loops may ask for "agent=pi".
+	HasAgent func(name string) bool
+	Agents   []string // the known ones: a loop of one of these needs a worker that has it
+	Walls    bool     // around each loop; it takes none that was submitted to be without
 
 	Observers []func(Attempted) // hear of each attempt when it is over; they slow nothing
 

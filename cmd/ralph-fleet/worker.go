@@ -80,12 +80,12 @@ func (w *worker) complete(ctx context.Context) (err error) {
 	}
 	w.Agents = backends.Names()
 	w.Has = slices.Concat(w.Labels, []string{"os=" + runtime.GOOS, "arch=" + runtime.GOARCH})
-	for _, name := range w.Agents {
-		if agent, err := backends.Lookup(name); err == nil {
-			if _, err := agent.Find(); err == nil {
-				w.Has = append(w.Has, fleet.HasAgent(name))
-			}
+	w.HasAgent = func(name string) bool {
+		agent, err := backends.Lookup(name)
+		if err == nil {
+			_, err = agent.Find()
 		}
+		return err == nil
 	}
 	if w.Program == "" {
 		if w.Program, err = sibling(); err != nil {
