@@ -51,8 +51,8 @@ EDITOR_BENCHES :=
 include release/release.mk
 
 # The parts of make test. Each is run whatever becomes of the others, and what it says comes in one
-# piece. What computes goes one behind the other. What waits for agents and editors more than it
-# computes goes beside that, each part in a lane of its own, as soon as they are fetched.
+# piece. They run in two lanes: while the first computes, the second fetches agents and editors; then
+# the agents run in the one and the editors in the other, as both are waited for more than they compute.
 CHECKS  := format vet staticcheck tidy cross release-check
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
@@ -64,9 +64,9 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
-	set -m; { set +m; $(MAKE) --no-print-directory --keep-going fetch || true; for part in e2e $(EDITING); do lane $$part & done; wait; } </dev/null & beside=$$!; set +m; \
+	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; touch $$logs/.fetched; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit windows </dev/null; wait $$beside; \
+	lane $(CHECKS) unit windows </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
 	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
