@@ -24,16 +24,12 @@ func under(limits *budget.Limits, path string) func(*setup.Config) {
 	}
 }
 
-func local(t *testing.T) {
-	was := time.Local
-	time.Local = time.UTC
-	t.Cleanup(func() { time.Local = was })
-}
+// Days end at midnight of UTC here. A timer that fires reads the zone, so it is set before any is there.
+func init() { time.Local = time.UTC }
 
 // Two loops spend from one budget. They pause when it is used, go on after midnight, and again when
 // it is raised.
 func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
-	local(t)
 	bubble(t, func(t *testing.T) {
 		time.Sleep(23*time.Hour + 30*time.Minute)
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
@@ -75,7 +71,6 @@ func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
 // A run is stopped after the answer that used the budget up. That is no failure, the iteration
 // counts, and a promise in it does too.
 func TestARunThatUsesTheBudgetUp(t *testing.T) {
-	local(t)
 	for _, done := range []bool{false, true} {
 		bubble(t, func(t *testing.T) {
 			limits, path := budget.Limits{PerWeek: 2}, filepath.Join(t.TempDir(), "spent.json")
@@ -101,7 +96,6 @@ func TestARunThatUsesTheBudgetUp(t *testing.T) {
 
 // The budget that an agent is told is what is left of both.
 func TestWhatAnAgentIsTold(t *testing.T) {
-	local(t)
 	bubble(t, func(t *testing.T) {
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
 		broke := costs(1, "no")
@@ -119,7 +113,6 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 
 // Nothing starts when the budget is used, or nobody knows; a loop that is left alone pauses.
 func TestNothingStartsWithoutMoney(t *testing.T) {
-	local(t)
 	bubble(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "spent.json")
 		l := budget.Ledger{Path: path}
@@ -150,7 +143,6 @@ func TestNothingStartsWithoutMoney(t *testing.T) {
 }
 
 func TestUnknownCostUnderABudget(t *testing.T) {
-	local(t)
 	bubble(t, func(t *testing.T) {
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
 		bad := unpricedRun()

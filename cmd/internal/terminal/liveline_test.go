@@ -10,6 +10,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
+// The goldens have times of UTC. A timer that fires reads the zone, so it is set before any is there.
+func init() { time.Local = time.UTC }
+
 func TestLiveLine(t *testing.T) {
 	running := loop.Status{
 		State: loop.StateRunning, Iteration: 3, Limits: loop.Limits{MaxIterations: 50},
@@ -47,9 +50,6 @@ func TestLiveLine(t *testing.T) {
 		{"ended", with(func(s *loop.Status) { s.State = loop.StateEnded }), 80, ""},
 		{"not begun", loop.Status{State: loop.StateStarting}, 80, ""},
 	}
-	local := time.Local
-	time.Local = time.UTC
-	defer func() { time.Local = local }()
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := LiveLine(tt.st, 0, begun, tt.width, Palette{}); got != tt.want {

@@ -191,9 +191,6 @@ func play(t *testing.T, recorded []step, name string, cfg Config) string {
 
 func TestStyles(t *testing.T) {
 	t.Setenv("TZ", "UTC")
-	local := time.Local
-	time.Local = time.UTC
-	defer func() { time.Local = local }()
 	tests := []struct {
 		golden, style string
 		cfg           Config
