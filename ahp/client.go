@@ -219,7 +219,7 @@ func (c *client) listSessions(id json.RawMessage, _ params) *rpc.Error {
 	c.list(func() {
 		items, shown := []any{}, map[string]bool{}
 		for _, s := range c.sessions {
-			if s.loopID != "" || s.turn != nil || len(s.turns) > 0 {
+			if s.isListed {
 				shown[provider+":/"+s.loopID], shown[s.resource] = true, true
 				items = append(items, s.summary())
 			}
@@ -257,10 +257,9 @@ func (c *client) createSession(id json.RawMessage, p params) *rpc.Error {
 	case c.sessions[p.Channel] != nil:
 		return rpc.Errorf(codeExists, "there is a session %s", p.Channel)
 	}
-	s := c.addSession(p.Channel, folder)
+	c.addSession(p.Channel, folder)
 	c.know(folder)
 	c.rpc.Reply(id, nil, nil)
-	c.tell(rootChannel, "root/sessionAdded", object{"channel": rootChannel, "summary": s.summary()})
 	c.act(p.Channel, object{"type": "session/ready"})
 	return nil
 }

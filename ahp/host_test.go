@@ -95,6 +95,26 @@ func TestACallThatIsAskedAboutFirst(t *testing.T) {
 	}
 }
 
+// A window makes a session for each harness that its user looks at. The others hear of one that has a turn.
+func TestASessionWithoutATurnIsNotListed(t *testing.T) {
+	w := begin(t, nil)
+	v, other := w.window("one"), w.window("two")
+	v.ask("createSession", `{"channel":"ralph:/a","provider":"ralph","workingDirectories":["file:///w/app"]}`)
+	if list := other.ask("listSessions", `{"channel":"ahp-root://"}`); string(list.Result) != `{"items":[]}` {
+		t.Errorf("%s", list.Result)
+	}
+	v.ask("subscribe", `{"channel":"`+chatA+`"}`)
+	v.do(chatA, turnStarted("t1", "Mend it"))
+	for {
+		if m := receive(t, other.heard); m.Method == "root/sessionAdded" {
+			if !strings.Contains(string(m.Params), `"status":8`) {
+				t.Errorf("it is told of before its turn: %s", m.Params)
+			}
+			return
+		}
+	}
+}
+
 func confirmed(rest string) string {
 	return `{"type":"chat/toolCallConfirmed","turnId":"t1","toolCallId":"1.c1",` + rest + `}`
 }

@@ -31,6 +31,7 @@ type session struct {
 	title          string
 	created, since string
 	isRead, failed bool
+	isListed       bool // windows were told of it: a turn began
 
 	turns   []object
 	turn    *turn // under way
@@ -108,7 +109,7 @@ func (h *Host) addSession(resource, folder string) *session {
 
 // isOf makes it the session of a loop that there was before.
 func (s *session) isOf(l pastLoop, loopID string) {
-	s.loopID, s.title, s.created, s.since, s.isRead = loopID, l.title, l.at, l.at, true
+	s.loopID, s.title, s.created, s.since, s.isRead, s.isListed = loopID, l.title, l.at, l.at, true, true
 }
 
 func (s *session) status() int {
@@ -167,6 +168,11 @@ func (s *session) changed() {
 	}
 	s.since = now()
 	s.act(s.resource, object{"type": "session/chatUpdated", "chat": s.chat, "changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
+	if !s.isListed {
+		s.isListed = true
+		s.tell(rootChannel, "root/sessionAdded", object{"channel": rootChannel, "summary": s.summary()})
+		return
+	}
 	s.tell(rootChannel, "root/sessionSummaryChanged", object{"channel": rootChannel, "session": s.resource,
 		"changes": object{"title": s.title, "status": s.status(), "modifiedAt": s.since}})
 }
