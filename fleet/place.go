@@ -32,7 +32,7 @@ const agentLabel = "agent="
 // has says whether a worker has what a loop needs. Agents may come and go while it works.
 func (w *Worker) has(label string) bool {
 	name, isAgent := strings.CutPrefix(label, agentLabel)
-	return isAgent && w.HasAgent(name) || slices.Contains(w.Has, label)
+	return isAgent && slices.Contains(w.Agents, name) && w.HasAgent(name) || slices.Contains(w.Has, label)
 }
 
 // last is the last of a task's flags that begins so; "" where none does.

@@ -7,7 +7,7 @@ import (
 
 func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 	const walled = "it needs one without walls (worker --sandbox off)"
-	worker := Worker{Has: []string{"gpu", "os=linux"}, HasAgent: func(name string) bool { return name == "pi" }, Agents: []string{"pi", "claude"}}
+	worker := Worker{Has: []string{"gpu", "os=linux"}, HasAgent: func(name string) bool { return name != "claude" }, Agents: []string{"pi", "claude"}}
 	for _, tt := range []struct {
 		name  string
 		walls bool
@@ -27,6 +27,7 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 		{"the agent that it began with", false, Record{Agent: "claude"}, "it needs agent=claude"},
 		{"the agent that it goes on with", false, Record{Agent: "pi", Task: Task{Flags: []string{"--backend=claude"}}}, ""},
 		{"a program", false, Record{Task: Task{Flags: []string{"--backend=/opt/agent"}}}, ""},
+		{"a program as a label", false, Record{Task: Task{On: []string{"agent=/opt/agent"}}}, "it needs agent=/opt/agent"},
 		{"of a newer version", false, Record{Needs: []string{featureOn, "telepathy"}}, "it needs a newer one (telepathy)"},
 	} {
 		worker.Walls = tt.walls

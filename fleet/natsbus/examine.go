@@ -28,7 +28,6 @@ type Health struct {
 // Store is a stream of the bus, by its name.
 type Store struct {
 	Name     string
-	Messages uint64
 	Bytes    uint64
 	Replicas int
 }
@@ -72,7 +71,7 @@ func (b *Bus) Look(ctx context.Context) (h Health, err error) {
 	streams := b.js.ListStreams(ctx)
 	for s := range streams.Info() {
 		if strings.Contains(s.Config.Name, "RALPH_") {
-			h.Stores = append(h.Stores, Store{s.Config.Name, s.State.Msgs, s.State.Bytes, max(s.Config.Replicas, 1)})
+			h.Stores = append(h.Stores, Store{s.Config.Name, s.State.Bytes, max(s.Config.Replicas, 1)})
 		}
 	}
 	if err := streams.Err(); err != nil {

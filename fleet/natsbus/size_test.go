@@ -89,6 +89,13 @@ func TestNoMessageIsTooLong(t *testing.T) {
 			t.Errorf("a message of %d bytes to %s", m.Size(), m.Subject)
 		}
 	}
+	for kept := uint64(0); kept < 4; { // what the server has got isn't stored at once
+		info, err := b.live.Info(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept = info.State.Msgs
+	}
 	lines, err := b.Hear(t.Context(), "f1", true)
 	if err != nil {
 		t.Fatal(err)
