@@ -88,7 +88,8 @@ func newSubmit() *cobra.Command {
 	var bus busFlags
 	var flags loopFlags
 	var s fleet.Submission
-	var promptFile, each string
+	var asked start.Asked
+	var each string
 	priority := start.Choice{Value: string(fleet.Normal)}
 	for _, p := range fleet.Priorities {
 		priority.Of = append(priority.Of, string(p))
@@ -109,7 +110,10 @@ A worker runs the setup, the verification and whatever the agent does as its own
     --each files.jsonl --key anthropic`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if s.Prompt, err = promptOf(args, promptFile, cmd.InOrStdin()); err != nil {
+			if asked.Words = args; each != "" && asked.Issue != "" {
+				return errors.New("--each fills in {task.field}, which the text of an issue can't be asked for; leave it or --issue out")
+			}
+			if s.Prompt, err = promptOf(cmd, asked); err != nil {
 				return err
 			}
 			if each != "" {
@@ -134,9 +138,9 @@ A worker runs the setup, the verification and whatever the agent does as its own
 	cli.BriefHelp(cmd)
 	f := cmd.Flags()
 	bus.addFlags(cmd)
-	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
+	asked.AddFlags(f)
 	f.StringVar(&each, "each", "", "a loop for each line of `FILE`; the lines are JSON objects")
-	start.AboutAgent.In(f, false, "prompt-file", "each")
+	start.AboutAgent.In(f, false, "each")
 	flags.addFlags(f)
 	f.StringVar(&s.Repo, "repo", ".", "a `URL` that workers reach, or a folder; a folder's repository is sent along")
 	f.StringVar(&s.Commit, "commit", "", "the `COMMIT` to begin with, or a ref (default HEAD)")
@@ -204,10 +208,10 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 	return nil
 }
 
-func promptOf(words []string, file string, stdin io.Reader) (string, error) {
-	text, err := start.ReadPrompt(words, file, stdin)
+func promptOf(cmd *cobra.Command, asked start.Asked) (string, error) {
+	text, err := asked.Prompt(cmd.Context(), cmd.InOrStdin())
 	if errors.Is(err, loop.ErrEmptyPrompt) {
-		err = errors.New("there is no prompt: say what the agent should do, or give --prompt-file")
+		err = errors.New("there is no prompt: say what the agent should do, or give --prompt-file or --issue")
 	}
 	return text, cmp.Or(err, start.CheckTemplate(text))
 }

@@ -210,7 +210,7 @@ func TestGivenPrompt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := start.ReadPrompt(tt.words, tt.file, strings.NewReader(tt.stdin))
+			got, err := start.Asked{Words: tt.words, File: tt.file}.Prompt(t.Context(), strings.NewReader(tt.stdin))
 			if err != nil || got != tt.want {
 				t.Errorf("in %s: got %q (%v), want %q", u.folder, got, err, tt.want)
 			}
@@ -218,7 +218,7 @@ func TestGivenPrompt(t *testing.T) {
 	}
 	for name, stdin := range map[string]string{"PROMPT.md": "", "-": "Mend\n\xff"} { // what no model would read as its user wrote it
 		write(t, "PROMPT.md", "Mend\n\xff")
-		if got, err := start.ReadPrompt(nil, name, strings.NewReader(stdin)); err == nil || !strings.HasPrefix(err.Error(), name+":2: column 1 has the byte 0xFF") {
+		if got, err := (start.Asked{File: name}).Prompt(t.Context(), strings.NewReader(stdin)); err == nil || !strings.HasPrefix(err.Error(), name+":2: column 1 has the byte 0xFF") {
 			t.Errorf("%s: %q, %v", name, got, err)
 		}
 	}

@@ -28,7 +28,7 @@ func (o *once) addFlags(f *pflag.FlagSet) {
 }
 
 // check says whether the flags go together with the command's input.
-func (o *once) check(cmd *cobra.Command, promptFile string, detach bool) error {
+func (o *once) check(cmd *cobra.Command, needsStdin, detach bool) error {
 	switch {
 	case !o.wanted && cmd.Flags().Changed("lease"):
 		return errors.New("--lease is of --once: add that, or leave --lease out")
@@ -36,7 +36,7 @@ func (o *once) check(cmd *cobra.Command, promptFile string, detach bool) error {
 		return errors.New("--once is for a program that holds the loop, and --detach lets it go on alone; leave one of them out")
 	case o.lease < 0:
 		return errors.New("--lease is how long to wait for a line: say it as 30s")
-	case o.wanted && promptFile == "-":
+	case o.wanted && needsStdin:
 		return errors.New("with --once standard input says how long to run: give the prompt as words or in a file")
 	}
 	return nil

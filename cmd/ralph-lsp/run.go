@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -51,7 +52,7 @@ func (l *loopFlags) addFlags(cmd *cobra.Command, use start.Use) {
 
 func newRun() *cobra.Command {
 	var flags loopFlags
-	var promptFile string
+	var asked start.Asked
 	var goOn bool
 	cmd := &cobra.Command{
 		Use:   "run [flags] [--] PROMPT...",
@@ -73,7 +74,7 @@ these are just a prompt.`,
   ralph-lsp run --prompt-file PROMPT.md --backend ./my-agent --max-cost 5`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := flags.once.check(cmd, promptFile, flags.detach); err != nil {
+			if err := flags.once.check(cmd, asked.NeedsStdin(), flags.detach); err != nil {
 				return err
 			}
 			if goOn {
@@ -89,42 +90,43 @@ these are just a prompt.`,
 				if err != nil {
 					return err
 				}
-				if len(args) > 0 || promptFile != "" {
+				asked.Words = args
+				if asked.IsSaid() {
 					return errors.New("--continue goes on with the prompt in the state file; change it there, or leave --continue out")
 				}
 				return flags.tellMissing(cmd, flags.resume(cmd, at.dir))
 			}
-			return flags.tellMissing(cmd, flags.start(cmd, args, promptFile))
+			asked.Words = args
+			return flags.tellMissing(cmd, flags.start(cmd, asked))
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&promptFile, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
-	start.AboutAgent.In(f, false, "prompt-file")
+	asked.AddFlags(f)
 	flags.addFlags(cmd, start.ToStart)
 	flags.once.addFlags(f)
 	f.BoolVar(&goOn, "continue", false, "go on with the folder's unfinished loop")
 	f.BoolVar(&flags.replace, "replace", false, "discard the folder's loop unasked; it is cancelled if it runs")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would run; nothing starts, and the exit code is 1 if it couldn't")
-	start.AboutAgent.In(f, false, "continue", "replace")
-	start.AboutAgent.In(f, true, "once", "lease")
+	start.AboutAgent.In(f, false, "continue")
+	start.AboutAgent.In(f, true, "replace", "once", "lease") // a start that is refused names the first
 	start.AboutShown.In(f, false, "dry-run")
 	return cmd
 }
 
 // start runs a new loop. The prompt comes first, as it may be a command of its own
 // (/cancel-ralph) that needs neither settings nor an agent.
-func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string) error {
+func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	folder, err := folderMeant(cmd)
 	if err != nil {
 		return err
 	}
 	var request start.Request
 	if cmd.ArgsLenAtDash() != 0 { // else all of it is the prompt
-		if request, err = start.FromWords(words); err != nil {
+		if request, err = start.FromWords(asked.Words); err != nil {
 			return err
 		}
-		if words = words[:0]; request.Prompt != "" {
-			words = append(words, request.Prompt)
+		if asked.Words = nil; request.Prompt != "" {
+			asked.Words = []string{request.Prompt}
 		}
 	}
 	switch request.Slash {
@@ -148,10 +150,10 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 		return err
 	}
 	var prompt string
-	if len(words) == 0 && promptFile == "" {
-		prompt, err = configuredPrompt(folder, settings)
+	if asked.IsSaid() {
+		prompt, err = asked.Prompt(cmd.Context(), cmd.InOrStdin())
 	} else {
-		prompt, err = start.ReadPrompt(words, promptFile, cmd.InOrStdin())
+		prompt, err = configuredPrompt(folder, settings)
 	}
 	if err != nil {
 		return err
@@ -170,7 +172,7 @@ func (l *loopFlags) start(cmd *cobra.Command, words []string, promptFile string)
 		preview.Met = append(preview.Met, resolve())
 		preview.Config, preview.Sources = cfg, sources
 		preview.InTree(cmd.Context(), resolver.Start.Tree, settings.Worktree)
-		return l.tellPreview(cmd, preview)
+		return l.tellPreview(cmd, preview, asked.Issue != "")
 	}
 	if err := withTrust(cmd, resolve); err != nil {
 		return err
@@ -311,8 +313,8 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 }
 
 // tellPreview says what a start would do, as editors say it, and fails if it would be
-// refused.
-func (l *loopFlags) tellPreview(cmd *cobra.Command, preview server.Preview) error {
+// refused. A prompt that its user hasn't written is shown.
+func (l *loopFlags) tellPreview(cmd *cobra.Command, preview server.Preview, showsPrompt bool) error {
 	out := cmd.OutOrStdout()
 	p := terminal.PaletteFor(out)
 	result, err := preview.Result(cmd.Context(), func(string) []wire.Command { return nil })
@@ -338,6 +340,9 @@ func (l *loopFlags) tellPreview(cmd *cobra.Command, preview server.Preview) erro
 			for line := range strings.SplitSeq(p.Red("✗ ")+text, "\n") {
 				fmt.Fprintln(out, terminal.Wrapped(line, width, 4))
 			}
+		}
+		if showsPrompt {
+			fmt.Fprintln(out, "\n"+stream.Plain(preview.Config.Prompt))
 		}
 	}
 	if len(preview.Met) > 0 {

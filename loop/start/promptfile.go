@@ -1,6 +1,7 @@
 package start
 
 import (
+	"context"
 	_ "embed"
 	"encoding/binary"
 	"errors"
@@ -11,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
+
+	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -105,34 +108,71 @@ func PromptIn(path, content string) (prompt string, says Options, err error) {
 	return state.Prompt, says, nil
 }
 
-// ReadPrompt is the prompt that a command line gives: its words joined by a blank, or what a file
-// holds, where "-" is stdin. Without either it is loop.ErrEmptyPrompt.
-func ReadPrompt(words []string, file string, stdin io.Reader) (string, error) {
-	prompt, err := PromptText("the prompt", []byte(strings.Join(words, " ")))
+// Asked says where the prompt of a command line comes from.
+type Asked struct {
+	Words       []string // joined by a blank
+	File, Issue string   // "-" is stdin
+}
+
+// AddFlags adds its flags to a set.
+func (a *Asked) AddFlags(f *pflag.FlagSet) {
+	f.StringVar(&a.File, "prompt-file", "", "read the prompt from `FILE`; - is standard input")
+	f.StringVar(&a.Issue, "issue", "", "work on the issue in `FILE`, or at an address; gh or glab reads that, - is standard input. With a prompt it is context")
+	AboutAgent.In(f, false, "prompt-file", "issue")
+}
+
+// IsSaid says whether it is from anywhere.
+func (a Asked) IsSaid() bool { return len(a.Words) > 0 || a.File != "" || a.Issue != "" }
+
+// NeedsStdin says whether it is read from stdin.
+func (a Asked) NeedsStdin() bool { return a.File == "-" || a.Issue == "-" }
+
+// Prompt reads it. Without a prompt it is loop.ErrEmptyPrompt.
+func (a Asked) Prompt(ctx context.Context, stdin io.Reader) (string, error) {
+	if a.File == "-" && a.Issue == "-" {
+		return "", errors.New("--prompt-file - and --issue - both read standard input; give one of them as a file")
+	}
+	prompt, err := a.words(stdin)
+	if a.Issue != "" && (err == nil || errors.Is(err, loop.ErrEmptyPrompt)) {
+		return promptOfIssue(ctx, prompt, a.Issue, stdin)
+	}
+	return prompt, err
+}
+
+// words is the prompt without an issue.
+func (a Asked) words(stdin io.Reader) (string, error) {
+	prompt, err := PromptText("the prompt", []byte(strings.Join(a.Words, " ")))
 	switch {
 	case err != nil:
 		return "", err
-	case file != "" && len(words) > 0:
-		return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", file, stream.Line(prompt, 100))
-	case file == "" && strings.TrimSpace(prompt) == "":
+	case a.File != "" && len(a.Words) > 0:
+		return "", fmt.Errorf("there are two prompts: --prompt-file %s and the words %q; give one of them", a.File, stream.Line(prompt, 100))
+	case a.File == "" && strings.TrimSpace(prompt) == "":
 		return "", loop.ErrEmptyPrompt
-	case file == "":
+	case a.File == "":
 		return prompt, nil
-	case file == "-":
-		data, err := io.ReadAll(stdin)
-		if err != nil {
-			return "", fmt.Errorf("reading the prompt from standard input: %w", err)
-		}
-		return PromptOfFile(file, data)
 	}
-	data, err := os.ReadFile(file)
+	data, err := readAsked("prompt", a.File, stdin)
+	if err != nil {
+		return "", err
+	}
+	return PromptOfFile(a.File, data)
+}
+
+// readAsked reads a file that a flag names. What isn't a file, such as a pipe, is read as well.
+func readAsked(what, file string, stdin io.Reader) (data []byte, err error) {
+	if file == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(file)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("there is no prompt file %s; make it, or give another one with --prompt-file", file)
+		return nil, fmt.Errorf("there is no %[1]s file %[2]s; make it, or give another one", what, file)
 	case err != nil:
-		return "", fmt.Errorf("reading the prompt: %w", err)
+		return nil, fmt.Errorf("reading the %s: %w", what, err)
 	}
-	return PromptOfFile(file, data)
+	return data, nil
 }
 
 // PromptOfFile is the prompt that a file holds.

@@ -107,7 +107,7 @@ fi
 var withFiles = map[string]bool{
 	"prompt-file": true, "log": true, "record": true, "dir": true, "from": true,
 	"token-file": true, "ca": true, "creds": true, "nkey": true, "tls-cert": true, "tls-key": true,
-	"each": true, "bundle": true, "patch": true, "into": true, "repo": true, "ralph-lsp": true,
+	"each": true, "issue": true, "bundle": true, "patch": true, "into": true, "repo": true, "ralph-lsp": true,
 }
 
 // noFiles lets the commands below one complete no value and no argument with the names
