@@ -154,7 +154,7 @@ func behindWalls(walls int) (pids []int) {
 	for _, first := range children(walls) {
 		var agent stat
 		for _, pid := range children(first) { // the agent is the oldest; the others are orphans
-			if s, ok := readStat(pid); ok && (agent.PID == 0 || s.PID < agent.PID) {
+			if s, ok := readStat(pid); ok && (agent.PID == 0 || s.olderThan(agent)) {
 				agent = s
 			}
 		}

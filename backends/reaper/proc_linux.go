@@ -2,6 +2,7 @@ package reaper
 
 import (
 	"bytes"
+	"cmp"
 	"os"
 	"strconv"
 	"strings"
@@ -83,6 +84,14 @@ type stat struct {
 
 // runs says whether the process is more than an entry to be waited for.
 func (s stat) runs() bool { return s.state != 'Z' && s.state != 'X' }
+
+// olderThan says which of two processes began first. Numbers tell it only within a clock tick, as they begin
+// anew at the system's highest one.
+func (s stat) olderThan(other stat) bool {
+	began, _ := strconv.ParseUint(s.Start, 10, 64)
+	otherBegan, _ := strconv.ParseUint(other.Start, 10, 64)
+	return cmp.Or(cmp.Compare(began, otherBegan), cmp.Compare(s.PID, other.PID)) < 0
+}
 
 func readStat(pid int) (stat, bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
