@@ -215,6 +215,39 @@ func TestATurnIsALoop(t *testing.T) {
 	}
 }
 
+// titled waits for the session's title.
+func (k *talk) titled(want string) {
+	k.t.Helper()
+	for {
+		if got := k.hears("session_info_update"); strings.Contains(got, `"title":`) {
+			if !strings.Contains(got, fmt.Sprintf(`"title":%q`, want)) {
+				k.t.Errorf("its title is %s, not %s", got, want)
+			}
+			return
+		}
+	}
+}
+
+// A session has its loop's title from the beginning to the end, however the sidecar's statuses come.
+func TestASessionHasItsLoopsTitle(t *testing.T) {
+	k := begin(t, map[string]string{
+		"ralph.loop.start": `{"loopId":"ralph-a","state":"starting"}`, "ralph.loop.read": `{"updates":[` + begun + `],"cursor":"c1"}`,
+		"ralph.loop.status": `{"loops":[{"loopId":"ralph-a","text":"done after 3 iterations"}]}`,
+	}, &Agent{Native: true})
+	k.before = map[string]func(){"ralph.loop.start": func() {
+		k.sidecar.Notify("ralph/status", json.RawMessage(`{"loops":[{"loopId":"ralph-b","text":"2/9"},{"loopId":"ralph-a","text":"1/5"}]}`))
+	}}
+	k.prompt("Mend it --max-iterations 5")
+	k.titled("Ralph 1/5")
+	k.hears("agent_message_chunk")
+	k.hears("plan")
+	k.told("c1", "c2", over)
+	k.hears("agent_message_chunk")
+	k.hears("plan")
+	k.titled("Ralph done after 3 iterations")
+	k.answer()
+}
+
 // Whoever misses something of a loop's log reads it from its own place.
 func TestWhatIsMissedIsRead(t *testing.T) {
 	k := running(t, &Agent{})

@@ -189,11 +189,12 @@ func (s *session) hold(loopID string) {
 	s.mu.Lock()
 	s.loopID, s.begun = loopID, true
 	s.loops[loopID] = s
-	isCancelled, turn := s.cancelled, string(s.turn)
+	isCancelled, turn, standing := s.cancelled, string(s.turn), s.standing
 	s.mu.Unlock()
 	if s.say(map[string]any{"sessionUpdate": "session_info_update", "_meta": map[string]any{"ralph": map[string]any{"loopId": loopID}}}); !s.Native {
 		s.tell("This turn lasts as long as the loop. To speak to it meanwhile, write here, or run `ralph-lsp steer \"...\"` in a terminal.")
 	}
+	s.entitle(standing)
 	s.catchUp() // what was told before this
 	go s.beat(turn)
 	s.sayEarly(nil)

@@ -204,7 +204,9 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 				about["_meta"] = map[string]any{"ralph": map[string]any{"live": l.Live}}
 				a.client.Reply(id, about, nil)
 				s.introduce()
-				if l.Live { // what its agent has asked meanwhile
+				if l.Live {
+					s.entitle(map[string]string{loopID: l.Text})
+					// what its agent has asked meanwhile
 					rpc.Command(a.sidecar, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
 				}
 			})

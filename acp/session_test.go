@@ -119,6 +119,8 @@ func TestAClosedViewOfALoopWithoutAWindow(t *testing.T) {
 	k := begin(t, map[string]string{"ralph.loop.status": keptLoop, "ralph.loop.outline": `{"cursor":"c1"}`}, &Agent{})
 	k.ask("session/resume", `{"sessionId":"ralph-k","cwd":"/w/app"}`)
 	k.answer()
+	k.hears("available_commands_update")
+	k.titled("Ralph 3/50 · $1.42")
 	k.session = "ralph-k"
 	k.prompt("Leave the parser alone")
 	for m := receive(t, k.asked); m.Method != "ralph.loop.steer"; m = receive(t, k.asked) {

@@ -3,6 +3,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -380,7 +381,7 @@ func (a *Agent) message(params json.RawMessage) {
 	}
 }
 
-// status shows how a loop stands as its session's title, where clients show what it costs.
+// status takes how the loops stand. A loop whose start isn't answered yet has no session that could show it.
 func (a *Agent) status(params json.RawMessage) {
 	var p struct {
 		Loops []struct{ LoopID, Text string }
@@ -388,18 +389,31 @@ func (a *Agent) status(params json.RawMessage) {
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
+	standing := map[string]string{}
 	for _, l := range p.Loops {
-		a.mu.Lock()
-		s := a.loops[l.LoopID]
-		title := strings.TrimSpace("Ralph " + l.Text)
-		isNew := s != nil && s.title != title
-		if isNew {
-			s.title = title
-		}
-		a.mu.Unlock()
-		if isNew {
-			s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title})
-		}
+		standing[l.LoopID] = l.Text
+	}
+	a.mu.Lock()
+	a.standing = standing
+	sessions := slices.Collect(maps.Values(a.loops))
+	a.mu.Unlock()
+	for _, s := range sessions {
+		s.entitle(standing)
+	}
+}
+
+// entitle shows how a session's loop stands as its title, where clients show what it costs.
+func (s *session) entitle(standing map[string]string) {
+	s.mu.Lock()
+	text, isKnown := standing[s.loopID]
+	title := strings.TrimSpace("Ralph " + text)
+	isNew := isKnown && s.title != title
+	if isNew {
+		s.title = title
+	}
+	s.mu.Unlock()
+	if isNew {
+		s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title})
 	}
 }
 
@@ -437,8 +451,8 @@ func (s *session) end(stopReason string) {
 	}
 	type answer struct {
 		Loops []struct {
-			LoopID string
-			Last   struct {
+			LoopID, Text string
+			Last         struct {
 				Rows     []wire.Detail
 				Commands []wire.CommandLine
 			}
@@ -449,6 +463,7 @@ func (s *session) end(stopReason string) {
 			if l.LoopID != s.loopID {
 				continue
 			}
+			s.entitle(map[string]string{l.LoopID: l.Text})
 			var receipt strings.Builder
 			for _, row := range l.Last.Rows {
 				fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)
