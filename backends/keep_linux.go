@@ -11,8 +11,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
@@ -160,15 +158,4 @@ func (d Remains) End() error {
 		os.RemoveAll(dir)
 	}
 	return err
-}
-
-// widen gives a pipe more room than the usual 64 KiB.
-func widen(pipe *os.File) {
-	raw, err := pipe.SyscallConn()
-	if err != nil {
-		return
-	}
-	raw.Control(func(fd uintptr) { // where the user has too many of them already, the pipe stays as it is
-		unix.FcntlInt(fd, unix.F_SETPIPE_SZ, 512<<10)
-	})
 }

@@ -78,7 +78,7 @@ type Process struct {
 	spec    Spec
 	child   *child
 	started time.Time
-	stdout  output
+	stdout  *os.File
 	read    atomic.Int64 // reads of stdout so far: does output still come?
 	stderr  tail
 
@@ -189,17 +189,13 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 		}
 	}
 	in, out, errs := pipes[0], pipes[1], pipes[2]
-	if p.stdout, err = patient(out.r); err != nil {
-		closeAll()
-		return err
-	}
+	p.stdout = out.r
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.r, out.w, errs.w
 	if p.spec.Raw != nil {
 		cmd.Stderr = out.w // in the order in which it comes
 	}
 	p.started = time.Now()
 	if p.child, err = p.spec.Scope.start(cmd, p.spec.behindWalls(), p.spec.Backend.PTY); err != nil {
-		p.stdout.Close()
 		closeAll()
 		return err
 	}
@@ -246,7 +242,7 @@ func (p *Process) pump() {
 	if p.live() != nil {
 		handler = p
 	}
-	reader := decode.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, Join: true, OnLine: func(done bool) {
+	reader := decode.Reader{Format: p.spec.Backend.Output, Handler: handler, Rest: p.spec.Rest, OnLine: func(done bool) {
 		if done = done || p.talk.failure != ""; done != wasDone {
 			wasDone = done
 			select { // only the newest matters

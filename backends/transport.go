@@ -26,10 +26,7 @@ func (b Backend) openOutput() (ours, theirs *os.File, err error) {
 			return ours, theirs, err
 		}
 	}
-	if ours, theirs, err = openPipe(); err == nil {
-		widen(theirs) // a burst of output shouldn't wait for us
-	}
-	return ours, theirs, err
+	return os.Pipe()
 }
 
 // openPTY opens a pseudo-terminal: for programs that otherwise keep their

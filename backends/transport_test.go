@@ -74,6 +74,22 @@ func TestReadingATerminalCanBeGivenUp(t *testing.T) {
 	giveUpReading(t, ours)
 }
 
+func TestReadingAPipeCanBeGivenUp(t *testing.T) {
+	out, agent, err := Backend{}.openOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	giveUpReading(t, out)
+	out.Close()
+	if _, err := agent.WriteString("x"); err == nil {
+		t.Error("the pipe is still open")
+	}
+	if _, err := out.Read(make([]byte, 1)); err == nil {
+		t.Error("it can be read after its end")
+	}
+}
+
 // giveUpReading wants a read that waits to end at a deadline.
 func giveUpReading(t *testing.T, from interface {
 	io.Reader

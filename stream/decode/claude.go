@@ -51,7 +51,6 @@ type claudeDecoder struct {
 	idle                   bool     // no message has begun since the last result
 	shape                  shape    // of the last delta's line
 	shapeKind, shapeParent []byte   // what it says besides the delta
-	arena                  arena
 	done                   bool
 }
 

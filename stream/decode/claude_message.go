@@ -164,9 +164,9 @@ func (d *claudeDecoder) delta(kind, delta, parent []byte, emit func(stream.Event
 		m = d.begin(string(parent), "", emit)
 	}
 	if isText {
-		m.showText(m.textDeltas.join(&d.arena, delta), emit)
+		m.showText(m.textDeltas.join(delta), emit)
 	} else {
-		m.showThinking(m.thinkingDeltas.join(&d.arena, delta), emit)
+		m.showThinking(m.thinkingDeltas.join(delta), emit)
 	}
 }
 

@@ -2,10 +2,8 @@ package decode
 
 import (
 	"bytes"
-	"strings"
+	"slices"
 	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
@@ -16,18 +14,13 @@ type joiner struct {
 	half string // the escape of the first half
 }
 
-func (j *joiner) join(a *arena, raw []byte) string {
-	switch {
-	case len(raw) == 0:
-		return ""
-	case j.half == "" && jsoncursor.IsPlain(raw):
-		return a.string(raw)
+func (j *joiner) join(raw []byte) string {
+	if j.half == "" && jsoncursor.IsPlain(raw) {
+		return string(raw)
 	}
-	a.scratch = append(append(append(a.scratch[:0], '"'), j.half...), raw...)
-	j.half = firstHalf(a.scratch)
-	a.scratch = append(a.scratch[:len(a.scratch)-len(j.half)], '"')
-	a.text, _ = jsontext.AppendUnquote(a.text[:0], a.scratch) // the error says that something was replaced
-	return a.string(a.text)
+	quoted := slices.Concat([]byte{'"'}, []byte(j.half), raw)
+	j.half = firstHalf(quoted)
+	return jsoncursor.Unquote(append(quoted[:len(quoted)-len(j.half)], '"'))
 }
 
 // firstHalf is the escape of the first half of a surrogate pair that a raw string ends with, "" for none.
@@ -51,28 +44,4 @@ func (j *joiner) flush() string {
 	}
 	j.half = ""
 	return string(utf8.RuneError)
-}
-
-// arena makes the strings of a stream's deltas. They are small and many, so
-// they share allocations. A string keeps its whole chunk alive, which is why
-// chunks are small and long strings get none.
-type arena struct {
-	chunk   strings.Builder
-	scratch []byte // of raw strings, with their quotes
-	text    []byte // the same, of what they stand for
-}
-
-const arenaChunk = 4 << 10
-
-func (a *arena) string(s []byte) string {
-	if len(s) > arenaChunk/8 {
-		return string(s)
-	}
-	if a.chunk.Cap()-a.chunk.Len() < len(s) {
-		a.chunk.Reset()
-		a.chunk.Grow(arenaChunk)
-	}
-	start := a.chunk.Len()
-	a.chunk.Write(s)
-	return a.chunk.String()[start:]
 }

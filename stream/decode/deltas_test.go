@@ -1,23 +1,6 @@
 package decode
 
-import (
-	"strings"
-	"testing"
-)
-
-func TestArenaStringsStayWhatTheyWere(t *testing.T) {
-	var a arena
-	var got, want []string
-	for i := range 5000 {
-		s := strings.Repeat(string(rune('a'+i%26)), i%700)
-		got, want = append(got, a.string([]byte(s))), append(want, s)
-	}
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("string %d became %q", i, got[i])
-		}
-	}
-}
+import "testing"
 
 func TestJoinerGoesOnFromDeltaToDelta(t *testing.T) {
 	for _, tt := range []struct {
@@ -34,10 +17,9 @@ func TestJoinerGoesOnFromDeltaToDelta(t *testing.T) {
 		{[]string{"\xe2", "\x82"}, "\uFFFD\uFFFD", ""},
 	} {
 		var j joiner
-		var a arena
 		text := ""
 		for _, raw := range tt.deltas {
-			text += j.join(&a, []byte(raw))
+			text += j.join([]byte(raw))
 		}
 		if rest := j.flush(); text != tt.want || rest != tt.rest {
 			t.Errorf("%q: %q and %q, want %q and %q", tt.deltas, text, rest, tt.want, tt.rest)

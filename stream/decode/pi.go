@@ -42,7 +42,6 @@ type piDecoder struct {
 	told      stream.Usage        // what was emitted last
 	shape     shape               // of the last delta's line
 	shapeKind []byte              // the type of its delta
-	arena     arena               // of the deltas
 	steering  stream.Recent[bool] // what was told while it worked
 	accepted  bool                // the prompt was
 	begun     bool                // an agent has begun to work
@@ -170,10 +169,10 @@ func (d *piDecoder) show(kind, delta []byte, emit func(stream.Event)) {
 	switch string(kind) {
 	case "text_delta":
 		d.open()
-		d.say(d.text.join(&d.arena, delta), emit)
+		d.say(d.text.join(delta), emit)
 	case "thinking_delta":
 		d.open()
-		d.message.think(d.thinking.join(&d.arena, delta), emit)
+		d.message.think(d.thinking.join(delta), emit)
 	case "text_start":
 		d.open()
 		d.nextBlock = true

@@ -16,7 +16,6 @@ type Reader struct {
 	Format  Format
 	Handler stream.Handler  // may be nil
 	OnLine  func(done bool) // after each line, malformed ones too; done is Decoder.Done; may be nil
-	Join    bool            // deltas of a message that one Read has brought are handed on as one
 	Rest    func()          // called before each Read: all that came before is handed on; may be nil
 }
 
@@ -37,7 +36,6 @@ func (rd Reader) Run(r io.Reader) (stream.Result, error) {
 type readerRun struct {
 	Reader
 	decoder                   Decoder
-	joined                    joined
 	summary                   Summary
 	lines, malformed, skipped int
 	cutOff                    bool
@@ -51,7 +49,7 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		return err
 	}
 	emit := run.emit // made once, not for each line
-	run.skipped, err = lines.Each(beforeRead{r, run.rest}, lines.Max, func(line []byte, cut bool) { run.line(line, cut, emit) })
+	run.skipped, err = lines.Each(beforeRead{r, run.Rest}, lines.Max, func(line []byte, cut bool) { run.line(line, cut, emit) })
 	run.done = run.decoder.Done()
 	run.decoder.Close(emit)
 	if err != nil {
@@ -76,43 +74,26 @@ func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
 	}
 }
 
-// emit takes the decoder's next event.
+// emit hands the decoder's next event on.
 func (run *readerRun) emit(e stream.Event) {
 	run.understood = true
-	if !run.Join {
-		run.pass(e)
-		return
-	}
-	if run.joined.add(e) {
-		return
-	}
-	run.handOn()
-	if !run.joined.add(e) {
-		run.pass(e)
-	}
-}
-
-// rest sees to it that nothing that was read waits for what comes next.
-func (run *readerRun) rest() {
-	run.handOn()
-	if run.Rest != nil {
-		run.Rest()
-	}
-}
-
-// handOn passes the deltas on that were joined so far.
-func (run *readerRun) handOn() {
-	if e := run.joined.take(); e != nil {
-		run.pass(e)
-	}
-}
-
-// pass hands an event on.
-func (run *readerRun) pass(e stream.Event) {
 	run.summary.Add(e)
 	if run.Handler != nil {
 		run.Handler.Handle(e)
 	}
+}
+
+// beforeRead is a reader that calls a function, if there is one, before it may have to wait.
+type beforeRead struct {
+	io.Reader
+	call func()
+}
+
+func (r beforeRead) Read(b []byte) (int, error) {
+	if r.call != nil {
+		r.call()
+	}
+	return r.Reader.Read(b)
 }
 
 // result adds to the summary how the stream ended. readErr is why it couldn't

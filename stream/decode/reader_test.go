@@ -233,7 +233,7 @@ func TestMemoryDoesNotGrowWithTheStream(t *testing.T) {
 		perEvent uint64 // bytes that may be allocated for each line
 	}{
 		"with snapshots":       {`{"type":"message_update","assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"hello","partial":` + snapshot + `},"message":` + snapshot + `}`, 100},
-		"one endless message":  {piDelta("text_delta", strings.Repeat("x", 100)), 48 + 100 + 20},
+		"one endless message":  {piDelta("text_delta", strings.Repeat("x", 100)), 48 + 112 + 20},
 		"one endless tool run": {`{"type":"tool_execution_update","toolCallId":"t","partialResult":{"content":[{"type":"text","text":""}],"details":"` + strings.Repeat("x", 10_000) + `"}}`, 500},
 	} {
 		n := size / len(in.line)
@@ -250,7 +250,7 @@ func TestMemoryDoesNotGrowWithTheStream(t *testing.T) {
 	}
 }
 
-func TestDeltasAllocateNothingBesidesTheirEvents(t *testing.T) {
+func TestDeltasAllocateTheirEventsAndTexts(t *testing.T) {
 	const n = 10_000
 	for name, in := range map[string]struct {
 		format Format
@@ -265,8 +265,43 @@ func TestDeltasAllocateNothingBesidesTheirEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		if perLine := allocs / n; perLine > 1.05 {
-			t.Errorf("%s: %.2f allocations for each delta, want one: the event", name, perLine)
+		if perLine := allocs / n; perLine > 2.05 {
+			t.Errorf("%s: %.2f allocations for each delta, want two: the event and its text", name, perLine)
 		}
 	}
+}
+
+// TestNothingWaitsForWhatComesNext reads line by line: all that was read must
+// have been handed on before there is another read.
+func TestNothingWaitsForWhatComesNext(t *testing.T) {
+	shown := ""
+	show := stream.HandlerFunc(func(e stream.Event) {
+		if e, ok := e.(stream.Text); ok {
+			shown += e.Delta
+		}
+	})
+	want := ""
+	var parts []io.Reader
+	for _, word := range []string{"one ", "two ", "three "} {
+		parts = append(parts, strings.NewReader(piDelta("text_delta", word)+"\n"), checkRead(func() {
+			want += word
+			if shown != want {
+				t.Errorf("%q was shown of %q", shown, want)
+			}
+		}))
+	}
+	if _, err := (Reader{Format: FormatPi, Handler: show}).Run(io.MultiReader(parts...)); err != nil {
+		t.Fatal(err)
+	}
+	if want == "" {
+		t.Error("nothing was read")
+	}
+}
+
+// checkRead is an empty reader that calls itself when it is read.
+type checkRead func()
+
+func (c checkRead) Read([]byte) (int, error) {
+	c()
+	return 0, io.EOF
 }

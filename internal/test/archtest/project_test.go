@@ -114,7 +114,7 @@ var picture = Rules{
 		"github.com/creack/pty":        {"backends"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
-		"github.com/go-json-exp":       {"fleet", "internal/jsoncursor", "journal", "loop/ask", "server", "stream/decode"},
+		"github.com/go-json-exp":       {"fleet", "internal/jsoncursor", "journal", "loop/ask", "server"},
 		"github.com/spf13/":            {"cmd/internal/acpagents", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/top", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus"},
 		"github.com/prometheus/":       {"fleet/metrics"},
