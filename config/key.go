@@ -178,6 +178,10 @@ var keys = placed([]Key{
 	{Path: path("worktree.link"), Type: Texts, Yields: settings.Always, Default: "[]", Samples: []string{`["node_modules"]`}, check: worktree.CheckName, put: to(func(s *Settings) any { return &s.Worktree.Link }),
 		Doc: "The same, but as links: a change in the worktree changes your folder."},
 
+	{Path: path("land"), Type: Table, Doc: "What follows when a loop's work has landed, by `ralph-lsp land`."},
+	{Path: path("land.command"), Type: Texts, Yields: settings.Demands, Default: "[]", Samples: []string{`["./open-pr", "{branch}", "{title}", "{body_file}"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Land }),
+		Doc: "A program with its arguments, run in the repository. `{branch}` stands for the branch that has the work now, `{title}` for a pull request's title, `{body_file}` for a file with its text."},
+
 	{Path: path("notify"), Type: Table, Doc: "How loops call you when you aren't looking."},
 	{Path: path("notify.on"), Type: Texts, Yields: settings.Always, Default: `["end", "failed", "question", "paused"]`, Values: settings.NotifyEvents(), put: to(func(s *Settings) any { return &s.Notify.On }),
 		Doc: "What you are told: `end` (done, or at a limit), `failed`, `question`, `paused` (not by you), `waiting` (longer than a minute). You aren't told what you did yourself."},

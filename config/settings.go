@@ -117,6 +117,7 @@ type Settings struct {
 	History    History
 	Changes    Changes
 	Worktree   Worktree
+	Land       []string     // runs behind a landing: a program with its arguments
 	Verify     verify.Check // what a promise has to pass
 	Sandbox    sandbox.Spec // the walls around agents; its paths are absolute
 	Notify     settings.Notify

@@ -94,6 +94,17 @@ func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions, h histor
 	return worktree.Land(ctx, t, o)
 }
 
+// Settle commits what isn't committed of a loop's work on its branch, as worktree.Settle does.
+func Settle(ctx context.Context, t worktree.Tree, o worktree.LandOptions, bundle string, h history.Options) error {
+	release, err := holdTree(t)
+	if err != nil {
+		return err
+	}
+	defer release()
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
+	return worktree.Settle(ctx, t, o, bundle)
+}
+
 // Discard removes a loop's worktree, as worktree.Discard does.
 func Discard(ctx context.Context, t worktree.Tree, dryRun bool) (worktree.Discarded, error) {
 	release, err := holdTree(t)

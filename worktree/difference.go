@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // Change is a file that differs between the user's branch and the loop's.
@@ -17,7 +20,25 @@ type Change struct {
 
 // Changes lists what the loop did since its branch left the user's, with what isn't committed
 // yet. Nothing is written but git's objects, and nothing is refused, as nothing lands.
-func Changes(ctx context.Context, t Tree, skip []string) ([]Change, error) {
+func Changes(ctx context.Context, t Tree, skip []string) (found []Change, err error) {
+	out, err := differ(ctx, t, skip, "-z", "--numstat", "--no-renames")
+	for _, line := range git.Fields(out) { // "1\t2\tpath", of what is no text "-\t-\tpath"
+		if counts := strings.SplitN(line, "\t", 3); len(counts) == 3 {
+			c := Change{Path: counts[2], Binary: counts[0] == "-"}
+			c.Added, _ = strconv.Atoi(counts[0])
+			c.Removed, _ = strconv.Atoi(counts[1])
+			found = append(found, c)
+		}
+	}
+	return found, err
+}
+
+// Patch is the same as git apply takes it.
+func Patch(ctx context.Context, t Tree, skip []string) ([]byte, error) {
+	return differ(ctx, t, skip, "--patch", "--binary", "--full-index")
+}
+
+func differ(ctx context.Context, t Tree, skip []string, how ...string) ([]byte, error) {
 	l, release, err := prepare(ctx, t, LandOptions{})
 	if err != nil {
 		return nil, err
@@ -33,19 +54,45 @@ func Changes(ctx context.Context, t Tree, skip []string) ([]Change, error) {
 			now = left.tree
 		}
 	}
+	base, err := l.base(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.user.Run(ctx, nil, slices.Concat([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv"}, how, []string{base, now})...)
+}
+
+// base is where the loop's branch left the user's.
+func (l *landing) base(ctx context.Context) (string, error) {
 	base, err := l.user.Text(ctx, nil, "merge-base", "HEAD", l.at)
 	if err != nil {
-		return nil, fmt.Errorf("%s and what is checked out in %s have no commit in common: %w", t.Branch, t.Repo, err)
+		err = fmt.Errorf("%s and what is checked out in %s have no commit in common: %w", l.tree.Branch, l.tree.Repo, err)
 	}
-	lines, err := l.user.List(ctx, "diff-tree", "-r", "-z", "--numstat", "--no-renames", base, now)
-	var found []Change
-	for _, line := range lines { // "1\t2\tpath", of what is no text "-\t-\tpath"
-		if counts := strings.SplitN(line, "\t", 3); len(counts) == 3 {
-			c := Change{Path: counts[2], Binary: counts[0] == "-"}
-			c.Added, _ = strconv.Atoi(counts[0])
-			c.Removed, _ = strconv.Atoi(counts[1])
-			found = append(found, c)
-		}
+	return base, err
+}
+
+// Settle commits what isn't committed in a worktree on the loop's branch, and lands nothing. What
+// the branch has since it left the user's is written to a file as a bundle of git's, where one is
+// named. Errors are those of Land.
+func Settle(ctx context.Context, t Tree, o LandOptions, bundle string) error {
+	l, release, err := prepare(ctx, t, o)
+	if err != nil {
+		return err
 	}
-	return found, err
+	defer release()
+	l.head = l.at // what is committed belongs on top of that
+	l.signs(ctx)
+	if err := l.lookAtTree(ctx); err != nil {
+		return err
+	}
+	if err := l.settle(ctx); err != nil || bundle == "" {
+		return err
+	}
+	base, err := l.base(ctx)
+	if err == nil && base == l.at {
+		err = fmt.Errorf("there is nothing to write to %s: all of %s is in what is checked out in %s", bundle, t.Branch, t.Repo)
+	}
+	if err == nil {
+		_, err = l.user.Run(ctx, nil, "bundle", "create", "--quiet", bundle, "refs/heads/"+t.Branch, "^"+base)
+	}
+	return err
 }

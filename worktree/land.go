@@ -211,10 +211,15 @@ func (l *landing) lookAtUser(ctx context.Context) error {
 	if unmerged, err := l.user.List(ctx, "ls-files", "-z", "--unmerged"); err != nil || len(unmerged) > 0 {
 		return cmp.Or(err, error(refuse(ReasonUnderWay, "conflicts aren't solved in "+l.tree.Repo, "solve them ("+there+" status names them), then land again")))
 	}
+	l.signs(ctx)
+	return nil
+}
+
+// signs has commits signed where the user's are.
+func (l *landing) signs(ctx context.Context) {
 	if signs, _ := l.user.Text(ctx, nil, "config", "--type=bool", "commit.gpgSign"); signs == "true" {
 		l.sign = []string{"-S"}
 	}
-	return nil
 }
 
 // lookAtTree takes what isn't committed in the loop's worktree into a commit that

@@ -71,10 +71,15 @@ func newHistoryList() *cobra.Command {
 // isn't trusted wants them elsewhere.
 func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
 	kept, untrusted, err := keptOf(dir)
-	if untrusted != nil && slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, "history.folder = ") }) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: history.folder in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(dir))
-	}
+	tellUntrusted(cmd, dir, untrusted, "history.folder")
 	return kept, err
+}
+
+// tellUntrusted says that a key doesn't count, where a file that isn't trusted has it.
+func tellUntrusted(cmd *cobra.Command, dir string, untrusted *config.UntrustedError, key string) {
+	if untrusted != nil && slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, key+" = ") }) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s in %s doesn't count before you trust it: ralph-lsp trust%s\n", key, config.Name, terminal.InFolderOf(dir))
+	}
 }
 
 // keptOf says where the loops of a folder are kept. Reading them runs nothing, so nobody

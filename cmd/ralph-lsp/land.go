@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +21,8 @@ import (
 func newLand() *cobra.Command {
 	var p wire.LandParams
 	var l start.Landing
-	var asJSON, describes bool
+	var instead insteadOfLanding
+	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "land [LOOP]",
 		Short: "Bring what a loop did in its worktree to your branch",
@@ -27,10 +30,12 @@ func newLand() *cobra.Command {
 on, and remove the worktree. What the loop hasn't committed is committed first. What
 doesn't merge cleanly, or would touch what you haven't committed, is refused and changes
 nothing. LOOP is a loop's id or its branch; with one worktree it needn't be named. No hook
-runs, and nothing is pushed.`,
+runs, and nothing is pushed, but by the command that [land] of your config.toml, or of a
+trusted ralph.toml, names: it gets the branch with the work, and a pull request's text.`,
 		Example: `  ralph-lsp land
   ralph-lsp land fix-the-parser --squash -m "Fix the parser"
   ralph-lsp land --dry-run
+  ralph-lsp land --branch
   ralph-lsp land --describe
   ralph-lsp land fix-the-parser --discard`,
 		Args:              cobra.MaximumNArgs(1),
@@ -40,7 +45,16 @@ runs, and nothing is pushed.`,
 	l.AddFlags(f)
 	f.BoolVar(&p.Confirmed, "yes", false, "with --discard: don't ask")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	cli.AddDescribe(cmd, &describes)
+	cli.AddDescribe(cmd, &instead.describes)
+	f.BoolVar(&instead.branch, "branch", false, "land nothing: commit what isn't committed on the loop's branch, which stays, for the command of [land]")
+	f.StringVar(&instead.patch, "patch", "", "land nothing: write what the loop changed to `FILE`, for git apply; - is standard output")
+	f.StringVar(&instead.bundle, "bundle", "", "land nothing: commit as --branch does, and write the branch to `FILE`, for git fetch")
+	cmd.MarkFlagsMutuallyExclusive("describe", "branch", "patch", "bundle")
+	for _, name := range []string{"branch", "patch", "bundle"} {
+		for _, other := range []string{"squash", "rebase", "keep", "discard", "dry-run", "yes"} {
+			cmd.MarkFlagsMutuallyExclusive(name, other)
+		}
+	}
 	cmd.MarkFlagsMutuallyExclusive("dry-run", "yes")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if p.Confirmed && !l.Discard {
@@ -56,12 +70,18 @@ runs, and nothing is pushed.`,
 			return err
 		}
 		p.Folder = wire.FileURI(dir)
-		return landIn(cmd, dir, p, describes, asJSON)
+		return landIn(cmd, dir, p, instead, asJSON)
 	})
 }
 
-// landIn lands or discards a loop of a folder's repository, or describes what it did, and says so.
-func landIn(cmd *cobra.Command, dir string, p wire.LandParams, describes, asJSON bool) error {
+// insteadOfLanding is what becomes of a loop's work that doesn't land.
+type insteadOfLanding struct {
+	describes, branch bool
+	patch, bundle     string // files
+}
+
+// landIn lands or discards a loop of a folder's repository, or does something else with its work, and says so.
+func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOfLanding, asJSON bool) error {
 	kept, err := sessionsOf(cmd, dir)
 	if err != nil {
 		return err
@@ -70,10 +90,31 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, describes, asJSON
 	if err != nil {
 		return err
 	}
-	if describes {
+	switch {
+	case instead.describes:
 		return describe(cmd, tree, asJSON)
+	case instead.patch != "":
+		return writePatch(cmd, tree, instead.patch)
 	}
-	said, err := landed(cmd, tree, p, kept)
+	var follows follower
+	if !p.Discard && !p.DryRun && instead.bundle == "" {
+		follows, err = followerOf(cmd, tree)
+		defer follows.close()
+	}
+	if err != nil {
+		return err
+	}
+	var said answers.LandResult
+	var branch string // that has landed work, for the command
+	switch {
+	case p.Discard:
+		said, err = discarded(cmd, tree, p)
+	case instead.branch || instead.bundle != "":
+		said, err = settled(cmd, tree, p, instead.bundle, kept)
+		branch = tree.Branch
+	default:
+		said, branch, err = landed(cmd, tree, p, kept)
+	}
 	if err != nil {
 		return landingFailed(cmd, p, err, asJSON)
 	}
@@ -82,23 +123,15 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, describes, asJSON
 	} else {
 		fmt.Fprintln(cmd.OutOrStdout(), terminal.Line(said.Text))
 	}
-	return nil
+	return follows.run(cmd, branch, asJSON)
 }
 
 // describe prints what a pull request says of what a loop did.
 func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
-	seen, err := terminal.SeenIn(tree.Folder)
-	if err == nil && seen.Status.Last == nil {
-		err = fmt.Errorf("a description says how a loop ended, and none has in %s yet", tree.Folder)
-	}
+	d, err := descriptionOf(cmd, tree)
 	if err != nil {
 		return err
 	}
-	changed, err := worktree.Changes(cmd.Context(), tree, loop.OwnFilesIn(tree))
-	if err != nil {
-		return err
-	}
-	d := answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Status.Last), Changes: changed})
 	if asJSON {
 		terminal.WriteJSON(cmd.OutOrStdout(), map[string]string{"title": d.Title, "body": d.Body})
 		return nil
@@ -107,17 +140,64 @@ func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
 	return err
 }
 
-// landed lands or discards a loop's worktree. Before it discards one it asks, unless that is confirmed.
-func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, kept history.Options) (answers.LandResult, error) {
-	ctx := cmd.Context()
-	if !p.Discard {
-		o, err := p.Options()
-		if err != nil {
-			return answers.LandResult{}, err
-		}
-		done, err := loop.Land(ctx, tree, o, kept)
-		return answers.LandedOf(p, done), err
+func descriptionOf(cmd *cobra.Command, tree worktree.Tree) (answers.Description, error) {
+	seen, err := terminal.SeenIn(tree.Folder)
+	if err == nil && seen.Status.Last == nil {
+		err = fmt.Errorf("a description says how a loop ended, and none has in %s yet", tree.Folder)
 	}
+	if err != nil {
+		return answers.Description{}, err
+	}
+	changed, err := worktree.Changes(cmd.Context(), tree, loop.OwnFilesIn(tree))
+	if err != nil {
+		return answers.Description{}, err
+	}
+	return answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Status.Last), Changes: changed}), nil
+}
+
+// writePatch writes what a loop did to a file, or prints it.
+func writePatch(cmd *cobra.Command, tree worktree.Tree, file string) error {
+	patch, err := worktree.Patch(cmd.Context(), tree, loop.OwnFilesIn(tree))
+	if err != nil {
+		return err
+	}
+	if out := cmd.OutOrStdout(); file == "-" {
+		_, err = terminal.Raw(out).Write(terminal.ForReaders(out, patch))
+		return err
+	}
+	return os.WriteFile(file, patch, 0o666)
+}
+
+// settled commits what isn't committed on the loop's branch, which stays.
+func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle string, kept history.Options) (answers.LandResult, error) {
+	said := answers.LandResult{Text: tree.Branch + " has all of the loop's work; nothing landed", Class: wire.ClassOK}
+	o, err := p.Options()
+	if err == nil && bundle != "" {
+		said.Text += ". " + bundle + " has the branch: git fetch " + terminal.ShellWord(bundle) + " " + terminal.ShellWord(tree.Branch)
+		bundle, err = filepath.Abs(bundle)
+	}
+	if err == nil {
+		err = loop.Settle(cmd.Context(), tree, o, bundle, kept)
+	}
+	return said, err
+}
+
+// landed lands a loop's worktree, on a branch that is named where there was anything to land.
+func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, kept history.Options) (said answers.LandResult, branch string, err error) {
+	o, err := p.Options()
+	if err != nil {
+		return said, "", err
+	}
+	done, err := loop.Land(cmd.Context(), tree, o, kept)
+	if !done.Already {
+		branch = done.Into
+	}
+	return answers.LandedOf(p, done), branch, err
+}
+
+// discarded discards a loop's worktree. Before, it asks, unless that is confirmed.
+func discarded(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams) (answers.LandResult, error) {
+	ctx := cmd.Context()
 	if !p.Confirmed {
 		would, err := loop.Discard(ctx, tree, true)
 		question := answers.DiscardQuestion(p, would)
