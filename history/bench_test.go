@@ -51,7 +51,7 @@ func longLoop(size int, h Handler) {
 		h.Handle(stream.TurnEnd{StopReason: "toolUse", Usage: stream.Usage{Tokens: stream.Tokens{Input: 100, Output: 200}, Cost: stream.USD(0.01)}})
 		done += len(text) + len(output)
 		if turn%50 == 49 {
-			h.HandleRecord(ends(turn/50+1, "ok", nil))
+			h.HandleRecord(ends(turn/50+1, "ok", stream.Cost{}))
 		}
 	}
 	h.HandleRecord(LoopEnd{StopReason: "promise"})
@@ -116,7 +116,7 @@ func BenchmarkReload(b *testing.B) {
 	})
 	b.Run("first-100-events", func(b *testing.B) {
 		for b.Loop() {
-			r, err := NewReader(w.Path(), Cursor{})
+			r, err := NewReader(w.Path())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -174,15 +174,15 @@ func readAll(b *testing.B, path string) {
 }
 
 func reload(b *testing.B, path string) {
-	r, err := NewReader(path, Cursor{})
+	r, err := NewReader(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer r.Close()
 	for r.Next(nothing{}) {
 	}
-	if r.Err() != nil || r.Stats().Skipped > 0 {
-		b.Fatal(r.Err(), r.Stats())
+	if r.Err() != nil || r.Skipped() > 0 {
+		b.Fatal(r.Err(), r.Skipped())
 	}
 }
 

@@ -29,7 +29,7 @@ func (d *decoder) claudeLine(line []byte) bool {
 	}
 	switch {
 	case kind == "cost-state":
-		run := d.Run
+		run := d.run
 		run.Cost = cost
 		d.setRun(run)
 	case meta || m == nil:
@@ -44,19 +44,19 @@ func (d *decoder) claudeLine(line []byte) bool {
 
 // claudeMessage tells one line of a message.
 func (d *decoder) claudeMessage(m *message, parent string) {
-	first := d.Message != m.id // it has a line for each block
+	first := d.message != m.id // it has a line for each block
 	if first {
-		d.Message, d.Told = m.id, 0
+		d.message, d.told = m.id, 0
 	}
 	if thoughts := thinkingOf(m.parts); thoughts != "" {
 		d.h.Handle(stream.Thinking{Delta: thoughts, MessageID: m.id, ParentToolCallID: parent})
 	}
 	if text := textOf(m.parts); text != "" {
 		said := text
-		if d.Told > 0 {
+		if d.told > 0 {
 			text = "\n" + text
 		}
-		d.Told += len(text)
+		d.told += len(text)
 		d.h.Handle(stream.Text{Delta: text, MessageID: m.id, ParentToolCallID: parent})
 		d.h.Handle(stream.MessageEnd{MessageID: m.id, Text: said, ParentToolCallID: parent})
 	}

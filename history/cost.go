@@ -5,7 +5,7 @@ import "github.com/ralph-lsp/ralph-lsp/stream"
 // CostOfLoop is what a loop has cost so far by its session, including runs that were cut off: its
 // process may have been killed before it wrote that elsewhere.
 func CostOfLoop(path, loopID string) (stream.Cost, error) {
-	r, err := NewReader(path, Cursor{})
+	r, err := NewReader(path)
 	if err != nil {
 		return stream.Cost{}, err
 	}
@@ -36,10 +36,10 @@ func (b *bill) HandleRecord(r Record) {
 	case LoopStart:
 		b.endRun(stream.Cost{})
 		b.isIts = r.LoopID == b.loopID
-	case Update:
-		if k := r.known(); k.Kind == kindIteration || k.Kind == kindVerify { // a reviewer's
-			b.endRun(k.Cost)
-		}
+	case IterationStart: // a reviewer may have worked before it
+		b.endRun(stream.Cost{})
+	case IterationEnd:
+		b.endRun(r.Cost)
 	}
 }
 

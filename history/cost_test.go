@@ -14,9 +14,8 @@ func TestWhatALoopHasCost(t *testing.T) {
 	w.HandleRecord(LoopStart{LoopID: "ralph-1"})
 	w.HandleRecord(begins(1))
 	turn(1)
-	usd := 1.5 // with what its tools spent
-	w.HandleRecord(ends(1, "ok", &usd))
-	w.HandleRecord(Update{1, []byte(`{"sessionUpdate":"_ralph/verify","costUsd":1.5}`)})
+	w.HandleRecord(ends(1, "ok", stream.USD(1.5))) // with what its tools spent
+	turn(1.5)                                      // a reviewer's
 	w.HandleRecord(begins(2))
 	turn(2)
 	turn(3) // and then it was killed

@@ -33,7 +33,7 @@ func writeForEver(o Options, file string) {
 	}
 	fmt.Println(w.Path())
 	for n := 1; ; n++ {
-		w.HandleRecord(Update{1, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/warning","message":"%d %s"}`, n, strings.Repeat("x", n%5000))})
+		w.HandleRecord(Input{Kind: InputAgent, Text: fmt.Sprint(n, " ", strings.Repeat("x", n%5000))})
 		if w.Err() != nil {
 			panic(w.Err())
 		}
@@ -52,7 +52,7 @@ func FuzzReader(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := sessionFile(t, string(content))
-		r, err := NewReader(path, Cursor{})
+		r, err := NewReader(path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,16 +10,7 @@ import (
 
 // custom tells an entry of ours, and shows any other by its label.
 func (d *decoder) custom(e piEntry, line []byte) bool {
-	switch e.customType {
-	case UpdateType:
-		var u Update
-		if json.Unmarshal(e.data, &u) != nil || u.known().Kind == "" {
-			return false
-		}
-		d.update(u)
-		return true
-	case EventType:
-	default:
+	if e.customType != EventType {
 		data := e.data
 		if data == nil {
 			data = line
@@ -44,7 +35,18 @@ func (d *decoder) event(event string, payload []byte) bool {
 	case eventLoopStart:
 		return payloadOf(payload, func(r LoopStart) {
 			d.endCalls()
-			d.Session = stream.SessionStart{Backend: r.Backend}
+			d.session = stream.SessionStart{Backend: r.Backend}
+			d.h.HandleRecord(r)
+		})
+	case eventIterationStart:
+		return payloadOf(payload, func(r IterationStart) {
+			d.endCalls()
+			d.run, d.message, d.told = stream.Usage{}, "", 0
+			d.h.HandleRecord(r)
+		})
+	case eventIterationEnd:
+		return payloadOf(payload, func(r IterationEnd) {
+			d.run = stream.Usage{}
 			d.h.HandleRecord(r)
 		})
 	case eventLoopEnd:
@@ -62,7 +64,7 @@ func (d *decoder) event(event string, payload []byte) bool {
 	case eventDiscard:
 		return payloadOf(payload, func(p messagePayload) {
 			if p.ParentToolCallID == "" {
-				d.Message, d.Told = "", 0
+				d.message, d.told = "", 0
 			}
 			d.h.Handle(stream.MessageEnd{MessageID: p.MessageID, ParentToolCallID: p.ParentToolCallID, Discarded: true})
 		})
@@ -71,20 +73,6 @@ func (d *decoder) event(event string, payload []byte) bool {
 	}
 	d.note(event, string(payload))
 	return true
-}
-
-// update hands on what the loop has told. A new run begins to count anew, and ends the tools
-// of one that was never ended.
-func (d *decoder) update(u Update) {
-	switch k := u.known(); {
-	case k.Kind == kindSession:
-		d.Session = stream.SessionStart{}
-		_ = json.Unmarshal(u.JSON, &d.Session) // what isn't one says nothing new
-	case u.Begins():
-		d.endCalls()
-		d.Run, d.Message, d.Told = stream.Usage{}, "", 0
-	}
-	d.h.HandleRecord(u)
 }
 
 // payloadOf hands a payload on if it is one.
@@ -97,8 +85,9 @@ func payloadOf[P any](payload []byte, use func(P)) bool {
 	return true
 }
 
+// endCalls ends the tools of a run that was never ended.
 func (d *decoder) endCalls() {
-	for _, id := range sortedKeys(d.Calls) {
+	for _, id := range sortedKeys(d.calls) {
 		d.result(stream.ToolResult{ID: id, Output: InterruptedText, IsError: true})
 	}
 }
@@ -110,10 +99,10 @@ func (d *decoder) noteCall(payload []byte) bool {
 		return false
 	}
 	if p.Text != "" {
-		if d.Message != p.MessageID {
-			d.Message, d.Told = p.MessageID, 0
+		if d.message != p.MessageID {
+			d.message, d.told = p.MessageID, 0
 		}
-		d.Told += len(p.Text)
+		d.told += len(p.Text)
 		d.h.Handle(stream.Text{Delta: p.Text, MessageID: p.MessageID})
 	}
 	call := stream.ToolCall{ID: p.ToolCallID, Name: p.ToolName, Input: p.Args, ParentToolCallID: p.ParentToolCallID}

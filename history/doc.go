@@ -4,13 +4,12 @@
 //
 // A session file is a line of JSON per entry: a header, then messages, tool
 // results and usage as pi keeps them, and entries of two kinds that pi leaves
-// to others. "custom" entries hold what isn't part of the model's context: those
-// of type UpdateType an update of the loop as its journal has it, those of type
-// EventType what an agent said and did that pi's format has no place for, and where
-// the loop begins and ends. "custom_message" entries of type InputType hold what
-// was fed to the agent by somebody else than its user.
+// to others. "custom" entries of type EventType hold what isn't part of the model's
+// context: what an agent said and did that pi's format has no place for, and where
+// the loop and its iterations begin and end. "custom_message" entries of type InputType
+// hold what was fed to the agent by somebody else than its user.
 //
-// Every agent's conversation is written in pi's format. What the loop tells between is written as
-// the updates that clients get. Reading gives the agent's events and these updates back.
+// Every agent's conversation is written in pi's format. What the loop tells besides is in its
+// journal alone.
 // repair.go mends broken files; nothing else changes a file that this package didn't write.
 package history

@@ -42,8 +42,8 @@ type messageEntry struct {
 
 type customEntry struct {
 	node
-	CustomType string `json:"customType"`
-	Data       any    `json:"data"` // eventData, Update
+	CustomType string    `json:"customType"` // EventType
+	Data       eventData `json:"data"`
 }
 
 // eventData is the data of an entry of type EventType.

@@ -8,21 +8,22 @@ import (
 
 // The types of our own entries.
 const (
-	EventType  = "assistant.event"  // of "custom" entries
-	UpdateType = "assistant.update" // of "custom" entries, whose data is an Update
-	InputType  = "assistant.input"  // of "custom_message" entries
+	EventType = "assistant.event" // of "custom" entries
+	InputType = "assistant.input" // of "custom_message" entries
 )
 
 // The values of chatEventType in entries of type EventType.
 const (
-	eventLoopStart  = "loop_start"
-	eventLoopEnd    = "loop_end"
-	eventToolCall   = "tool_call"
-	eventToolResult = "tool_result"
-	eventMessage    = "agent_message" // of a subagent
-	eventThinking   = "thinking"
-	eventDiscard    = "discard"
-	eventCallback   = "agent_callback" // of other writers
+	eventLoopStart      = "loop_start"
+	eventIterationStart = "iteration_start"
+	eventIterationEnd   = "iteration_end"
+	eventLoopEnd        = "loop_end"
+	eventToolCall       = "tool_call"
+	eventToolResult     = "tool_result"
+	eventMessage        = "agent_message" // of a subagent
+	eventThinking       = "thinking"
+	eventDiscard        = "discard"
+	eventCallback       = "agent_callback" // of other writers
 )
 
 // callPayload says that a tool began to run, and what was said just before. It

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // TestCutAnywhere cuts a session at each byte of its last two entries: all
@@ -23,7 +24,7 @@ func TestCutAnywhere(t *testing.T) {
 	w, o, cwd := newTestWriter(t)
 	begin(w, &log{}, 1)
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Grüße, 世界"})
-	w.HandleRecord(ends(1, "ok", nil))
+	w.HandleRecord(ends(1, "ok", stream.Cost{}))
 	whole := read(t, closed(t, w))
 	lines := strings.SplitAfter(whole, "\n")
 	kept := len(lines) - 1 - 2 // what follows the last newline is no line
@@ -44,9 +45,9 @@ func TestCutAnywhere(t *testing.T) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		w.HandleRecord(LoopEnd{StopReason: "promise"})
-		after, stats := replay(t, closed(t, w))
-		if stats.Skipped > 0 || len(after.all) != len(seen.all)+1 {
-			t.Fatalf("cut at %d: %d lines skipped, read\n%s", cut, stats.Skipped, after)
+		after, skipped := replay(t, closed(t, w))
+		if skipped > 0 || len(after.all) != len(seen.all)+1 {
+			t.Fatalf("cut at %d: %d lines skipped, read\n%s", cut, skipped, after)
 		}
 		if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
 			t.Fatalf("cut at %d: %s %v", cut, sentences(fixes), err)
@@ -78,9 +79,9 @@ func killAgainAndAgain(t *testing.T, kills int) {
 		path, acknowledged = writeAndKill(t, folder, path, kill%7)
 		total += acknowledged
 	}
-	seen, stats := replay(t, path)
-	if stats.Skipped > 1 { // the last one; those before were dropped when the next process went on
-		t.Errorf("%d lines can't be read", stats.Skipped)
+	seen, skipped := replay(t, path)
+	if skipped > 1 { // the last one; those before were dropped when the next process went on
+		t.Errorf("%d lines can't be read", skipped)
 	}
 	if len(seen.records) < total || total == 0 {
 		t.Errorf("%d entries were written, %d are there", total, len(seen.records))

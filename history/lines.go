@@ -12,8 +12,7 @@ const (
 	lineBuffer = 256 << 10
 )
 
-// lineReader reads a file line by line and knows where it is, so that somebody
-// can go on from there.
+// lineReader reads a file line by line and knows where it is.
 type lineReader struct {
 	r       *bufio.Reader
 	long    []byte // a line that is longer than r's buffer
@@ -22,9 +21,8 @@ type lineReader struct {
 	torn    bool   // the last line had no newline
 }
 
-// newLineReader reads from r, which stands at offset in its file.
-func newLineReader(r io.Reader, offset int64) *lineReader {
-	return &lineReader{r: bufio.NewReaderSize(r, lineBuffer), offset: offset}
+func newLineReader(r io.Reader) *lineReader {
+	return &lineReader{r: bufio.NewReaderSize(r, lineBuffer)}
 }
 
 // next returns a line without its ending, valid until the next call. The last

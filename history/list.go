@@ -169,10 +169,11 @@ func summarize(path string, buf *[]byte) (s Summary) {
 	return s
 }
 
-// LoopOf is the id of the loop that a session file is of, "" for one that is no loop's.
+// LoopOf is the id of the loop that a session file is of, "" for one that is no loop's, or has more
+// than that.
 func LoopOf(path string) string {
 	buf := make([]byte, headSize)
-	if s := summarize(path, &buf); s.Loop != nil {
+	if s := summarize(path, &buf); s.Loop != nil && !s.GoneOn {
 		return s.Loop.LoopID
 	}
 	return ""
@@ -229,9 +230,8 @@ func (s *Summary) findEnd(part []byte) bool {
 		case in.Data.ChatEventType == eventLoopEnd && json.Unmarshal(in.Data.Payload, &s.End) == nil:
 			s.GoneOn = len(bytes.TrimSpace(part[start+len(line):])) > 0
 			return true
-		case in.Data.known().Kind == kindIteration:
-			s.Iteration = in.Data.Iteration
-			return true
+		case in.Data.ChatEventType == eventIterationStart || in.Data.ChatEventType == eventIterationEnd:
+			return payloadOf(in.Data.Payload, func(it IterationStart) { s.Iteration = it.Iteration })
 		}
 		end = start
 	}
@@ -242,7 +242,6 @@ type ownEntry struct {
 	Data struct {
 		ChatEventType string          `json:"chatEventType"`
 		Payload       json.RawMessage `json:"payload"`
-		Update
 	} `json:"data"`
 }
 

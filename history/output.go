@@ -10,7 +10,7 @@ import (
 // those of a session without iterations. ok is false for a call without a result.
 // The error is a *FormatError for a file that is no session.
 func Output(ctx context.Context, path string, iteration int, callID string) (output string, ok bool, err error) {
-	r, err := NewReader(path, Cursor{})
+	r, err := NewReader(path)
 	if err != nil {
 		return "", false, err
 	}
@@ -39,7 +39,7 @@ func (f *finder) Handle(e stream.Event) {
 }
 
 func (f *finder) HandleRecord(r Record) {
-	if u, ok := r.(Update); ok && u.Begins() {
-		f.at = u.Iteration
+	if begins, ok := r.(IterationStart); ok {
+		f.at = begins.Iteration
 	}
 }

@@ -22,10 +22,10 @@ func TestTheOutputOfAnIteration(t *testing.T) {
 	w, _, _ := newTestWriter(t)
 	w.HandleRecord(begins(1))
 	toolGives(w, "t1", "first")
-	w.HandleRecord(ends(1, "ok", nil))
+	w.HandleRecord(ends(1, "ok", stream.Cost{}))
 	w.HandleRecord(begins(2))
 	toolGives(w, "t1", "second\n"+strings.Repeat("x", 1<<20))
-	w.HandleRecord(ends(2, "ok", nil))
+	w.HandleRecord(ends(2, "ok", stream.Cost{}))
 	path := closed(t, w)
 	for _, tt := range []struct {
 		iteration int

@@ -11,12 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// decoder turns lines into what a Handler sees.
-type decoder struct {
-	*state
-	h Handler
-}
-
 // piEntry is a line of a pi session. raw values are valid as long as the line.
 type piEntry struct {
 	kind, id   string
@@ -59,13 +53,12 @@ func (d *decoder) piLine(line []byte) bool {
 	}
 	switch e.kind {
 	case "session":
-		d.Dir = e.cwd
+		d.dir = e.cwd
 		d.atWork(stream.SessionStart{Backend: "pi", SessionID: e.id})
 	case "model_change":
-		if now := d.Session; now.Provider != "" || now.Model != e.modelID { // else an entry of ours has told
-			now.Provider, now.Model = e.provider, e.modelID
-			d.atWork(now)
-		}
+		now := d.session
+		now.Provider, now.Model = known(e.provider), known(e.modelID)
+		d.atWork(now)
 	case "message":
 		return e.message != nil && d.piMessage(e)
 	case "custom":
@@ -89,14 +82,22 @@ func (d *decoder) piLine(line []byte) bool {
 	return true
 }
 
+// known is a word that isn't unknown.
+func known(word string) string {
+	if word == unknown {
+		return ""
+	}
+	return word
+}
+
 // atWork tells who is at work, when that is news.
 func (d *decoder) atWork(now stream.SessionStart) {
-	if now.SessionID != "" && now.Model == "" && d.Session == (stream.SessionStart{}) {
-		d.Session = now // the header: who works in it is still to be seen
+	if now.SessionID != "" && now.Model == "" && d.session == (stream.SessionStart{}) {
+		d.session = now // the header: who works in it is still to be seen
 		return
 	}
-	if now != d.Session {
-		d.Session = now
+	if now != d.session {
+		d.session = now
 		d.h.Handle(now)
 	}
 }
@@ -138,8 +139,8 @@ func (d *decoder) assistant(e piEntry) {
 	if !e.ours {
 		id = e.id
 	}
-	if m.provider != "" && m.provider != unknown && d.Session.Backend == "pi" {
-		now := d.Session
+	if m.provider != "" && m.provider != unknown && d.session.Backend == "pi" {
+		now := d.session
 		now.Provider, now.Model = m.provider, m.model
 		d.atWork(now)
 	}
@@ -156,18 +157,18 @@ func (d *decoder) assistant(e piEntry) {
 			d.call(p.call, false)
 		}
 	}
-	if m.errorMessage != "" && !e.ours { // ours have an entry for it
+	if m.errorMessage != "" {
 		d.fail(m)
 	}
-	d.Message, d.Told = "", 0
+	d.message, d.told = "", 0
 	d.h.Handle(stream.TurnEnd{StopReason: m.stopReason, Error: m.errorMessage, Usage: m.usage})
 	d.use(m.usage)
 }
 
 // tell tells the rest of a message's text.
 func (d *decoder) tell(id, text string) {
-	if d.Message == id && d.Told <= len(text) {
-		text = text[d.Told:]
+	if d.message == id && d.told <= len(text) {
+		text = text[d.told:]
 	}
 	if text != "" {
 		d.h.Handle(stream.Text{Delta: text, MessageID: id})
@@ -185,20 +186,20 @@ func (d *decoder) fail(m *message) {
 
 // call tells of a tool call, once. noted: its message is still to come.
 func (d *decoder) call(c stream.ToolCall, noted bool) {
-	if d.Calls == nil {
-		d.Calls = map[string]bool{}
+	if d.calls == nil {
+		d.calls = map[string]bool{}
 	}
-	if d.Calls[c.ID] { // it was noted, and this is its message
-		d.Calls[c.ID] = false
+	if d.calls[c.ID] { // it was noted, and this is its message
+		d.calls[c.ID] = false
 		return
 	}
-	d.Calls[c.ID] = noted
-	c.Dir = d.Dir
+	d.calls[c.ID] = noted
+	c.Dir = d.dir
 	d.h.Handle(c)
 }
 
 func (d *decoder) result(r stream.ToolResult) {
-	delete(d.Calls, r.ID)
+	delete(d.calls, r.ID)
 	d.h.Handle(r)
 }
 
@@ -207,11 +208,11 @@ func (d *decoder) use(u stream.Usage) {
 	if u == (stream.Usage{}) {
 		return
 	}
-	d.setRun(d.Run.Plus(u))
+	d.setRun(d.run.Plus(u))
 }
 
 func (d *decoder) setRun(run stream.Usage) {
-	d.Run = run
+	d.run = run
 	d.h.Handle(run)
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"time"
 
@@ -20,34 +19,24 @@ type Reader struct {
 	file  *os.File
 	path  string
 	lines *lineReader
-	state state
-	stats Stats
-	err   error
+	decoder
+	bad int // malformed lines
+	err error
 
 	current []byte // the line that is handed on
 }
 
-// Stats say what was read so far.
-type Stats struct {
-	Lines   int // all but blank ones
-	Skipped int // malformed or too long
-}
-
-// Cursor is a place in a session where a Reader can go on. The zero value is the beginning.
-type Cursor struct {
-	Offset int64 // of a line, in bytes
-	State  state
-}
-
-// state is what is to be known of the lines before a cursor.
-type state struct {
-	Format  format
-	Session stream.SessionStart
-	Dir     string          // in which its agent works
-	Run     stream.Usage    // of the iteration
-	Calls   map[string]bool // without a result; true: its message hasn't come yet
-	Message string          // of which text was told with its calls
-	Told    int             // how much of it, in bytes
+// decoder turns lines into what a Handler sees.
+type decoder struct {
+	h Handler
+	// What is to be known of the lines before.
+	format  format
+	session stream.SessionStart
+	dir     string          // in which its agent works
+	run     stream.Usage    // of the iteration
+	calls   map[string]bool // without a result; true: its message hasn't come yet
+	message string          // of which text was told with its calls
+	told    int             // how much of it, in bytes
 }
 
 // format is the kind of a session file.
@@ -58,18 +47,13 @@ const (
 	formatClaude format = "claude"
 )
 
-// NewReader opens a session file at a cursor. The error is a *FormatError for
-// a file that is no session.
-func NewReader(path string, from Cursor) (*Reader, error) {
+// NewReader opens a session file. Reading fails with a *FormatError for a file that is no session.
+func NewReader(path string) (*Reader, error) {
 	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return nil, fmt.Errorf("opening the session: %w", err)
 	}
-	if _, err := file.Seek(from.Offset, io.SeekStart); err != nil {
-		file.Close()
-		return nil, fmt.Errorf("opening the session: %w", err)
-	}
-	return &Reader{file: file, path: path, lines: newLineReader(file, from.Offset), state: from.State.clone()}, nil
+	return &Reader{file: file, path: path, lines: newLineReader(file)}, nil
 }
 
 // Close closes the file.
@@ -78,24 +62,8 @@ func (r *Reader) Close() error { return r.file.Close() }
 // Err returns why Next found nothing more, nil for the end of the file.
 func (r *Reader) Err() error { return r.err }
 
-// Stats returns what was read so far.
-func (r *Reader) Stats() Stats {
-	s := r.stats
-	s.Lines += r.lines.skipped
-	s.Skipped += r.lines.skipped
-	return s
-}
-
-// Cursor returns the place after the last line that was handed on.
-func (r *Reader) Cursor() Cursor { return Cursor{Offset: r.lines.offset, State: r.state.clone()} }
-
-// Offset is that of Cursor.
-func (r *Reader) Offset() int64 { return r.lines.offset }
-
-func (s state) clone() state {
-	s.Calls = maps.Clone(s.Calls)
-	return s
-}
+// Skipped is how many lines so far were malformed or too long.
+func (r *Reader) Skipped() int { return r.bad + r.lines.skipped }
 
 // Time is when the line that is being handed on, or was last, was written; the zero time if the
 // line doesn't say so. Ask before the next call of Next.
@@ -109,7 +77,6 @@ func (r *Reader) Time() time.Time {
 // whole when somebody looks again.
 func (r *Reader) Next(h Handler) bool {
 	for r.err == nil {
-		start := r.lines.offset
 		line, err := r.lines.next()
 		if err != nil {
 			r.err = r.ended(err)
@@ -119,15 +86,11 @@ func (r *Reader) Next(h Handler) bool {
 		if len(bytes.TrimSpace(line)) == 0 {
 			continue
 		}
-		r.stats.Lines++
 		r.current = line
 		if r.line(line, h) {
 			return true
 		}
-		r.stats.Skipped++
-		if r.lines.torn {
-			r.lines.offset = start
-		}
+		r.bad++
 	}
 	return false
 }
@@ -137,7 +100,7 @@ func (r *Reader) ended(err error) error {
 	switch {
 	case !errors.Is(err, io.EOF):
 		return fmt.Errorf("reading the session: %w", err)
-	case r.state.Format == "":
+	case r.format == "":
 		return &FormatError{Path: r.path}
 	}
 	return nil
@@ -148,23 +111,23 @@ func (r *Reader) line(line []byte, h Handler) bool {
 	if line[0] != '{' {
 		return false
 	}
-	if r.state.Format == "" {
+	if r.format == "" {
 		n := readNode(line)
 		switch {
 		case !n.ok:
 			return false
 		case n.kind == "session" && n.id != "":
-			r.state.Format = formatPi
+			r.format = formatPi
 		case n.claude:
-			r.state.Format = formatClaude
+			r.format = formatClaude
 		default:
 			r.err = &FormatError{Path: r.path}
 			return false
 		}
 	}
-	d := decoder{state: &r.state, h: h}
-	if r.state.Format == formatClaude {
-		return d.claudeLine(line)
+	r.h = h
+	if r.format == formatClaude {
+		return r.claudeLine(line)
 	}
-	return d.piLine(line)
+	return r.piLine(line)
 }

@@ -1,7 +1,6 @@
 package history
 
 import (
-	"encoding/json"
 	"math"
 	"time"
 
@@ -14,50 +13,6 @@ import (
 // Record is something in a session that isn't the agent's own doing. The set
 // is closed.
 type Record interface{ record() }
-
-// Update is what a loop has told, as its journal has it. The file has it unchanged.
-type Update struct {
-	Iteration int             `json:"iteration,omitempty"` // that it is part of
-	JSON      json.RawMessage `json:"update"`
-}
-
-// The kinds of updates that mean something in this room, as they are called there.
-const (
-	kindIteration = "_ralph/iteration"
-	kindSession   = "_ralph/session" // as a stream.SessionStart
-	kindVerify    = "_ralph/verify"
-)
-
-// known is what this room reads of an update.
-type known struct {
-	Kind    string      `json:"sessionUpdate"`
-	Phase   string      `json:"phase"` // of an iteration: begin, end
-	Outcome string      `json:"outcome"`
-	Cost    stream.Cost `json:"costUsd"`
-	Millis  int64       `json:"durationMs"`
-}
-
-func (u Update) known() (k known) {
-	if json.Unmarshal(u.JSON, &k) != nil {
-		return known{}
-	}
-	return k
-}
-
-// Begins says whether an iteration begins.
-func (u Update) Begins() bool {
-	k := u.known()
-	return k.Kind == kindIteration && k.Phase == "begin"
-}
-
-// Took is how long what the update tells of has taken, 0 for what takes no time.
-func (u Update) Took() time.Duration { return DurationOf(u.known().Millis) }
-
-// Ends says whether an iteration ends, and what it has cost.
-func (u Update) Ends() (cost stream.Cost, ok bool) {
-	k := u.known()
-	return k.Cost, k.Kind == kindIteration && k.Phase == "end"
-}
 
 // Handler sees a session: the agent's events through Handle, everything else
 // through HandleRecord, in order.
@@ -73,6 +28,29 @@ type LoopStart struct {
 	Title     string    `json:"title"` // of the prompt, one line
 	StartedAt time.Time `json:"startedAt"`
 	Continued bool      `json:"continued,omitempty"`
+}
+
+// IterationStart opens an iteration.
+type IterationStart struct {
+	Iteration     int    `json:"iteration"`
+	MaxIterations int    `json:"maxIterations,omitempty"`
+	Hat           string `json:"hat,omitempty"`
+	Topic         string `json:"topic,omitempty"`
+}
+
+// IterationEnd closes an iteration.
+type IterationEnd struct {
+	Iteration  int              `json:"iteration"`
+	Hat        string           `json:"hat,omitempty"`
+	Outcome    string           `json:"outcome"`
+	Error      string           `json:"error,omitempty"`
+	Cost       stream.Cost      `json:"costUsd,omitzero"`
+	Tokens     stream.Tokens    `json:"tokens"`
+	Turns      int              `json:"turns,omitempty"`
+	ToolCalls  int              `json:"toolCalls,omitempty"`
+	DurationMs int64            `json:"durationMs,omitempty"`
+	Skipped    int              `json:"skippedLines,omitempty"`
+	Changes    *changes.Summary `json:"changes,omitempty"`
 }
 
 // LoopEnd closes a loop.
@@ -121,11 +99,12 @@ type Note struct {
 	Text  string
 }
 
-func (LoopStart) record() {}
-func (LoopEnd) record()   {}
-func (Update) record()    {}
-func (Input) record()     {}
-func (Note) record()      {}
+func (LoopStart) record()      {}
+func (IterationStart) record() {}
+func (IterationEnd) record()   {}
+func (LoopEnd) record()        {}
+func (Input) record()          {}
+func (Note) record()           {}
 
 // What is more than that was no measurement.
 const (

@@ -100,8 +100,8 @@ func repaired(t *testing.T, path string, want []string) (before, after string) {
 	if again, _, err := Repair(path, t.TempDir(), false); err != nil || len(again) > 0 {
 		t.Errorf("the second time: %s %v", sentences(again), err)
 	}
-	if _, stats := replay(t, path); stats.Skipped > 0 {
-		t.Errorf("%d lines can't be read", stats.Skipped)
+	if _, skipped := replay(t, path); skipped > 0 {
+		t.Errorf("%d lines can't be read", skipped)
 	}
 	return before, read(t, path)
 }

@@ -38,9 +38,9 @@ func (l *log) String() string {
 }
 
 // replay reads a session from its beginning.
-func replay(t testing.TB, path string) (*log, Stats) {
+func replay(t testing.TB, path string) (*log, int) {
 	t.Helper()
-	r, err := NewReader(path, Cursor{})
+	r, err := NewReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func replay(t testing.TB, path string) (*log, Stats) {
 	if r.Err() != nil {
 		t.Fatal(r.Err())
 	}
-	return &seen, r.Stats()
+	return &seen, r.Skipped()
 }
 
 // mirror writes a recorded stream as a loop of one iteration and returns its
@@ -79,7 +79,7 @@ func mirror(t testing.TB, format decode.Format, recording string) (path string, 
 	if !result.Terminal {
 		outcome = "cancelled"
 	}
-	both(w, live, ends(1, outcome, amount(result.Usage.Cost)))
+	both(w, live, ends(1, outcome, result.Usage.Cost))
 	both(w, live, LoopEnd{StopReason: "promise", Iterations: 1})
 	if err := w.Close(); err != nil || w.Err() != nil {
 		t.Fatal(err, w.Err())
@@ -94,21 +94,11 @@ func begin(w *Writer, live *log, iteration int) {
 }
 
 // begins is what a loop tells when an iteration begins.
-func begins(n int) Update {
-	return Update{n, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d}`, n)}
-}
+func begins(n int) IterationStart { return IterationStart{Iteration: n} }
 
 // ends is what it tells at its end.
-func amount(c stream.Cost) *float64 {
-	if c.IsZero() {
-		return nil
-	}
-	return &c.USD
-}
-
-func ends(n int, outcome string, usd *float64) Update {
-	cost, _ := json.Marshal(usd)
-	return Update{n, fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"outcome":%q,"costUsd":%s}`, n, outcome, cost)}
+func ends(n int, outcome string, cost stream.Cost) IterationEnd {
+	return IterationEnd{Iteration: n, Outcome: outcome, Cost: cost}
 }
 
 func both(w *Writer, live *log, r Record) {
@@ -167,9 +157,9 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 		for _, recording := range recordings {
 			t.Run(folder+"/"+filepath.Base(recording), func(t *testing.T) {
 				path, live := mirror(t, format, recording)
-				reload, stats := replay(t, path)
-				if stats.Skipped > 0 {
-					t.Errorf("%d lines skipped", stats.Skipped)
+				reload, skipped := replay(t, path)
+				if skipped > 0 {
+					t.Errorf("%d lines skipped", skipped)
 				}
 				was, is := viewOf(live), viewOf(reload)
 				for id, result := range is.Results { // of tools that were stopped; live there was none

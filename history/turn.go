@@ -42,7 +42,7 @@ func (w *Writer) breakTurn() {
 const maxPiece = 2 << 20
 
 // Handle writes what the agent said and did. Pieces of text and output aren't written, only the
-// whole. Anything else that an event tells is an Update.
+// whole. What else an event tells is in the loop's journal.
 func (w *Writer) Handle(e stream.Event) {
 	if w == nil {
 		return
@@ -301,7 +301,7 @@ func (w *Writer) endRun(interrupted bool) {
 			ToolCallID: c.ID, ToolName: c.Name, Result: InterruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
 		})
 	}
-	w.turn, w.running = turn{}, nil
+	w.turn, w.running, w.run, w.due = turn{}, nil, stream.Usage{}, stream.Usage{}
 }
 
 // InterruptedText is the result of a tool that was stopped.

@@ -32,7 +32,6 @@ type Writer struct {
 	header header
 	file   *os.File // nil until the first entry
 	torn   bool     // the file ends in mid-line
-	size   int64    // of the file, in bytes
 	parent string   // id of the last entry
 	err    error
 	sync   sync.WaitGroup // the flush to disk under way
@@ -103,17 +102,13 @@ func (w *Writer) takeUp(path string) error {
 		f.Close()
 		return err
 	}
-	if w.size, err = f.Seek(0, io.SeekEnd); err != nil {
-		f.Close()
-		return err
-	}
 	w.path, w.file = path, f
 	return nil
 }
 
 // readBack learns the header and the last entry of a session file.
 func (w *Writer) readBack(f *os.File) error {
-	lines := newLineReader(f, 0)
+	lines := newLineReader(f)
 	first := true
 	for {
 		start := lines.offset
@@ -162,14 +157,6 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// Size is that of the file, in bytes.
-func (w *Writer) Size() int64 {
-	if w == nil {
-		return 0
-	}
-	return w.size
-}
-
 // HandleRecord writes what the loop did, after all that waits. Notes are of other programs.
 func (w *Writer) HandleRecord(r Record) {
 	if w == nil {
@@ -190,15 +177,14 @@ func (w *Writer) HandleRecord(r Record) {
 		}
 	case LoopEnd:
 		w.event(eventLoopEnd, r)
-	case Update:
-		switch _, isEnd = r.Ends(); {
-		case isEnd:
-			outcome := r.known().Outcome
-			w.endRun(outcome == "cancelled" || outcome == "timeout")
-		case r.Begins():
-			w.run, w.session, w.due, w.inTurn = stream.Usage{}, stream.SessionStart{}, stream.Usage{}, false
-		}
-		w.custom(UpdateType, r)
+	case IterationStart:
+		w.endRun(false) // a reviewer's
+		w.session = stream.SessionStart{}
+		w.event(eventIterationStart, r)
+	case IterationEnd:
+		isEnd = true
+		w.endRun(r.Outcome == "cancelled" || r.Outcome == "timeout")
+		w.event(eventIterationEnd, r)
 	}
 	if w.Flush(); isEnd {
 		w.toDisk()
@@ -236,12 +222,10 @@ func (w *Writer) input(in Input) {
 	})
 }
 
-func (w *Writer) event(kind string, payload any) { w.custom(EventType, eventData{kind, payload}) }
-
-func (w *Writer) custom(kind string, data any) {
+func (w *Writer) event(kind string, payload any) {
 	w.append(func(n node) any {
 		n.Type = "custom"
-		return customEntry{n, kind, data}
+		return customEntry{n, EventType, eventData{kind, payload}}
 	})
 }
 
@@ -310,9 +294,7 @@ func (w *Writer) write(data []byte) (n int, err error) {
 			return 0, err
 		}
 	}
-	n, err = w.file.Write(data)
-	w.size += int64(n)
-	return n, err
+	return w.file.Write(data)
 }
 
 func (w *Writer) create() error {
@@ -323,7 +305,6 @@ func (w *Writer) create() error {
 	if err := paths.WriteOwn(w.path, head, false); err != nil { // so that no session is ever without its header
 		return err
 	}
-	w.size = int64(len(head))
 	w.file, err = os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0)
 	return err
 }

@@ -1,11 +1,6 @@
 package journal
 
 import (
-	"bytes"
-	"encoding/json"
-
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -20,9 +15,8 @@ type converter struct {
 }
 
 // next adds the lines that the next one of a session is made into.
-func (c *converter) next(r *history.Reader) bool {
-	c.from = r
-	ok := r.Next(c)
+func (c *converter) next() bool {
+	ok := c.from.Next(c)
 	c.lines.seal()
 	return ok
 }
@@ -39,60 +33,23 @@ func (c *converter) HandleRecord(r history.Record) {
 	switch r := r.(type) {
 	case history.Input:
 		if r.Kind != history.InputCallback {
-			c.input(r)
+			for _, u := range inputsOf(r) {
+				c.lines.add(u)
+			}
 		}
 	case history.Note:
 		c.lines.add(wire.Note{SessionUpdate: wire.KindNote, Label: stream.Plain(r.Label), Text: stream.Plain(r.Text)})
-	case history.Update:
+	case history.IterationStart:
 		c.lines.seal()
 		c.lines.iteration = max(r.Iteration, 0)
-		if cost, ok := r.Ends(); ok {
-			c.projector.Spent = c.projector.Spent.Plus(cost)
-		}
-		if u := withoutOffers(r.JSON); u != nil {
-			c.lines.add(u)
-		}
+		c.lines.add(c.projector.Loop(loop.IterationStart{Iteration: c.lines.iteration, MaxIterations: max(r.MaxIterations, 0), Hat: r.Hat, Topic: r.Topic}))
+	case history.IterationEnd:
+		c.lines.add(c.projector.Loop(loop.IterationEnd{
+			Iteration: max(r.Iteration, 0), Hat: r.Hat, Outcome: loop.Outcome(stream.Plain(r.Outcome)), Error: r.Error, Cost: r.Cost, Tokens: history.TokensOf(r.Tokens),
+			Turns: max(r.Turns, 0), ToolCalls: max(r.ToolCalls, 0), Duration: history.DurationOf(r.DurationMs), Skipped: r.Skipped, Changes: r.Changes,
+		}))
 	case history.LoopEnd:
 		c.lines.add(c.projector.Loop(loop.EndOfRecord(r)))
-	}
-}
-
-// withoutOffers is an update of a file that anybody may have written: it offers nothing, and
-// what it says can be shown. It is nil for what is none.
-func withoutOffers(data json.RawMessage) wire.Update {
-	if !bytes.HasPrefix(data, kindHead) {
-		return nil
-	}
-	var out bytes.Buffer
-	from := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	to := jsontext.NewEncoder(&out, jsontext.AllowDuplicateNames(true))
-	for {
-		t, err := from.ReadToken()
-		if err != nil {
-			return nil
-		}
-		within, n := from.StackIndex(from.StackDepth())
-		isName := within == '{' && n%2 == 1
-		if isName && from.StackDepth() == 1 && t.String() == "offers" {
-			err = from.SkipValue()
-		} else if t.Kind() == '"' && !isName {
-			err = to.WriteToken(jsontext.String(stream.Plain(t.String())))
-		} else {
-			err = to.WriteToken(t)
-		}
-		if err != nil {
-			return nil
-		}
-		if from.StackDepth() == 0 {
-			return wire.Raw(bytes.TrimSuffix(out.Bytes(), []byte("\n")))
-		}
-	}
-}
-
-// input adds what somebody said to the agent.
-func (c *converter) input(r history.Input) {
-	for _, u := range inputsOf(r) {
-		c.lines.add(u)
 	}
 }
 

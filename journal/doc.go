@@ -10,15 +10,13 @@
 // that has ended (Reader): see log.go, file.go, page.go. Nobody is told a line that isn't whole;
 // the next writer removes it.
 //
-// A Recorder writes; it is the loop's observer. It makes updates of events, and hands the same
-// updates to listeners, the journal and the session file (kept.go, the loop.Session of a loop).
+// A Recorder writes; it is the loop's observer. It makes updates of events, for listeners and the
+// journal, and writes the conversation into the session file (kept.go, the loop's Session).
 // Pieces of a message are joined before they are written, at most 50 ms, and a reader joins
 // neighbours up to wire.MaxText. A tool's output so far isn't written: listeners in this process
 // get the last one.
 //
-// A file that has grown too large is replaced by one with its newer half, and of the older half
-// where iterations began and ended (trim.go). Offsets count on, so cursors stay valid.
-//
-// session.go turns a session file into lines when it is asked for. The terminal shows pages of
-// either (cmd/internal/terminal).
+// A journal is kept as long as the loop's session file. Where there is none, as with sessions of
+// other programs, session.go turns a session file into lines when it is asked for. The terminal
+// shows pages of either (cmd/internal/terminal).
 package journal

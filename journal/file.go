@@ -13,14 +13,12 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 const suffix = ".jsonl"
-
-// bounds are for the journals that nobody writes to: the oldest go.
-var bounds = paths.Bounds{Age: 30 * 24 * time.Hour, Files: 200, Bytes: 1 << 30}
 
 func folder() (string, error) {
 	dir, err := paths.State("loops")
@@ -48,7 +46,7 @@ var errInUse = errors.New("another process writes it")
 const patience = 2 * time.Second
 
 // openToWrite opens the journal of a loop behind its last whole line, or makes it.
-func openToWrite(loopID string, keep bool) (at *placed, h header, first, size int64, err error) {
+func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h header, first, size int64, err error) {
 	dir, err := folder()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
@@ -63,7 +61,7 @@ func openToWrite(loopID string, keep bool) (at *placed, h header, first, size in
 		return nil, h, 0, 0, err
 	}
 	path := filepath.Join(dir, FileOf(loopID))
-	file, err := paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
+	file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
 	if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
 		if err = os.Remove(path); err == nil {
 			file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
@@ -77,11 +75,11 @@ func openToWrite(loopID string, keep bool) (at *placed, h header, first, size in
 		file.Close()
 		return nil, h, 0, 0, err
 	}
-	prune(dir, time.Now())
-	return place(file, h), h, first + h.dropped(), size + h.dropped(), nil
+	prune(dir, o, time.Now())
+	return file, h, first, size, nil
 }
 
-// takeUp makes a file one that is written to from size on, without what is dropped.
+// takeUp makes a file one that is written to from size on.
 func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -95,7 +93,7 @@ func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	case isOne:
 		size, err = wholeLines(file)
 	default: // new, or torn in its first line
-		h = header{Version: 1, Name: newName()}
+		h = header{Version: version, Name: newName()}
 	}
 	h.Keep = 0
 	if keep {
@@ -133,11 +131,19 @@ func wholeLines(file *os.File) (int64, error) {
 	return 0, nil
 }
 
-// prune removes journals that nobody writes to: those that went with their loop's end, but
-// for who was to remove them, old ones, and what is more than there may be.
-func prune(dir string, now time.Time) {
-	count := paths.Count{Bounds: bounds}
-	for _, it := range paths.Newest(dir, "*"+suffix) {
+// orphans are how many journals, from the newest on, are looked at whether they went with their loop's
+// end, but for who was to remove them: it was killed lately.
+const orphans = 100
+
+// prune removes journals that nobody writes to: such ones, old ones, and what is more than there may
+// be, as with session files.
+func prune(dir string, o history.Options, now time.Time) {
+	count := paths.Count{Bounds: paths.Bounds{Age: o.Keep, Bytes: o.MaxBytes}}
+	for i, it := range paths.Newest(dir, "*"+suffix) {
+		tooMuch := count.Exceeded(it, now)
+		if !tooMuch && i >= orphans {
+			continue
+		}
 		file, err := openToRead(it.Path)
 		if err != nil {
 			_ = os.Remove(it.Path) // no file of ours has such a name
@@ -145,7 +151,7 @@ func prune(dir string, now time.Time) {
 		}
 		if free, err := filelock.Try(file, true); free && err == nil {
 			h, _, isOne := readHeader(file)
-			if tooMuch := count.Exceeded(it, now); tooMuch || !isOne || h.Keep == 0 {
+			if tooMuch || !isOne || h.Keep == 0 {
 				_ = os.Remove(it.Path)
 			}
 		}
@@ -188,7 +194,7 @@ func (r *Reader) source() (source, *os.File, error) {
 		file.Close()
 		return source{}, nil, err
 	}
-	return source{ReaderAt: place(file, h), name: h.Name, dropped: h.dropped(), first: h.dropped() + first, end: h.dropped() + size}, file, nil
+	return source{ReaderAt: file, name: h.Name, first: first, end: size}, file, nil
 }
 
 // Read returns what comes behind a cursor. Complete is for the caller to say.
@@ -221,7 +227,7 @@ func (r *Reader) End() (string, error) {
 	}
 	defer file.Close()
 	end, err := wholeLines(file)
-	return cursor{s.name, max(s.dropped+end, s.first)}.String(), err
+	return cursor{s.name, max(end, s.first)}.String(), err
 }
 
 // Size is how many bytes the file has, 0 for none. If it differs, the file is worth reading again.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -226,7 +227,7 @@ func TestAJournalThatIsNotKept(t *testing.T) {
 func TestALoopEndsWhileItIsRead(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	l := newLog()
-	l.open("l1", new(kept), true)
+	l.open("l1", history.Options{}, true)
 	l.change(func(to *lines) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
 	l.flush()
 	s, _, done, err := l.source()

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -313,9 +314,11 @@ func TestACursorThatLeadsNowhere(t *testing.T) {
 	other.end()
 }
 
+// Journals are kept as long as session files, and as much of them.
 func TestOldJournalsGo(t *testing.T) {
 	dir := inHome(t)
 	now := time.Now()
+	keeps := history.Options{Keep: 90 * 24 * time.Hour, MaxBytes: 1 << 30}
 	keepOne := func(id string, age time.Duration, size int64) string {
 		l := begin(id)
 		l.iterate(1)
@@ -334,30 +337,33 @@ func TestOldJournalsGo(t *testing.T) {
 	running := begin("ralph-runs")
 	running.iterate(1)
 	kept := map[string]bool{
-		filepath.Join(dir, FileOf("ralph-runs")):              true,
-		keepOne("ralph-new", time.Hour, 0):                    true,
-		keepOne("ralph-large", 2*time.Hour, bounds.Bytes-1e6): true,
-		keepOne("ralph-over", 3*time.Hour, 2e6):               false,
-		keepOne("ralph-old", bounds.Age+time.Hour, 0):         false,
+		filepath.Join(dir, FileOf("ralph-runs")):                true,
+		keepOne("ralph-new", time.Hour, 0):                      true,
+		keepOne("ralph-large", 2*time.Hour, keeps.MaxBytes-1e6): true,
+		keepOne("ralph-over", 3*time.Hour, 2e6):                 false,
+		keepOne("ralph-old", keeps.Keep+time.Hour, 0):           false,
 	}
-	if err := os.Chtimes(filepath.Join(dir, FileOf("ralph-runs")), now.Add(-2*bounds.Age), now.Add(-2*bounds.Age)); err != nil {
+	if err := os.Chtimes(filepath.Join(dir, FileOf("ralph-runs")), now.Add(-2*keeps.Keep), now.Add(-2*keeps.Keep)); err != nil {
 		t.Fatal(err)
 	}
-	prune(dir, now)
+	prune(dir, keeps, now)
 	for path, want := range kept {
 		if _, err := os.Stat(path); (err == nil) != want {
 			t.Errorf("%s: kept is %v, want %v", path, err == nil, want)
 		}
 	}
-	for i := range bounds.Files + 5 {
+	for i := range 2 * orphans {
 		name := filepath.Join(dir, fmt.Sprint(i, suffix))
 		if err := os.WriteFile(name, header{Version: version, Keep: 1, Name: "x"}.line(), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	prune(dir, now)
-	if left, _ := os.ReadDir(dir); len(left) != bounds.Files+1 {
-		t.Errorf("%d are left", len(left))
+	before, _ := os.ReadDir(dir)
+	for _, keeps := range []history.Options{keeps, {}} {
+		prune(dir, keeps, now)
+		if left, _ := os.ReadDir(dir); len(left) != len(before) {
+			t.Errorf("%d of %d are left", len(left), len(before))
+		}
 	}
 	running.end()
 }

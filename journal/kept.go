@@ -8,24 +8,17 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// kept is the session file in which a loop is kept besides its journal: its agent's
-// conversation, with the updates around it as the journal has them. It is the loop's Session.
+// kept is the session file with a loop's conversation, as pi has it. It is the loop's Session.
 type kept struct {
-	cfg       setup.Config
-	writer    *history.Writer // nil: it is switched off, or can't be written
-	taken     string          // the file of a loop that goes on, and how many bytes were there
-	earlier   int64
-	iteration int
-	first     func(wire.Update)      // is told with what the loop's story begins
-	last      func(loop.End, func()) // and how it ends, with what lets go of the folder
-	encoder   *wire.Encoder
-	failed    error  // it couldn't be opened
-	warned    string // of what it was warned last
+	cfg    setup.Config
+	writer *history.Writer        // nil: it is switched off, or can't be written
+	first  func(wire.Update)      // is told with what the loop's story begins
+	last   func(loop.End, func()) // and how it ends, with what lets go of the folder
+	failed error                  // it couldn't be opened
+	warned string                 // of what it was warned last
 }
 
 // Open takes up a loop's file, or prepares a new one.
@@ -33,8 +26,7 @@ func (k *kept) Open(path string, handedOn bool) string {
 	var err error
 	if path != "" {
 		if k.writer, err = history.ContinueWriter(k.cfg.History, k.cfg.Folder, path); err == nil {
-			k.taken, k.earlier = k.writer.Path(), k.writer.Size()
-			return k.taken
+			return k.writer.Path()
 		}
 		isTheirs := handedOn && errors.Is(err, history.ErrElsewhere) // of the process that had the loop
 		if !isTheirs && !errors.Is(err, fs.ErrNotExist) {
@@ -55,7 +47,6 @@ func (k *kept) Begin(s loop.Status) {
 	}
 	for _, u := range inputsOf(history.Input{ID: promptID, Text: k.cfg.Prompt}) {
 		k.first(u)
-		k.tell(u)
 	}
 }
 
@@ -85,44 +76,18 @@ func (k *kept) Close(end *loop.End, release func()) {
 	k.last(*end, release)
 }
 
-// handle takes an event of the agent's, and what it is told as.
-func (k *kept) handle(e stream.Event, u wire.Update) {
-	switch e.(type) {
-	case stream.SessionStart, stream.Error, stream.Retry, stream.Compaction:
-		k.tell(u)
-	}
-	k.writer.Handle(e)
-}
-
-// handleLoop takes an event of the loop's own, and what it is told as. What is of interest
-// only while the loop runs is left out.
-func (k *kept) handleLoop(e loop.Event, u wire.Update) {
+// handleLoop takes an event of the loop's own: where iterations are, and what an agent is told.
+func (k *kept) handleLoop(e loop.Event) {
 	switch e := e.(type) {
-	case loop.StateChanged, loop.End: // Close has the end
-		return
 	case loop.Told:
 		k.writer.HandleRecord(history.Input{Kind: history.InputAgent, Text: e.Text})
-		return
-	case loop.Verify:
-		if e.State == verify.Running {
-			return
-		}
 	case loop.IterationStart:
-		k.iteration = e.Iteration
-	}
-	k.tell(u)
-}
-
-// tell writes an update.
-func (k *kept) tell(u wire.Update) {
-	if k.writer == nil || u == nil {
-		return
-	}
-	if k.encoder == nil {
-		k.encoder = wire.NewEncoder()
-	}
-	if encoded, err := k.encoder.Encode(wire.Limited(u)); err == nil { // without a tool's input there is nothing that can't be
-		k.writer.HandleRecord(history.Update{Iteration: k.iteration, JSON: encoded})
+		k.writer.HandleRecord(history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: e.Hat, Topic: e.Topic})
+	case loop.IterationEnd:
+		k.writer.HandleRecord(history.IterationEnd{
+			Iteration: e.Iteration, Hat: e.Hat, Outcome: string(e.Outcome), Error: e.Error, Cost: e.Cost, Tokens: e.Tokens,
+			Turns: e.Turns, ToolCalls: e.ToolCalls, DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped, Changes: e.Changes,
+		})
 	}
 }
 

@@ -3,11 +3,11 @@ package journal
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,13 +28,11 @@ import (
 )
 
 // begins is what a loop tells when an iteration begins.
-func begins(n int) history.Update {
-	return history.Update{Iteration: n, JSON: fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":%d}`, n)}
-}
+func begins(n int) history.IterationStart { return history.IterationStart{Iteration: n} }
 
 // ends is what it tells at its end.
-func ends(n int, outcome string, _ *float64) history.Update {
-	return history.Update{Iteration: n, JSON: fmt.Appendf(nil, `{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":%d,"outcome":%q,"text":"ok"}`, n, outcome)}
+func ends(n int, outcome string) history.IterationEnd {
+	return history.IterationEnd{Iteration: n, Outcome: outcome}
 }
 
 // keeping is a story with a session file.
@@ -44,14 +42,14 @@ func keeping(t *testing.T, id string) (l told, path string) {
 	r := NewRecorder(w)
 	r.kept.cfg = setup.Config{Folder: t.TempDir(), History: history.Options{Folder: t.TempDir()}}
 	path = r.kept.Open("", false)
-	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it"})
+	r.kept.Begin(loop.Status{LoopID: id, Title: "Build it", Session: stream.SessionStart{Backend: "pi"}})
 	return told{r, w, r.Open(id, true)}, path
 }
 
-// What the journal has of an event is in the session file as it is, for each kind of events.
+// Each event of the loop's own is told in its journal. The session file has of them what is part of the
+// conversation, and says of that the same.
 func TestAnEventIsToldOnce(t *testing.T) {
 	inHome(t)
-	notKept := map[string]string{"StateChanged": "of interest while the loop runs"}
 	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: time.Hour, Error: "refused",
 		Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"}
 	offer := loop.Offer{LoopID: "ralph-a", Folder: "/w", Promises: []string{"DONE"}}
@@ -101,12 +99,16 @@ func TestAnEventIsToldOnce(t *testing.T) {
 			t.Errorf("%s isn't among the events", m[1])
 		}
 	}
-	live, back := said(t, l.log, notKept), said(t, new(Sessions).Of(path), notKept)
+	live, back := said(t, l.log), said(t, new(Sessions).Of(path))
+	if len(live) != len(events)+1 { // that it is over goes before its end
+		t.Errorf("%d updates of %d events", len(live), len(events))
+	}
+	isOfConversation := func(u map[string]any) bool {
+		return slices.Contains([]string{wire.KindIteration, wire.KindSession, wire.KindUserChunk, wire.KindEnd}, u["sessionUpdate"].(string))
+	}
+	live = slices.DeleteFunc(live, func(u map[string]any) bool { return !isOfConversation(u) })
 	if diff := cmp.Diff(live, back); diff != "" {
 		t.Errorf("in the session file: -live +read:\n%s", diff)
-	}
-	if len(live) != len(events)-1 {
-		t.Errorf("%d updates of %d events", len(live), len(events))
 	}
 	sessions, err := history.List(l.kept.cfg.History, l.kept.cfg.Folder, 0, true)
 	if err != nil || len(sessions) != 1 || answers.PastOf(sessions[0]).Text != wire.EndText(end) {
@@ -114,35 +116,31 @@ func TestAnEventIsToldOnce(t *testing.T) {
 	}
 }
 
-// A story begins with the prompt, in the journal and in the session file, and once: a loop that
-// goes on has it.
+// A story begins with the prompt, once: a loop that goes on has it.
 func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	inHome(t)
 	long := strings.Repeat("Build it. ", wire.MaxText/5)
 	for loopID, goesOn := range map[string]bool{"ralph-a": false, "ralph-b": true} {
 		r := NewRecorder(&watcher{})
 		r.kept.cfg = setup.Config{Folder: t.TempDir(), Prompt: long, Continue: goesOn, History: history.Options{Folder: t.TempDir()}}
-		path := r.kept.Open("", false)
+		r.kept.Open("", false)
 		r.kept.Begin(loop.Status{LoopID: loopID, Title: "Build it"})
 		log := r.Open(loopID, true)
 		r.HandleLoop(loop.IterationStart{Iteration: 1})
-		r.kept.writer.Flush()
-		for where, of := range map[string]readable{"journal": log, "session": new(Sessions).Of(path)} {
-			got, last := "", ""
-			for _, u := range said(t, of, nil) {
-				if last = u["sessionUpdate"].(string); last == wire.KindUserChunk {
-					got += u["content"].(map[string]any)["text"].(string)
-				}
+		got, last := "", ""
+		for _, u := range said(t, log) {
+			if last = u["sessionUpdate"].(string); last == wire.KindUserChunk {
+				got += u["content"].(map[string]any)["text"].(string)
 			}
-			if want := map[bool]string{false: long}[goesOn]; got != want || last != wire.KindIteration {
-				t.Errorf("the %s of a loop that goes on (%v) has %d bytes, want %d, and ends with %s", where, goesOn, len(got), len(want), last)
-			}
+		}
+		if want := map[bool]string{false: long}[goesOn]; got != want || last != wire.KindIteration {
+			t.Errorf("that of a loop that goes on (%v) has %d bytes, want %d, and ends with %s", goesOn, len(got), len(want), last)
 		}
 	}
 }
 
 // said are the updates of a story without what a session file hasn't: offers and ids.
-func said(t *testing.T, r readable, notKept map[string]string) (updates []map[string]any) {
+func said(t *testing.T, r readable) (updates []map[string]any) {
 	t.Helper()
 	page, err := r.Read(t.Context(), "", Options{Thinking: true})
 	if err != nil || page.Skipped > 0 {
@@ -152,9 +150,6 @@ func said(t *testing.T, r readable, notKept map[string]string) (updates []map[st
 		var u map[string]any
 		if err := json.Unmarshal(raw, &u); err != nil {
 			t.Fatal(err)
-		}
-		if u["sessionUpdate"] == wire.KindState && notKept["StateChanged"] != "" {
-			continue
 		}
 		delete(u, "offers")
 		delete(u, "messageId")
@@ -168,11 +163,11 @@ func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
 	inHome(t)
 	path := filepath.Join(t.TempDir(), "x.jsonl")
 	line := func(data string) string {
-		return `{"type":"custom","id":"1","parentId":null,"customType":"assistant.update","data":` + data + "}\n"
+		return `{"type":"custom","id":"1","parentId":null,"customType":"assistant.event","data":` + data + "}\n"
 	}
 	content := `{"type":"session","version":3,"id":"1","cwd":"/"}` + "\n" +
-		line(`{"iteration":2,"update":{"sessionUpdate":"_ralph/warning","text":"a\u001b[31m\u202eb","offers":[{"title":"Do it","command":"x"}],"more":{"list":["\u0007"]}}}`) +
-		line(`{"iteration":-5,"update":{"sessionUpdate":"_ralph/\"x","a":1}}`) + line(`{"update":[1]}`) + line(`7`) + line(`{"update":{"text":"of no kind"}}`)
+		line(`{"chatEventType":"iteration_start","payload":{"iteration":2,"hat":"a\u001b[31m\u202eb","topic":"\u0007","offers":[{"title":"Do it","command":"x"}]}}`) +
+		line(`{"chatEventType":"iteration_end","payload":{"iteration":-5,"outcome":"\u001b[31mok","error":"\u0007"}}`) + line(`{"chatEventType":"iteration_end","payload":[1]}`) + line(`7`) + line(`{"payload":{}}`)
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -180,8 +175,10 @@ func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
 	if err != nil || len(page.Items) != 2 || page.Skipped != 3 {
 		t.Fatalf("%s, %d skipped, %v", page.Updates(false), page.Skipped, err)
 	}
-	if got := string(page.Items[0].JSON); strings.Contains(got, "offers") || strings.Contains(got, `\u001b`) || strings.Contains(got, `\u0007`) || strings.Contains(got, "\u202e") || page.Items[0].Iteration != 2 {
-		t.Errorf("it is read as %s", got)
+	for _, it := range page.Items {
+		if got := string(it.JSON); strings.Contains(got, "offers") || strings.Contains(got, `\u001b`) || strings.Contains(got, `\u0007`) || strings.Contains(got, "\u202e") || it.Iteration != 2 {
+			t.Errorf("it is read as %s", got)
+		}
 	}
 }
 
@@ -225,7 +222,7 @@ func entries(t *testing.T, path string) map[string]int {
 		t.Fatal(err)
 	}
 	n := map[string]int{}
-	for _, of := range []string{`"loop_start"`, `"loop_end"`, `"phase":"begin"`, `"phase":"end"`, `"callback"`, `"role":"assistant"`} {
+	for _, of := range []string{`"loop_start"`, `"loop_end"`, `"iteration_start"`, `"iteration_end"`, `"callback"`, `"role":"assistant"`} {
 		n[of] = strings.Count(string(data), of)
 	}
 	return n
@@ -235,7 +232,7 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	cfg := echoes(t)
 	path := runs(t, cfg, &watcher{})
-	if diff := cmp.Diff(map[string]int{`"loop_start"`: 1, `"loop_end"`: 1, `"phase":"begin"`: 2, `"phase":"end"`: 2, `"callback"`: 2, `"role":"assistant"`: 2}, entries(t, path)); diff != "" {
+	if diff := cmp.Diff(map[string]int{`"loop_start"`: 1, `"loop_end"`: 1, `"iteration_start"`: 2, `"iteration_end"`: 2, `"callback"`: 2, `"role":"assistant"`: 2}, entries(t, path)); diff != "" {
 		t.Error(diff)
 	}
 	more := 3
@@ -243,7 +240,7 @@ func TestALoopIsKeptInOneSession(t *testing.T) {
 	if again := runs(t, cfg, &watcher{}); again != path {
 		t.Errorf("it goes on in %s", again)
 	}
-	if n := entries(t, path); n[`"loop_start"`] != 2 || n[`"phase":"end"`] != 3 || n[`"loop_end"`] != 2 {
+	if n := entries(t, path); n[`"loop_start"`] != 2 || n[`"iteration_end"`] != 3 || n[`"loop_end"`] != 2 {
 		t.Errorf("it has %v", n)
 	}
 	if fixes, _, err := history.Repair(path, "", true); err != nil || len(fixes) > 0 {

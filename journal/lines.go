@@ -169,24 +169,14 @@ func parseLine(data []byte) (l line, ok bool) {
 	return l, ok && cut && whole && err == nil && n >= 0
 }
 
-// version is that of journals from which something was dropped; others have 1, as before that
-// could be. One of a later version isn't written to.
-const version = 2
+// version is that of journals. One of a later version isn't written to.
+const version = 1
 
 // header is a journal's first line. It has the same length whatever Keep is.
 type header struct {
 	Version int    `json:"journal"`
 	Keep    int    `json:"keep"` // 0: it goes with its loop's end
 	Name    string `json:"name"`
-	First   int64  `json:"first,omitempty"` // the offset of the line behind this one; 0: none was dropped before it
-}
-
-// dropped is how many bytes of lines a journal had that aren't in its file.
-func (h header) dropped() int64 {
-	if h.First == 0 {
-		return 0
-	}
-	return h.First - int64(len(h.line()))
 }
 
 // maxHeader bounds a first line, in bytes.

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -33,15 +34,13 @@ const (
 type Log struct {
 	mu         sync.Mutex
 	name       string
-	file       *placed // nil: before it is opened, where it can't be, and when it is closed
-	path       string  // of the file, "" without one
-	keep       bool    // the file stays when the loop ends
-	first      int64   // where the lines begin
-	limit      int64   // from which size on half of them is dropped; 0: maxJournal
-	triedAt    int64   // how far it was written when that failed
-	begun      int64   // where this process began to tell
-	onDisk     int64   // what is before is in the file
-	from       int64   // the offset of lines.out; above onDisk where some couldn't be kept
+	file       *os.File // nil: before it is opened, where it can't be, and when it is closed
+	path       string   // of the file, "" without one
+	keep       bool     // the file stays when the loop ends
+	first      int64    // where the lines begin
+	begun      int64    // where this process began to tell
+	onDisk     int64    // what is before is in the file
+	from       int64    // the offset of lines.out; above onDisk where some couldn't be kept
 	lines      lines
 	broken     error         // why nothing is written any more
 	told       bool          // of it
@@ -75,14 +74,11 @@ func newName() string { return strings.ToLower(rand.Text()[:12]) }
 
 // open takes up the file of a loop, or makes it. What was added until then goes there.
 // Without a file, what is added last can be read as long as the log is there.
-func (l *Log) open(loopID string, earlier *kept, keep bool) {
+func (l *Log) open(loopID string, o history.Options, keep bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keep = keep
-	file, h, first, size, err := openToWrite(loopID, keep)
-	if err == nil && size == first && earlier.earlier > 0 {
-		size, err = writeEarlier(file, size, earlier.taken, earlier.earlier)
-	}
+	file, h, first, size, err := openToWrite(loopID, o, keep)
 	if err == nil {
 		l.file, l.path, l.name, l.first = file, file.Name(), h.Name, first
 		l.begun, l.onDisk, l.from = size, size, size
@@ -149,7 +145,6 @@ func (l *Log) write() {
 		if err == nil {
 			l.onDisk = l.end()
 			l.from, l.lines.out = l.onDisk, l.lines.out[:0]
-			l.trim()
 			return
 		}
 		l.breaks(fmt.Errorf("the loop's journal is not complete: %w", err))
@@ -252,7 +247,7 @@ func (l *Log) leave() {
 	switch {
 	case l.file == nil:
 	case l.keep && l.broken == nil && isFollowed:
-		_ = filelock.Unlock(l.file.File)
+		_ = filelock.Unlock(l.file)
 	case l.keep && l.broken == nil:
 		l.letGo()
 	case l.keep:
@@ -267,7 +262,7 @@ func (l *Log) leave() {
 
 // letGo closes the file. The caller holds mu.
 func (l *Log) letGo() {
-	_ = filelock.Unlock(l.file.File)
+	_ = filelock.Unlock(l.file)
 	l.file.Close()
 	l.file = nil
 }
@@ -345,16 +340,13 @@ func (l *Log) source() (s source, over bool, done func(), err error) {
 // reading reads a log: what the file has from there, and the rest from memory.
 type reading struct {
 	log  *Log
-	file *placed
+	file *os.File
 	own  bool // the file is the reader's, not the log's
 }
 
-func (r *reading) open() error {
-	file, err := openToRead(r.log.path)
-	if err == nil {
-		h, _, _ := readHeader(file)
-		r.file, r.own = place(file, h), true
-	}
+func (r *reading) open() (err error) {
+	r.file, err = openToRead(r.log.path)
+	r.own = err == nil
 	return err
 }
 
@@ -373,7 +365,7 @@ func (r *reading) ReadAt(p []byte, off int64) (n int, err error) {
 	case off < onDisk && r.file != nil:
 		p = p[:min(int64(len(p)), onDisk-off)]
 		n, err = r.file.ReadAt(p, off)
-		if errors.Is(err, os.ErrClosed) && !r.own { // the loop has ended meanwhile, or another file is in its place
+		if errors.Is(err, os.ErrClosed) && !r.own { // the loop has ended meanwhile
 			if err = r.open(); err == nil {
 				n, err = r.file.ReadAt(p, off)
 			}

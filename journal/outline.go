@@ -31,7 +31,6 @@ type Outline struct {
 // index has the parts of a journal as far as it was looked through. Each iteration begins a part.
 type index struct {
 	name  string
-	first int64 // where the journal began
 	out   Outline
 	told  map[int]int // where an iteration is in out.Iterations
 	at    int64       // so far
@@ -46,8 +45,8 @@ func (x *index) outline(ctx context.Context, s source) (Outline, error) {
 	if _, s.end = s.until(s.first); s.end < s.first {
 		s.end = s.first
 	}
-	if x.name != s.name || x.first != s.first || x.at > s.end {
-		*x = index{name: s.name, first: s.first, told: map[int]int{}, at: s.first, begun: s.first}
+	if x.name != s.name || x.at > s.end {
+		*x = index{name: s.name, told: map[int]int{}, at: s.first, begun: s.first}
 	}
 	for r := s.from(x.at, s.end); x.at < s.end; {
 		data, size, err := nextLine(r)
@@ -99,8 +98,9 @@ var iterationHead = []byte(string(kindHead) + wire.KindIteration + `"`)
 
 // take takes the begin or the end of an iteration.
 func (x *index) take(data []byte) {
-	u, update, ok := iterationIn(data)
-	if !ok {
+	var u wire.Iteration
+	l, ok := parseLine(data)
+	if !ok || !bytes.HasPrefix(l.update, iterationHead) || json.Unmarshal(l.update, &u) != nil {
 		return
 	}
 	if x.goes = u.Phase == wire.PhaseBegin; x.goes {
@@ -113,5 +113,5 @@ func (x *index) take(data []byte) {
 		x.out.Iterations = append(x.out.Iterations, nil)
 		x.told[u.Iteration] = at
 	}
-	x.out.Iterations[at] = bytes.Clone(update)
+	x.out.Iterations[at] = bytes.Clone(l.update)
 }

@@ -61,7 +61,6 @@ func (p Page) Updates(withoutText bool) []json.RawMessage {
 type source struct {
 	io.ReaderAt
 	name       string
-	dropped    int64 // bytes that the file had before them
 	first, end int64 // where the lines begin, and where they end now
 	ours       int64 // where those begin that this process has written; 0: none
 	// What lies between isn't kept; they are equal where all is.

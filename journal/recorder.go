@@ -20,8 +20,8 @@ func Start(cfg setup.Config, obs loop.Observer) (*engine.Loop, *Log, error) {
 	return l, r.Open(l.ID(), !cfg.History.Off), nil
 }
 
-// Recorder writes down what a loop tells, in its journal and its session file, and passes it
-// on. It is the loop's observer.
+// Recorder writes down what a loop tells, in its journal, and its agents' conversation in its session
+// file, and passes it on. It is the loop's observer.
 type Recorder struct {
 	next      loop.Observer
 	log       *Log
@@ -36,26 +36,25 @@ func NewRecorder(next loop.Observer) *Recorder {
 	return r
 }
 
-// Open begins to write the journal of a loop. The file is removed at the loop's end unless it is
-// kept.
+// Open begins to write the journal of a loop. It is kept as long as session files are, or removed at the
+// loop's end.
 func (r *Recorder) Open(loopID string, keep bool) *Log {
-	r.log.open(loopID, r.kept, keep)
+	r.log.open(loopID, r.kept.cfg.History, keep)
 	return r.log
 }
 
 // Handle takes an event of the agent's.
 func (r *Recorder) Handle(e stream.Event) {
 	r.warn()
-	var u wire.Update
 	switch e.(type) {
 	case stream.Text, stream.Thinking:
 		r.log.change(func(l *lines) { l.addEvent(&r.projector, e) })
 	default:
-		if u = r.projector.Event(e); u != nil {
+		if u := r.projector.Event(e); u != nil {
 			r.add(u)
 		}
 	}
-	r.kept.handle(e, u)
+	r.kept.writer.Handle(e)
 	r.next.Handle(e)
 }
 
@@ -76,11 +75,10 @@ func (r *Recorder) record(e loop.Event) {
 			l.iteration = begin.Iteration
 		})
 	}
-	u := r.projector.Loop(e)
-	if u != nil {
+	if u := r.projector.Loop(e); u != nil {
 		r.add(u)
 	}
-	r.kept.handleLoop(e, u)
+	r.kept.handleLoop(e)
 	if _, isLast := e.(loop.End); isLast {
 		r.log.Close()
 	}

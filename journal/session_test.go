@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -153,7 +152,7 @@ func writeLoop(t testing.TB, calls ...int) string {
 			w.Handle(stream.ToolResult{ID: call, Output: strings.Repeat("ok\n", 3000)})
 			w.Handle(stream.TurnEnd{StopReason: "toolUse", Usage: stream.Usage{Cost: stream.USD(0.01)}})
 		}
-		w.HandleRecord(ends(i+1, "ok", nil))
+		w.HandleRecord(ends(i+1, "ok"))
 	}
 	w.HandleRecord(history.LoopEnd{StopReason: "promise", Iterations: len(calls)})
 	if err := errors.Join(w.Close(), w.Err()); err != nil {
@@ -240,7 +239,7 @@ func TestAnOutlineOfWhatGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second := strings.LastIndex(string(whole), `"phase":"begin"`)
+	second := strings.LastIndex(string(whole), `"iteration_start"`)
 	upTo := int64(second + strings.IndexByte(string(whole[second:]), '\n') + 1)
 	if err := os.WriteFile(path, whole[:upTo], 0o600); err != nil {
 		t.Fatal(err)
@@ -370,35 +369,5 @@ func TestTheAuthorOfAnotherWritersInput(t *testing.T) {
 		if string(page.Items[i].JSON) != want {
 			t.Errorf("got  %s\nwant %s", page.Items[i].JSON, want)
 		}
-	}
-}
-
-// A loop whose journal is gone goes on in a journal that has what its session file has of before.
-func TestWhatASessionHasIsTakenUp(t *testing.T) {
-	dir := inHome(t)
-	l, path := keeping(t, "ralph-a")
-	l.iterate(1)
-	l.iterate(2)
-	l.kept.Close(nil, func() {})
-	l.end()
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
-	want := slices.DeleteFunc(append(iteration(1), iteration(2)...), func(line string) bool { return strings.Contains(line, "thought") })
-	for range 2 { // what a journal has isn't taken up again
-		r := NewRecorder(&watcher{})
-		r.kept.cfg = l.kept.cfg
-		if got := r.kept.Open(path, false); got != path {
-			t.Fatalf("it goes on in %q", got)
-		}
-		r.kept.Begin(loop.Status{LoopID: "ralph-a"}) // what comes now is told by this process
-		log := r.Open("ralph-a", true)
-		got, _ := all(t, log, "", Options{})
-		same(t, "it begins with", got, want)
-		if got, _ := all(t, log, log.Begun(), Options{}); len(got) > 0 {
-			t.Errorf("told by this process: %q", got)
-		}
-		r.kept.Close(nil, func() {})
-		log.Close()
 	}
 }

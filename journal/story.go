@@ -10,10 +10,5 @@ type Story interface {
 	Outline(ctx context.Context) (Outline, error)
 }
 
-// StoryOf is the journal of a loop, or else the session file.
-func StoryOf(loopID, sessionFile string) Story {
-	if r, err := Open(loopID); err == nil {
-		return r
-	}
-	return new(Sessions).Of(sessionFile)
-}
+// StoryOf is the journal of a loop, or else its session file, for who reads one.
+func StoryOf(loopID, sessionFile string) Story { return new(Sessions).Story(loopID, sessionFile) }

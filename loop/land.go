@@ -160,7 +160,7 @@ func lastWords(ctx context.Context, folder string, h history.Options) (words str
 	if err != nil || len(sessions) == 0 {
 		return ""
 	}
-	reader, err := history.NewReader(sessions[0].Path, history.Cursor{})
+	reader, err := history.NewReader(sessions[0].Path)
 	if err != nil {
 		return ""
 	}

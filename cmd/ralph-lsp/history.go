@@ -179,7 +179,7 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
 	viewer := terminal.New(style, screen)
 	skipped := 0
-	_, err := readPages(cmd.Context(), new(journal.Sessions).Of(path), "", verbose, func(page journal.Page) error {
+	_, err := readPages(cmd.Context(), journal.StoryOf("", path), "", verbose, func(page journal.Page) error {
 		skipped += page.Skipped
 		for _, it := range page.Items {
 			if style != terminal.JSON {

@@ -39,11 +39,11 @@ func newest(dir, pattern string, areFolders bool) (files []File) {
 	return files
 }
 
-// Bounds are how much is kept in a folder.
+// Bounds are how much is kept in a folder; 0 is any.
 type Bounds struct {
 	Age   time.Duration // since a file was written
 	Files int
-	Bytes int64 // of all together; 0: any
+	Bytes int64 // of all together
 }
 
 // Count is what has been counted of a folder.
@@ -57,7 +57,7 @@ type Count struct {
 func (c *Count) Exceeded(f File, now time.Time) bool {
 	c.files++
 	c.bytes += f.Size()
-	return c.files > c.Files || c.Bytes > 0 && c.bytes > c.Bytes || now.Sub(f.ModTime()) >= c.Age
+	return c.Files > 0 && c.files > c.Files || c.Bytes > 0 && c.bytes > c.Bytes || c.Age > 0 && now.Sub(f.ModTime()) >= c.Age
 }
 
 // ErrForeign says that a file isn't one that we wrote.

@@ -26,11 +26,11 @@ func TestWhatIsTooMuchOfAFolder(t *testing.T) {
 		bounds Bounds
 		kept   []string
 	}{
-		"nothing":  {Bounds{Age: time.Minute * 301, Files: 6, Bytes: 60}, []string{"0.x", "1.x", "2.x", "3.x", "4.x", "5.x"}},
-		"files":    {Bounds{Age: 24 * time.Hour, Files: 2}, []string{"0.x", "1.x"}},
-		"bytes":    {Bounds{Age: 24 * time.Hour, Files: 9, Bytes: 39}, []string{"0.x", "1.x", "2.x"}},
-		"age":      {Bounds{Age: time.Hour, Files: 9}, []string{"0.x"}},
-		"no files": {Bounds{Age: time.Hour}, nil},
+		"enough":  {Bounds{Age: time.Minute * 301, Files: 6, Bytes: 60}, []string{"0.x", "1.x", "2.x", "3.x", "4.x", "5.x"}},
+		"files":   {Bounds{Files: 2}, []string{"0.x", "1.x"}},
+		"bytes":   {Bounds{Bytes: 39}, []string{"0.x", "1.x", "2.x"}},
+		"age":     {Bounds{Age: time.Hour}, []string{"0.x"}},
+		"nothing": {Bounds{}, []string{"0.x", "1.x", "2.x", "3.x", "4.x", "5.x"}},
 	} {
 		count := Count{Bounds: tt.bounds}
 		var kept []string

@@ -276,7 +276,7 @@ func sessionThatCost(t *testing.T, r *rig, usd float64) string {
 		t.Fatal(err)
 	}
 	w.HandleRecord(history.LoopStart{LoopID: r.ID()})
-	w.HandleRecord(history.Update{Iteration: 1, JSON: []byte(`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":1}`)})
+	w.HandleRecord(history.IterationStart{Iteration: 1})
 	w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd)}})
 	if err := w.Close(); err != nil {
 		t.Fatal(err)

@@ -44,7 +44,7 @@ func (r *rig) inSession() []stream.Event {
 		r.t.Fatal(err)
 	}
 	var file said
-	session, err := history.NewReader(w.Path(), history.Cursor{})
+	session, err := history.NewReader(w.Path())
 	if err != nil {
 		r.t.Fatal(err)
 	}

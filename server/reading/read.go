@@ -62,15 +62,7 @@ func (rd *Reader) story(from folders.LoopLog) folders.Story {
 	if from.Live != nil {
 		return from.Live
 	}
-	if from.ID == "" {
-		from.ID = history.LoopOf(from.Path)
-	}
-	if from.ID != "" {
-		if kept, err := journal.Open(from.ID); err == nil {
-			return kept
-		}
-	}
-	return rd.sessions.Of(from.Path)
+	return rd.sessions.Story(from.ID, from.Path)
 }
 
 // errUnwritten says that the first entry of a loop's file is still to come.
