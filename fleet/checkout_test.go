@@ -151,7 +151,7 @@ func TestWhatRepositoriesHave(t *testing.T) {
 		w.git("-C", w.repo, "reset", "-q", "--hard", "HEAD^")
 		var r Record
 		w.task.Priority = Normal
-		err := Submit(t.Context(), w.bus, Submission{Repo: "file://" + w.repo, Commit: commit, Prompt: "x", Task: w.task}, func(s Submitted) { r = s.Record })
+		err := Submit(t.Context(), Door{w.bus}, Submission{Repo: "file://" + w.repo, Commit: commit, Prompt: "x", Task: w.task}, func(s Submitted) { r = s.Record })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func TestRepositoriesThatAreNone(t *testing.T) {
 		if err == nil {
 			t.Errorf("%q is one", url)
 		}
-		if err := Submit(t.Context(), w.bus, Submission{Repo: url, Prompt: "x"}, func(Submitted) { t.Errorf("%q is submitted", url) }); err == nil {
+		if err := Submit(t.Context(), Door{w.bus}, Submission{Repo: url, Prompt: "x"}, func(Submitted) { t.Errorf("%q is submitted", url) }); err == nil {
 			t.Errorf("%q could be submitted", url)
 		}
 	}

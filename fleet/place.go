@@ -26,11 +26,17 @@ const (
 	ofAgent = "--backend="
 )
 
+// LabelWalls is what a worker has that puts walls around each loop.
+const LabelWalls = "walls"
+
 // agentLabel and a name is what a worker has where that agent is installed.
 const agentLabel = "agent="
 
 // has says whether a worker has what a loop needs. Agents may come and go while it works.
 func (w *Worker) has(label string) bool {
+	if label == LabelWalls { // its owner can't say so
+		return w.Walls
+	}
 	name, isAgent := strings.CutPrefix(label, agentLabel)
 	return isAgent && slices.Contains(w.Agents, name) && w.HasAgent(name) || slices.Contains(w.Has, label)
 }

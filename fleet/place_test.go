@@ -7,7 +7,7 @@ import (
 
 func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 	const walled = "it needs one without walls (worker --sandbox off)"
-	worker := Worker{Has: []string{"gpu", "os=linux"}, HasAgent: func(name string) bool { return name != "claude" }, Agents: []string{"pi", "claude"}}
+	worker := Worker{Has: []string{"gpu", "os=linux", "walls"}, HasAgent: func(name string) bool { return name != "claude" }, Agents: []string{"pi", "claude"}}
 	for _, tt := range []struct {
 		name  string
 		walls bool
@@ -27,6 +27,8 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 		{"the agent that it began with", false, Record{Agent: "claude"}, "it needs agent=claude"},
 		{"the agent that it goes on with", false, Record{Agent: "pi", Task: Task{Flags: []string{"--backend=claude"}}}, ""},
 		{"a program", false, Record{Task: Task{Flags: []string{"--backend=/opt/agent"}}}, ""},
+		{"walls that it puts", true, Record{Task: Task{On: []string{"walls"}}}, ""},
+		{"walls that it doesn't put", false, Record{Task: Task{On: []string{"walls"}}}, "it needs walls"},
 		{"a program as a label", false, Record{Task: Task{On: []string{"agent=/opt/agent"}}}, "it needs agent=/opt/agent"},
 		{"of a newer version", false, Record{Needs: []string{featureOn, "telepathy"}}, "it needs a newer one (telepathy)"},
 	} {
@@ -40,8 +42,8 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 func TestALoopForSomeWorkersNeedsOnesThatKnowOfThat(t *testing.T) {
 	w := newWorks(t)
 	for name, on := range map[string][]string{"anywhere": nil, "there": {"gpu"}} {
-		s := Submission{Task: Task{Name: name, Repo: "https://example.org/x", Base: strings.Repeat("a", 40), Priority: Normal, On: on}, Prompt: "x"}
-		r, err := s.create(t.Context(), w.bus, draft{Task: Task{ID: "f" + name, Name: name, Repo: s.Task.Repo, Base: s.Task.Base, Priority: Normal, On: on}})
+		task := Task{ID: "f" + name, Name: name, Repo: "https://example.org/x", Base: strings.Repeat("a", 40), Priority: Normal, On: on}
+		r, err := Door{w.bus}.create(t.Context(), task, "x")
 		if err != nil || (lacks(r.Needs) != "") || (len(r.Needs) > 0) != (len(on) > 0) {
 			t.Errorf("%s: it needs %v, %v", name, r.Needs, err)
 		}

@@ -33,9 +33,23 @@ type Submitted struct {
 // entering is how many loops are put on the bus at the same time.
 const entering = 16
 
+// Entrance lets loops in.
+type Entrance interface {
+	// KeepFile and PutFile are those of a Bus, for repositories.
+	KeepFile(ctx context.Context, name string) error
+	PutFile(ctx context.Context, name string, r io.Reader) error
+	// Enter creates a loop and lets workers take it. One that is there already stays as it is.
+	Enter(ctx context.Context, t Task, prompt string) (r Record, isNew bool, err error)
+}
+
+// Refused is why an entrance doesn't let a loop in.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
 // Submit puts loops on the bus. What is there already stays as it is. tell hears of each, in the order of the tasks.
-func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) error {
-	if err := s.resolve(ctx, bus); err != nil {
+func Submit(ctx context.Context, to Entrance, s Submission, tell func(Submitted)) error {
+	if err := s.resolve(ctx, to); err != nil {
 		return err
 	}
 	all, err := s.drafts()
@@ -60,7 +74,7 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 			t.At = time.Now().UTC() // so they are listed in their order
 			done := make(chan entered, 1)
 			busy.Go(func() {
-				r, isNew, err := s.enter(ctx, bus, t)
+				r, isNew, err := s.enter(ctx, to, t)
 				done <- entered{Submitted{r, isNew}, err}
 			})
 			select {
@@ -77,7 +91,9 @@ func Submit(ctx context.Context, bus Bus, s Submission, tell func(Submitted)) er
 		} else {
 			one.err = ctx.Err()
 		}
-		if one.err != nil {
+		if refused := Refused(""); errors.As(one.err, &refused) {
+			return fmt.Errorf("%s: %w", all[i].Name, refused)
+		} else if one.err != nil {
 			return fmt.Errorf("%s: %w; submit the same again, what is there already stays", all[i].Name, one.err)
 		}
 		tell(one.Submitted)
@@ -146,45 +162,57 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 	if t.Name = Slug(name); t.Name == "" {
 		t.Name = "loop"
 	}
-	if size := sizeOf(t); size > maxTask {
-		return t, "", fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
-	}
-	return t, prompt, nil
+	return t, prompt, t.Fits()
 }
 
-// enter creates a loop and lets workers take it. Each step may be done again.
-func (s Submission) enter(ctx context.Context, bus Bus, d draft) (r Record, isNew bool, err error) {
-	if r, _, err = bus.Get(ctx, d.ID); errors.Is(err, ErrNotFound) {
-		r, err = s.create(ctx, bus, d)
+// Fits says whether a record has room for the task.
+func (t Task) Fits() error {
+	if size := sizeOf(t); size > maxTask {
+		return fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
+	}
+	return nil
+}
+
+func (s Submission) enter(ctx context.Context, to Entrance, d draft) (r Record, isNew bool, err error) {
+	_, prompt, err := s.taskOf(d.fields)
+	if err != nil {
+		return r, false, err
+	}
+	return to.Enter(ctx, d.Task, prompt)
+}
+
+// Door is the entrance of a bus.
+type Door struct{ Bus }
+
+// Enter implements Entrance. Each step may be done again.
+func (d Door) Enter(ctx context.Context, t Task, prompt string) (r Record, isNew bool, err error) {
+	if r, _, err = d.Get(ctx, t.ID); errors.Is(err, ErrNotFound) {
+		r, err = d.create(ctx, t, prompt)
 		if isNew = err == nil; errors.Is(err, ErrExists) {
-			r, _, err = bus.Get(ctx, d.ID)
+			r, _, err = d.Get(ctx, t.ID)
 		}
 	}
 	if err == nil && r.Phase == Queued {
-		err = bus.Enqueue(ctx, r)
+		err = d.Enqueue(ctx, r)
 	}
 	return r, isNew, err
 }
 
 // create puts a loop on the bus, behind what its record speaks of.
-func (s Submission) create(ctx context.Context, bus Bus, d draft) (r Record, err error) {
-	_, prompt, err := s.taskOf(d.fields)
-	if err != nil {
+func (d Door) create(ctx context.Context, t Task, prompt string) (r Record, err error) {
+	if err := d.PutFile(ctx, t.PromptFile(), strings.NewReader(prompt)); err != nil {
 		return r, err
 	}
-	if err := bus.PutFile(ctx, d.PromptFile(), strings.NewReader(prompt)); err != nil {
-		return r, err
-	}
-	r = Record{Task: d.Task, Phase: Queued, UpdatedAt: d.At}
+	r = Record{Task: t, Phase: Queued, UpdatedAt: t.At}
 	if len(r.On) > 0 {
 		r.Needs = []string{featureOn}
 	}
-	return r, bus.Create(ctx, r)
+	return r, d.Create(ctx, r)
 }
 
 // resolve finds the commit that the loops begin with. A folder's is put on the bus, as
 // far as it isn't there.
-func (s *Submission) resolve(ctx context.Context, bus Bus) error {
+func (s *Submission) resolve(ctx context.Context, to Entrance) error {
 	program, err := git.Find()
 	if err != nil {
 		return err
@@ -195,7 +223,7 @@ func (s *Submission) resolve(ctx context.Context, bus Bus) error {
 			return err
 		}
 		g.Dir = s.Repo
-		return s.bundle(ctx, bus, g)
+		return s.bundle(ctx, to, g)
 	}
 	if !strings.Contains(s.Repo, ":") {
 		return fmt.Errorf("there is no folder %s, and it is no URL", s.Repo)
@@ -238,7 +266,7 @@ func isPushed(ctx context.Context, g git.Git, t Task) (err error) {
 }
 
 // bundle puts the commit of a folder's repository on the bus.
-func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
+func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 	want := s.Commit
 	if want == "" {
 		want = "HEAD"
@@ -251,7 +279,7 @@ func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
 		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or give its URL", s.Repo)
 	}
 	s.Task.Repo, s.Task.Base, s.Task.Bundled = s.Repo, strings.TrimSpace(string(out)), true
-	if err := bus.KeepFile(ctx, s.Task.RepoFile()); !errors.Is(err, ErrNotFound) { // no sweep takes it before a loop speaks of it
+	if err := to.KeepFile(ctx, s.Task.RepoFile()); !errors.Is(err, ErrNotFound) { // no sweep takes it before a loop speaks of it
 		return err
 	}
 	dir, err := os.MkdirTemp("", "ralph-fleet-*")
@@ -266,7 +294,7 @@ func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
 	own := g
 	own.Dir = filepath.Join(dir, "repo")
 	name := filepath.Join(dir, "bundle")
-	for _, args := range [][]string{{"update-ref", "refs/heads/ralph-fleet", s.Task.Base}, {"bundle", "create", "--quiet", name, "refs/heads/ralph-fleet"}} {
+	for _, args := range [][]string{{"update-ref", bundledRef, s.Task.Base}, {"bundle", "create", "--quiet", name, bundledRef}} {
 		if _, err := own.Run(ctx, nil, args...); err != nil {
 			return err
 		}
@@ -276,7 +304,30 @@ func (s *Submission) bundle(ctx context.Context, bus Bus, g git.Git) error {
 		return err
 	}
 	defer f.Close()
-	return bus.PutFile(ctx, s.Task.RepoFile(), io.Reader(f))
+	return to.PutFile(ctx, s.Task.RepoFile(), f)
+}
+
+// CheckBundle says whether a bundle has a commit, as the one that a loop begins with, and all that it is made of.
+func CheckBundle(ctx context.Context, bundle, commit string) error {
+	program, err := git.Find()
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp(filepath.Dir(bundle), "checked-*")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	g := Fetcher(program, dir)
+	for _, args := range [][]string{{"init", "--quiet", "--bare", "--template="}, {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+" + bundledRef + ":" + bundledRef}} {
+		if _, err := g.Run(ctx, nil, args...); err != nil {
+			return fmt.Errorf("the repository that was sent along can't be read: %w", err)
+		}
+	}
+	if tip, err := g.Text(ctx, nil, "rev-parse", "--verify", "--quiet", bundledRef+"^{commit}"); err != nil || tip != commit {
+		return fmt.Errorf("the repository that was sent along hasn't the commit %.12s as the one to begin with", commit)
+	}
+	return nil
 }
 
 func isCommit(text string) bool {

@@ -16,7 +16,7 @@ import (
 // put submits tasks, and returns how many were new, and the error.
 func (w *works) put(s Submission) (all, fresh int, err error) {
 	s.Task.Priority = Normal
-	err = Submit(w.t.Context(), w.bus, s, func(one Submitted) {
+	err = Submit(w.t.Context(), Door{w.bus}, s, func(one Submitted) {
 		if all++; one.IsNew {
 			fresh++
 		}
@@ -98,7 +98,7 @@ func TestManyAreSubmittedAtOnceAndToldInOrder(t *testing.T) {
 		told = 0
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		return Submit(ctx, bus, s, func(one Submitted) {
+		return Submit(ctx, Door{bus}, s, func(one Submitted) {
 			if want := fmt.Sprintf("loop-%d", told); one.Name != want {
 				t.Errorf("%s is told in the place of %s", one.Name, want)
 			}

@@ -45,6 +45,9 @@ type Task struct {
 	At       time.Time         `json:"at"`
 }
 
+// LabelSubmitter is the label of whose loop it is: who may only submit sees those with its name, and no others.
+const LabelSubmitter = "submitter"
+
 // PromptFile names the file on the bus that has the task's prompt.
 func (t Task) PromptFile() string { return "prompt/" + t.ID }
 
@@ -55,7 +58,11 @@ func (t Task) RepoFile() string { return "repo/" + t.Base }
 // is one loop.
 func (t *Task) Identify(prompt string) {
 	sum := sha256.New()
-	for _, part := range slices.Concat([]string{t.Repo, t.Base, t.Name, t.Key, prompt, strconv.Itoa(len(t.Flags))}, t.Flags, t.Setup) {
+	parts := slices.Concat([]string{t.Repo, t.Base, t.Name, t.Key, prompt, strconv.Itoa(len(t.Flags))}, t.Flags, t.Setup)
+	if by := t.Labels[LabelSubmitter]; by != "" {
+		parts = append(parts, LabelSubmitter+"="+by)
+	}
+	for _, part := range parts {
 		fmt.Fprintf(sum, "%d:%s", len(part), part)
 	}
 	t.ID = "f" + strings.ToLower(base32.StdEncoding.EncodeToString(sum.Sum(nil))[:15])

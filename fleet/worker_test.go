@@ -79,7 +79,7 @@ func (w *works) submit() Record {
 	w.t.Helper()
 	var r Record
 	w.task.Priority = Normal
-	err := Submit(w.t.Context(), w.bus, Submission{Repo: w.repo, Prompt: "Do it", Name: "one", Task: w.task}, func(s Submitted) { r = s.Record })
+	err := Submit(w.t.Context(), Door{w.bus}, Submission{Repo: w.repo, Prompt: "Do it", Name: "one", Task: w.task}, func(s Submitted) { r = s.Record })
 	if err != nil {
 		w.t.Fatal(err)
 	}

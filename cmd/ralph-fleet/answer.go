@@ -13,7 +13,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -35,7 +34,7 @@ question is meant.`,
 		Args:        cli.Needs("ralph-fleet answer make-the-tests-pass", "say which loop is meant"),
 		Annotations: map[string]string{cli.TakesText: "answer"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return one.with(cmd, args[:1], func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+			return one.with(cmd, args[:1], func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 				r, words := found[0], args[1:]
 				open, err := questionsOf(ctx, bus, r)
 				if err != nil {

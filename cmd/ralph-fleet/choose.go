@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -27,6 +28,8 @@ type choice struct {
 	// Of loops that aren't named a command takes those that fit: "that hasn't ended".
 	what string
 	fits func(fleet.Record) bool // nil: each does
+
+	submitters bool // may give the command, too: the bus that it gets is a submitter.Client then
 }
 
 // thatGoOn chooses among loops that haven't ended.
@@ -43,7 +46,7 @@ func (c *choice) addFlags(cmd *cobra.Command) {
 
 // with does something with the loops that are named, or else those with the labels, or all.
 // Named loops have to have the labels.
-func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error) error {
+func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error) error {
 	want, err := labelsOf(c.labels)
 	switch {
 	case err != nil:
@@ -55,7 +58,7 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 	case len(names) == 0 && len(want) == 0 && !c.all:
 		return errors.New(nobodyNamed)
 	}
-	return c.bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+	chosen := func(ctx context.Context, bus fleet.Bus) error {
 		found, err := find(ctx, bus, names, cmd.ErrOrStderr())
 		if err == nil {
 			found, err = c.choose(found, len(names) > 0, want, cmd.ErrOrStderr())
@@ -64,7 +67,13 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 			return err
 		}
 		return do(ctx, bus, found)
-	})
+	}
+	if c.submitters {
+		if is, err := c.bus.asSubmitter(cmd, func(ctx context.Context, own *submitter.Client) error { return chosen(ctx, own) }); is || err != nil {
+			return err
+		}
+	}
+	return c.bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error { return chosen(ctx, bus) })
 }
 
 const nobodyNamed = "say which loops: their names or ids (ralph-fleet status lists them), --label KEY=VALUE"
@@ -144,7 +153,7 @@ func labelsIn(all []fleet.Record) map[string]int {
 
 // each does something to each of the chosen loops, and says what came of it.
 func (c *choice) each(cmd *cobra.Command, names []string, do func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error)) error {
-	return c.with(cmd, names, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+	return c.with(cmd, names, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 		var problems []error
 		for _, r := range found {
 			text, err := do(ctx, bus, r)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -77,8 +78,16 @@ func nextIteration(h *fleet.Handle) (string, error) {
 	return h.Result().Text, err
 }
 
-// cancelLoop ends a loop and waits until its worker has ended all of it.
-func cancelLoop(h *fleet.Handle) (string, error) { return "cancelled", h.Cancel() }
+func newCancel() *cobra.Command {
+	which := thatGoOn()
+	which.submitters = true
+	return newControl("cancel", "End loops; returns when nothing of them is left", which, func(h *fleet.Handle) (string, error) {
+		if own, ok := h.Bus.(*submitter.Client); ok {
+			return "cancelled", own.Cancel(h.Ctx, h.Record.ID)
+		}
+		return "cancelled", h.Cancel()
+	})
+}
 
 func newSteer() *cobra.Command {
 	loops := thatGoOn()

@@ -200,8 +200,11 @@ const farApart = 2 * time.Second
 
 func (d *doctor) checkBus(ctx context.Context) {
 	o, err := d.bus.options("doctor")
+	if p := (*natsbus.Problem)(nil); errors.As(err, &p) {
+		d.bad("bus", p.Fix, "%s", p.What)
+	}
 	if err != nil {
-		return // the token's check says so
+		return // or the token's check says so
 	}
 	ctx, cancel := context.WithTimeout(ctx, busPatience)
 	defer cancel()

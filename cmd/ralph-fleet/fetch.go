@@ -11,7 +11,7 @@ import (
 )
 
 func newFetch() *cobra.Command {
-	var loops choice
+	loops := choice{submitters: true}
 	var repo string
 	cmd := &cobra.Command{
 		Use:   "fetch LOOP...",

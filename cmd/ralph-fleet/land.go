@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -56,7 +55,7 @@ runs, and nothing is pushed.`,
 			if l.repo, err = topOf(cmd.Context(), l.repo); err != nil {
 				return err
 			}
-			return loops.with(cmd, names, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+			return loops.with(cmd, names, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 				if len(names) == 0 {
 					slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
 				}

@@ -70,7 +70,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	cli.Overview(root, overview)
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
-		newControl("cancel", "End loops; returns when nothing of them is left", thatGoOn(), cancelLoop), newSteer(), newDoctor(), newEmit(), keeper.New(programVersion()))
+		newCancel(), newSteer(), newDoctor(), newEmit(), keeper.New(programVersion()))
 	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root
@@ -97,7 +97,17 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 		return natsbus.Options{}, err
 	}
 	token, err := b.token()
-	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Token: token, Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name}, err
+	if who := natsbus.SubmitterOf(token); who != "" {
+		err = &natsbus.Problem{What: "the token is of the submitter " + who, Fix: "that one may only submit loops, and see, cancel and fetch its own: this needs the token of the bus"}
+	}
+	o := b.reach(name)
+	o.Token = token
+	return o, err
+}
+
+// reach says where the bus is.
+func (b *busFlags) reach(name string) natsbus.Options {
+	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name}
 }
 
 // dialPatience bounds how long it may take to open a bus.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -26,13 +27,16 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 	help := func(what, text string) {
 		receipt.Commands = append(receipt.Commands, wire.CommandLine{Line: "ralph-fleet " + what + flags, Text: text})
 	}
-	if r.CanGoOn() {
+	_, isSubmitters := bus.(*submitter.Client)
+	if r.CanGoOn() && !isSubmitters {
 		help("resume "+r.ID, "goes on")
 	}
 	if r.Committed > 0 {
 		help("fetch "+r.ID, "fetches a branch with its work")
 	}
-	help("watch --now "+r.ID, "shows what it did")
+	if !isSubmitters {
+		help("watch --now "+r.ID, "shows what it did")
+	}
 	return receipt, nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +20,7 @@ func newServe() *cobra.Command {
 	var metricsAt string
 	var minFree, maxFiles uint64
 	var calls bool
+	var submitters []string
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the bus: JetStream, with its files in a folder",
@@ -38,6 +38,9 @@ worker: keep it as you keep a key.`,
 			if o.Token, err = bus.token(); err != nil {
 				return err
 			}
+			if o.Submitters, err = makeSubmitters(submitters); err != nil {
+				return err
+			}
 			if o.Dir == "" {
 				if o.Dir, err = paths.Fleet("bus"); err != nil {
 					return err
@@ -53,13 +56,13 @@ worker: keep it as you keep a key.`,
 				return err
 			}
 			defer served.Close()
-			if calls || metricsAt != "" {
+			if calls || metricsAt != "" || len(o.Submitters) > 0 {
 				inside, err := served.Bus(cmd.Context(), natsbus.Options{Token: o.Token, Name: "serve"})
 				if err != nil {
 					return err
 				}
 				defer inside.Close()
-				if err := beside(cmd.Context(), inside, calls, metricsAt, logger); err != nil {
+				if err := beside(cmd.Context(), inside, o, calls, metricsAt); err != nil {
 					return err
 				}
 			}
@@ -72,6 +75,7 @@ worker: keep it as you keep a key.`,
 	f.StringVar(&o.Dir, "dir", "", "keep everything in `DIR` (default: a folder of yours)")
 	f.StringVar(&o.Listen, "listen", "127.0.0.1:4222", "the `ADDRESS` to listen on; port 0 is any that is free")
 	f.StringVar(&bus.tokenFile, "token-file", "", "the `FILE` with the token that clients have to know (else RALPH_TOKEN)")
+	f.StringArrayVar(&submitters, "submitter", nil, "`NAME=FILE`: who may only submit loops, and see, cancel and fetch its own, with the token in FILE, which is made if it isn't there; may be given again")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
 	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9464")
@@ -88,9 +92,12 @@ worker: keep it as you keep a key.`,
 }
 
 // beside does what is asked of serve beside the bus.
-func beside(ctx context.Context, bus *natsbus.Bus, calls bool, metricsAt string, log *slog.Logger) error {
+func beside(ctx context.Context, bus *natsbus.Bus, o natsbus.ServeOptions, calls bool, metricsAt string) error {
+	if err := admit(ctx, bus, o); err != nil {
+		return err
+	}
 	if calls {
-		if err := callFrom(ctx, bus, log); err != nil {
+		if err := callFrom(ctx, bus, o.Log); err != nil {
 			return fmt.Errorf("the notifications: %w", err)
 		}
 	}
@@ -98,5 +105,5 @@ func beside(ctx context.Context, bus *natsbus.Bus, calls bool, metricsAt string,
 		return nil
 	}
 	well := func(ctx context.Context) error { return natsbus.Well(ctx, bus, natsbus.Stalled) }
-	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, log)
+	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, o.Log)
 }

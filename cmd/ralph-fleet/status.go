@@ -26,18 +26,24 @@ import (
 )
 
 func newStatus() *cobra.Command {
-	var loops choice
+	loops := choice{submitters: true}
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status [LOOP...]",
 		Short: "Show the loops on the bus",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			loops.all = len(args)+len(loops.labels) == 0
-			return loops.with(cmd, args, func(ctx context.Context, bus *natsbus.Bus, found []fleet.Record) error {
+			return loops.with(cmd, args, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 				slices.SortFunc(found, func(a, b fleet.Record) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.ID, b.ID)) })
-				shown, err := fleet.Gather(ctx, bus, found, gathering)
-				if err != nil {
-					return err
+				all, mayAll := bus.(*natsbus.Bus)
+				var shown map[string]fleet.Shown
+				var ledger fleet.Ledger
+				var err, errLedger error
+				if mayAll {
+					if shown, err = fleet.Gather(ctx, bus, found, gathering); err != nil {
+						return err
+					}
+					ledger, _, errLedger = bus.Ledger(ctx)
 				}
 				var last *wire.Receipt // of the one loop that is asked for
 				if len(args) == 1 && len(found) == 1 && found[0].Phase == fleet.Ended {
@@ -50,7 +56,6 @@ func newStatus() *cobra.Command {
 				if asJSON {
 					return printJSON(cmd.OutOrStdout(), found, shown, last)
 				}
-				ledger, _, errLedger := bus.Ledger(ctx)
 				if errLedger != nil && !errors.Is(errLedger, fleet.ErrLedger) {
 					return errLedger
 				}
@@ -60,6 +65,9 @@ func newStatus() *cobra.Command {
 				if last != nil {
 					terminal.PrintReceipt(cmd.OutOrStdout(), terminal.PaletteFor(cmd.OutOrStdout()), *last)
 				}
+				if !mayAll {
+					return nil
+				}
 				printAsking(cmd.OutOrStdout(), found, shown, flagsOf(cmd))
 				workers, err := bus.Workers(ctx)
 				if err == nil && len(workers) == 0 {
@@ -67,7 +75,7 @@ func newStatus() *cobra.Command {
 				} else if err == nil {
 					_, err = fmt.Fprintln(cmd.OutOrStdout(), tellWorkers(workers))
 				}
-				return cmp.Or(err, errLedger, natsbus.Well(ctx, bus, natsbus.Stalled))
+				return cmp.Or(err, errLedger, natsbus.Well(ctx, all, natsbus.Stalled))
 			})
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
+	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -84,6 +85,20 @@ func notOfSubmit(cmd *cobra.Command, err error) error {
 	return cli.FlagError(cmd, err)
 }
 
+// submit puts loops where the user's token lets them in.
+func (b *busFlags) submit(cmd *cobra.Command, flags *loopFlags, s fleet.Submission, tell func(fleet.Submitted)) error {
+	is, err := b.asSubmitter(cmd, func(ctx context.Context, c *submitter.Client) error { return fleet.Submit(ctx, c, s, tell) })
+	if is || err != nil {
+		return err
+	}
+	return b.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
+		if err := flags.money(ctx, bus, s.Task, cmd.ErrOrStderr()); err != nil {
+			return err
+		}
+		return fleet.Submit(ctx, fleet.Door{Bus: bus}, s, tell)
+	})
+}
+
 func newSubmit() *cobra.Command {
 	var bus busFlags
 	var flags loopFlags
@@ -126,12 +141,8 @@ A worker runs the setup, the verification and whatever the agent does as its own
 				return err
 			}
 			s.Task.Flags = flags.given
-			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-				if err := flags.money(ctx, bus, s.Task, cmd.ErrOrStderr()); err != nil {
-					return err
-				}
-				return fleet.Submit(ctx, bus, s, func(one fleet.Submitted) { tellSubmitted(cmd.OutOrStdout(), one, asJSON) })
-			})
+			tell := func(one fleet.Submitted) { tellSubmitted(cmd.OutOrStdout(), one, asJSON) }
+			return bus.submit(cmd, &flags, s, tell)
 		},
 	}
 	cmd.SetFlagErrorFunc(notOfSubmit)

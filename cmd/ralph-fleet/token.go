@@ -83,28 +83,33 @@ func (b *busFlags) makeToken() error {
 	if file == "" || b.tokenFile != "" {
 		return nil
 	}
+	secret := make([]byte, 32)
+	rand.Read(secret) // never fails
+	if err := makeFile(file, hex.EncodeToString(secret)); err != nil {
+		return fmt.Errorf("making a token for the bus: %w: name a file that has one (--token-file)", err)
+	}
+	return nil
+}
+
+// makeFile makes the file of a token, for its user alone. One that is there stays.
+func makeFile(file, token string) error {
 	if _, err := os.Lstat(file); err == nil {
 		return nil
 	}
-	fail := func(err error) error {
-		return fmt.Errorf("making a token for the bus: %w: name a file that has one (--token-file)", err)
-	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fail(err)
+		return err
 	}
-	made, err := os.CreateTemp(filepath.Dir(file), "token-*") // for its user alone
+	made, err := os.CreateTemp(filepath.Dir(file), "token-*")
 	if err != nil {
-		return fail(err)
+		return err
 	}
 	defer os.Remove(made.Name())
-	secret := make([]byte, 32)
-	rand.Read(secret) // never fails
-	_, err = fmt.Fprintln(made, hex.EncodeToString(secret))
+	_, err = fmt.Fprintln(made, token)
 	if err := errors.Join(err, made.Close()); err != nil {
-		return fail(err)
+		return err
 	}
 	if err := os.Link(made.Name(), file); err != nil && !errors.Is(err, fs.ErrExist) { // another one was faster
-		return fail(err)
+		return err
 	}
 	return nil
 }

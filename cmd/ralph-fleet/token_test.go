@@ -13,13 +13,13 @@ import (
 )
 
 // serves runs ralph-fleet serve until the test ends, and returns its URL.
-func (u user) serves() (url string) {
+func (u user) serves(flags ...string) (url string) {
 	u.Helper()
 	ctx, end := context.WithCancel(u.Context())
 	read, write := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		done <- execute(ctx, []string{"serve", "--listen", "127.0.0.1:0", "--dir", u.TempDir()}, strings.NewReader(""), write, write)
+		done <- execute(ctx, append([]string{"serve", "--listen", "127.0.0.1:0", "--dir", u.TempDir()}, flags...), strings.NewReader(""), write, write)
 		write.Close()
 	}()
 	u.Cleanup(func() { end(); <-done })

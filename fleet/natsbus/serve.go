@@ -26,6 +26,7 @@ type ServeOptions struct {
 	Dir           string   // where it keeps its files
 	Listen        string   // HOST:PORT; port 0 is any that is free
 	Token         string   // that its clients have to know; "" is none
+	Submitters    []string // the tokens of those who may only submit (NewToken)
 	Cert, Key     string   // files, for TLS; "" is without
 	CA            string   // a file with the certificates that the others of a cluster are known by
 	Name          string   // of this one in a cluster
@@ -96,7 +97,15 @@ func Serve(o ServeOptions) (*Served, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("the folder of the bus: %w", err)
 	}
+	if len(o.Submitters) > 0 && o.Token == "" {
+		return nil, errors.New("a bus with submitters needs a token for all others (RALPH_TOKEN, or --token-file)")
+	}
+	users, err := submitters(o.Submitters)
+	if err != nil {
+		return nil, err
+	}
 	options := &server.Options{
+		Nkeys:      users,
 		ServerName: cmp.Or(o.Name, "ralph-fleet"), Host: host, Port: port, JetStream: true, StoreDir: o.Dir, Authorization: o.Token,
 		NoSigs: true, NoLog: true, MaxPayload: maxMessage, JetStreamMaxMemory: 64 << 20, JetStreamMaxStore: 1 << 40, SyncAlways: o.SyncAlways, SyncInterval: syncInterval,
 	}
