@@ -101,6 +101,68 @@ func TestTheComposeFileStartsWhatThereIs(t *testing.T) {
 	}
 }
 
+// A cluster that would take them isn't at hand: this is about what they start, and how they fit together.
+func TestTheManifestsStartWhatThereIs(t *testing.T) {
+	type manifest struct {
+		Kind      string
+		Metadata  struct{ Name string }
+		Resources []string
+		Images    []struct{ Name string }
+		Spec      struct {
+			ScaleTargetRef struct{ Name string } `yaml:"scaleTargetRef"`
+			Triggers       []struct {
+				Metadata struct{ Query, Threshold string }
+			}
+			Template struct {
+				Spec struct {
+					TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+					Containers                    []struct {
+						Image string
+						Args  []string
+					}
+				}
+			}
+		}
+	}
+	read := func(name string) (all []manifest) {
+		for text := range strings.SplitSeq(readDeploy(t, "kubernetes/"+name), "\n---\n") {
+			var m manifest
+			if err := yaml.Load([]byte(text), &m); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			all = append(all, m)
+		}
+		return all
+	}
+	known, slots := map[string]bool{}, ""
+	top := read("kustomization.yaml")[0]
+	for _, image := range top.Images {
+		known[image.Name] = true
+	}
+	for _, name := range top.Resources {
+		for _, m := range read(name) {
+			for _, c := range m.Spec.Template.Spec.Containers {
+				line := strings.Join(c.Args, " ")
+				checkFlags(t, name, c.Args[0], line)
+				if !known[c.Image] || m.Spec.Template.Spec.TerminationGracePeriodSeconds < 60 || !strings.Contains(line, "--token-file /run/secrets/token") {
+					t.Errorf("%s has %+v", name, m)
+				}
+				if _, after, ok := strings.Cut(line, "--slots "); ok {
+					slots, _, _ = strings.Cut(after, " ")
+				}
+			}
+			for _, trigger := range m.Spec.Triggers {
+				if m.Spec.ScaleTargetRef.Name != "worker" || trigger.Metadata.Threshold != slots || !strings.Contains(trigger.Metadata.Query, "sum(ralph_fleet_queue_loops)") {
+					t.Errorf("%s scales %+v, and a worker has %s slots", name, m.Spec, slots)
+				}
+			}
+		}
+	}
+	if files, err := filepath.Glob(filepath.Join(deploy, "kubernetes", "*.yaml")); err != nil || len(files) != len(top.Resources)+1 {
+		t.Errorf("of %v, the kustomization names %v", files, top.Resources)
+	}
+}
+
 func TestTheSampleFileIsOneThatCounts(t *testing.T) {
 	sample := readDeploy(t, config.FleetName)
 	for _, text := range []string{sample, regexp.MustCompile(`(?m)^# ([a-z_]+ = )`).ReplaceAllString(sample, "$1")} {
