@@ -83,9 +83,9 @@ func (s *shots) noteLeft(name string) {
 		s.blind = true
 		return
 	}
-	one := stamp{}
+	var one sum
 	one.add(name, t)
-	s.left += one.sum // in no order
+	s.left += uint64(one) // in no order
 }
 
 // maxRefs bounds how many files are looked at for the repository's commits.
@@ -97,15 +97,15 @@ func (s *shots) refsNow() uint64 {
 		return 0
 	}
 	common := commonDir(s.book.GitDir)
-	sum := stamp{}
+	var all sum
 	look := func(path string) {
 		if t, err := traceOf(path); err == nil {
 			t.changed = 0 // a link more, by a backup say, is no news
-			sum.add(path, t)
+			all.add(path, t)
 		}
 	}
 	head, _ := os.ReadFile(filepath.Join(s.book.GitDir, "HEAD")) // git writes it anew without a change
-	sum.add(string(head), trace{})
+	all.add(string(head), trace{})
 	look(filepath.Join(common, "packed-refs"))
 	look(filepath.Join(common, "reftable", "tables.list"))
 	left := maxRefs
@@ -122,5 +122,5 @@ func (s *shots) refsNow() uint64 {
 		}
 		return nil
 	})
-	return sum.sum
+	return uint64(all)
 }
