@@ -324,8 +324,11 @@ func (l *layout) fill(p *mountList, run Run) error {
 		switch {
 		case isShown(o.Path), !exists(o.Path): // an update may have removed it
 		case o.Way == string(withoutLogins):
-			if content, err := readBounded(o.Path, maxPlain); err != nil { // it can't be read outside, either, or is none
-			} else if err := p.put(run, o.Path, plain(content), "--ro-bind"); err != nil {
+			content, err := readBounded(o.Path, maxPlain)
+			if err != nil {
+				continue // it can't be read outside, either, or is none
+			}
+			if err := p.put(run, o.Path, plain(content), "--ro-bind"); err != nil {
 				return err
 			}
 		default:
