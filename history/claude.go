@@ -1,9 +1,6 @@
 package history
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -82,5 +79,3 @@ func (d *decoder) claudeInput(m *message, parent string) {
 		d.h.HandleRecord(Input{Kind: InputUser, Text: text})
 	}
 }
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

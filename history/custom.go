@@ -3,6 +3,8 @@ package history
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -87,7 +89,7 @@ func payloadOf[P any](payload []byte, use func(P)) bool {
 
 // endCalls ends the tools of a run that was never ended.
 func (d *decoder) endCalls() {
-	for _, id := range sortedKeys(d.calls) {
+	for _, id := range slices.Sorted(maps.Keys(d.calls)) {
 		d.result(stream.ToolResult{ID: id, Output: InterruptedText, IsError: true})
 	}
 }

@@ -1,8 +1,10 @@
 package history
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"slices"
 	"time"
@@ -38,8 +40,8 @@ func Prompts(o Options, cwd string) ([]Prompt, error) {
 	if err != nil {
 		return nil, err
 	}
-	prompts := each(dir, names[:min(len(names), promptFiles)], func(path string, buf *[]byte) Prompt {
-		p := promptIn(path, real, buf)
+	prompts := each(dir, names[:min(len(names), promptFiles)], func(path string, _ *[]byte) Prompt {
+		p := promptIn(path, real)
 		p.Folder = cwd
 		return p
 	})
@@ -68,36 +70,29 @@ func Newest(prompts []Prompt, limit int) []Prompt {
 
 // promptIn reads what the first iteration of a loop was given, from the beginning of
 // its session. It is the zero value of one that is no loop's of the directory, or too
-// long. buf is for reading.
-func promptIn(path, cwd string, buf *[]byte) (p Prompt) {
+// long.
+func promptIn(path, cwd string) (p Prompt) {
 	file, err := paths.OpenRegular(path, os.O_RDONLY)
 	if err != nil {
 		return p
 	}
 	defer file.Close()
-	for {
-		n, err := file.ReadAt(*buf, 0)
-		rest := (*buf)[:n]
-		for number := 0; ; number++ {
-			line, behind, whole := bytes.Cut(rest, []byte{'\n'})
-			if !whole {
-				break
-			}
-			if rest = behind; number == 0 {
-				if head := readNode(line); head.kind != "session" || head.cwd != cwd {
-					return p
-				}
-			} else if text, at, ok := inputIn(line); ok {
-				if len(text) <= MaxPrompt {
-					p = Prompt{Text: text, At: at, Uses: 1}
-				}
-				return p
-			}
-		}
-		if err != nil || n >= maxHead {
+	lines := bufio.NewReader(io.LimitReader(file, maxHead))
+	for first := true; ; first = false {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
 			return p
 		}
-		*buf = make([]byte, 8*len(*buf))
+		if first {
+			if head := readNode(line); head.kind != "session" || head.cwd != cwd {
+				return p
+			}
+		} else if text, at, ok := inputIn(line); ok {
+			if len(text) <= MaxPrompt {
+				p = Prompt{Text: text, At: at, Uses: 1}
+			}
+			return p
+		}
 	}
 }
 

@@ -107,9 +107,7 @@ func (Input) record()          {}
 func (Note) record()           {}
 
 // What is more than that was no measurement.
-const (
-	maxTokens = 1e15
-)
+const maxTokens = 1e15
 
 // TokensOf returns counts of tokens if they are credible, else none.
 func TokensOf(t stream.Tokens) stream.Tokens {

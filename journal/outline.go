@@ -28,6 +28,22 @@ type Outline struct {
 	Cursor     string            // behind the parts
 }
 
+// Begin is from where an iteration can be read: at most the last so many of its parts. isCut says that this
+// isn't its beginning.
+func (o Outline) Begin(iteration, parts int) (cursor string, isCut bool) {
+	isOf := func(p Part) bool { return p.Iteration == iteration }
+	first := slices.IndexFunc(o.Parts, isOf)
+	if first < 0 {
+		return o.Cursor, false
+	}
+	end := first
+	for end < len(o.Parts) && isOf(o.Parts[end]) {
+		end++
+	}
+	at := max(first, end-parts)
+	return o.Parts[at].Cursor, at > first
+}
+
 // index has the parts of a journal as far as it was looked through. Each iteration begins a part.
 type index struct {
 	name  string

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -179,8 +178,9 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	screen := terminal.ConfigOf(cmd.OutOrStdout(), cmd.OutOrStdout(), verbose) // what users said belongs to it
 	viewer := terminal.New(style, screen)
 	skipped := 0
-	_, err := readPages(cmd.Context(), journal.StoryOf("", path), "", verbose, func(page journal.Page) error {
-		skipped += page.Skipped
+	var err error
+	for page, failed := range journal.Pages(cmd.Context(), journal.StoryOf("", path), "", journal.Options{Thinking: verbose}) {
+		skipped, err = skipped+page.Skipped, failed
 		for _, it := range page.Items {
 			if style != terminal.JSON {
 				viewer.Show(it, false)
@@ -188,8 +188,7 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 				return fmt.Errorf("writing the updates: %w", err)
 			}
 		}
-		return nil
-	})
+	}
 	viewer.Close()
 	if err != nil {
 		return sessionError(err)
@@ -198,20 +197,6 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", tell.Counted(skipped, "broken line"))
 	}
 	return nil
-}
-
-// readPages reads a story from a cursor to its end, page by page, and returns where that is.
-func readPages(ctx context.Context, s journal.Story, cursor string, thinking bool, take func(journal.Page) error) (string, error) {
-	for {
-		page, err := s.Read(ctx, cursor, journal.Options{Thinking: thinking})
-		if err == nil {
-			err = take(page)
-		}
-		if err != nil || !page.More {
-			return page.Cursor, err
-		}
-		cursor = page.Cursor
-	}
 }
 
 // sessionError says what to do about a file that is no session.

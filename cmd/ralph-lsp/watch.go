@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -115,10 +114,7 @@ func (w *watcher) seek(o journal.Outline) {
 			w.took(u)
 		}
 	}
-	w.cursor = o.Cursor
-	if at := slices.IndexFunc(o.Parts, func(p journal.Part) bool { return p.Iteration == last }); at >= 0 {
-		w.cursor = o.Parts[at].Cursor
-	}
+	w.cursor, _ = o.Begin(last, len(o.Parts))
 }
 
 // watch shows the loop until it ends, or a signal ends the watching.
@@ -229,8 +225,14 @@ func (w *watcher) isDriven() bool {
 }
 
 // read shows what is new in the story.
-func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
-	w.cursor, err = readPages(ctx, w.story, w.cursor, w.thinking, func(page journal.Page) error {
+func (w *watcher) read(ctx context.Context, isLive bool) error {
+	for page, err := range journal.Pages(ctx, w.story, w.cursor, journal.Options{Thinking: w.thinking}) {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		w.cursor = page.Cursor
 		for _, it := range page.Items {
 			if e, ok := terminal.EndOf(it.JSON); ok {
 				w.end = &e
@@ -240,12 +242,8 @@ func (w *watcher) read(ctx context.Context, isLive bool) (err error) {
 			}
 			w.Show(it, isLive)
 		}
-		return nil
-	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
-	return err
+	return nil
 }
 
 // took adds what an iteration has taken, which its begin doesn't say.

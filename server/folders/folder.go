@@ -312,13 +312,7 @@ func (f *Folder) Waiting() (all []permission.Waiting) {
 // LoopLog is where a loop can be read.
 type LoopLog struct {
 	ID   string
-	Path string // of its session file, "" if there is none
-	Live Story  // of a loop that runs here or in another place; nil: all that there is is in files
-	Goes bool   // somebody drives it
-}
-
-// Story is what a loop's log is read from.
-type Story interface {
-	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
-	Outline(ctx context.Context) (journal.Outline, error)
+	Path string        // of its session file, "" if there is none
+	Live journal.Story // of a loop that runs here or in another place; nil: all that there is is in files
+	Goes bool          // somebody drives it
 }

@@ -58,7 +58,7 @@ func (rd *Reader) Read(ctx context.Context, p wire.ReadParams) (any, error) {
 }
 
 // story is a loop's journal or, where that is gone, its session file.
-func (rd *Reader) story(from folders.LoopLog) folders.Story {
+func (rd *Reader) story(from folders.LoopLog) journal.Story {
 	if from.Live != nil {
 		return from.Live
 	}

@@ -43,8 +43,7 @@ type Loop interface {
 
 // Story is what a loop has done, page by page.
 type Story interface {
-	Read(ctx context.Context, after string, o journal.Options) (journal.Page, error)
-	Outline(ctx context.Context) (journal.Outline, error)
+	journal.Story
 	// Output is all that a tool gave.
 	Output(ctx context.Context, iteration int, toolCallID string) (string, error)
 }

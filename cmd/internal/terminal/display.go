@@ -146,7 +146,7 @@ func (d *Display) show(before string) {
 		for _, it := range page.Items {
 			d.iteration = it.Iteration
 			switch {
-			case it.Iteration == 0 && kindOf(it) == wire.KindUserChunk: // the user knows the prompt
+			case it.Iteration == 0 && kindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
 			case it.Text && behind > maxBehind:
 				d.leftOut += len(it.JSON)
 			default:

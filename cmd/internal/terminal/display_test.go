@@ -143,7 +143,7 @@ func TestUpdatesKeepTheirTime(t *testing.T) {
 	d.Close(nil)
 	var got []string
 	for _, it := range all.items {
-		got = append(got, kindOf(it))
+		got = append(got, kindOf(it.JSON))
 		if it.At.Before(before) || it.At.After(time.Now()) {
 			t.Errorf("%s has the time %v", it.JSON, it.At)
 		}

@@ -83,7 +83,7 @@ func (s source) follow(ctx context.Context, send func(message)) {
 	}
 	heads.gen = s.gen
 	send(heads)
-	cursor, isCut := beginOf(out, last)
+	cursor, isCut := out.Begin(last, maxParts)
 	t := s.teller()
 	for room, isNew := maxFirst, true; ctx.Err() == nil; {
 		page, err := story.Read(ctx, cursor, journal.Options{Bytes: pageSize})
@@ -122,28 +122,11 @@ func wait(ctx context.Context) error {
 	}
 }
 
-// beginOf is from where an iteration is shown, and whether that isn't its beginning.
-func beginOf(out journal.Outline, iteration int) (cursor string, isCut bool) {
-	first, last := -1, -1
-	for i, p := range out.Parts {
-		if p.Iteration == iteration {
-			if last = i; first < 0 {
-				first = i
-			}
-		}
-	}
-	if first < 0 {
-		return out.Cursor, false
-	}
-	at := max(first, last-maxParts+1)
-	return out.Parts[at].Cursor, at > first
-}
-
 // load tells an iteration that is over.
 func (s source) load(ctx context.Context, iteration int) message {
 	done, story := loadedMsg{gen: s.gen, iteration: iteration}, s.story()
 	if out, err := story.Outline(ctx); err == nil {
-		cursor, isCut := beginOf(out, iteration)
+		cursor, isCut := out.Begin(iteration, maxParts)
 		s.pages(ctx, story, cursor, func(piece told) bool {
 			isOf := piece.iteration == iteration || piece.iteration == 0 // what comes when it goes on after a pause
 			if isOf {
@@ -171,8 +154,8 @@ func (s source) find(ctx context.Context, text string) message {
 
 // pages tells a story from a cursor on, as long as take wants more of it.
 func (s source) pages(ctx context.Context, story journal.Story, cursor string, take func(told) bool) {
-	for t, more := s.teller(), true; more; {
-		page, err := story.Read(ctx, cursor, journal.Options{})
+	t := s.teller()
+	for page, err := range journal.Pages(ctx, story, cursor, journal.Options{}) {
 		if err != nil {
 			return
 		}
@@ -181,7 +164,6 @@ func (s source) pages(ctx context.Context, story journal.Story, cursor string, t
 				return
 			}
 		}
-		cursor, more = page.Cursor, page.More
 	}
 }
 
@@ -256,12 +238,10 @@ func wrapped(line string, width int) []string {
 // ownHead begins what a loop tells of itself, not of its agent.
 const ownHead = `{"sessionUpdate":"_ralph/`
 
-const iterationHead = `{"sessionUpdate":"` + wire.KindIteration + `"`
-
 // headOf is what an update says of an iteration, where it is about one.
 func headOf(update json.RawMessage) (told, bool) {
-	var u wire.Iteration
-	if !bytes.HasPrefix(update, []byte(iterationHead)) || json.Unmarshal(update, &u) != nil {
+	u, ok := terminal.IterationOf(update)
+	if !ok {
 		return told{}, false
 	}
 	isOver := u.Phase != wire.PhaseBegin
