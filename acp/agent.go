@@ -31,7 +31,7 @@ type Agent struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by their ids
 	loops    map[string]*session // by the ids of their loops
-	standing map[string]string   // of all loops, in words, by their ids
+	standing map[string]standing // of all loops, in words, by their ids
 	hasForms bool                // the client's user can fill in a form
 
 	asked map[string]json.RawMessage // questions that the client has: its request's id by the sidecar's

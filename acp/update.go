@@ -24,6 +24,7 @@ type view struct {
 	check     string
 	verified  string // how far the check is, as the plan says it
 	agent     string // who is at work
+	tasks     *tasks // of the plan that the loop works through
 }
 
 // event is an update of docs/PROTOCOL.md, as far as it is shown.
@@ -317,18 +318,6 @@ func (s *session) showCheck(e event) {
 	}
 }
 
-// plan shows the iteration and the check: some clients print all of a plan at each change.
-func (s *session) plan(iteration string) {
-	s.mu.Lock()
-	v := s.view
-	s.mu.Unlock()
-	entries := []any{map[string]any{"content": "iteration " + v.number(), "priority": "medium", "status": iteration}}
-	if v.check != "" && v.iteration > 0 {
-		entries = append(entries, map[string]any{"content": "check: " + v.check, "priority": "medium", "status": v.verified})
-	}
-	s.say(map[string]any{"sessionUpdate": "plan", "entries": entries})
-}
-
 // idOf tells the messages and calls of an iteration from those of others, as many agents count anew.
 // An iteration may come again, and another loop counts from 1.
 func (s *session) idOf(id string) string {
@@ -384,29 +373,32 @@ func (a *Agent) message(params json.RawMessage) {
 // status takes how the loops stand. A loop whose start isn't answered yet has no session that could show it.
 func (a *Agent) status(params json.RawMessage) {
 	var p struct {
-		Loops []struct{ LoopID, Text string }
+		Loops []struct {
+			LoopID string
+			standing
+		}
 	}
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	standing := map[string]string{}
+	all := map[string]standing{}
 	for _, l := range p.Loops {
-		standing[l.LoopID] = l.Text
+		all[l.LoopID] = l.standing
 	}
 	a.mu.Lock()
-	a.standing = standing
+	a.standing = all
 	sessions := slices.Collect(maps.Values(a.loops))
 	a.mu.Unlock()
 	for _, s := range sessions {
-		s.entitle(standing)
+		s.entitle(all)
 	}
 }
 
 // entitle shows how a session's loop stands as its title, where clients show what it costs.
-func (s *session) entitle(standing map[string]string) {
+func (s *session) entitle(all map[string]standing) {
 	s.mu.Lock()
-	text, isKnown := standing[s.loopID]
-	title := strings.TrimSpace("Ralph " + text)
+	now, isKnown := all[s.loopID]
+	title := strings.TrimSpace("Ralph " + now.Text)
 	isNew := isKnown && s.title != title
 	if isNew {
 		s.title = title
@@ -414,6 +406,9 @@ func (s *session) entitle(standing map[string]string) {
 	s.mu.Unlock()
 	if isNew {
 		s.say(map[string]any{"sessionUpdate": "session_info_update", "title": title})
+	}
+	if isKnown && s.isNews(now.Tasks) {
+		s.plan("in_progress")
 	}
 }
 
@@ -463,7 +458,7 @@ func (s *session) end(stopReason string) {
 			if l.LoopID != s.loopID {
 				continue
 			}
-			s.entitle(map[string]string{l.LoopID: l.Text})
+			s.entitle(map[string]standing{l.LoopID: {Text: l.Text}})
 			var receipt strings.Builder
 			for _, row := range l.Last.Rows {
 				fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)

@@ -74,6 +74,7 @@ type Goal struct {
 	Promise   string `json:"promise"`             // "": none is set, and none is needed when there is an Until
 	From      string `json:"from,omitempty"`      // where the promise comes from, see Config.PromiseFrom
 	Verify    string `json:"verify,omitempty"`    // the command that has to pass besides, "" for none
+	Plan      string `json:"plan,omitempty"`      // what of its plan has to be done, "" without one
 	Until     string `json:"until,omitempty"`     // the command that ends the loop when it passes, "" for none
 	Besides   string `json:"besides,omitempty"`   // what has to be so on top of that, see verify.Check.Besides
 	Money     string `json:"money,omitempty"`     // what it may cost, see Config.Budget

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -97,6 +98,8 @@ type Status struct {
 	Worktree           *worktree.Tree // of ours that Folder is in; nil: it is in none
 	State              State
 	Iteration          int
+	Plan               string    // the file of tasks that it works through; "" is none
+	Tasks              plan.Book // how far it is
 	Limits             Limits
 	Promise            string
 	Title              string // of the prompt, one line

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -67,7 +68,8 @@ type State struct {
 	SessionFile  string        `json:"sessionFile"`
 	Closing      string        `json:"onClose"` // what becomes of the loop without its window, as it was started or resumed
 
-	Account account.Account `json:"account"` // what is to be said of it at its end
+	Account account.Account `json:"account"`        // what is to be said of it at its end
+	Tasks   plan.Book       `json:"tasks,omitzero"` // how far its plan is
 
 	// Accept goes with a change alone: that promise counts all the same. Nothing keeps it.
 	Accept bool `json:"-"`
@@ -127,7 +129,7 @@ func (s State) with(ours []byte) State {
 	}
 	// What these have is another state's.
 	s.Guidance, s.GuidanceNext, s.Standing, s.Guided, s.Allowed = nil, nil, nil, nil, nil
-	s.Queue, s.HatCosts, s.Account = hats.Queue{}, nil, account.Account{}
+	s.Queue, s.HatCosts, s.Account, s.Tasks = hats.Queue{}, nil, account.Account{}, plan.Book{}
 	_ = json.Unmarshal(ours, &s)
 	return s
 }

@@ -183,7 +183,7 @@ func (s *starter) configOf(ctx context.Context, p wire.StartParams, request star
 	prompt = withSelection(prompt, p.Selection)
 	_, state, _ := loop.StateIn(folder) // without one, no loop is known
 	warnings := resolver.Adopt(says, s.Files(folder).KnowsLoop(state.LoopID))
-	if prompt == "" && p.PromptURI == "" {
+	if prompt == "" && p.PromptURI == "" && resolver.Start.NeedsPrompt(settings) {
 		if prompt, err = reader.configured(folder, settings); err != nil {
 			return setup.Config{}, nil, err
 		}

@@ -19,6 +19,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 		}
 	}
 	add("Agent", SessionText(s.Session))
+	add("Plan", planRow(l.Tasks))
 	add("Walls", wallsRow(s.Sandbox))
 	if t := s.Worktree; t != nil {
 		add("Worktree", JoinFacts(Sentence(t.Branch), Sentence(t.Path)))

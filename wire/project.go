@@ -104,7 +104,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
 		return iterationEnd(e)
 	case loop.Goal:
-		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
+		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), Sentence(e.Plan), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:
 		return projectVerify(e)
 	case loop.NearMiss:
@@ -160,7 +160,7 @@ func ResultOf(r stream.Result) Iteration {
 func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
-		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations,
+		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: tasksOf(s),
 		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unpriced: s.Unpriced, OverBudget: stream.Plain(s.OverBudget), Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}

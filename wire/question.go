@@ -127,7 +127,7 @@ func projectQuestion(q ask.Question) Question {
 // AsksText says what an agent asks: "asks: Bash rm -rf build".
 func AsksText(q ask.Question) string {
 	if q.Kind == ask.Limits { // no agent asks
-		return "the state file was changed: " + OneLine(q.Title)
+		return "what binds the loop was changed: " + OneLine(q.Title)
 	}
 	asks := "asks: " + OneLine(q.Title)
 	if q.Agent != "" {

@@ -210,14 +210,14 @@ func TextOf(l LoopStatus) string {
 
 // liveText is "3/50 · $1.42", and why an agent isn't at work.
 func liveText(l LoopStatus) string {
-	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), costOf(l), RefutedText(l.Refuted), doing(l))
+	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), TasksText(l.Tasks), costOf(l), RefutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:
 // too many failures in a row".
 func leftText(l LoopStatus) string {
 	reason := cmp.Or(loop.StopReason(l.StopReason), loop.StopInterrupted) // older processes give none
-	return reason.Ending().With(" at " + tell.OfMax(max(l.Iteration, 1), l.MaxIterations))
+	return JoinFacts(reason.Ending().With(" at "+tell.OfMax(max(l.Iteration, 1), l.MaxIterations)), TasksText(l.Tasks))
 }
 
 // costOf is what a loop has cost, "" where that is unknown.

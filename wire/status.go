@@ -92,6 +92,7 @@ type LoopStatus struct {
 	Details            []Detail      `json:"details,omitempty"`    // what there is to know of it, for a table
 	Iteration          int           `json:"iteration,omitempty"`
 	MaxIterations      int           `json:"maxIterations,omitempty"` // absent: unlimited
+	Tasks              *Tasks        `json:"tasks,omitempty"`         // of one that works through a plan
 	StartedAt          time.Time     `json:"startedAt,omitzero"`
 	IterationStartedAt time.Time     `json:"iterationStartedAt,omitzero"`
 	SilentSince        time.Time     `json:"silentSince,omitzero"` // the agent's last sign, once that is long ago

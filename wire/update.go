@@ -236,6 +236,7 @@ type Goal struct {
 	Verify        string `json:"verify,omitempty"`  // the command that has to pass besides
 	Until         string `json:"until,omitempty"`   // the command that needs no promise
 	Besides       string `json:"besides,omitempty"` // what has to be so on top of that, in words
+	Plan          string `json:"plan,omitempty"`    // which tasks have to be done, in words
 	Source        string `json:"source,omitempty"`  // start, editor, folder, user, prompt, state (of a loop that goes on), default
 	Said
 }

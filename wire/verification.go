@@ -95,6 +95,9 @@ func GoalText(e loop.Goal) string {
 	if e.Promise == "null" { // as the state file writes that there is none
 		says += `, the text "null" (--completion-promise "" sets none)`
 	}
+	if e.Plan != "" {
+		says = Sentence(e.Plan)
+	}
 	text := "this loop is done when " + says
 	switch {
 	case e.Until == "" && e.Verify == "" && e.Besides == "":

@@ -239,7 +239,7 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		answers.FileOf(changes.Content{Absent: true}),
 		answers.UndoParams{Since: 2, Merge: true},
 		answers.UndoneOf(changes.Undone{Merged: []string{"src/b.go"}, HeadMoved: true}, "undone"),
-		wire.StartParams{Prompt: "Mend it", Verify: "go test ./..."}, wire.StartParams{Prompt: "Mend it", Until: "make"}, wire.StartParams{Prompt: "Mend it", NoVerify: true},
+		wire.StartParams{Prompt: "Mend it", Verify: "go test ./..."}, wire.StartParams{Prompt: "Mend it", Until: "make"}, wire.StartParams{Prompt: "Mend it", NoVerify: true}, wire.StartParams{Said: settings.Said{Plan: "PLAN.md"}},
 		wire.StartParams{Prompt: "Mend it", Agent: "scout"}, wire.StartParams{Prompt: "Mend it", Chain: []string{"scout", "worker"}}, wire.StartParams{Prompt: "Mend it", Parallel: []string{"scout", "critic"}},
 		wire.StartParams{Prompt: "Mend it", Worktree: wire.WorktreeParam{Wanted: true}, WithChanges: true, Commit: true}, wire.StartParams{Prompt: "Mend it", Worktree: wire.WorktreeParam{true, "feature/x"}},
 		wire.StatusOf(loop.Status{Folder: "/w/app.worktrees/build-x", LoopID: "ralph-ca7igygdcr4i", State: loop.StateRunning, Iteration: 1,
@@ -257,6 +257,7 @@ func rareExamples(text func(string) wire.TextContent) []any {
 		answers.ConfigProblem{FileURI: "file:///w/app/ralph.toml", Line: 3, Column: 1, Message: "unknown key max_iteration"},
 		wire.LoopStatus{Folder: "file:///w/app", State: "running", Pausing: true, SilentSince: wire.Noon},
 		wire.StatusOf(loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Detached: true}, false),
+		wire.StatusOf(examplePlanned(), false),
 		wire.StatusParams{Text: "the bus is away", Loops: []wire.LoopStatus{{LoopID: "f4k2", Folder: "file:///h/.local/state/ralph-fleet/seen/f4k2", State: "running", Host: "box-1", Origin: "file:///w/app"}}},
 		wire.Chunk{SessionUpdate: wire.KindMessageChunk, MessageID: "m7", ParentToolCallID: "t1", Content: text("Hello")},
 		wire.ToolCallUpdate{SessionUpdate: wire.KindToolCallUpdate, ToolCallID: "t1", Status: wire.StatusCompleted, Content: []wire.ToolContent{{"content", text("1\n2\n" + tell.LeftOut(49_871, 288_894) + "\n49999\n50000")}}, Omitted: &wire.Omitted{49_871, 288_894}},
@@ -415,4 +416,11 @@ func TestEveryReasonToWaitIsDocumented(t *testing.T) {
 			t.Errorf("the status says %q of %s", got, reason)
 		}
 	}
+}
+
+// examplePlanned is a loop that works through a plan.
+func examplePlanned() loop.Status {
+	s := loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Plan: "PLAN.md"}
+	s.Tasks.Done, s.Tasks.Total, s.Tasks.Now, s.Tasks.Next = 4, 12, "Write the parser", []string{"Describe it"}
+	return s
 }

@@ -150,17 +150,18 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 		return err
 	}
 	var prompt string
-	if asked.IsSaid() {
+	resolver := l.resolver(cmd, settings)
+	resolver.Start = resolver.Start.Over(request.Options)
+	switch {
+	case asked.IsSaid():
 		prompt, err = asked.Prompt(cmd.Context(), cmd.InOrStdin())
-	} else {
+	case resolver.Start.NeedsPrompt(settings):
 		prompt, err = configuredPrompt(folder, settings)
 	}
 	if err != nil {
 		return err
 	}
-	resolver := l.resolver(cmd, settings)
 	resolver.Prompt = prompt
-	resolver.Start = resolver.Start.Over(request.Options)
 	var cfg setup.Config
 	var sources start.Sources
 	resolve := func() error {

@@ -16,6 +16,7 @@ import (
 // Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
+	Plan        string `json:"plan,omitempty"` // a file of tasks, from the folder on
 	Live        string `json:"live,omitempty"`
 	Permissions string `json:"permissions,omitempty"`
 	AskTimeout  *Span  `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
@@ -98,6 +99,13 @@ const (
 
 var table = []Setting{
 	{
+		Key: "plan", Wire: "plan", Label: "Plan", Samples: []string{"PLAN.md"},
+		Flags: []Flag{{Name: "plan", Usage: "do the tasks in `FILE`, one each iteration; - [ ] in Markdown, or a prd.json (see docs/PLANS.md)"}},
+		Doc:   "A file of tasks that the loop works through, one each iteration, until none is open: Markdown with `- [ ]` lines, or a `prd.json`. Its path is one in the folder.",
+		Group: AboutAgent, Yields: Demands, NoFleet: "workers don't read plans yet",
+		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
+		field: word(func(s *Said) *string { return &s.Plan }),
+	}, {
 		Key: "live", Wire: "live", Values: []string{Auto, On, Off}, Default: Auto,
 		Flags: []Flag{
 			{"live", "let the agent be told something while it works, even if nobody is at the terminal (pi, claude)", On},

@@ -19,26 +19,26 @@ const checkBookBeats = 10
 // commandGate runs the command.
 var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
 	out := &verify.Output{}
-	result := out.Judge(l.runCheck(done.iteration, out))
+	result := out.Judge(l.runCheck(done, out))
 	verify.Locate(l.cfg.Folder, result.Problems)
 	return result
 }}
 
 // runCheck starts the command and waits until it and all that it started are gone.
-func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
+func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 	agent, err := l.start(backends.Spec{
-		Backend: backends.Program(l.cfg.Verify.Argv(), l.cfg.Folder), Dir: l.cfg.Folder,
-		Scope: l.scope, Iteration: iteration, Raw: out,
+		Backend: backends.Program(done.Check.Argv(), l.cfg.Folder), Dir: l.cfg.Folder,
+		Scope: l.scope, Iteration: done.iteration, Raw: out,
 	})
 	if err != nil {
 		return verify.Exit{Code: -1, Missing: loop.OneLine(err.Error())}
 	}
 	l.setRunning(agent)
 	var shown int64
-	exit, late := l.attendGate(agent, false, func() {
+	exit, late := l.attendGate(agent, done.Check, false, func() {
 		if size := out.Size(); size != shown {
 			shown = size
-			v := l.verification(verify.CommandGate, verify.Running)
+			v := l.verification(done.Check, verify.CommandGate, verify.Running)
 			v.Output = out.Tail()
 			l.emit(v)
 		}
@@ -48,7 +48,7 @@ func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 	}
 	told := verify.Exit{Code: exit.Code, Signal: exit.Signal}
 	if late != "" {
-		told.TimedOut = l.cfg.Verify.Timeout
+		told.TimedOut = done.Check.Timeout
 	}
 	if f := exit.Result.Failure; f != nil {
 		told.Missing = loop.OneLine(f.Message)
@@ -59,22 +59,22 @@ func (l *runs) runCheck(iteration int, out *verify.Output) verify.Exit {
 // attendGate waits for what a gate has started. It ends that when it takes longer
 // than a check may, or if it mayn't be silent for so long, and says why; and the loop
 // when its time is up. beat is called each second.
-func (l *runs) attendGate(agent progress.Agent, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
+func (l *runs) attendGate(agent progress.Agent, check verify.Check, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
 	began, n := time.Now(), 1
 	exit = l.watch(agent, watching{
 		until: func() (at time.Time) {
 			if late == "" && l.causeOf(judge.Report{}) == "" {
-				idle, slow, overtime := l.gateDeadlines(began, mustSpeak)
+				idle, slow, overtime := l.gateDeadlines(began, check, mustSpeak)
 				at = progress.Earlier(idle, progress.Earlier(slow, overtime))
 			}
 			return at
 		},
 		late: func(now time.Time) {
-			switch idle, slow, overtime := l.gateDeadlines(began, mustSpeak); {
+			switch idle, slow, overtime := l.gateDeadlines(began, check, mustSpeak); {
 			case !now.Before(overtime):
 				l.requestStop(loop.StopMaxTime, backends.Grace)
 			case !now.Before(slow):
-				late = "took longer than " + tell.Duration(l.cfg.Verify.Timeout)
+				late = "took longer than " + tell.Duration(check.Timeout)
 				agent.Stop(backends.Grace)
 			case !now.Before(idle):
 				late = "fell silent"
@@ -94,10 +94,10 @@ func (l *runs) attendGate(agent progress.Agent, mustSpeak bool, beat func()) (ex
 // gateDeadlines are the moments at which what a gate has started has been silent for
 // too long, takes too long, and at which the loop's time is up. Time in which this
 // process was stopped doesn't count.
-func (l *runs) gateDeadlines(began time.Time, mustSpeak bool) (idle, slow, overtime time.Time) {
+func (l *runs) gateDeadlines(began time.Time, check verify.Check, mustSpeak bool) (idle, slow, overtime time.Time) {
 	idle, overtime = l.deadlines()
 	slow = overtime
-	if limit := l.cfg.Verify.Timeout; limit > 0 {
+	if limit := check.Timeout; limit > 0 {
 		l.look(func(p *progress.State) {
 			if !p.Desk.HoldsAgent() {
 				slow = began.Add(limit + p.Idle())

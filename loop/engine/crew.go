@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -100,7 +101,7 @@ func (l *runs) play(r crew.Part) (exit backends.Exit, err error) {
 	spec := r.Spec
 	spec.Backend, spec.Args, spec.Dir, spec.Rest, spec.Ask = r.Role.Backend, r.Role.Args, l.cfg.Folder, l.rest, l.desk.For(r.Below, r.As)
 	if r.Record != "" {
-		file, err := l.recordFile(r.Record)
+		file, err := snapshots.OpenRecord(l.cfg.RecordDir, l.id, r.Record)
 		if err != nil {
 			return exit, fmt.Errorf("recording: %w", err)
 		}

@@ -68,6 +68,7 @@ func (l *Loop) iterate() loop.End {
 	if l.work(func() { end, isOver = l.verifyFirst() }); isOver {
 		return end
 	}
+	l.settleCutOff()
 	var left *loop.RetryStatus
 	if l.look(func(p *progress.State) { left = l.cfg.LeftWaiting(p.Known) }); left != nil {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
@@ -77,6 +78,9 @@ func (l *Loop) iterate() loop.End {
 		// waited for there.
 		if !l.cfg.Once {
 			l.awaitBudget()
+		}
+		if end, isOver := endOfPlan(l); isOver {
+			return end
 		}
 		run, why, err := l.nextRun()
 		if why != "" {
@@ -113,10 +117,12 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	r.Handed = l.countHanded(run.Turn, r)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.change(func(p *progress.State) { p.Account(r) })
+	l.settle(run, &r)
 	l.handOver(run.Turn, &r)
 	if l.mustVerify(&r) {
 		l.prove(&r, run.Iteration)
 	}
+	l.watchPlan()
 	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
 	l.noteProgress(run, r)
 	return r
@@ -203,7 +209,7 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 		l.enterPause()
 		<-l.wake
 	}
-	if why := l.nobodysTurn(); why != "" {
+	if why := cmp.Or(l.nobodysTurn(), l.nothingNext()); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
 	run, err := l.claim()
@@ -252,6 +258,7 @@ func (l *Loop) claim() (setup.Run, error) {
 		run.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, run.Limits.MaxUnchanged)
 		run.Budget, run.IsUsers = p.Left(), p.Purse.Limits.IsSet() && p.LeftOfBudget() <= p.Left()
 	})
+	l.giveTask(&run)
 	return run, nil
 }
 

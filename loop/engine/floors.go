@@ -2,6 +2,7 @@ package engine
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
@@ -16,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/till"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -41,7 +43,12 @@ type turns struct {
 }
 
 // checks find out whether what a run did is what was asked for.
-type checks struct{ runs }
+type checks struct {
+	runs
+	plan    plan.Plan                 // as the run under way found it, or left it
+	asked   []string                  // about the plan
+	without atomic.Pointer[plan.Plan] // tasks that the user lets the agent take out of it
+}
 
 // runs start agents, and watch them until they end.
 type runs struct {

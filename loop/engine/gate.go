@@ -6,6 +6,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -42,7 +43,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 		}
 		p.BeginRun(began)
 		before = p.Base.Cost
-		p.Status.Tool = &loop.ToolStatus{Call: l.cfg.GateCall(g.Name), StartedAt: began}
+		p.Status.Tool = &loop.ToolStatus{Call: setup.GateCall(done.Check, g.Name), StartedAt: began}
 	})
 	if isStopping {
 		return result, false
@@ -53,7 +54,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	l.fileMu.Unlock()
 	l.snapshots.Await()
 	if g.Name != verify.ProtectGate { // which takes no time
-		l.emit(l.verification(g.Name, verify.Running))
+		l.emit(l.verification(done.Check, g.Name, verify.Running))
 	}
 	result = g.ask(l, done)
 	var took time.Duration
@@ -67,7 +68,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	if isStopping {
 		return result, false
 	}
-	told := l.verification(g.Name, result.State)
+	told := l.verification(done.Check, g.Name, result.State)
 	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
 	if after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
@@ -77,10 +78,10 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 }
 
 // verification is what is told of a gate that is asked.
-func (l *runs) verification(g verify.Gate, state verify.State) loop.Verify {
-	v := loop.Verify{Gate: g, State: state, Command: l.cfg.Verify.Subject(g), Code: -1}
+func (l *runs) verification(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
+	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1}
 	l.look(func(p *progress.State) { v.Promised = p.Proof.Promised != "" })
-	if state == verify.Unchecked && (v.Promised || l.cfg.Verify.When == verify.OnUntil) {
+	if state == verify.Unchecked && (v.Promised || check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}
 	return v

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +24,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -264,7 +262,7 @@ func (l *Loop) init(s loopstate.State) {
 		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
 		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
 		p.Counts = judge.Tally{Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
-		p.Proof = proof.TakeUp(s)
+		p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks
 		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
 			p.Warned = limit
 		}
@@ -274,7 +272,7 @@ func (l *Loop) init(s loopstate.State) {
 		}
 		p.Status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan, StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
 			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
@@ -362,25 +360,5 @@ func (l *ground) emit(events ...loop.Event) {
 	for _, e := range events {
 		l.change(func(p *progress.State) { loop.Count(&p.Met, e) })
 		l.obs.HandleLoop(e)
-	}
-}
-
-// recordFile opens the file for the raw output of one run, a new one each time.
-func (l *ground) recordFile(run string) (*os.File, error) {
-	if l.cfg.RecordDir == "" {
-		return nil, nil
-	}
-	if err := os.MkdirAll(l.cfg.RecordDir, 0o700); err != nil {
-		return nil, err
-	}
-	for try := 1; ; try++ {
-		name := snapshots.RecordName(l.id, run)
-		if try > 1 { // the iteration was run again after a rate limit or an interruption
-			name += fmt.Sprintf("-%d", try)
-		}
-		f, err := os.OpenFile(filepath.Join(l.cfg.RecordDir, name+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
 	}
 }

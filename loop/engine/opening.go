@@ -29,7 +29,7 @@ func (l *Loop) warnAtStart() {
 	st, cfg := l.Status(), l.cfg
 	cfg.Limits = st.Limits
 	l.warn(cfg.Doubts())
-	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Verify.When != verify.OnUntil {
+	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Said.Plan == "" && l.cfg.Verify.When != verify.OnUntil {
 		ends := "you, the time limit or the word LOOP_COMPLETE"
 		if st.Limits.MaxDuration == 0 {
 			ends = "you or the word LOOP_COMPLETE"
@@ -46,7 +46,7 @@ func (l *ground) tellGoal() {
 		promise, told = p.Status.Promise, p.Promises.GoalTold
 		p.Promises.GoalTold = true
 	})
-	goal := loop.Goal{Promise: promise, Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
+	goal := loop.Goal{Promise: promise, Plan: l.cfg.PlanGoal(), Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
 		goal.From = l.cfg.PromiseSource()
 	}

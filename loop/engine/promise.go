@@ -3,12 +3,12 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -59,22 +59,6 @@ func (l *ground) tellTopicMisses(misses []stream.TopicMiss) {
 	}
 }
 
-// retell tells the next run how to write what the last one wrote in a way that doesn't count: a
-// loop whose agent is done, and isn't believed, costs its user an iteration each time. It has no
-// promise in it that somebody could repeat.
-func retell(v promises.Verdict, misses []stream.TopicMiss) string {
-	var said []string
-	switch v.Kind {
-	case promises.NearSentence, promises.NearCode, promises.NearQuote, promises.NearComment, promises.NearList, promises.NearDetails, promises.NearWord:
-		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
-			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
-	}
-	for _, m := range misses {
-		said = append(said, "Of the last iteration: "+m.Why)
-	}
-	return strings.Join(said, "\n\n")
-}
-
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
 func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 	l.change(func(p *progress.State) {
@@ -92,7 +76,10 @@ func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 // no more of that one.
 func (l *ground) tellNearMiss(r judge.Report) {
 	v := r.Verdict
-	l.change(func(p *progress.State) { p.Promises.Next = retell(v, r.TopicMisses) })
+	if l.cfg.Said.Plan != "" { // no promise is needed; settle tells of one that is too early
+		v = promises.Verdict{}
+	}
+	l.change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
 	if !v.Near || r.Promise != l.Status().Promise || !l.isNew(v.Kind) {
 		return
 	}

@@ -178,7 +178,7 @@ func FuzzInstructions(f *testing.F) {
 		}
 		c := promises.Completion{Promise: promise}
 		for _, spelled := range []bool{false, true} {
-			told := rules.Of(iteration, loop.Limits{}, promise, spelled)
+			told := rules.Of(iteration, loop.Limits{}) + "\n\n" + rules.Ending(promise, spelled)
 			for _, echo := range []string{told, told[:max(0, min(cut, len(told)))], "Build it\n\n" + told + "\n", "> " + told} {
 				if v := c.Judge(stream.Result{Text: echo}); v.Matched {
 					t.Errorf("%q: %+v", echo, v)

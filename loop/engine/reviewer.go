@@ -62,7 +62,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 			}
 			l.setRunning(agent)
 			l.meet(p, agent, reviewer.Backend)
-			exit, why = l.attendGate(agent, true, l.stopBroke)
+			exit, why = l.attendGate(agent, done.Check, true, l.stopBroke)
 			l.endConversation()
 			return exit
 		},

@@ -69,6 +69,9 @@ func (r Resolver) resolve(ctx context.Context) (setup.Config, Sources, error) {
 		Model:  cmp.Or(r.Start.Agent.Model, r.Editor.Agent.Model),
 	}
 	r.say(&cfg)
+	if cfg.Prompt == "" && cfg.Said.Plan != "" {
+		cfg.Prompt = setup.PlanPrompt(cfg.Said.Plan)
+	}
 	r.keep(&cfg)
 	sources := r.limits(&cfg)
 	if sources["completionPromise"] == config.FromDefault {

@@ -257,6 +257,9 @@ func (r Resolver) enlist(ctx context.Context, c cast, cfg *setup.Config) error {
 	} else if cfg.AtOnce = r.Settings.AtOnce; len(c.roles) > 0 {
 		cfg.Hat = c.roles[0].Name
 	}
+	if err := planAgents(ctx, r, &c, cfg); err != nil {
+		return err
+	}
 	if err := r.fallbacks(ctx, cfg); err != nil {
 		return err
 	}

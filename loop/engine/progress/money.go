@@ -64,6 +64,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
 	p.Proof.Enter(s)
+	s.Tasks = p.Tasks
 	s.OverBudget = p.Purse.Why
 	Reopen(s)
 	p.Talk.Enter(s)

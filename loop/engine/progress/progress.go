@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -52,6 +53,7 @@ type State struct {
 	Wears    string // the hat that the run under way costs, where hats hand over
 
 	Proof proof.State
+	Tasks plan.Book // how far the plan is; what is in it is replaced, never changed
 	Purse Pursed
 
 	// The run under way.
@@ -101,7 +103,7 @@ func (p *State) Snapshot() loop.Status {
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
-	s.LastLine = p.line.last()
+	s.LastLine, s.Tasks = p.line.last(), p.Tasks
 	s.Pausing = p.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
 	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
@@ -132,7 +134,7 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	st := &p.Status
 	p.BeginRun(now)
 	st.Iteration = iteration
-	if hat.Name != "" {
+	if hat.Name != "" || p.Tasks.Total > 0 { // a task may be another agent's than the one before
 		st.Hat = hat.Name
 	}
 	p.Longest = hat.Timeout

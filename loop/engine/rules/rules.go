@@ -7,25 +7,28 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// Of are the rules of a loop. They tell an agent that it works in a loop, and how to end it. They must not
-// end the loop of an agent that repeats them: neither tag nor word stands for
-// itself in them.
+// Of tells an agent that it works in a loop.
+func Of(iteration int, limits loop.Limits) string {
+	text := fmt.Sprintf("You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
+		"that knows nothing of the runs before but what it finds in the files here. This is iteration %d", iteration)
+	if limits.MaxIterations > 0 {
+		text += fmt.Sprintf(" of at most %d", limits.MaxIterations)
+	}
+	return text + ". Look first at what is already done."
+}
+
+// Ending tells an agent how to end the loop. It must not end that of an agent that repeats it: neither tag nor
+// word stands for itself in it.
 //
 // spelled: tag and word are described instead of written, for agents whose
 // output is plain text: one that prints its prompt, in lines of its own, would
 // else make the promise with it.
-func Of(iteration int, limits loop.Limits, promise string, spelled bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "You work in a Ralph loop: the same prompt is given again and again, each time to a fresh agent "+
-		"that knows nothing of the runs before but what it finds in the files here. This is iteration %d", iteration)
-	if limits.MaxIterations > 0 {
-		fmt.Fprintf(&b, " of at most %d", limits.MaxIterations)
-	}
-	b.WriteString(". Look first at what is already done.\n\n")
+func Ending(promise string, spelled bool) string {
 	ending, when := promises.DefaultWord, "all that the prompt asks for is done"
 	if spelled {
 		ending = "the words LOOP and COMPLETE in capital letters, joined by an underscore"
@@ -36,9 +39,8 @@ func Of(iteration int, limits loop.Limits, promise string, spelled bool) string 
 			ending = fmt.Sprintf("the statement %q between an opening and a closing XML tag of the name promise", promise)
 		}
 	}
-	fmt.Fprintf(&b, "At the end of your last message output %s, on a line of its own, when and only when %s and you have checked it. "+
+	return fmt.Sprintf("At the end of your last message output %s, on a line of its own, when and only when %s and you have checked it. "+
 		"Never output it to get out of the loop: as long as something is missing, do what you can and stop, and the next iteration goes on.", ending, when)
-	return b.String()
 }
 
 // Guidance is what the user said while the loop ran.
@@ -53,19 +55,35 @@ func Guidance(guidance []loop.Guidance) string {
 	return b.String()
 }
 
-// OfCheck tells an agent how its word is checked; "" where it isn't.
-func OfCheck(check verify.Check) string {
-	rule := "When you say that you are done, that is verified."
+// OfCheck tells an agent how its work is checked when something is so; "" where it isn't.
+func OfCheck(check verify.Check, done string) string {
+	rule := "When " + done + ", that is verified."
 	switch {
 	case !check.IsSet():
 		return ""
 	case check.When == verify.OnUntil:
 		rule = "The loop ends when this command passes, which is run in the folder after each iteration: `" + check.String() + "`. You needn't say that you are done."
 	case check.Has(verify.CommandGate):
-		rule = "When you say that you are done, this command is run in the folder, and only if it passes the loop ends: `" + check.String() + "`. Run it yourself before you say so."
+		rule = "When " + done + ", this command is run in the folder, and only if it passes the loop ends: `" + check.String() + "`. Run it yourself before that."
 	}
 	if besides := check.Besides(); besides != "" {
 		rule += " What counts besides: " + besides + "."
 	}
 	return rule
+}
+
+// Missed tells the next run how to write what the last one wrote in a way that doesn't count: a
+// loop whose agent is done, and isn't believed, costs its user an iteration each time. It has no
+// promise in it that somebody could repeat.
+func Missed(v promises.Verdict, misses []stream.TopicMiss) string {
+	var said []string
+	switch v.Kind {
+	case promises.NearSentence, promises.NearCode, promises.NearQuote, promises.NearComment, promises.NearList, promises.NearDetails, promises.NearWord:
+		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
+			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
+	}
+	for _, m := range misses {
+		said = append(said, "Of the last iteration: "+m.Why)
+	}
+	return strings.Join(said, "\n\n")
 }

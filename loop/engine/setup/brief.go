@@ -23,6 +23,8 @@ type Run struct {
 	Standing  []loop.Guidance // what those before it were told, too
 	// Refutation is what the last verification found.
 	Refutation string
+	Task       string // what of the loop's plan it is to do
+	TaskID     string
 	Missed     string // what the run before said in a way that doesn't count
 	// Circles say that the loop turns in them; "" when it doesn't.
 	Circles string

@@ -38,7 +38,7 @@ func (c *Config) Check() error {
 	if err := cmp.Or(c.CheckReading(), c.FindAgents()); err != nil {
 		return err
 	}
-	return cmp.Or(c.FindCheck(), c.FindReviewer())
+	return cmp.Or(c.FindCheck(), c.FindReviewer(), c.checkPlan())
 }
 
 // FindCheck looks for the programs of the check.

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -45,7 +46,8 @@ type Config struct {
 	// PromiseFrom is where the promise comes from, a config.Source; only shown.
 	PromiseFrom string
 	// Said is what is said of the loop in one value each.
-	Said settings.Said
+	Said    settings.Said
+	planned []string // the commands of its plan, once Check has looked at that
 	// Ask has the agents' questions answered by the user (the backends are made so, see
 	// backends.Backend.Asking); else they are told that nobody is there.
 	Ask        bool
@@ -137,6 +139,7 @@ func (c Config) NewState(id string, now time.Time) loopstate.State {
 		BackendArgs:       c.Args,
 		Given:             c.Limits.All(),
 		Prompt:            c.Prompt,
+		Tasks:             plan.Book{Accepted: c.planned},
 	}
 	if c.Limits.MaxCostUSD == 0 {
 		s.MaxCostUSD = nil
@@ -155,7 +158,7 @@ func (c Config) isQuiet() bool { return c.Said.Instruct != nil && !*c.Said.Instr
 // file allows counts for nothing.
 func (c Config) Describe(s *loopstate.State) {
 	if c.Stranger {
-		s.Allowed = nil
+		s.Allowed, s.Tasks.Accepted = nil, nil
 	}
 	said := c.Said
 	said.Sandbox = c.Sandbox.Mode // which walls there are, whoever wanted them
@@ -187,13 +190,13 @@ func (c Config) LeftWaiting(known loopstate.State) *loop.RetryStatus {
 }
 
 // GateCall is a gate as the tool that runs.
-func (c Config) GateCall(g verify.Gate) stream.ToolCall {
+func GateCall(check verify.Check, g verify.Gate) stream.ToolCall {
 	if g == verify.ReviewerGate {
-		call := loop.CheckCall(c.Verify.Reviewer)
+		call := loop.CheckCall(check.Reviewer)
 		call.Name = "reviewing"
 		return call
 	}
-	return loop.CheckCall(c.Verify.Subject(g))
+	return loop.CheckCall(check.Subject(g))
 }
 
 // Session keeps a loop in a file besides its state file, for later and for other programs. What

@@ -17,6 +17,9 @@ import (
 // prompt, which so stays byte for byte what the user wrote, or else behind it.
 func (c Config) Brief(run Run) (prompt string, args []string) {
 	parts := c.rulesFor(run)
+	if run.Task != "" {
+		parts = append(parts, run.Task)
+	}
 	if role := c.roleOf(run.Turn, run.Emit); role != "" {
 		parts = append(parts, role)
 	}
@@ -28,8 +31,13 @@ func (c Config) rulesFor(run Run) (parts []string) {
 	if c.isQuiet() {
 		return nil
 	}
-	parts = append(parts, rules.Of(run.Iteration, run.Limits, run.Promise, c.Backend.Output == decode.FormatText))
-	if rule := rules.OfCheck(c.Verify); rule != "" {
+	parts = append(parts, rules.Of(run.Iteration, run.Limits))
+	done := "no task is open"
+	if run.Task == "" {
+		done = "you say that you are done"
+		parts = append(parts, rules.Ending(run.Promise, c.Backend.Output == decode.FormatText))
+	}
+	if rule := rules.OfCheck(c.Verify, done); rule != "" {
 		parts = append(parts, rule)
 	}
 	if run.Circles != "" {

@@ -130,6 +130,9 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 			"This is iteration %d, and you are an agent in %s. Those of the next step are given your last message, and nothing else that you say: put into it all that they have to know. "+
 			"You can't end the loop: never say that all is done.", run.Iteration, at))
 	}
+	if run.Task != "" {
+		parts = append(parts, run.Task)
+	}
 	if !at.Alone && !c.isQuiet() {
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}

@@ -3,6 +3,7 @@ package snapshots
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -229,4 +230,13 @@ func (s *Taker) wroteBeyond(files []string) bool {
 		}
 	}
 	return false
+}
+
+// OnlyChanged says whether it is known that an iteration changed nothing but one file.
+func (s *Taker) OnlyChanged(path string, iteration int, wrote []string) bool {
+	if s.Store == nil || iteration == 0 || s.Now.Tree == "" || s.Now.Blind || s.Found.Aside != s.Now.Aside || s.wroteBeyond(wrote) {
+		return false
+	}
+	files, err := s.Store.Files(s.alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+	return err == nil && !slices.ContainsFunc(files, func(f changes.File) bool { return f.Path != path })
 }

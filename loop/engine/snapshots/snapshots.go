@@ -2,7 +2,9 @@ package snapshots
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +21,26 @@ import (
 
 // RecordName is how the file of a run's raw output begins.
 func RecordName(loopID, run string) string { return loopID + "-" + run }
+
+// OpenRecord opens the file for the raw output of one run, a new one each time.
+func OpenRecord(dir, loopID, run string) (*os.File, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		name := RecordName(loopID, run)
+		if try > 1 { // the iteration was run again after a rate limit or an interruption
+			name += fmt.Sprintf("-%d", try)
+		}
+		f, err := os.OpenFile(filepath.Join(dir, name+".jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
 
 // Taker is how a loop knows what changed. What can't be known is no
 // reason to stop: the user is warned once for each reason, and the loop goes on.

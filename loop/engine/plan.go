@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+const (
+	// fromPlan is who asks about the plan, in the place of a run.
+	fromPlan = "\x00plan"
+	// maxLost is how often a loop asks about tasks that were taken out.
+	maxLost = 8
+)
+
+// note changes what is remembered of the plan.
+func (l *checks) note(change func(*plan.Book)) (now plan.Book) {
+	l.change(func(p *progress.State) {
+		change(&p.Tasks)
+		now = p.Tasks
+	})
+	return now
+}
+
+// nothingNext reads the plan as its user has it now, and says why none of its tasks can be next; "" when one can, or
+// when all are done and something is still wrong.
+func (l *checks) nothingNext() string {
+	if l.cfg.Said.Plan == "" {
+		return ""
+	}
+	now, err := setup.ReadPlan(l.cfg.Folder, l.cfg.Said.Plan)
+	if err != nil {
+		return err.Error()
+	}
+	var mine []string // nothing was at work since the plan was looked at last: what is new there is the user's
+	if len(l.plan.Items) > 0 {
+		mine = slices.DeleteFunc(now.Commands(), func(c string) bool { return slices.Contains(l.plan.Commands(), c) })
+	}
+	if want := l.without.Swap(nil); want != nil { // whose commands are an agent's
+		now = l.write(now, want.With(now))
+	}
+	l.plan = now
+	l.note(func(b *plan.Book) {
+		b.Look(now)
+		b.Accepted = append(slices.Clip(b.Accepted), mine...)
+	})
+	l.askCommands()
+	if _, ok := now.Next(); !ok && len(now.Open()) > 0 {
+		return "nothing can be done of the plan: " + now.Why().Error()
+	}
+	return ""
+}
+
+// giveTask gives the coming run its task, and to whom that names.
+func (l *checks) giveTask(run *setup.Run) {
+	if l.cfg.Said.Plan == "" {
+		return
+	}
+	it, _ := l.plan.Next()
+	run.TaskID, run.Task = it.ID, rules.Task(l.plan, it, it.Verify != "" && l.isAccepted(it.Verify))
+	if role, ok := l.cfg.Role(it.Agent); ok && !l.cfg.HandsOver() {
+		run.Turn.Hat = role.Hat
+	} else if it.Agent != "" {
+		l.warn([]string{fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent)})
+	}
+	l.note(func(b *plan.Book) { b.Begin(l.plan) })
+}
+
+// settleCutOff finds out what a run did of the plan whose process was ended before it could.
+func (l *checks) settleCutOff() {
+	var isCutOff bool
+	if l.look(func(p *progress.State) { isCutOff = p.Tasks.Judging }); isCutOff && l.cfg.Said.Plan != "" {
+		l.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
+	}
+}
+
+// endOfPlan ends the loop when no task is open, before another run is paid for.
+func endOfPlan(l *Loop) (end loop.End, isOver bool) {
+	if l.cfg.Said.Plan == "" || l.nothingNext() != "" || len(l.plan.Open()) > 0 {
+		return end, false
+	}
+	var now progress.State
+	r := judge.Report{Outcome: loop.OutcomeOK}
+	l.look(func(p *progress.State) { now = *p })
+	if now.Proof.Refutation != "" || now.Paused || now.Cause != "" { // a run is told that
+		return end, false
+	}
+	l.promiseOfPlan(&r)
+	if l.mustVerify(&r) {
+		l.work(func() { l.prove(&r, max(now.Base.Iterations, 1)); l.watchPlan() })
+	}
+	l.look(func(p *progress.State) { now = *p })
+	return l.conclude(r, func() loop.StopReason {
+		return judge.Decide(r, l.causeOf(r), now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
+	})
+}
+
+// promiseOfPlan has a run whose plan is done count as one that promised that.
+func (l *checks) promiseOfPlan(r *judge.Report) {
+	tasks := tell.Counted(len(l.plan.Tasks()), "task")
+	r.Verdict = promises.Verdict{Matched: true, Promise: "all " + tasks + " of " + l.plan.Name}
+	var passed int
+	if l.look(func(p *progress.State) { passed = len(p.Tasks.Passed) }); passed > 0 {
+		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
+		r.Guards = l.snapshots.GuardsText(verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}, l.cfg.CheckFile)
+	}
+}
+
+// settle finds out what a run did of the plan, and says what of that counts.
+func (l *checks) settle(run setup.Run, r *judge.Report) {
+	if l.cfg.Said.Plan == "" {
+		return
+	}
+	l.watchPlan()
+	var book plan.Book
+	l.look(func(p *progress.State) { book = p.Tasks })
+	for _, it := range l.plan.Tasks() {
+		isTicked := l.plan.IsDone(it) && !slices.Contains(book.Before, it.ID)
+		isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan
+		if (isTicked || isOwn) && !l.judgeTask(it, isTicked, run.Iteration) {
+			return // the loop is to end: this is still to be found out
+		}
+	}
+	l.plan = l.write(l.plan, l.plan.Grouped())
+	l.note(func(b *plan.Book) {
+		b.Look(l.plan)
+		b.Before, b.Judging = nil, false
+	})
+	switch open := len(l.plan.Open()); {
+	case open == 0:
+		l.promiseOfPlan(r)
+	case r.Verdict.Matched:
+		why := fmt.Sprintf("the agent says that all is done, but %s has %s", l.plan.Name, tell.Counted(open, "open task"))
+		if l.isNew("plan") {
+			l.emit(loop.NearMiss{Found: r.Verdict.Promise, Why: why})
+		}
+		l.change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
+		r.Verdict = promises.Verdict{}
+	}
+}
+
+// judgeTask finds out whether a task is done that was ticked, or that the run had to do. ok is false when the loop is
+// to end before that is known.
+func (l *checks) judgeTask(it plan.Item, isTicked bool, iteration int) (ok bool) {
+	check := verify.Check{Shell: it.Verify, When: verify.OnEach, Timeout: l.cfg.Verify.Timeout}
+	r := verify.Result{State: verify.Verified}
+	switch {
+	case it.Verify != "" && !l.isAccepted(it.Verify):
+		r = proof.Unchecked("isn't run: nobody has accepted it")
+	case it.Verify != "":
+		if r, ok = l.pass(commandGate, &checkedRun{iteration: iteration, Row: proof.Row{Check: check}}); !ok {
+			return false
+		}
+		l.watchPlan() // what the check runs may have written to it
+		if r.State == verify.Refuted {
+			l.tellNext(proof.Refutation(check, verify.CommandGate, false, r))
+		}
+	case !isTicked:
+		return true
+	default:
+		var wrote []string
+		l.look(func(p *progress.State) { wrote = slices.Clone(p.Deeds.Wrote) })
+		if l.snapshots.OnlyChanged(l.plan.Name, iteration, wrote) {
+			r = verify.Result{State: verify.Refuted, Why: "nothing was changed but the plan"}
+		}
+	}
+	opens := false
+	l.note(func(b *plan.Book) {
+		switch {
+		case r.State == verify.Verified:
+			b.Ended(it.ID, iteration, it.Verify != "")
+		case isTicked:
+			opens = b.Refuse(it.ID, r.State == verify.Refuted)
+		}
+	})
+	why := strings.TrimSpace(check.String() + " " + r.Why)
+	switch {
+	case r.State == verify.Verified && !isTicked:
+		l.plan = l.write(l.plan, l.plan.Mark(it.ID, true))
+	case r.State == verify.Verified || !isTicked:
+	case opens:
+		l.plan = l.write(l.plan, l.plan.Mark(it.ID, false))
+		l.warn([]string{fmt.Sprintf("the task %q was checked, but %s: it is open again", it.Text, why)})
+		l.tellNext(fmt.Sprintf("The last run checked the task %q, but %s. It is open again.", it.Text, why))
+	default:
+		l.warn([]string{fmt.Sprintf("unverified: the task %q stays checked, but %s", it.Text, why)})
+	}
+	return true
+}
+
+// tellNext has the next run told something of this one.
+func (l *checks) tellNext(text string) {
+	l.change(func(p *progress.State) { p.Proof.Refutation = strings.TrimSpace(p.Proof.Refutation + "\n\n" + text) })
+}
+
+// write makes the plan's file what it is to be; what it says is what counts.
+func (l *checks) write(was, want plan.Plan) plan.Plan {
+	if err := setup.WritePlan(l.cfg.Folder, was, want); err != nil {
+		l.warn([]string{"the plan can't be written: " + err.Error()})
+		return was
+	}
+	return want
+}
+
+// watchPlan looks at what agents, or what they wrote, did to the plan: tasks that are gone are put back, and commands
+// that are new wait for the user.
+func (l *checks) watchPlan() {
+	if l.cfg.Said.Plan == "" {
+		return
+	}
+	now, err := setup.ReadPlan(l.cfg.Folder, l.cfg.Said.Plan)
+	if err != nil {
+		l.warn([]string{"the plan is put back as it was before the iteration: " + err.Error()})
+		if len(l.plan.Items) > 0 {
+			l.plan = l.write(plan.Plan{}, l.plan)
+		}
+		return
+	}
+	lost := l.plan.Lost(now)
+	if len(lost) == 0 {
+		l.plan = now
+		l.askCommands()
+		return
+	}
+	l.plan = l.write(now, l.plan.With(now))
+	out, names := tell.Counted(len(lost), "task")+" of "+now.Name, ""
+	for _, it := range lost[:min(len(lost), maxLost)] {
+		names += "\n- " + loop.OneLine(it.Text)
+	}
+	l.warn([]string{"the agent took out or changed " + out + ", which is put back as it was: " + lost[0].Text})
+	if l.note(func(b *plan.Book) { b.Lost++ }).Lost <= maxLost {
+		l.ask("lost", "may the agent take out or change "+out+"?", names, func() { l.without.Store(&now) })
+	}
+}
+
+// askCommands asks for commands that the plan has got while an agent, or what it wrote, was at work.
+func (l *checks) askCommands() {
+	fresh := slices.DeleteFunc(l.plan.Commands(), l.isAccepted)
+	fresh = fresh[:min(len(fresh), maxLost)] // no more than somebody reads
+	if len(fresh) == 0 {
+		l.desk.End(fromPlan + "commands")
+		return
+	}
+	l.ask("commands", "may the loop run "+tell.Counted(len(fresh), "new check")+" of "+l.plan.Name+"?", "\n"+strings.Join(fresh, "\n"), func() {
+		l.note(func(b *plan.Book) { b.Accepted = append(slices.Clip(b.Accepted), fresh...) })
+	})
+}
+
+func (l *checks) isAccepted(command string) (is bool) {
+	l.look(func(p *progress.State) { is = slices.Contains(p.Tasks.Accepted, command) })
+	return is
+}
+
+// ask asks the user about the plan, once. What was asked last of a kind is what is meant.
+func (l *checks) ask(kind, title, detail string, yes func()) {
+	detail = "The plan was changed so while a run was at work, maybe by the agent. Until you answer, it counts as it was before." + detail
+	from := fromPlan + kind
+	if slices.Contains(l.asked, title+detail) || len(l.asked) == 2*maxLost {
+		return
+	}
+	l.asked = append(l.asked, title+detail)
+	l.desk.End(from)
+	l.desk.Ask(ask.Call{
+		Question: ask.Question{Kind: ask.Limits, Title: loop.OneLine(title), Detail: detail, At: time.Now()}, From: from,
+		Answer: func(a backends.Answer) bool {
+			if a.Yes {
+				yes()
+			}
+			return true
+		},
+	})
+}

@@ -1,0 +1,142 @@
+package setup
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/plan"
+)
+
+// PlanPrompt is the prompt of a loop that has a plan and no other prompt.
+func PlanPrompt(name string) string {
+	return "Work through the plan in " + name + ": one task at a time, each done well and checked before the next one begins."
+}
+
+// PlanGoal says what of a loop's plan has to be done, and what its checks run; "" without a plan.
+func (c Config) PlanGoal() string {
+	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	if c.Said.Plan == "" || err != nil {
+		return ""
+	}
+	goal := fmt.Sprintf("the %s of %s are done", tell.Counted(len(p.Tasks()), "task"), p.Name)
+	if commands := p.Commands(); len(commands) > 0 {
+		goal += " (checks: " + strings.Join(commands, "; ") + ")"
+	}
+	return goal
+}
+
+// ReadPlan reads the plan of a loop in a folder. Links don't lead out of it.
+func ReadPlan(folder, name string) (p plan.Plan, err error) {
+	path := filepath.FromSlash(name)
+	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsAbs(path) {
+		path = rel
+	}
+	if !filepath.IsLocal(path) {
+		return p, fmt.Errorf("the plan %s isn't in the loop's folder, %s; name one that is", name, folder)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return p, err
+	}
+	defer root.Close()
+	if info, err := root.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return p, fmt.Errorf("there is no plan %s in %s; write one, with a line \"- [ ] ...\" for each task", name, folder)
+	} else if err == nil && !info.Mode().IsRegular() {
+		return p, fmt.Errorf("the plan %s isn't a file", name)
+	}
+	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return p, fmt.Errorf("reading the plan: %w", err)
+	}
+	defer file.Close()
+	data, err := io.ReadAll(io.LimitReader(file, plan.MaxBytes+1))
+	if err != nil {
+		return p, fmt.Errorf("reading the plan: %w", err)
+	}
+	return plan.Parse(filepath.ToSlash(path), data)
+}
+
+// WritePlan makes a plan's file what it is to be, unless somebody has changed it from what it was, where that is known. Only a box that
+// is as long as before is written in its place, so that no half a file is ever there.
+func WritePlan(folder string, was, want plan.Plan) error {
+	if bytes.Equal(was.Data, want.Data) {
+		return nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	name := filepath.FromSlash(want.Name)
+	now, err := root.ReadFile(name)
+	switch {
+	case err == nil && was.Data != nil && !bytes.Equal(now, was.Data):
+		return fmt.Errorf("%s was changed just now, so it is left as it is", want.Name)
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if err == nil && len(now) == len(want.Data) {
+		file, err := root.OpenFile(name, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		for i := range now {
+			if now[i] != want.Data[i] {
+				_, writeErr := file.WriteAt(want.Data[i:i+1], int64(i))
+				err = errors.Join(err, writeErr)
+			}
+		}
+		return errors.Join(err, file.Close())
+	}
+	mode := fs.FileMode(0o666)
+	if info, err := root.Stat(name); err == nil {
+		mode = info.Mode().Perm()
+	}
+	temp := name + ".ralph.tmp"
+	if err := root.WriteFile(temp, want.Data, mode); err != nil {
+		return err
+	}
+	return root.Rename(temp, name)
+}
+
+// checkPlan says what keeps a loop with a plan from beginning, and takes down its commands: who starts the loop has
+// accepted them.
+func (c *Config) checkPlan() error {
+	if c.Said.Plan == "" {
+		return nil
+	}
+	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	if err != nil {
+		return err
+	}
+	if _, ok := p.Next(); !ok {
+		return fmt.Errorf("nothing can be done of the plan: %w", p.Why())
+	}
+	if err := c.checkPlanAgents(p); err != nil {
+		return err
+	}
+	c.planned = p.Commands()
+	return nil
+}
+
+// checkPlanAgents says which task names an agent that the loop doesn't have.
+func (c *Config) checkPlanAgents(p plan.Plan) error {
+	for _, it := range p.Agents() {
+		if _, ok := c.Role(it.Agent); !ok || c.HandsOver() || len(c.Steps) > 0 {
+			why := "there is no hat and no agent of that name"
+			if ok {
+				why = "hats that hand over, and agents in steps, take turns by themselves"
+			}
+			return fmt.Errorf("%s:%d: (agent: %s): %s", p.Name, it.Line, it.Agent, why)
+		}
+	}
+	return nil
+}

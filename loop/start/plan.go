@@ -1,0 +1,70 @@
+package start
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/agents"
+	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+)
+
+// NeedsPrompt says whether a start that gives no prompt has that of the settings: one with a plan has the plan's, unless
+// the settings name a file.
+func (o Options) NeedsPrompt(s config.Settings) bool {
+	return o.Or(s.Said).Plan == "" || s.Source("prompt_file") != config.FromDefault
+}
+
+// planAgents adds the roles that the plan's tasks name. Of a plan that the start doesn't name, its user has to trust
+// the commands first. A loop that somebody else began has its own agent do all.
+func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) error {
+	if cfg.Said.Plan == "" || cfg.Stranger {
+		return nil
+	}
+	folder := r.Settings.Files.Folder
+	p, err := setup.ReadPlan(folder, cfg.Said.Plan)
+	if err != nil { // where the loop begins, there may be one
+		return nil
+	}
+	if commands := p.Commands(); r.Start.Said.Plan == "" && len(commands) > 0 {
+		said := strings.Join(commands, "\n")
+		c.planted = append(c.planted, config.Planted{File: filepath.Join(folder, filepath.FromSlash(p.Name)), Data: []byte(said), Want: p.Name + ": its checks run " + strings.Join(commands, "; ")})
+	}
+	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
+	set := agents.Read(folder)
+	for _, it := range p.Agents() {
+		if _, ok := cfg.Role(it.Agent); ok {
+			continue
+		}
+		role, err := planRole(ctx, r, set, it.Agent, c, own)
+		if err != nil {
+			return fmt.Errorf("%s:%d: (agent: %s): %w", p.Name, it.Line, it.Agent, err)
+		}
+		cfg.Roles = append(cfg.Roles, role)
+	}
+	return nil
+}
+
+// planRole is the hat with a name, which listens to nothing, or the agent of a file.
+func planRole(ctx context.Context, r Resolver, set agents.Set, name string, c *cast, own []string) (role setup.Role, err error) {
+	named, ok := r.Settings.Hats[name]
+	if !ok {
+		s, err := r.fileSeat(ctx, set, config.StepAgent{Agent: name}, config.FromFolder, c)
+		if err != nil {
+			return role, err
+		}
+		return r.role(s, c.base, own)
+	}
+	on := c.base
+	if named.Backend != "" || named.Command != "" {
+		if on, err = r.wear(ctx, name, ""); err != nil {
+			return role, err
+		}
+	}
+	hat := named.Hat
+	hat.Triggers, hat.Publishes = nil, nil
+	return r.hatOn(hat, on, c.base, own)
+}

@@ -1,0 +1,48 @@
+package wire
+
+import (
+	"fmt"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+)
+
+// Tasks is how far the plan is that a loop works through.
+type Tasks struct {
+	Plan  string   `json:"plan"` // its path in the folder
+	Done  int      `json:"done"`
+	Total int      `json:"total"`
+	Now   string   `json:"now,omitempty"`  // the task under way, or the next one
+	Next  []string `json:"next,omitempty"` // some of those behind it
+}
+
+func tasksOf(s loop.Status) *Tasks {
+	b := s.Tasks
+	if s.Plan == "" || b.Total == 0 {
+		return nil
+	}
+	t := Tasks{Sentence(s.Plan), b.Done, b.Total, OneLine(b.Now), nil}
+	for _, text := range b.Next {
+		t.Next = append(t.Next, OneLine(text))
+	}
+	return &t
+}
+
+// TasksText is "4/12 tasks", "" without a plan.
+func TasksText(t *Tasks) string {
+	if t == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d/%d tasks", t.Done, t.Total)
+}
+
+// planRow is "4/12 tasks of PLAN.md · now: Write the parser".
+func planRow(t *Tasks) string {
+	if t == nil {
+		return ""
+	}
+	now := ""
+	if t.Now != "" {
+		now = "now: " + t.Now
+	}
+	return JoinFacts(TasksText(t)+" of "+t.Plan, now)
+}
