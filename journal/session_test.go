@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -369,5 +370,35 @@ func TestTheAuthorOfAnotherWritersInput(t *testing.T) {
 		if string(page.Items[i].JSON) != want {
 			t.Errorf("got  %s\nwant %s", page.Items[i].JSON, want)
 		}
+	}
+}
+
+// A loop's session file is shown as its journal, unless that isn't here or its user has gone on in pi.
+func TestAStoryIsTheJournalOrElseTheSession(t *testing.T) {
+	dir := inHome(t)
+	l, path := keeping(t, "ralph-a")
+	l.HandleLoop(loop.Warning{Message: "mind the gap"}) // which the session file hasn't
+	end := loop.End{Reason: loop.StopPromise, Promise: "DONE"}
+	l.kept.Close(&end, func() {})
+	l.HandleLoop(end)
+	has := func(loopID string) bool {
+		page, err := StoryOf(loopID, path).Read(t.Context(), "", Options{})
+		if err != nil || len(page.Items) == 0 || !strings.Contains(string(page.Items[len(page.Items)-1].JSON), `"promise":"DONE"`) {
+			t.Fatal(page, err)
+		}
+		return strings.Contains(string(page.Items[0].JSON), "mind the gap")
+	}
+	if !has("ralph-a") || !has("") || has("ralph-b") {
+		t.Errorf("by its id %v, by the file %v, of another id %v", has("ralph-a"), has(""), has("ralph-b"))
+	}
+	whole, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(whole, `{"type":"label","id":"1","parentId":null}`+"\n"...), 0o600)
+	}
+	if err != nil || has("") {
+		t.Errorf("its user has gone on: %v, %v", has(""), err)
+	}
+	if err := errors.Join(os.WriteFile(path, whole, 0o600), os.RemoveAll(dir)); err != nil || has("") {
+		t.Errorf("its journal is gone: %v, %v", has(""), err)
 	}
 }
