@@ -105,10 +105,7 @@ func (s *Session) convert(ctx context.Context) error {
 	if s.made != nil && os.SameFile(s.from, now) && now.Size() == s.from.Size() && now.ModTime().Equal(s.from.ModTime()) {
 		return nil
 	}
-	if s.made == nil || !os.SameFile(s.from, now) {
-		s.index = index{}
-	}
-	s.made, s.size, s.from = nil, 0, now
+	s.made, s.size, s.from, s.index = nil, 0, now, index{}
 	from, err := history.NewReader(s.path)
 	if err != nil {
 		return err
