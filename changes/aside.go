@@ -83,9 +83,9 @@ func (s *shots) noteLeft(name string) {
 		s.blind = true
 		return
 	}
-	var one sum
+	one := stamp{}
 	one.add(name, t)
-	s.left += uint64(one) // in no order
+	s.left += one.sum // in no order
 }
 
 // maxRefs bounds how many files are looked at for the repository's commits.
@@ -97,15 +97,15 @@ func (s *shots) refsNow() uint64 {
 		return 0
 	}
 	common := commonDir(s.book.GitDir)
-	var all sum
+	sum := stamp{}
 	look := func(path string) {
 		if t, err := traceOf(path); err == nil {
 			t.changed = 0 // a link more, by a backup say, is no news
-			all.add(path, t)
+			sum.add(path, t)
 		}
 	}
 	head, _ := os.ReadFile(filepath.Join(s.book.GitDir, "HEAD")) // git writes it anew without a change
-	all.add(string(head), trace{})
+	sum.add(string(head), trace{})
 	look(filepath.Join(common, "packed-refs"))
 	look(filepath.Join(common, "reftable", "tables.list"))
 	left := maxRefs
@@ -122,5 +122,5 @@ func (s *shots) refsNow() uint64 {
 		}
 		return nil
 	})
-	return uint64(all)
+	return sum.sum
 }

@@ -51,7 +51,7 @@ func Look(folder string, o Options) (*Bare, error) {
 func (b *Bare) State() (State, error) {
 	now := make(map[string]known, len(b.known))
 	theirs := printedOf(b.printed)
-	var all sum
+	var sum stamp
 	err := filepath.WalkDir(b.book.Folder, func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.ToSlash(path[min(len(b.book.Folder)+1, len(path)):])
 		switch {
@@ -78,14 +78,14 @@ func (b *Bare) State() (State, error) {
 			was.trace, was.sum = t, read(path, t, entry.Type().IsRegular() && b.known != nil)
 		}
 		now[name] = was
-		all.add(name, trace{mode: t.mode, file: was.sum})
+		sum.add(name, trace{mode: t.mode, file: was.sum})
 		return nil
 	})
 	if err != nil {
 		return State{}, err
 	}
 	b.known = now
-	return State{Tree: "bare " + strconv.FormatUint(uint64(all), 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
+	return State{Tree: "bare " + strconv.FormatUint(sum.sum, 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
 }
 
 // read sums up what a file holds, or what its entry says of that.

@@ -53,8 +53,10 @@ func storeOf(k kept) *Store { return &Store{shots{views: views{k}}} }
 // shots take snapshots of the folder.
 type shots struct {
 	views
-	left  uint64 // what the last look of git's has left out
+	seen  stamp  // the folder as it was before the last look of git's
+	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
+	large bool   // it has too many entries for a stamp
 
 	findPrinted func() []os.FileInfo // see Options.Printed
 	printed     printed              // as found for this snapshot
@@ -69,6 +71,11 @@ type kept struct {
 	home string // our own folder: index, books, lock
 	book book
 	git  git.Git
+
+	known struct { // what was written last
+		last      tip
+		snapshots []snapshot
+	}
 
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.

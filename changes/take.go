@@ -42,6 +42,8 @@ type Taken struct {
 	Summary          // since the last snapshot
 	State            // of the folder now
 	Notes   []string // what isn't in it and why: "big.bin (5.1 GB)"
+
+	again bool // something failed that may not fail another time
 }
 
 // tip is the last snapshot: the tree that lists them all, and its own.
@@ -97,7 +99,14 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
+	var now stamp
+	if !s.large { // it stays so
+		now, s.large = s.book.look(s.printed)
+	}
 	refs := s.refsNow()
+	if last.list != "" && s.seen.tip == last && now.same(s.seen) {
+		return Taken{State: s.state(last.tree, refs)}, nil
+	}
 	var made tip
 	taken, made, err = s.takeWithGit(ctx, last, next)
 	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil {
@@ -116,6 +125,10 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 		return taken, err
 	}
 	taken.State = s.state(made.tree, refs)
+	now.tip = made
+	if s.seen = now; taken.again {
+		s.seen = stamp{}
+	}
 	return taken, nil
 }
 
@@ -127,13 +140,25 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
-		shown, err := s.hide(ctx)
+	}
+	if last.list == "" && err == nil {
+		var shown []string
+		shown, err = s.hide(ctx)
+		submodules = append(submodules, shown...)
 		if err != nil {
 			return taken, last, err
 		}
-		submodules = append(submodules, shown...)
 	}
+	early := make(chan string, 1)
+	go func() {
+		tree := ""
+		if last.list == "" { // mostly the folder is as its index has it
+			tree, _ = s.git.Text(ctx, nil, "write-tree", "--missing-ok") // a failure shows below
+		}
+		early <- tree
+	}()
 	seen, err := s.candidates(ctx)
+	made.tree = <-early
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
 	if err != nil {
@@ -150,8 +175,11 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if err := s.updateIndex(ctx, &seen); err != nil {
 		return taken, last, err
 	}
-	taken.Notes = seen.notes
-	if made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok"); err != nil {
+	taken.Notes, taken.again = seen.notes, seen.again
+	if made.tree == "" || len(seen.paths)+len(seen.beyond) > 0 {
+		made.tree, err = s.git.Text(ctx, nil, "write-tree", "--missing-ok")
+	}
+	if err != nil {
 		return taken, last, err
 	}
 	if made.tree == last.tree {
@@ -161,26 +189,38 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		}
 		return taken, last, s.name(ctx, last.list) // which may be all that was missing
 	}
-	if made, err = s.keep(ctx, last, made.tree, next); err == nil {
+	tree, counted := made.tree, make(chan error, 1)
+	go func() {
+		if last.list == "" {
+			counted <- nil
+			return
+		}
+		files, err := s.compare(ctx, last.tree, tree, nil)
+		taken.Summary = Sum(files)
+		counted <- err
+	}()
+	if made, err = s.keep(ctx, last, tree, next); err == nil {
 		err = s.name(ctx, made.list)
 	}
-	if err == nil && last.list != "" {
-		var files []File
-		files, err = s.compare(ctx, last.tree, made.tree, nil)
-		taken.Summary = Sum(files)
-	}
+	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
 }
 
 // keep writes a tree down as the last snapshot. Who is killed before it gets its name leaves a mark by which the
 // next one names it, and git removes nothing that is so young.
 func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
-	snapshots, err := s.snapshots(ctx)
-	if err != nil && last != (tip{}) { // else it is the first
-		return last, err
+	var snapshots []snapshot
+	switch last {
+	case tip{}: // it is the first
+	case s.known.last:
+		snapshots = s.known.snapshots
+	default:
+		if snapshots, err = s.snapshots(ctx); err != nil {
+			return last, err
+		}
 	}
 	as.id, as.made, as.tree = strconv.Itoa(len(snapshots)), time.Now().Unix(), tree
-	snapshots = append(snapshots, as)
+	snapshots = append(slices.Clip(snapshots), as)
 	made.tree = tree
 	if made.list, err = s.git.Text(ctx, listing(snapshots), "mktree", "-z", "--missing"); err != nil {
 		return last, err
@@ -189,6 +229,7 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
+	s.known.last, s.known.snapshots = made, snapshots
 	return made, nil
 }
 
@@ -247,6 +288,7 @@ type candidates struct {
 	paths  []string // in the work tree, as git has them
 	beyond []string // those that only a link leads to by now: they are gone
 	notes  []string // of what is left out
+	again  bool     // some of that failed
 	bytes  int64
 
 	real map[string]bool // folders that no link leads to
@@ -380,6 +422,7 @@ func (s *shots) sift(ctx context.Context, c *candidates, paths []string, most in
 	}
 	if len(paths) == 1 {
 		c.leaveOut(s, paths[0], err.Error())
+		c.again = true
 		return nil
 	}
 	half := len(paths) / 2

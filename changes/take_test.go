@@ -460,6 +460,30 @@ func TestOneAtATime(t *testing.T) {
 	f.start()
 }
 
+// A small folder is looked at without git, as soon as its files are old enough
+// for that.
+func TestNoGitForNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", "1\n").loop()
+		program := f.Store.git.Program
+		for end := time.Now().Add(time.Minute); ; {
+			f.Store.git.Program = "/nowhere"
+			_, err := f.Start(context.Background())
+			f.Store.git.Program = program
+			if err == nil {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatal(err)
+			}
+			f.start()
+		}
+		f.after(1, "a", "2\n")
+		f.changed(Range{0, 1}, "modified a +1 -1")
+	})
+}
+
 func TestWhichIDsFit(t *testing.T) {
 	for id, want := range map[string]bool{
 		"ralph-ca7igygdcr4i": true, "a": true, "A_b-9": true, strings.Repeat("x", 64): true,

@@ -161,6 +161,7 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}
+	s.seen = stamp{} // here it is git that has to look
 	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
 	}
