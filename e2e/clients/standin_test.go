@@ -61,7 +61,6 @@ func playAgent() error {
 	fmt.Println(`{"type":"session","version":3,"id":"stand-in","cwd":"/"}`)
 	if strings.Contains(string(prompt), endless) {
 		say("Working.")
-		fmt.Println(`{"type":"tool_execution_start","toolCallId":"t1","toolName":"bash","args":{"command":"make forever"}}`)
 		return workForEver()
 	}
 	if os.Getenv("RALPH_ITERATION") == "2" {
@@ -95,7 +94,7 @@ func say(text string) {
 	fmt.Printf(`{"type":"turn_end","message":%s}`+"\n", message)
 }
 
-// workForEver runs the tool. The process id tells that all is up.
+// workForEver runs the tool. The process id, and then the call, tell that all is up.
 func workForEver() error {
 	cmd := exec.Command(filepath.Join(filepath.Dir(os.Args[0]), tool))
 	if err := cmd.Start(); err != nil {
@@ -108,6 +107,7 @@ func workForEver() error {
 	if err := os.Rename("agent.pid.new", "agent.pid"); err != nil {
 		return err
 	}
+	fmt.Println(`{"type":"tool_execution_start","toolCallId":"t1","toolName":"bash","args":{"command":"make forever"}}`)
 	return cmd.Wait()
 }
 
