@@ -30,6 +30,7 @@ func (c *dialled) speaks(name string, argument any, want string) {
 
 // An editor without a plugin shows neither results nor refusals.
 func TestNoCommandIsSilent(t *testing.T) {
+	t.Parallel()
 	type none struct{}
 	forPrograms := []string{wire.CommandRead, wire.CommandOutline, wire.CommandFile, wire.CommandTool} // an editor's user doesn't call them
 	tried := map[string]bool{}
@@ -94,6 +95,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 
 // Who opted in shows answers itself, and whoever said no needs no refusal.
 func TestNobodyIsToldTwice(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	agent := agentThat(t, "never")
 	c := dial(t, optedIn, dir)
@@ -123,6 +125,7 @@ func TestNobodyIsToldTwice(t *testing.T) {
 
 // A client that doesn't know questions tells its user what happened.
 func TestWithoutQuestions(t *testing.T) {
+	t.Parallel()
 	c, dir, _ := reviewed(t, plain)
 	c.Answer("window/showMessageRequest", func(json.RawMessage) any {
 		return &lsptest.Error{Code: rpc.CodeMethodNotFound, Message: "what?"}

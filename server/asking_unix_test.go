@@ -28,9 +28,10 @@ import (
 func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	t.Helper()
 	bin := t.TempDir()
-	if err := os.Symlink(agentThat(t, "asks"), filepath.Join(bin, "claude")); err != nil {
+	if err := os.Symlink(os.Args[0], filepath.Join(bin, "claude")); err != nil {
 		t.Fatal(err)
 	}
+	t.Setenv(roleEnv, "asks")
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	dir = t.TempDir()
 	c = dial(t, permitted, dir)

@@ -73,6 +73,7 @@ func TestABadStateFileDoesNotHideTheOtherLoops(t *testing.T) {
 var startedAt = regexp.MustCompile(`"startedAt":"[^"]*"`)
 
 func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	finished(t, c, dir)

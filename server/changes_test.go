@@ -78,6 +78,7 @@ func same[T comparable](t *testing.T, what string, got []T, want ...T) {
 // A loop is reviewed in the morning: by an editor that was started anew, by the
 // loop's id and by its folder.
 func TestALoopIsReviewedAfterARestart(t *testing.T) {
+	t.Parallel()
 	for _, restart := range []string{optedIn, strings.Replace(optedIn, `"updates":true`, `"updates":false`, 1)} {
 		c, dir, id := reviewed(t, restart)
 		for _, loop := range []wire.LoopParams{{}, {LoopID: id}, {Folder: wire.FileURI(dir)}, {LoopID: id, Folder: wire.FileURI(dir)}} {
@@ -120,6 +121,7 @@ func TestALoopIsReviewedAfterARestart(t *testing.T) {
 }
 
 func TestAnUndoAndItsRedo(t *testing.T) {
+	t.Parallel()
 	c, dir, id := reviewed(t, optedIn)
 	log := filepath.Join(dir, "log.txt")
 	undo := func(p answers.UndoParams) answers.UndoResult {
@@ -160,6 +162,7 @@ func TestAnUndoAndItsRedo(t *testing.T) {
 
 // What is kept is so for all who look, until the loop changes it again.
 func TestWhatIsKeptStaysKept(t *testing.T) {
+	t.Parallel()
 	c, dir, _ := reviewed(t, optedIn)
 	keep := func(p answers.KeepParams) answers.KeepResult {
 		t.Helper()
@@ -208,6 +211,7 @@ func TestWhatIsKeptStaysKept(t *testing.T) {
 
 // While an agent works nothing is undone, and the offer pauses it.
 func TestNothingIsUndoneUnderAnAgentsHands(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	owner := dial(t, optedIn, dir)
 	owner.Must(owner.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits")}))
@@ -242,6 +246,7 @@ func TestNothingIsUndoneUnderAnAgentsHands(t *testing.T) {
 }
 
 func TestWhatCannotBeReviewed(t *testing.T) {
+	t.Parallel()
 	_, dir, id := reviewed(t, optedIn)
 	c := dial(t, strings.Replace(optedIn, `"version":2`, `"version":2,"trusted":true`, 1), dir)
 	empty := t.TempDir()
@@ -292,6 +297,7 @@ func TestWhatCannotBeReviewed(t *testing.T) {
 
 // A name with any bytes comes back as it went out.
 func TestANameWithAnyBytes(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	odd, quote := "caf\xe9 \"\\\n.txt", `"quoted"`
 	c := dial(t, optedIn, dir)

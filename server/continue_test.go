@@ -30,6 +30,7 @@ func leftByOthers(t *testing.T) (dir string) {
 }
 
 func TestALoopOfAnotherToolGoesOn(t *testing.T) {
+	t.Parallel()
 	t.Run("by command", func(t *testing.T) {
 		dir := leftByOthers(t)
 		c := dial(t, optedIn, dir)
@@ -56,6 +57,7 @@ func TestALoopOfAnotherToolGoesOn(t *testing.T) {
 
 // A loop whose limit is raised is verified as before.
 func TestALoopThatGoesOnIsStillVerified(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build X --completion-promise DONE --max-iterations 1", Verify: "exit 1", Choices: wire.Choices{Backend: agentThat(t, "promises")}}))
@@ -68,6 +70,7 @@ func TestALoopThatGoesOnIsStillVerified(t *testing.T) {
 
 // What is said when a loop goes on is told to its next run.
 func TestALoopThatGoesOnIsTold(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "promises"), "maxIterations": 1, "completionPromise": "DONE"}))

@@ -17,6 +17,7 @@ const patience = lsptest.Patience
 // TestConversations has each of them twice: with a server in this process and
 // with the program as editors start it.
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	program := buildProgram(t)
 	for _, c := range lsptest.ReadConversations(t, "testdata/conversations/*.txt") {
 		t.Run(c.Title, func(t *testing.T) {

@@ -57,6 +57,7 @@ func isAlone(l wire.LoopStatus) bool {
 
 // A loop that is detached is told as one of another process, and ended as such.
 func TestALoopGoesOnWithoutItsEditor(t *testing.T) {
+	t.Parallel()
 	for name, isKept := range map[string]bool{"kept from its start": true, "behind its iteration": false} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -90,6 +91,7 @@ func TestALoopGoesOnWithoutItsEditor(t *testing.T) {
 
 // Where nobody can go on, the loop is there to be resumed, and the user hears why.
 func TestALoopThatNobodyCanGoOnWith(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dialWith(t, Options{Keep: func(string, string, bool) error { return errors.New("no process to spare") }}, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "onClose": "keep"}))

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -28,6 +30,10 @@ const (
 	optedIn = `{"window":{"workDoneProgress":true,"showMessage":{"messageActionItem":{}}},"experimental":{"ralph":{"version":2,"updates":true}}}`
 	plain   = `{"window":{"workDoneProgress":true,"showMessage":{"messageActionItem":{}}}}`
 )
+
+// dialledIn are the folders of all. A server's end waits for its loops only so long, as its process ends them: here
+// they go on, and would write into folders that are being removed.
+var dialledIn sync.Map
 
 // dial starts a server, initialises it with these folders, and ends it with the test.
 func dial(t *testing.T, capabilities string, folders ...string) *dialled {
@@ -47,6 +53,12 @@ func dialWith(t *testing.T, o Options, capabilities string, folders ...string) *
 		in.Close()
 		out.Close()
 	}()
+	for _, dir := range folders {
+		_, _, isDriven, _ := loop.FolderStatus(dir)                                // by the test itself
+		if _, isKnown := dialledIn.LoadOrStore(dir, true); !isKnown && !isDriven { // the first editor's end is the last in a test
+			t.Cleanup(func() { awaitNobody(t, dir) })
+		}
+	}
 	t.Cleanup(c.hangUp)
 	c.Initialize(json.RawMessage(capabilities), folders...)
 	return c

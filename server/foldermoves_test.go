@@ -46,6 +46,7 @@ func TestALinkThatLeadsElsewhere(t *testing.T) {
 }
 
 func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	for range 4 {
 		dir := t.TempDir()
@@ -73,11 +74,13 @@ func awaitNobody(t *testing.T, dir string) {
 
 // The question is older than its answer: another client goes on with the loop.
 func TestAnOldAnswerDiscardsNoRunningLoop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	agent := agentThat(t, "never")
 	first := dial(t, optedIn, dir)
 	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "one", Choices: wire.Choices{Backend: agent}}))
 	first.hangUp()
+	awaitNobody(t, dir)
 	c, other := dial(t, plain, dir), dial(t, optedIn, dir)
 	asked, answered := make(chan struct{}), make(chan struct{})
 	c.Answer("window/showMessageRequest", func(params json.RawMessage) any {

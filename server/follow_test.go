@@ -94,6 +94,7 @@ func drivenBy(t *testing.T, role string) (owner *dialled, c *following) {
 }
 
 func TestALoopOfAnotherProcessIsFollowed(t *testing.T) {
+	t.Parallel()
 	_, c := drivenBy(t, "waits")
 	if err := os.WriteFile(filepath.Join(c.folder, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func TestAFollowedLoopIsTakenOver(t *testing.T) {
 	owner.hangUp()
 	c.until(`"_ralph/end"`)
 	c.status(c.folder, inState("interrupted"))
-	agentThat(t, "promises")
+	t.Setenv(roleEnv, "promises") // whatever its name
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	c.until(`"_ralph/end"`)
 	c.hasAll()
@@ -120,7 +121,7 @@ func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	owner, c := drivenBy(t, "never")
 	owner.hangUp()
 	c.until(`"_ralph/end"`)
-	agentThat(t, "promises")
+	t.Setenv(roleEnv, "promises") // whatever its name
 	other := dial(t, optedIn, c.folder)
 	other.status(c.folder, inState("interrupted"))
 	other.Must(other.Command(wire.CommandResume, map[string]any{"trust": true}))

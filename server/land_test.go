@@ -51,6 +51,7 @@ func click[T any](c *dialled, offers []wire.Command, title string) T {
 // The end of a loop in a worktree offers to land it. What is in the way is said, and
 // can be tried again.
 func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, _ := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	ended := c.status(path, inState("ended"))
@@ -77,6 +78,7 @@ func TestALoopLandsByWhatItsEndOffers(t *testing.T) {
 // What a loop did is read when its worktree is gone, from the folder where it was started. While
 // the worktree is there, it is a folder of its own.
 func TestALoopThatLandedIsInTheHistoryOfItsRepository(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, id := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	c.status(path, inState("ended"))
@@ -101,6 +103,7 @@ func TestALoopThatLandedIsInTheHistoryOfItsRepository(t *testing.T) {
 
 // Another process may have landed it, or the user has removed it.
 func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, _ := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	c.status(path, inState("ended"))
@@ -110,6 +113,7 @@ func TestALoopIsShownNoMoreWhenItsWorktreeIsGone(t *testing.T) {
 
 // A folder that the editor has open stays, and so does what is known of its loop.
 func TestALoopWhoseFolderIsOpenSaysThatItsWorktreeIsGone(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, _ := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	c.Notify("workspace/didChangeWorkspaceFolders", map[string]any{"event": map[string]any{"added": []any{map[string]any{"uri": tree.Path, "name": "x"}}, "removed": []any{}}})
@@ -121,6 +125,7 @@ func TestALoopWhoseFolderIsOpenSaysThatItsWorktreeIsGone(t *testing.T) {
 }
 
 func TestADiscardIsAQuestionFirst(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, id := inTree(t, optedIn)
 	path, _ := wire.PathOf(tree.Path)
 	question := result[answers.LandResult](c, c.Command(wire.CommandLand, wire.LandParams{LoopParams: wire.LoopParams{LoopID: id}, Discard: true}))
@@ -143,6 +148,7 @@ func TestADiscardIsAQuestionFirst(t *testing.T) {
 }
 
 func TestAPlainClientLandsAndIsAskedBeforeADiscard(t *testing.T) {
+	t.Parallel()
 	c, repo, tree, _ := inTree(t, plain)
 	path, _ := wire.PathOf(tree.Path)
 	c.answers(session.ActionLeave)

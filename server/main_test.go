@@ -2,11 +2,15 @@ package server
 
 import (
 	"bufio"
+	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -145,4 +149,20 @@ func writes() {
 	}
 }
 
-func TestMain(m *testing.M) { testhome.Main(m, roleEnv, roles) }
+func TestMain(m *testing.M) {
+	if role := filepath.Base(os.Args[0]); roles[role] != nil && os.Getenv(roleEnv) == "" {
+		os.Setenv(roleEnv, role)
+	}
+	_ = flag.Set("test.parallel", "8") // loops are waited for more than they compute
+	testhome.Main(m, roleEnv, roles)
+}
+
+// agentThat returns a name of the test binary by which it plays the role, as an agent.
+func agentThat(t *testing.T, role string) string {
+	t.Helper()
+	program := filepath.Join(os.Getenv("HOME"), role)
+	if err := os.Symlink(os.Args[0], program); err != nil && !errors.Is(err, fs.ErrExist) {
+		t.Fatal(err)
+	}
+	return program
+}

@@ -18,13 +18,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// agentThat makes the test binary, as an agent, play role, and returns its path.
-func agentThat(t *testing.T, role string) string {
-	t.Helper()
-	t.Setenv(roleEnv, role)
-	return os.Args[0]
-}
-
 // result decodes an answer that must be no error.
 func result[T any](c *dialled, m lsptest.Message) T {
 	c.t.Helper()
@@ -74,6 +67,7 @@ func TestALoopFromStartToPromise(t *testing.T) {
 }
 
 func TestRecentPrompts(t *testing.T) {
+	t.Parallel()
 	dir, other := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, dir, other)
 	for _, start := range []struct{ folder, prompt string }{{dir, "Build X"}, {other, "Build Y\nwell"}, {other, "Build X"}} {
@@ -152,6 +146,7 @@ func TestAnotherStartIsRefusedOrReplaces(t *testing.T) {
 }
 
 func TestAPlainClientIsAsked(t *testing.T) {
+	t.Parallel()
 	for choice, replaced := range map[string]bool{session.ActionCancelAndStart: true, session.ActionKeep: false, "": false} {
 		t.Run(choice, func(t *testing.T) {
 			dir := t.TempDir()
@@ -220,6 +215,7 @@ func TestALimitCanBeRaised(t *testing.T) {
 }
 
 func TestPauseSteerUpdateResume(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "waits")
@@ -245,6 +241,7 @@ func TestPauseSteerUpdateResume(t *testing.T) {
 }
 
 func TestFoldersComeAndGo(t *testing.T) {
+	t.Parallel()
 	one, two := t.TempDir(), t.TempDir()
 	c := dial(t, optedIn, one)
 	agent := agentThat(t, "never")
@@ -298,6 +295,7 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 }
 
 func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	agent := agentThat(t, "never")
@@ -351,6 +349,7 @@ func TestTheEditorGoesAway(t *testing.T) {
 }
 
 func TestThePromptIsTheOpenDocument(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "PROMPT.md")
 	if err := os.WriteFile(file, []byte("saved long ago"), 0o600); err != nil {
@@ -391,6 +390,7 @@ func TestLensesFollowTheLoop(t *testing.T) {
 
 // What a person types is read here, for a loop of ours, at a limit, and of another process.
 func TestLimitsAsTheyAreTyped(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	said := func(c *dialled, command, text, want string) {
@@ -418,6 +418,7 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 }
 
 func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "echoes")
 	for range 10 {
 		dir := t.TempDir()
@@ -434,6 +435,7 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 
 // What can't go on is refused, and nothing is started or lost.
 func TestResumeThatCannotGoOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))

@@ -101,6 +101,7 @@ func TestALoopIsNamedByItsIdAndItsFolder(t *testing.T) {
 // A word for a loop whose owner is about to leave it is answered when that has left: an
 // editor that is opened again at once resumes a loop that the old one's sidecar still has.
 func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	m, _ := askedManager(t, dir)
 	if _, err := m.starter.start(t.Context(), wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agentThat(t, "deaf")}}); err != nil {

@@ -113,12 +113,14 @@ var isTrue = map[loop.Remedy]func(c *dialled, dir string, offer wire.Command, an
 
 // Each offer is a command that does what it says in the state in which it is made.
 func TestOffersDoWhatTheySay(t *testing.T) {
+	t.Parallel()
 	for _, ending := range loop.Endings() {
 		if ending.Reason == loop.StopOnce { // it is left as one that was interrupted, and nothing says otherwise
 			continue
 		}
 		for i, remedy := range ending.Remedies {
 			t.Run(string(ending.Reason)+"/"+string(remedy), func(t *testing.T) {
+				t.Parallel()
 				dir := t.TempDir()
 				endBy := endsBy[ending.Reason]
 				if ending.State.Left() {
@@ -144,6 +146,7 @@ func TestOffersDoWhatTheySay(t *testing.T) {
 
 // A late answer ends no loop that somebody goes on with by now.
 func TestALateDiscardTouchesNoLoopThatRuns(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := left(loop.StopInterrupted)(t, dir)
 	offers := c.status(dir, inState("interrupted")).Offers
@@ -160,6 +163,7 @@ func TestALateDiscardTouchesNoLoopThatRuns(t *testing.T) {
 // Whoever cancels a loop that has just ended by itself doesn't want it to go on: it is out of its
 // folder at once, or a moment later.
 func TestACancelOfALoopThatHasJustEnded(t *testing.T) {
+	t.Parallel()
 	for range 5 {
 		dir := t.TempDir()
 		c := ended("echoes", limits.Message{MaxIterations: new(1)})(t, dir)

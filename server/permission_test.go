@@ -142,6 +142,7 @@ func heardOf(c *dialled, method, text string) (n int) {
 }
 
 func TestAClientIsAskedWhatAnAgentWaitsFor(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct{ answer, want string }{
 		"once":               {`{"answer":"once"}`, `"id":"q1","answer":{"kind":"once"`},
 		"denied, with words": {`{"answer":"deny","text":"not that"}`, `"kind":"deny","text":"not that"`},

@@ -43,8 +43,8 @@ func TestADryRunSaysWhatWillRun(t *testing.T) {
 	got := c.dryRun(map[string]any{"text": "Build X\nand say <promise>DONE</promise> --max-cost 0,5", "backend": agentThat(t, "never"), "until": "make test",
 		"settings": map[string]any{"maxDurationMs": 3600000, "args": []string{"--fast"}}})
 	for label, want := range map[string]string{
-		"Agent": wire.OneLine(os.Args[0]), "Model": "the agent's own choice", "Arguments": "--fast (from your editor's settings)",
-		"Permissions": filepath.Base(os.Args[0]) + " may do whatever it does by itself: ralph-lsp doesn't know it",
+		"Agent": wire.OneLine(agentThat(t, "never")), "Model": "the agent's own choice", "Arguments": "--fast (from your editor's settings)",
+		"Permissions": "never may do whatever it does by itself: ralph-lsp doesn't know it",
 		"Limits":      "7 iterations (from the folder's ralph.toml) · $0.50 · 1h of running (from your editor's settings) · 10m of silence · 5 failures in a row · 5 iterations without progress · 3 runs of unknown cost",
 		"Promise":     "DONE (from the prompt)", "Verified by": "make test, which ends the loop as soon as it passes", "Folder": dir,
 		"Prompt": "39 bytes · Build X and say <promise>DONE</promise>",
@@ -53,7 +53,7 @@ func TestADryRunSaysWhatWillRun(t *testing.T) {
 			t.Errorf("%s: %q, want %q", label, text, want)
 		}
 	}
-	if want := wire.OneLine(os.Args[0]) + " · at most 7 iterations, $0.50"; got.Text != want || len(got.Problems) != 0 {
+	if want := wire.OneLine(agentThat(t, "never")) + " · at most 7 iterations, $0.50"; got.Text != want || len(got.Problems) != 0 {
 		t.Errorf("%q %+v, want %q", got.Text, got.Problems, want)
 	}
 	if after := filesBelow(t, dir); !slices.Equal(before, after) {

@@ -63,6 +63,7 @@ const failsOnce = `if [ -e begun ]; then until [ -e go ]; do sleep 0.01; done; e
 echo 'shop.go:3:5: undefined: x'; echo './shop.go:9: missing return'; echo '../other.go:1: y'; echo 'gone.go:1: z'; echo 'ralph.toml:1: no'; exit 1`
 
 func TestWhatACheckFoundIsShownInAnyEditor(t *testing.T) {
+	t.Parallel()
 	for name, capabilities := range map[string]string{"plain": plain, "with a plugin": optedIn} {
 		t.Run(name, func(t *testing.T) {
 			above := t.TempDir()
@@ -84,6 +85,7 @@ func TestWhatACheckFoundIsShownInAnyEditor(t *testing.T) {
 }
 
 func TestWhatTheLastCheckFoundStaysUntilTheLoopIsGone(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := filepath.Join(dir, "shop.go")
 	writeFile(t, file, "\n")

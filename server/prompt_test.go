@@ -12,6 +12,7 @@ import (
 
 // A URI may be spelled in several ways; what is open is open under all of them.
 func TestAnUnsavedPromptCountsHoweverItsURIIsSpelled(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	for _, name := range []string{"plain", "at@x", "plus+x", "sp ace", "par(x)", "é", "a=b", "comma,x", "tilde~"} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +111,7 @@ func TestAPlainClientSeesWhatADryRunFinds(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, plain, dir)
 	c.dryRun(map[string]any{"prompt": "Build X", "backend": agentThat(t, "never"), "maxIterations": 7, "completionPromise": "DONE"})
-	shown := c.Hears("window/showMessage", "Ralph: would run "+wire.OneLine(os.Args[0]))
+	shown := c.Hears("window/showMessage", "Ralph: would run "+wire.OneLine(agentThat(t, "never")))
 	for _, part := range []string{"Limits: 7 iterations · 4h of running", "Promise: DONE", "Prompt: 7 bytes · Build X", `"type":3`} {
 		if !strings.Contains(string(shown.Params), part) {
 			t.Errorf("%s isn't in %s", part, shown.Params)

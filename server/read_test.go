@@ -80,6 +80,7 @@ func TestALoopIsReadAsItWasLive(t *testing.T) {
 // TestALogInParts reads the parts of a log, and what comes behind, of a loop
 // that has just run here and of one that is kept.
 func TestALogInParts(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	ran := dial(t, optedIn, dir)
 	id := wire.LoopParams{LoopID: finished(t, ran, dir)}
@@ -108,6 +109,7 @@ func TestALogInParts(t *testing.T) {
 
 // TestAnotherServerReadsOn has cursors of a server that is gone.
 func TestAnotherServerReadsOn(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	first := dial(t, optedIn, dir)
 	id := finished(t, first, dir)
@@ -151,6 +153,7 @@ func TestARunningLoopIsRead(t *testing.T) {
 
 // TestACursorOfAnotherLog isn't an error: the log begins anew.
 func TestACursorOfAnotherLog(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	id := finished(t, c, dir)

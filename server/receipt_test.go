@@ -15,6 +15,7 @@ import (
 
 // A receipt that another process reads is that of who drove the loop.
 func TestAReceiptIsTheSameFromTheHistory(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		agent string
 		start map[string]any

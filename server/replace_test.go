@@ -126,6 +126,7 @@ func TestALateDiscardLeavesALoopThatAnotherProcessTookOver(t *testing.T) {
 }
 
 func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	for name, settle := range map[string]func(t *testing.T, m *manager, dir string){
 		"resumed": func(t *testing.T, m *manager, _ string) {
@@ -151,6 +152,7 @@ func TestAQuestionThatIsMootIsWithdrawn(t *testing.T) {
 }
 
 func TestAClientHearsThatAQuestionIsMoot(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	dir := leftBehind(t, loopstate.State{Backend: agent})
 	c := dial(t, plain, dir)

@@ -34,6 +34,7 @@ func (c *dialled) lens(uri, title string) wire.Command {
 // Any LSP client reviews a loop that is over, undoes an iteration and takes that
 // back, by what stands at its prompt.
 func TestAnyClientReviewsAndUndoes(t *testing.T) {
+	t.Parallel()
 	c, dir, _ := reviewed(t, plain)
 	log := filepath.Join(dir, "log.txt")
 	uri := wire.FileURI(filepath.Join(dir, "PROMPT.md"))
@@ -98,6 +99,7 @@ func TestAnyClientReviewsAndUndoes(t *testing.T) {
 
 // The status says how much a loop changed: of ours, and of another process'.
 func TestTheStatusSaysWhatChanged(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	owner, other := dial(t, optedIn, dir), dial(t, optedIn, dir)
 	owner.Must(owner.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "writesOnce")}))
@@ -128,6 +130,7 @@ func TestAnotherServerReviewsALoopAtWork(t *testing.T) {
 
 // Snapshots that went away while the editor was open are told as such.
 func TestSnapshotsThatWentAway(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	writeFile(t, filepath.Join(dir, "log.txt"), "begun\n")
 	if out, err := exec.Command("git", "-C", dir, "init", "-q", "--template=").CombinedOutput(); err != nil {

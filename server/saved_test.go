@@ -15,6 +15,7 @@ import (
 
 // What this editor's user saves counts while an agent works; what anybody else writes there is asked about.
 func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Build it", Choices: wire.Choices{

@@ -64,6 +64,7 @@ func TestTextsThatAreCommands(t *testing.T) {
 }
 
 func TestAPromptFileIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")

@@ -20,6 +20,7 @@ import (
 )
 
 func TestALoopThatFailedStaysFailed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "fails")
@@ -59,6 +60,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 }
 
 func TestADiscardedLoopHasEnded(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "fail --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}))
@@ -72,6 +74,7 @@ func TestADiscardedLoopHasEnded(t *testing.T) {
 }
 
 func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	m, ed := askedManager(t, dir)
 	if _, err := m.starter.start(t.Context(), wire.StartParams{Text: "x --max-failures 1", Choices: wire.Choices{Backend: agentThat(t, "fails")}}); err != nil {
@@ -103,6 +106,7 @@ func TestAPlainClientIsAskedAboutAFailedLoop(t *testing.T) {
 
 // A loop is called by its prompt's beginning wherever it is told of, also once it is over.
 func TestALoopHasOneName(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
 	for _, prompt := range []string{"Mend the parser,\nand test it", "Build X"} {

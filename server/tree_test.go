@@ -23,6 +23,7 @@ func repository(t *testing.T) (dir string) {
 }
 
 func TestALoopInAWorktree(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	tree := filepath.Join(filepath.Dir(dir), "app.worktrees", "build-x")
 	writeFile(t, filepath.Join(dir, "ralph.toml"), "[worktree]\nsetup = [\"echo prepared\"]\n")
@@ -80,6 +81,7 @@ func TestASetupThatFailsStartsNothing(t *testing.T) {
 
 // A loop in a worktree of a folder that the editor closes is interrupted, as in the folder itself.
 func TestAClosedFolderTakesItsTreesWithIt(t *testing.T) {
+	t.Parallel()
 	dir := repository(t)
 	tree := dir + ".worktrees/x"
 	c := dial(t, optedIn, dir)

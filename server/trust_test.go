@@ -164,6 +164,7 @@ func leftBehind(t *testing.T, state loopstate.State) (dir string) {
 }
 
 func TestAStateFileAloneRunsNothing(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	for name, state := range map[string]loopstate.State{
 		"a program": {Backend: agent},
@@ -188,6 +189,7 @@ func TestAStateFileAloneRunsNothing(t *testing.T) {
 // Both the configuration and the state file want to run something: each is
 // asked about, and one no is enough.
 func TestAPlainClientIsAskedForEachFile(t *testing.T) {
+	t.Parallel()
 	for answer, questions := range map[string]int{session.ActionTrust: 2, session.ActionDont: 1} {
 		t.Run(answer, func(t *testing.T) {
 			dir := leftBehind(t, loopstate.State{Backend: agentThat(t, "never")})
@@ -213,6 +215,7 @@ func TestAPlainClientIsAskedForEachFile(t *testing.T) {
 }
 
 func TestAnInterruptedLoopGoesOnWithTheProgramOfATrustedFolder(t *testing.T) {
+	t.Parallel()
 	agent := agentThat(t, "never")
 	dir := leftBehind(t, loopstate.State{Backend: "mine"})
 	if err := os.WriteFile(filepath.Join(dir, config.Name), []byte(own(agent)), 0o600); err != nil {
@@ -332,6 +335,7 @@ func TestAStateFileThatWasPlantedLiftsNoLimit(t *testing.T) {
 	c.Hears("ralph/update", "max_iterations = 0 is not taken, 50 counts (give --max-iterations to change it), max_cost_usd = 0 is not taken, 2 counts")
 	c.Must(c.Command("ralph.loop.update", map[string]any{"maxIterations": 500}))
 	c.hangUp()
+	awaitNobody(t, dir)
 	again := dial(t, optedIn, dir) // by now it's the user's own
 	again.Must(again.Command(wire.CommandResume, map[string]any{}))
 	if got := again.status(dir, inState("running")); got.MaxIterations != 500 {

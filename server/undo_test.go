@@ -19,6 +19,7 @@ func (c *dialled) answers(choice string) {
 
 // A client without a plugin is asked before an undo, and says what it came to.
 func TestAPlainClientIsAskedBeforeAnUndo(t *testing.T) {
+	t.Parallel()
 	c, dir, _ := reviewed(t, plain)
 	log := filepath.Join(dir, "log.txt")
 	const whole = "begun\nline 1\nline 2\n"
@@ -69,6 +70,7 @@ func paused(t *testing.T) (c *dialled, dir string) {
 // A question that nobody has answered is withdrawn when an iteration begins, in
 // this process or in another one, and a late answer does nothing.
 func TestAnUndoIsNotAskedForWhenAnIterationBegins(t *testing.T) {
+	t.Parallel()
 	for _, where := range []string{"here", "elsewhere"} {
 		t.Run(where, func(t *testing.T) {
 			owner, dir := paused(t)
@@ -107,6 +109,7 @@ func TestAPlainClientIsAskedToPauseBeforeAnUndo(t *testing.T) {
 
 // What both changed in the same place is merged where the user wants it.
 func TestAFileThatBothChangedIsMerged(t *testing.T) {
+	t.Parallel()
 	c, dir, _ := reviewed(t, optedIn)
 	log := filepath.Join(dir, "log.txt")
 	writeFile(t, log, "begun\nline 1\nline zwei\n")
