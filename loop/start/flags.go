@@ -108,7 +108,7 @@ var ownFlags = []Flag{
 		Usage: "the `NAME` of an agent in a markdown file; see ralph-lsp agents"},
 	{Name: "chain", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
 		Usage: "the `NAMES` of agents, one after the other; as in scout,planner,worker"},
-	{Name: "parallel", Group: AboutAgent, Uses: toRun | toName, Alone: true, at: func(o *Options) any { return &o.Steps },
+	{Name: "parallel", Group: AboutAgent, Uses: toRun | toName, Alone: true, Seldom: true, at: func(o *Options) any { return &o.Steps },
 		Usage: "the `NAMES` of agents, side by side; they only read"},
 
 	{Name: "verify", Group: AboutEnd, Uses: toRun, Alone: true, at: func(o *Options) any { return &o.Check.Verify },
