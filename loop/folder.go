@@ -121,7 +121,7 @@ func StatusOf(s loopstate.State, path, folder string, owned bool) Status {
 		LoopID: s.LoopID, Folder: folder, State: StateRunning, Iteration: s.Iteration, Limits: s.Limits(),
 		Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: HatOf(s), StartedAt: s.StartedAt, Spent: s.Elapsed, Elapsed: s.Elapsed,
 		Session: stream.SessionStart{Backend: s.Backend, Model: s.Model}, StateFile: path,
-		SessionFile: s.SessionFile, Standing: s.Standing, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
+		SessionFile: s.SessionFile, Standing: s.Standing, Notes: s.Notes, Refuted: s.InARow.Refuted, NoProgress: s.InARow.NoProgress,
 		Hats: s.HatCosts.WithRuns(s.Queue.Runs), Sandbox: WallsOf(s),
 	}
 	if s.Checking { // the last one is to be verified

@@ -131,6 +131,7 @@ type Status struct {
 	Agents        AtWork         // that work for the loop's own, or one step after the other
 	Retry         *RetryStatus   // nil: not waiting, or for the user
 	Questions     []ask.Question // that wait for the user, oldest first
+	Notes         string         // the file in which its runs leave word for later ones
 	Standing      []string       // what each run is told, until the user takes it back
 	Allowed       []string       // rules that the user has allowed for as long as the loop lasts
 	LastSign      time.Time      // of the running agent; zero while it waits or a tool runs

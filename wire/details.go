@@ -29,6 +29,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
 	add("Guidance", standingText(s.Standing))
+	add("Notes", Sentence(s.Notes))
 	add("Allowed", JoinFacts(s.Allowed...))
 	add("Cost", l.CostText)
 	add("Hats", hatsText(s.Hats, true))

@@ -17,6 +17,7 @@ From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands
   ralph-lsp watch | top                     what the loop does | all loops at once
   ralph-lsp steer "Leave the parser alone"  tell the agent something
+  ralph-lsp note "Tests need LANG=C"        leave word for later runs (run --notes FILE)
   ralph-lsp answer                          what an agent asks (permissions = "ask")
   ralph-lsp update --max-iterations 100     change limits or the promise
   ralph-lsp pause | resume | next           stop after this run | go on | end this run

@@ -107,8 +107,7 @@ these are just a prompt.`,
 	f.BoolVar(&goOn, "continue", false, "go on with the folder's unfinished loop")
 	f.BoolVar(&flags.replace, "replace", false, "discard the folder's loop unasked; it is cancelled if it runs")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would run; nothing starts, and the exit code is 1 if it couldn't")
-	start.AboutAgent.In(f, false, "continue")
-	start.AboutAgent.In(f, true, "replace", "once", "lease") // a start that is refused names the first
+	start.AboutAgent.In(f, true, "continue", "replace", "once", "lease") // resume is the first; a start that is refused names the second
 	start.AboutShown.In(f, false, "dry-run")
 	return cmd
 }

@@ -21,6 +21,7 @@ type Said struct {
 	Permissions string `json:"permissions,omitempty"`
 	AskTimeout  *Span  `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
 	Sandbox     string `json:"sandbox,omitempty"`
+	Notes       string `json:"notes,omitempty"`    // a file in the folder, which runs add to and are told
 	OnClose     string `json:"onClose,omitempty"`  // what becomes of the loop without its window
 	Instruct    *bool  `json:"instruct,omitempty"` // the agent is told of the loop and its rules
 }
@@ -134,6 +135,13 @@ var table = []Setting{
 		Doc:   "Whether each run is told its iteration, the limit and how to finish.",
 		Group: AboutAgent, Yields: Never, Kept: Kept{Key: "quiet", Means: "false", Doc: "`true` keeps the loop's rules from the agent."},
 		field: yesNo(func(s *Said) **bool { return &s.Instruct }),
+	}, {
+		Key: "notes", Wire: "notes", Label: "Notes", Samples: []string{"notes.md"}, Seldom: true,
+		Flags: []Flag{{Name: "notes", Usage: "let runs leave word for later ones in `FILE`, by ralph-lsp note; it is in the folder"}},
+		Doc:   "A file in the folder in which runs leave word for later ones, by `ralph-lsp note`. Each run is told its newest lines.",
+		Group: AboutAgent, Yields: Always, NoFleet: "a worker's checkout keeps no notes",
+		Kept:  Kept{Key: "notes", Doc: "The file in which runs leave word for later ones."},
+		field: word(func(s *Said) *string { return &s.Notes }),
 	}, {
 		Key: "sandbox.mode", Wire: "sandbox", Values: []string{Off, SandboxWorkspace}, Default: Off,
 		Flags:  []Flag{{Name: "sandbox", Usage: "walls, so that it writes only the folder; workspace lets it write the folder and little else, off what you may (see docs/SANDBOX.md)"}},

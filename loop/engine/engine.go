@@ -248,6 +248,9 @@ func (l *Loop) claim() (setup.Run, error) {
 	l.learn(state)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
+	if run.Notes, err = l.cfg.NotesFor(l.scope.TempDir); err != nil {
+		l.warn([]string{"the notes can't be read: " + err.Error()})
+	}
 	run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.change(func(p *progress.State) {
 		p.Skip = false

@@ -17,7 +17,7 @@ import (
 // while the loop prepares that.
 func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
-	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
+	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Begin(l.id, options, l.diagnoseBefore, func() {
 		if !l.cfg.Once { // the next loop tries again
 			_ = history.Prune(l.cfg.History, l.cfg.Folder, func(s history.Stored) bool { return loop.Needs(s.Folder, s.Loop.LoopID) })

@@ -33,7 +33,7 @@ func (p *State) Learn(s loopstate.State, valid bool) (n News) {
 	if n.Promise != st.Promise {
 		p.Promises.Missed = nil // what is missed now is another one
 	}
-	st.Limits, st.Promise, st.Title, st.Standing = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing
+	st.Limits, st.Promise, st.Title, st.Standing, st.Notes = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing, s.Notes
 	retry := st.State == loop.StateWaiting && p.WaitNoted && !s.ResumeAt.After(time.Now())
 	n.Wake = n.Changed || retry || p.Paused == s.Active
 	p.RetryNow = p.RetryNow || retry

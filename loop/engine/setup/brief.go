@@ -6,9 +6,12 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/notes"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -25,6 +28,7 @@ type Run struct {
 	Refutation string
 	Task       string // what of the loop's plan it is to do
 	TaskID     string
+	Notes      string // what runs before left for this one, in words
 	Missed     string // what the run before said in a way that doesn't count
 	// Circles say that the loop turns in them; "" when it doesn't.
 	Circles string
@@ -93,12 +97,26 @@ var plainPath = regexp.MustCompile(`^[\w./+-]+$`)
 
 // EmitCommand is how the agent of a run calls hats.Emit; "" where it might not be allowed to.
 // Its program is kept in dir where an update has taken it away.
-func (c Config) EmitCommand(dir string) string {
+func (c Config) EmitCommand(dir string) string { return c.ownCommand(dir, "emit") }
+
+func (c Config) ownCommand(dir, name string) string {
 	self, err := paths.Program(dir)
 	if err != nil || !plainPath.MatchString(self) || !c.Backend.RunsAnything(c.Args) {
 		return ""
 	}
-	return self + " emit"
+	return self + " " + name
+}
+
+// NotesFor tells a run what those before it left; "" where the loop has no notes.
+func (c Config) NotesFor(dir string) (string, error) {
+	if c.Said.Notes == "" {
+		return "", nil
+	}
+	text, err := notes.Read(c.Folder, c.Said.Notes, notes.MaxTold)
+	if err != nil {
+		return "", err
+	}
+	return rules.Notes(stream.Plain(text), c.ownCommand(dir, "note -C "+tell.ShellWord(c.Folder)), c.Said.Notes), nil
 }
 
 // Completion is what ends the loop after a run that was given a prompt.

@@ -3,6 +3,8 @@ package setup
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -35,10 +37,23 @@ func (c *Config) Check() error {
 	if err := errors.Join(c.Limits.Check(), c.Verify.Validate()); err != nil {
 		return err
 	}
-	if err := cmp.Or(c.CheckReading(), c.FindAgents()); err != nil {
+	if err := cmp.Or(c.CheckReading(), c.FindAgents(), c.checkNotes()); err != nil {
 		return err
 	}
 	return cmp.Or(c.FindCheck(), c.FindReviewer(), c.checkPlan())
+}
+
+// checkNotes says why the loop can't have its notes where they are to be.
+func (c *Config) checkNotes() error {
+	switch name := filepath.ToSlash(filepath.Clean(c.Said.Notes)); {
+	case c.Said.Notes == "":
+		return nil
+	case !filepath.IsLocal(name) || name == ".":
+		return fmt.Errorf("the notes %q aren't a file in the folder; name one there, such as notes.md", c.Said.Notes)
+	case c.Sandbox.IsOn() && strings.HasPrefix(name, ".pi/"):
+		return fmt.Errorf("behind walls no run writes the notes %s, as .pi is read-only there; name another file, such as notes.md", name)
+	}
+	return nil
 }
 
 // FindCheck looks for the programs of the check.

@@ -48,7 +48,7 @@ func (c Config) rulesFor(run Run) (parts []string) {
 
 // saidTo is what a run is told because of those before it.
 func saidTo(run Run) (parts []string) {
-	for _, said := range []string{run.Missed, run.Refutation} {
+	for _, said := range []string{run.Notes, run.Missed, run.Refutation} {
 		if said != "" {
 			parts = append(parts, said)
 		}

@@ -116,8 +116,11 @@ func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()
 }
 
 // OwnFiles are what the loop itself writes in its folder, as the beginnings of paths.
-func OwnFiles(folder, session, recordDir, loopID string) []string {
+func OwnFiles(folder, session, recordDir, loopID, notes string) []string {
 	own := loopstate.OwnFiles()
+	if notes != "" && filepath.IsLocal(notes) {
+		own = append(own, filepath.ToSlash(filepath.Clean(notes)))
+	}
 	if dir := within(folder, filepath.Dir(session)); session != "" && dir != "." && dir != "" {
 		own = append(own, dir+"/")
 	}
