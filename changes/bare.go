@@ -59,7 +59,7 @@ func (b *Bare) State() (State, error) {
 			return err
 		case err != nil || name == "":
 			return nil // nobody may read it, or it is gone
-		case b.book.skips(name), b.book.skips(name + "/"), entry.Name() == ".git":
+		case b.book.skips(name), entry.Name() == ".git":
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

@@ -108,7 +108,7 @@ func (b book) prefix() string {
 // skips says whether a path in the folder is nobody's work.
 func (b book) skips(path string) bool {
 	for _, beginning := range b.Skip {
-		if strings.HasPrefix(path, beginning) {
+		if strings.HasPrefix(path+"/", beginning) { // "notes/" is a file of that name, too
 			return true
 		}
 	}

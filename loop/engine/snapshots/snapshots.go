@@ -119,7 +119,7 @@ func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()
 func OwnFiles(folder, session, recordDir, loopID, notes string) []string {
 	own := loopstate.OwnFiles()
 	if notes != "" && filepath.IsLocal(notes) {
-		own = append(own, filepath.ToSlash(filepath.Clean(notes)))
+		own = append(own, filepath.ToSlash(filepath.Clean(notes))+"/")
 	}
 	if dir := within(folder, filepath.Dir(session)); session != "" && dir != "." && dir != "" {
 		own = append(own, dir+"/")
