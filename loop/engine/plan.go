@@ -71,7 +71,7 @@ func (l *checks) giveTask(run *setup.Run) {
 		return
 	}
 	it, _ := l.plan.Next()
-	run.TaskID, run.Task = it.ID, rules.Task(l.plan, it, it.Verify != "" && l.isAccepted(it.Verify))
+	run.TaskID, run.TaskText, run.Task = it.ID, it.Text, rules.Task(l.plan, it, it.Verify != "" && l.isAccepted(it.Verify))
 	if role, ok := l.cfg.Role(it.Agent); ok && !l.cfg.HandsOver() {
 		run.Turn.Hat = role.Hat
 	} else if it.Agent != "" {
@@ -116,7 +116,9 @@ func (l *checks) promiseOfPlan(r *judge.Report) {
 	var passed int
 	if l.look(func(p *progress.State) { passed = len(p.Tasks.Passed) }); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
-		r.Guards = l.snapshots.GuardsText(verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}, l.cfg.CheckFile)
+		if r.Guards = l.snapshots.GuardsText(verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}, l.cfg.CheckFile); r.Guards != "" && passed < len(l.plan.Tasks()) {
+			r.Guards += fmt.Sprintf(", for %d of %s", passed, tasks)
+		}
 	}
 }
 

@@ -248,6 +248,8 @@ func (p preview) promise() string {
 		return p.from(wire.OneLine(p.cfg.Promise), "completionPromise")
 	case p.cfg.Verify.When == verify.OnUntil:
 		return "none is needed"
+	case p.cfg.Said.Plan != "":
+		return wire.Sentence("none is needed when " + p.cfg.PlanGoal())
 	}
 	return "none: the agent ends with the line " + promises.DefaultWord
 }
@@ -260,5 +262,8 @@ func (p preview) verified() string {
 		}
 		return p.from(text, start.GateSource(g))
 	})
+	if by == "" && p.cfg.Said.Plan != "" {
+		return "nothing but the checks that tasks have"
+	}
 	return cmp.Or(by, "nothing: the agent's word counts"+wire.SuggestionText(p.cfg.Suggested))
 }
