@@ -47,6 +47,7 @@ type event struct {
 	Iteration  int             `json:"iteration"`
 	Most       int             `json:"maxIterations"`
 	Hat        string          `json:"hat"`
+	Task       string          `json:"task"`
 	Verify     string          `json:"verify"`
 	Until      string          `json:"until"`
 	Gate       string          `json:"gate"`
@@ -281,8 +282,10 @@ func (s *session) showIteration(e event, data json.RawMessage) {
 	s.view.iteration, s.view.most, s.view.verified = e.Iteration, e.Most, "pending"
 	heading := "iteration " + s.view.number()
 	s.mu.Unlock()
-	if e.Hat != "" {
-		heading += " · " + e.Hat
+	for _, fact := range []string{e.Hat, e.Task} {
+		if fact != "" {
+			heading += " · " + fact
+		}
 	}
 	s.tell("── "+heading+" ──", data)
 	s.plan("in_progress")

@@ -36,6 +36,7 @@ type IterationStart struct {
 	MaxIterations int    `json:"maxIterations,omitempty"`
 	Hat           string `json:"hat,omitempty"`
 	Topic         string `json:"topic,omitempty"`
+	Task          string `json:"task,omitempty"`
 }
 
 // IterationEnd closes an iteration.

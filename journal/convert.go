@@ -42,7 +42,7 @@ func (c *converter) HandleRecord(r history.Record) {
 	case history.IterationStart:
 		c.lines.seal()
 		c.lines.iteration = max(r.Iteration, 0)
-		c.lines.add(c.projector.Loop(loop.IterationStart{Iteration: c.lines.iteration, MaxIterations: max(r.MaxIterations, 0), Hat: r.Hat, Topic: r.Topic}))
+		c.lines.add(c.projector.Loop(loop.IterationStart{Iteration: c.lines.iteration, MaxIterations: max(r.MaxIterations, 0), Hat: r.Hat, Topic: r.Topic, Task: r.Task}))
 	case history.IterationEnd:
 		c.lines.add(c.projector.Loop(loop.IterationEnd{
 			Iteration: max(r.Iteration, 0), Hat: r.Hat, Outcome: loop.Outcome(stream.Plain(r.Outcome)), Error: r.Error, Cost: r.Cost, Tokens: history.TokensOf(r.Tokens),

@@ -82,7 +82,7 @@ func (k *kept) handleLoop(e loop.Event) {
 	case loop.Told:
 		k.writer.HandleRecord(history.Input{Kind: history.InputAgent, Text: e.Text})
 	case loop.IterationStart:
-		k.writer.HandleRecord(history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: e.Hat, Topic: e.Topic})
+		k.writer.HandleRecord(history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: e.Hat, Topic: e.Topic, Task: e.Task})
 	case loop.IterationEnd:
 		k.writer.HandleRecord(history.IterationEnd{
 			Iteration: e.Iteration, Hat: e.Hat, Outcome: string(e.Outcome), Error: e.Error, Cost: e.Cost, Tokens: e.Tokens,

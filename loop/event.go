@@ -37,6 +37,7 @@ type IterationStart struct {
 	Spent         stream.Cost // by the iterations before; unknown of one that is read back
 	Hat           string      // that it wears, where hats hand over; else ""
 	Topic         string      // what woke the hat: "plan.ready from planner"
+	Task          string      // that it is to do, of the loop's plan; its first line
 }
 
 // Outcome is how an iteration went.

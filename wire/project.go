@@ -98,8 +98,8 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = CostOf(e.Spent)
 		}
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic),
-			Facts: JoinFacts(ofMax(e), HatText(e)), Said: Info(IterationText(e))}
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Task: OneLine(e.Task),
+			Facts: JoinFacts(ofMax(e), HatText(e), OneLine(e.Task)), Said: Info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
 		return iterationEnd(e)
@@ -160,7 +160,7 @@ func ResultOf(r stream.Result) Iteration {
 func StatusOf(s loop.Status, owned bool) LoopStatus {
 	out := LoopStatus{
 		LoopID: s.LoopID, Folder: FileURI(s.Folder), Worktree: worktreeOf(s.Worktree), State: string(s.State),
-		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: tasksOf(s),
+		Iteration: s.Iteration, MaxIterations: s.Limits.MaxIterations, Tasks: TasksOf(s),
 		StartedAt: history.TimeOf(s.StartedAt), IterationStartedAt: history.TimeOf(s.IterationStartedAt), SilentSince: history.TimeOf(s.SilentSince()), Hat: stream.Plain(s.Hat), Refuted: s.Refuted, Unpriced: s.Unpriced, OverBudget: stream.Plain(s.OverBudget), Unchecked: stream.Plain(s.Unchecked),
 		Cost: projectCost(s), Time: TimeStatus{s.Spent.Milliseconds(), s.Limits.MaxDuration.Milliseconds()}, StopReason: string(s.StopReason), Error: stream.Plain(s.Error), EndedAt: history.TimeOf(s.EndedAt), Owned: owned,
 	}

@@ -87,6 +87,8 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"_ralph/topic","topic":"build.done","payload":"tests: pass","text":"build.done: tests: pass","class":"info"}`},
 		{"iteration under a hat begins", loop.IterationStart{Iteration: 3, Hat: "builder", Topic: "plan.ready from planner"},
 			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"hat":"builder","topic":"plan.ready from planner","facts":"builder, called by plan.ready from planner","text":"iteration 3 · builder, called by plan.ready from planner","class":"info"}`},
+		{"iteration has a task", loop.IterationStart{Iteration: 3, MaxIterations: 9, Task: "Read\nstrings"},
+			`{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":9,"task":"Read strings","facts":"of 9 · Read strings","text":"iteration 3 of 9 · Read strings","class":"info"}`},
 		{"iteration under a hat ends", loop.IterationEnd{Iteration: 3, Hat: "builder", Outcome: loop.OutcomeOK, Cost: stream.USD(0.31), Turns: 4},
 			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":3,"hat":"builder","outcome":"ok","costUsd":0.31,"turns":4,"toolCalls":0,"durationMs":0,"facts":"ok · $0.31 · 4 turns","text":"builder · ok · $0.31 · 4 turns","class":"ok"}`},
 		{"iteration fails, cost unknown", loop.IterationEnd{Iteration: 1, Outcome: loop.OutcomeError, Error: "403", Skipped: 2},

@@ -83,7 +83,7 @@ func ReceiptOf(e loop.End, in string) Receipt {
 	add("Ended", endedText(r.EndedAt))
 	add("Result", EndLine(e))
 	add("Problem", Sentence(e.Problem()))
-	add("Plan", planRow(tasksOf(s)))
+	add("Plan", planRow(TasksOf(s)))
 	r.Rows, r.Receipt = append(r.Rows, accountRows(e)...), nil
 	if s.GivenUp && e.Reason.Ending().Kept {
 		add("Goes on", "no: it was discarded, or another loop was started here")

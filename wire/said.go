@@ -80,7 +80,7 @@ func IterationText(e loop.IterationStart) string {
 	if of := ofMax(e); of != "" {
 		text += " " + of
 	}
-	return JoinFacts(text, HatText(e))
+	return JoinFacts(text, HatText(e), OneLine(e.Task))
 }
 
 func ofMax(e loop.IterationStart) string {

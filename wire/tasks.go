@@ -15,7 +15,8 @@ type Tasks struct {
 	Next  []string `json:"next,omitempty"` // some of those behind it
 }
 
-func tasksOf(s loop.Status) *Tasks {
+// TasksOf is how far the plan of a loop is, nil without one.
+func TasksOf(s loop.Status) *Tasks {
 	b := s.Tasks
 	if s.Plan == "" || b.Total == 0 {
 		return nil

@@ -165,7 +165,7 @@ const (
 	PhaseEnd   = "end"
 )
 
-// Iteration opens or closes an iteration. All after Topic but what is said belongs to its end.
+// Iteration opens or closes an iteration. All after Task but what is said belongs to its end.
 type Iteration struct {
 	SessionUpdate string      `json:"sessionUpdate"` // KindIteration
 	Phase         string      `json:"phase"`
@@ -173,6 +173,7 @@ type Iteration struct {
 	MaxIterations int         `json:"maxIterations,omitempty"` // absent: unlimited
 	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
 	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
+	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan
 	Outcome       string      `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
 	Error         string      `json:"error,omitempty"`
 	Cost          stream.Cost `json:"costUsd,omitzero"`

@@ -338,7 +338,7 @@ func (l *Loop) openIteration(run setup.Run) {
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
-		Hat: run.Turn.Hat.Name, Topic: run.Turn.Topic.Head()})
+		Hat: run.Turn.Hat.Name, Topic: run.Turn.Topic.Head(), Task: run.TaskText})
 	l.tellGoal()
 	l.give(run)
 }

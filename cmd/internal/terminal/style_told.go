@@ -138,7 +138,7 @@ func (s *told) iteration(update []byte) {
 		return
 	}
 	*s.calls = callLog{} // those of the run before are over
-	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(loop.IterationStart{Hat: u.Hat, Topic: u.Topic})))
+	s.begin("iteration " + wire.JoinFacts(tell.OfMax(u.Iteration, u.MaxIterations), wire.HatText(loop.IterationStart{Hat: u.Hat, Topic: u.Topic}), Line(u.Task)))
 }
 
 // End shows how the loop ended.
