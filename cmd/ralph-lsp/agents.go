@@ -94,16 +94,6 @@ func needsTrust(files config.Files, a agents.Agent) bool {
 	return a.IsFolder && files.CheckAgents([]config.Planted{start.Planted(files.Folder, a)}) != nil
 }
 
-// foldersAgents are the files with agents that a folder brought along.
-func foldersAgents(dir string) (planted []config.Planted) {
-	for _, a := range agents.Read(dir).Agents {
-		if a.IsFolder {
-			planted = append(planted, start.Planted(dir, a))
-		}
-	}
-	return planted
-}
-
 // completeTeam completes the name of an agent.
 var completeTeam = offers(func(_ *cobra.Command, dir string, _ []string, _ string) []cobra.Completion { return agentsIn(dir, "") })
 

@@ -21,8 +21,9 @@ func newTrust() *cobra.Command {
 		Short: "Trust what the folder's ralph.toml and agents run and loosen",
 		Long: `Let the folder's ralph.toml name programs, arguments and files outside the folder, and
 loosen your limits. Loops may then use the agents of the folder's markdown files, too
-(see ralph-lsp agents). Trust is for each file as it is now: after a change you are asked
-again. A program in the folder that the file names stays trusted even if it changes.`,
+(see ralph-lsp agents), and run the checks of the plan that it names. Trust is for each
+file as it is now: after a change you are asked again. A program in the folder that the
+file names stays trusted even if it changes.`,
 		Args: cli.NoArguments,
 	}
 	forget := cmd.Flags().Bool("forget", false, "don't trust it any more")
@@ -40,17 +41,18 @@ again. A program in the folder that the file names stays trusted even if it chan
 			fmt.Fprintf(cmd.OutOrStdout(), said, terminal.Line(dir))
 			return nil
 		}
-		settings, err := files.Load()
-		untrusted := settings.Trust
-		if err != nil && !errors.As(err, &untrusted) {
-			return badConfig(err)
-		}
-		all := []*config.UntrustedError{untrusted, nil}
-		errors.As(files.CheckAgents(append(foldersAgents(dir), start.BroughtTo(dir)...)), &all[1])
 		known := true
-		for _, untrusted := range all {
+		for range 2 { // the file, then with it what else there is
+			settings, err := files.Load()
+			untrusted := settings.Trust
+			if err == nil && untrusted == nil {
+				err = files.CheckAgents(start.BroughtTo(settings))
+			}
+			if err != nil && !errors.As(err, &untrusted) {
+				return badConfig(err)
+			}
 			if untrusted == nil {
-				continue
+				break
 			}
 			known = false
 			what := terminal.Line(untrusted.File) + " is trusted now; it says"

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -29,8 +30,10 @@ func checkBrought(cfg setup.Config, files config.Files) error {
 	return files.CheckAgents(all)
 }
 
-// BroughtTo is what a folder has for all known agents, as a user is asked about it.
-func BroughtTo(folder string) (all []config.Planted) {
+// BroughtTo is what a user is asked about in a folder besides its settings: what it has for all known agents, those
+// that it brings itself, and the checks of the plan that the settings name.
+func BroughtTo(s config.Settings) (all []config.Planted) {
+	folder := s.Files.Folder
 	for _, name := range backends.Names() {
 		b, _ := backends.Lookup(name) // it is one of them
 		b.Hooks.Off = nil             // whoever wants its hooks trusts the same file
@@ -39,6 +42,14 @@ func BroughtTo(folder string) (all []config.Planted) {
 				all = append(all, p)
 			}
 		}
+	}
+	for _, a := range agents.Read(folder).Agents {
+		if a.IsFolder {
+			all = append(all, Planted(folder, a))
+		}
+	}
+	if p, err := setup.ReadPlan(folder, s.Said.Plan); s.Said.Plan != "" && err == nil {
+		all = append(all, checksOf(folder, p.Name, p.Commands())...)
 	}
 	return all
 }

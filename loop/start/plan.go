@@ -29,9 +29,8 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 	if err != nil { // where the loop begins, there may be one
 		return nil
 	}
-	if commands := p.Commands(); r.Start.Said.Plan == "" && len(commands) > 0 {
-		said := strings.Join(commands, "\n")
-		c.planted = append(c.planted, config.Planted{File: filepath.Join(folder, filepath.FromSlash(p.Name)), Data: []byte(said), Want: p.Name + ": its checks run " + strings.Join(commands, "; ")})
+	if r.Start.Said.Plan == "" {
+		c.planted = append(c.planted, checksOf(folder, p.Name, p.Commands())...)
 	}
 	own := slices.Concat(r.Editor.Agent.Args, r.Start.Agent.Args)
 	set := agents.Read(folder)
@@ -46,6 +45,17 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 		cfg.Roles = append(cfg.Roles, role)
 	}
 	return nil
+}
+
+// checksOf are the commands of a folder's plan, as a user is asked about them; nothing when it has none.
+func checksOf(folder, name string, commands []string) []config.Planted {
+	if len(commands) == 0 {
+		return nil
+	}
+	return []config.Planted{{
+		File: filepath.Join(folder, filepath.FromSlash(name)), Data: []byte(strings.Join(commands, "\n")),
+		Want: name + ": its checks run " + strings.Join(commands, "; "),
+	}}
 }
 
 // planRole is the hat with a name, which listens to nothing, or the agent of a file.
