@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -38,14 +37,25 @@ func newInit() *cobra.Command {
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
 With --from ralph.yml, hats and limits of ralph-orchestrator's file are taken over. You
-are told what is left out, or means something else here.`,
-		Args: cli.NoArguments,
+are told what is left out, or means something else here.
+
+With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you name another.`,
+	}
+	planned := cmd.Flags().Bool("plan", false, "write a plan instead, for ralph-lsp run --plan")
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if *planned && len(args) == 1 {
+			return nil
+		}
+		return cli.NoArguments(cmd, args)
 	}
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("preset", "from")
-	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
+	cmd.MarkFlagsMutuallyExclusive("preset", "from", "plan")
+	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
+		if *planned {
+			return writePlan(cmd, dir, append(args, "PLAN.md")[0])
+		}
 		if cmd.Flags().Changed("from") {
 			return takeOver(cmd, dir, *from)
 		}
@@ -63,6 +73,19 @@ are told what is left out, or means something else here.`,
 	})
 }
 
+// writePlan writes a plan without a task: its examples are in a comment, so that no agent is paid for them.
+func writePlan(cmd *cobra.Command, dir, name string) error {
+	if !filepath.IsLocal(name) || strings.EqualFold(filepath.Ext(name), ".json") {
+		return fmt.Errorf("a plan is written as a Markdown file in the folder, which %s isn't; name one such as PLAN.md", terminal.Line(name))
+	}
+	starter, _ := presets.ReadFile("presets/PLAN.md") // it is there
+	err := writeNew(cmd, dir, []newFile{{name, starter}})
+	if err == nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(name))
+	}
+	return err
+}
+
 // trustOurs trusts the folder's file if it says what we have just written: no more, whoever
 // was faster.
 func trustOurs(dir string, written []byte) error {
@@ -78,12 +101,10 @@ func trustOurs(dir string, written []byte) error {
 }
 
 func presetNames() []string {
-	files, _ := fs.Glob(presets, "presets/*.toml") // the pattern is a good one
-	names := make([]string, len(files))
-	for i, file := range files {
+	names, _ := fs.Glob(presets, "presets/*.toml") // the pattern is a good one
+	for i, file := range names {
 		names[i] = strings.TrimSuffix(filepath.Base(file), ".toml")
 	}
-	slices.Sort(names)
 	return names
 }
 

@@ -48,7 +48,7 @@ func ReadPlan(folder, name string) (p plan.Plan, err error) {
 	}
 	defer root.Close()
 	if info, err := root.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("there is no plan %s in %s; write one, with a line \"- [ ] ...\" for each task", name, folder)
+		return p, fmt.Errorf("there is no plan %s in %s; ralph-lsp init --plan writes one to fill in", name, folder)
 	} else if err == nil && !info.Mode().IsRegular() {
 		return p, fmt.Errorf("the plan %s isn't a file", name)
 	}
