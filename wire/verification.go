@@ -101,7 +101,11 @@ func GoalText(e loop.Goal) string {
 	text := "this loop is done when " + says
 	switch {
 	case e.Until == "" && e.Verify == "" && e.Besides == "":
-		text += "; nothing verifies that" + SuggestionText(verify.Suggestion{Command: e.Suggested})
+		nothing := "nothing"
+		if e.Plan != "" { // its tasks are looked at
+			nothing = "nothing else"
+		}
+		text += "; " + nothing + " verifies that" + SuggestionText(verify.Suggestion{Command: e.Suggested})
 	case e.Until != "":
 		text = "this loop is done when this passes: " + OneLine(e.Until)
 	case e.Verify != "":

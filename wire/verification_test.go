@@ -16,6 +16,7 @@ func TestAGoalNamesAllThatHasToBeSo(t *testing.T) {
 		{loop.Goal{Promise: "DONE"}, "this loop is done when the agent says <promise>DONE</promise>; nothing verifies that"},
 		{loop.Goal{Promise: "null"}, `this loop is done when the agent says <promise>null</promise>, the text "null" (--completion-promise "" sets none); nothing verifies that`},
 		{loop.Goal{Suggested: "go test ./..."}, `this loop is done when the agent says LOOP_COMPLETE (no promise is set); nothing verifies that; --verify "go test ./..." would`},
+		{loop.Goal{Plan: "the 4 tasks of PLAN.md are done"}, "this loop is done when the 4 tasks of PLAN.md are done; nothing else verifies that"},
 		{loop.Goal{Plan: "the 4 tasks of PLAN.md are done (checks: a; b)", Verify: "make"}, "this loop is done when the 4 tasks of PLAN.md are done (checks: a; b), and this passes: make"},
 		{loop.Goal{Promise: "DONE", Verify: "make"}, "this loop is done when the agent says <promise>DONE</promise>, and this passes: make"},
 		{loop.Goal{Until: "make", Besides: "the reviewer critic approves"}, "this loop is done when this passes: make; besides: the reviewer critic approves"},
