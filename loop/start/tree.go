@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -86,6 +89,11 @@ func (t Tree) Make(ctx context.Context, cfg *setup.Config, s config.Worktree, ou
 		return nil, advised(err)
 	}
 	notes, err := m.Bring(s.Copy, s.Link)
+	if plan := cfg.Said.Plan; err == nil && plan != "" {
+		if _, e := os.Stat(filepath.Join(m.Folder, plan)); errors.Is(e, fs.ErrNotExist) {
+			err = &worktree.Error{Why: plan + " isn't in the commit that it begins with", Fix: "commit it first, or say --with-changes"}
+		}
+	}
 	if err == nil {
 		err = SetUp(ctx, m.Path, s.Setup, backends.Grace, out)
 	}
