@@ -46,7 +46,7 @@ func bare(t testing.TB, files ...string) *folder {
 	if real, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = real
 	}
-	f := &folder{t: t, dir: dir, opts: Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: filepath.Join(t.TempDir(), "changes"), Skip: []string{".pi/ours.", "notes/"}}}
+	f := &folder{t: t, dir: dir, opts: Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: filepath.Join(t.TempDir(), "changes"), Skip: []string{".pi/ours.", "jotted/"}}}
 	f.write(files...)
 	return f
 }

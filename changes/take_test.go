@@ -188,7 +188,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		inner := *f
 		inner.dir = f.path("nested")
 		inner.git("init", "-q")
-		f.write("big", strings.Repeat("x", 2<<20), "ignored", "1\n", ".pi/ours.md", "2\n", ".pi/settings", "2\n", "notes", "1\n", "notes2", "1\n")
+		f.write("big", strings.Repeat("x", 2<<20), "ignored", "1\n", ".pi/ours.md", "2\n", ".pi/settings", "2\n", "jotted", "1\n", "jotted2", "1\n")
 		f.must(os.WriteFile(f.path("secret"), []byte("1\n"), 0o000))
 		taken := f.after(1)
 		want := []string{"nested/ (a repository of its own)", "big (2.1 MB)"}
@@ -201,7 +201,7 @@ func TestWhatIsLeftOut(t *testing.T) {
 		if !slices.Equal(taken.Notes, want) {
 			t.Errorf("%q, want %q", taken.Notes, want)
 		}
-		f.changed(Range{0, 1}, slices.DeleteFunc([]string{"modified .pi/settings +1 -1", "added notes2 +1 -0", secret}, func(s string) bool { return s == "" })...)
+		f.changed(Range{0, 1}, slices.DeleteFunc([]string{"modified .pi/settings +1 -1", "added jotted2 +1 -0", secret}, func(s string) bool { return s == "" })...)
 	})
 }
 
