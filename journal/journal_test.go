@@ -232,6 +232,31 @@ func TestPiecesOfAMessageAreOneLine(t *testing.T) {
 	})
 }
 
+// Whoever is killed has lost no whole message or call of a tool, which the session file has by then.
+func TestAWholeMessageIsWrittenAtOnce(t *testing.T) {
+	inHome(t)
+	l := begin("ralph-a")
+	defer l.end()
+	for _, e := range []any{
+		loop.IterationStart{Iteration: 1}, stream.MessageEnd{MessageID: "m", Text: "said"},
+		stream.ToolCall{ID: "c", Name: "bash"}, stream.ToolResult{ID: "c", Output: "done"}, loop.Warning{Message: "careful"},
+	} {
+		switch e := e.(type) {
+		case loop.Event:
+			l.HandleLoop(e)
+		case stream.MessageEnd:
+			l.Handle(stream.Text{MessageID: e.MessageID, Delta: e.Text})
+			l.Handle(e)
+		case stream.Event:
+			l.Handle(e)
+		}
+		if l.log.mu.Lock(); len(l.log.lines.out)+l.log.lines.waiting() > 0 {
+			t.Errorf("%T waits to be written", e)
+		}
+		l.log.mu.Unlock()
+	}
+}
+
 func TestTextIsCutIntoLinesThatReadersTake(t *testing.T) {
 	inHome(t)
 	l := begin("ralph-a")

@@ -54,6 +54,10 @@ func (r *Recorder) Handle(e stream.Event) {
 			r.add(u)
 		}
 	}
+	switch e.(type) {
+	case stream.MessageEnd, stream.ToolCall, stream.ToolResult: // a kill takes no more of the story than of the session file
+		r.log.flush()
+	}
 	r.kept.writer.Handle(e)
 	r.next.Handle(e)
 }
@@ -78,6 +82,7 @@ func (r *Recorder) record(e loop.Event) {
 	if u := r.projector.Loop(e); u != nil {
 		r.add(u)
 	}
+	r.log.flush()
 	r.kept.handleLoop(e)
 	if _, isLast := e.(loop.End); isLast {
 		r.log.Close()

@@ -67,8 +67,8 @@ function writeLong(root) {
   const [short] = fs.readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.jsonl') && name.includes('sessions')).map((name) => path.join(root, name));
   const id = /"loopId":"([^"]+)"/.exec(fs.readFileSync(short, 'utf8'))[1];
   const lines = fs.readFileSync(short, 'utf8').replaceAll(id, 'ralph-long').trimEnd().split('\n');
-  const at = lines.findIndex((l) => l.includes('"sessionUpdate":"_ralph/iteration","phase":"begin"'));
-  const end = lines.findIndex((l) => l.includes('"sessionUpdate":"_ralph/iteration","phase":"end"'));
+  const at = lines.findIndex((l) => l.includes('"chatEventType":"iteration_start"'));
+  const end = lines.findIndex((l) => l.includes('"chatEventType":"iteration_end"'));
   const long = path.join(path.dirname(short), path.basename(short).replace(/[0-9a-f-]{8,}\.jsonl$/, (name) => name.replace(/^./, (c) => (c === 'f' ? 'e' : 'f'))));
   const file = fs.openSync(long, 'w');
   const output = (i) => Array.from({ length: 2000 }, (_, n) => `line ${n} of ${i}: ok ralph-lsp/stream 0.123s coverage`).join('\\n');
