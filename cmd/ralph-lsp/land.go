@@ -82,6 +82,11 @@ type insteadOfLanding struct {
 
 // landIn lands or discards a loop of a folder's repository, or does something else with its work, and says so.
 func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOfLanding, asJSON bool) error {
+	for _, file := range []string{instead.patch, instead.bundle} {
+		if _, err := os.Lstat(file); err == nil {
+			return fmt.Errorf("%s is there already, and stays as it is", file)
+		}
+	}
 	kept, err := sessionsOf(cmd, dir)
 	if err != nil {
 		return err
