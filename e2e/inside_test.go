@@ -199,6 +199,7 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s.sees("Resume Session")
 	s.types("hello")
 	s.notes(`(?m)^[> ]+hello`)
+	s.notes(`(?m)^› Say hello`) // until the sessions are read, a return chooses none
 	s.types("", "Enter")
 	s.sees("Resumed session")
 	s.sees("Hello to you.")
