@@ -194,8 +194,8 @@ func TestAPlantedCheckIsNotRun(t *testing.T) {
 func TestACheckPlantsNothing(t *testing.T) {
 	p := &planned{}
 	plants := checked{prints: "ok\n", during: func() { p.edit("- [ ] two\n", "- [ ] two (verify: touch evil)\n", "")() }}
-	p = plannedRuns(t, "- [ ] one (verify: make)\n- [ ] two\n", nil, []checked{plants}, func(made *planned) []run {
-		p = made
+	plannedRuns(t, "- [ ] one (verify: make)\n- [ ] two\n", nil, []checked{plants}, func(made *planned) []run {
+		p = made // before the loop begins
 		return []run{does(nil), does(p.edit("[ ] two", "[x] two", "b"))}
 	})
 	p.over(loop.StopPromise, 2)
