@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"maps"
-	"slices"
-)
+import "slices"
 
 // Told is how many of the next tasks are told.
 const Told = 5
@@ -15,14 +12,12 @@ type Book struct {
 	Now   string   `json:"now,omitempty"`  // the task under way, or the next one
 	Next  []string `json:"next,omitempty"` // some of those behind it
 
-	Accepted []string       `json:"accepted,omitempty"` // commands that may be run
-	Before   []string       `json:"before,omitempty"`   // ids of what was done before the run that isn't judged yet
-	Judging  bool           `json:"judging,omitempty"`  // there is such a run
-	Opened   []string       `json:"opened,omitempty"`   // ids of those that were opened again
-	Doubted  []string       `json:"doubted,omitempty"`  // the same, that are checked all the same
-	Passed   []string       `json:"passed,omitempty"`   // whose own check passed
-	By       map[string]int `json:"by,omitempty"`       // the iterations that checked them
-	Lost     int            `json:"lost,omitempty"`     // times: that tasks were taken out
+	Accepted []string `json:"accepted,omitempty"` // commands that may be run
+	Before   []string `json:"before,omitempty"`   // ids of what was done before the run that isn't judged yet
+	Judging  bool     `json:"judging,omitempty"`  // there is such a run
+	Opened   []string `json:"opened,omitempty"`   // ids of those that were opened again
+	Passed   []string `json:"passed,omitempty"`   // whose own check passed
+	Lost     int      `json:"lost,omitempty"`     // times: that tasks were taken out
 }
 
 // Look takes down how far a plan is.
@@ -50,23 +45,18 @@ func (b *Book) Begin(p Plan) {
 	}
 }
 
-// Ended takes down in which iteration a task was done, and whether its own check says so.
-func (b *Book) Ended(id string, iteration int, passed bool) {
-	by := map[string]int{}
-	maps.Copy(by, b.By)
-	by[id], b.By = iteration, by
-	if passed && !slices.Contains(b.Passed, id) {
+// Pass takes down that a task's own check passed.
+func (b *Book) Pass(id string) {
+	if !slices.Contains(b.Passed, id) {
 		b.Passed = append(slices.Clip(b.Passed), id)
 	}
 }
 
-// Refuse says whether a task that was checked in vain is opened again: once, and only when something is against it. Else
-// it is doubted.
-func (b *Book) Refuse(id string, isRefuted bool) (opens bool) {
-	if opens = isRefuted && !slices.Contains(b.Opened, id); opens {
-		b.Opened = append(slices.Clip(b.Opened), id)
-	} else if !slices.Contains(b.Doubted, id) {
-		b.Doubted = append(slices.Clip(b.Doubted), id)
+// Reopen says whether a task that was checked in vain is opened again: once.
+func (b *Book) Reopen(id string) bool {
+	if slices.Contains(b.Opened, id) {
+		return false
 	}
-	return opens
+	b.Opened = append(slices.Clip(b.Opened), id)
+	return true
 }

@@ -183,10 +183,10 @@ func (l *checks) judgeTask(it plan.Item, isTicked bool, iteration int) (ok bool)
 	opens := false
 	l.note(func(b *plan.Book) {
 		switch {
-		case r.State == verify.Verified:
-			b.Ended(it.ID, iteration, it.Verify != "")
-		case isTicked:
-			opens = b.Refuse(it.ID, r.State == verify.Refuted)
+		case r.State == verify.Verified && it.Verify != "":
+			b.Pass(it.ID)
+		case r.State == verify.Refuted && isTicked:
+			opens = b.Reopen(it.ID)
 		}
 	})
 	why := strings.TrimSpace(check.String() + " " + r.Why)
