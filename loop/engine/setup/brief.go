@@ -28,8 +28,8 @@ type Run struct {
 	Refutation string
 	Task       string // what of the loop's plan it is to do
 	TaskID     string
-	Notes      string // what runs before left for this one, in words
 	TaskText   string // its first line
+	Notes      string // what runs before left for this one, in words
 	Missed     string // what the run before said in a way that doesn't count
 	// Circles say that the loop turns in them; "" when it doesn't.
 	Circles string

@@ -64,8 +64,8 @@ func ReadPlan(folder, name string) (p plan.Plan, err error) {
 	return plan.Parse(filepath.ToSlash(path), data)
 }
 
-// WritePlan makes a plan's file what it is to be, unless somebody has changed it from what it was, where that is known. Only a box that
-// is as long as before is written in its place, so that no half a file is ever there.
+// WritePlan makes a plan's file what it is to be, unless somebody has changed it from what it was, where that is
+// known. Only a box that is as long as before is written in its place, so that no half a file is ever there.
 func WritePlan(folder string, was, want plan.Plan) error {
 	if bytes.Equal(was.Data, want.Data) {
 		return nil
@@ -101,10 +101,14 @@ func WritePlan(folder string, was, want plan.Plan) error {
 		mode = info.Mode().Perm()
 	}
 	temp := name + ".ralph.tmp"
-	if err := root.WriteFile(temp, want.Data, mode); err != nil {
-		return err
+	_ = root.Remove(temp) // of one that was killed; a link there would be written through
+	if err = root.WriteFile(temp, want.Data, mode); err == nil {
+		err = root.Rename(temp, name)
 	}
-	return root.Rename(temp, name)
+	if err != nil {
+		_ = root.Remove(temp)
+	}
+	return err
 }
 
 // checkPlan says what keeps a loop with a plan from beginning, and takes down its commands: who starts the loop has
