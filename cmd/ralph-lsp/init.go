@@ -12,12 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
@@ -36,9 +33,6 @@ func newInit() *cobra.Command {
 		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
-With --from ralph.yml, hats and limits of ralph-orchestrator's file are taken over. You
-are told what is left out, or means something else here.
-
 With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you name another.`,
 	}
 	planned := cmd.Flags().Bool("plan", false, "write a plan instead, for ralph-lsp run --plan")
@@ -50,14 +44,10 @@ With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you nam
 	}
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
-	from := cmd.Flags().String("from", "", "take over ralph-orchestrator's `FILE`")
-	cmd.MarkFlagsMutuallyExclusive("preset", "from", "plan")
+	cmd.MarkFlagsMutuallyExclusive("preset", "plan")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if *planned {
 			return writePlan(cmd, dir, append(args, "PLAN.md")[0])
-		}
-		if cmd.Flags().Changed("from") {
-			return takeOver(cmd, dir, *from)
 		}
 		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
@@ -142,62 +132,4 @@ func writeNew(cmd *cobra.Command, dir string, files []newFile) error {
 		fmt.Fprintln(cmd.OutOrStdout(), "there already, and left as it is: "+strings.Join(there, ", "))
 	}
 	return nil
-}
-
-// maxNotes bounds how many lines are told about a file.
-const maxNotes = 300
-
-// takeOver writes what a file of ralph-orchestrator means in our words, and tells
-// what isn't the same.
-func takeOver(cmd *cobra.Command, dir, name string) error {
-	data, err := paths.ReadRegular(name, orchestrator.MaxSize+1) // no more than can be taken over
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("there is no file %s; name the ralph.yml that is to be taken over", terminal.Line(name))
-	} else if err != nil {
-		return fmt.Errorf("the ralph.yml that is to be taken over can't be read: %w", err)
-	}
-	result, err := orchestrator.Convert(data, backends.Names())
-	if bad := (*orchestrator.Error)(nil); errors.As(err, &bad) {
-		return &exitError{terminal.ExitFailed, terminal.Line(atLine(name, bad.Line) + " " + bad.Message)}
-	}
-	if err != nil {
-		return err
-	}
-	if err := writeNew(cmd, dir, []newFile{{config.Name, result.Settings}}); err != nil {
-		return err
-	}
-	out := cmd.OutOrStdout()
-	if result.Prompt != "" {
-		if err := writeNew(cmd, dir, []newFile{{"PROMPT.md", []byte(result.Prompt)}}); err != nil {
-			fmt.Fprintf(out, "the prompt of %s isn't taken over: %s\n", terminal.Line(name), terminal.Line(err.Error()))
-		}
-	}
-	for i, n := range result.Notes {
-		if i == maxNotes {
-			fmt.Fprintf(out, "... and %d more like these\n", len(result.Notes)-i)
-			break
-		}
-		fmt.Fprintln(out, terminal.Line(atLine(name, n.Line)+" "+n.Text))
-	}
-	for _, p := range config.Check(result.Settings, backends.Names()) {
-		fmt.Fprintln(out, terminal.Line(atLine(config.Name, p.Line)+" "+p.Message))
-	}
-	prompt := result.PromptFile
-	if !filepath.IsAbs(prompt) {
-		prompt = filepath.Join(dir, prompt)
-	}
-	if _, err := os.Stat(prompt); errors.Is(err, fs.ErrNotExist) {
-		fmt.Fprintf(out, "there is no %s yet: write there what is to be done\n", terminal.Line(result.PromptFile))
-	}
-	if config.DrawHats(result.Settings, backends.Names()) != "" {
-		fmt.Fprintf(out, "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
-	}
-	return nil
-}
-
-func atLine(file string, line int) string {
-	if line == 0 {
-		return file
-	}
-	return fmt.Sprintf("%s:%d:", file, line)
 }

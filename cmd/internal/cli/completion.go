@@ -105,7 +105,7 @@ fi
 
 // withFiles are the flags whose values are files, or may be.
 var withFiles = map[string]bool{
-	"prompt-file": true, "log": true, "record": true, "dir": true, "from": true,
+	"prompt-file": true, "log": true, "record": true, "dir": true,
 	"token-file": true, "ca": true, "creds": true, "nkey": true, "tls-cert": true, "tls-key": true,
 	"each": true, "issue": true, "bundle": true, "patch": true, "into": true, "repo": true, "ralph-lsp": true,
 }
