@@ -172,9 +172,6 @@ func TestRealPiContinuesALoop(t *testing.T) {
 						t.Errorf("afterwards the transcript has no %q", want)
 					}
 				}
-				if out, err := p.box.Command(context.Background(), ralph, "history", "repair", "--dry-run", file).CombinedOutput(); err != nil || !bytes.Contains(out, []byte("is in order")) {
-					t.Errorf("%s %v", out, err)
-				}
 			})
 		}
 	}

@@ -11,5 +11,4 @@
 //
 // Every agent's conversation is written in pi's format. What the loop tells besides is in its
 // journal alone.
-// repair.go mends broken files; nothing else changes a file that this package didn't write.
 package history

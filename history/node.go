@@ -16,8 +16,6 @@ type lineNode struct {
 	cwd    string
 	time   string
 	claude bool // it has what only claude's lines have
-
-	version int64 // of a header
 }
 
 // readNode reads the structure of a line.
@@ -26,7 +24,7 @@ func readNode(line []byte) lineNode {
 	c := jsoncursor.New(line)
 	isObject := c.Peek() == '{'
 	isClaudes := func() { n.claude = true }
-	c.Members("type", &n.kind, "id", &n.id, "cwd", &n.cwd, "timestamp", &n.time, "version", &n.version,
+	c.Members("type", &n.kind, "id", &n.id, "cwd", &n.cwd, "timestamp", &n.time,
 		"parentId", &n.parent,
 		"sessionId", isClaudes, "parentUuid", isClaudes, "leafUuid", isClaudes)
 	n.ok = isObject && c.Done() && n.kind != ""

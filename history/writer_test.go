@@ -91,7 +91,7 @@ func TestEachEntryFollowsTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestWhatIsMirroredNeedsNoRepair(t *testing.T) {
+func TestWhatIsMirroredIsInOrder(t *testing.T) {
 	recordings, err := filepath.Glob("../testdata/*/*.jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -103,8 +103,8 @@ func TestWhatIsMirroredNeedsNoRepair(t *testing.T) {
 			continue
 		}
 		path, _ := mirror(t, format, recording)
-		if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
-			t.Errorf("%s: %v %s", recording, err, sentences(fixes))
+		if found := faults(t, path); found != nil {
+			t.Errorf("%s: %q", recording, found)
 		}
 	}
 }
@@ -129,8 +129,8 @@ func TestContinuedLoopsGoOnInTheirFile(t *testing.T) {
 	if skipped != 0 || len(seen.records) != 5 || !reflect.DeepEqual(seen.records[4], begins(2)) {
 		t.Errorf("%d lines skipped, read\n%s", skipped, seen)
 	}
-	if fixes, _, err := Repair(path, "", true); err != nil || len(fixes) > 0 {
-		t.Errorf("%s %v", sentences(fixes), err)
+	if found := faults(t, path); found != nil {
+		t.Errorf("%q", found)
 	}
 }
 
@@ -398,9 +398,8 @@ func TestAWriteIsCutOff(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	fixes, _, err := Repair(w.Path(), "", true)
-	if err != nil || len(fixes) != 1 {
-		t.Errorf("%s %v", sentences(fixes), err)
+	if found := faults(t, w.Path()); len(found) != 1 { // the half of a line
+		t.Errorf("%q", found)
 	}
 	if text := read(t, w.Path()); !strings.Contains(text, `"whole"`) || !strings.Contains(text, `"later"`) || strings.Contains(text, "x{") {
 		t.Error(text)

@@ -39,7 +39,7 @@ More
   ralph-lsp acp [--log FILE]                serve an editor that speaks ACP (Zed, ...)
   ralph-lsp ahp --token-file FILE [FOLDER..] serve VS Code's chat
   ralph-lsp mcp [--log FILE]                serve models by MCP (Copilot and others)
-  ralph-lsp history [show | repair]         past loops; pi can open them too
+  ralph-lsp history [show]                  past loops; pi can open them too
   ralph-lsp decode --format pi FILE         a recorded stream as event lines
   ralph-lsp completion bash|zsh|fish|powershell   (help completion bash: how to set it up)
   ralph-lsp clean [--dry-run]               remove what is kept of past loops

@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -24,8 +21,8 @@ import (
 )
 
 func newHistory() *cobra.Command {
-	cmd := listing("history", newHistoryList, newHistoryShow(), newHistoryRepair())
-	cmd.Short = "List past loops, show them, and mend their session files"
+	cmd := listing("history", newHistoryList, newHistoryShow())
+	cmd.Short = "List past loops, and show them"
 	cmd.Long = `List the loops of the folder, the newest first. Each is kept as a session file that pi
 itself can open and continue (pi --session FILE), in pi's own folder for the working
 directory.`
@@ -191,65 +188,10 @@ func showSession(cmd *cobra.Command, path, style string, verbose bool) error {
 	}
 	viewer.Close()
 	if err != nil {
-		return sessionError(err)
+		return err
 	}
 	if skipped > 0 && style != terminal.JSON {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped; ralph-lsp history repair mends the file\n", tell.Counted(skipped, "broken line"))
+		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s skipped\n", tell.Counted(skipped, "broken line"))
 	}
-	return nil
-}
-
-// sessionError says what to do about a file that is no session.
-func sessionError(err error) error {
-	if bad := (*history.FormatError)(nil); errors.As(err, &bad) {
-		return fmt.Errorf("%w; if it was one, try ralph-lsp history repair --dry-run", err)
-	}
-	return err
-}
-
-func newHistoryRepair() *cobra.Command {
-	var dryRun bool
-	cmd := &cobra.Command{
-		Use:   "repair FILE",
-		Short: "Mend a session file that pi or a model's provider stumbles over",
-		Long: `Mend a session file of pi's format: results without their call, calls without a
-result, lines that are cut off, duplicate ids, missing parents, a missing header.
-The original stays beside it; a healthy file isn't touched.`,
-		ValidArgsFunction: cli.CompleteFiles,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return errors.New("history repair takes one file: a session, see ralph-lsp history")
-			}
-			return repairSession(cmd.OutOrStdout(), args[0], dryRun)
-		},
-	}
-	cmd.Flags().BoolVar(&dryRun, "dry-run", false, "only say what would be mended, and exit with 1 if anything would")
-	return cmd
-}
-
-func repairSession(out io.Writer, path string, dryRun bool) error {
-	cwd, err := os.Getwd()
-	if err != nil {
-		return fmt.Errorf("repairing the session: %w", err)
-	}
-	fixes, backup, err := history.Repair(path, cwd, dryRun)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no file %s", path)
-	case err != nil:
-		return err
-	case len(fixes) == 0:
-		fmt.Fprintf(out, "%s is in order\n", terminal.Line(path))
-		return nil
-	}
-	// What was mended is told in the file's words, which may hold anything.
-	for _, f := range fixes {
-		fmt.Fprintln(out, terminal.Line(fmt.Sprint(f)))
-	}
-	if dryRun {
-		fmt.Fprintf(out, "%s would be made; nothing was changed\n", tell.Counted(len(fixes), "repair"))
-		return &exitError{code: terminal.ExitFailed}
-	}
-	fmt.Fprintf(out, "%s made; the file as it was is %s\n", tell.Counted(len(fixes), "repair"), terminal.Line(filepath.Base(backup)))
 	return nil
 }

@@ -102,7 +102,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	w.seek(outline)
-	return sessionError(err)
+	return err
 }
 
 // seek goes to the beginning of the last iteration, which may be one that goes on.
@@ -191,7 +191,7 @@ func (w *watcher) follow(ctx context.Context) error {
 			waited = 0
 		}
 		if err := w.read(ctx, driven && len(w.status.Load().Questions) > 0); err != nil {
-			return sessionError(err)
+			return err
 		}
 		isHandedOver := w.end != nil && w.end.Reason == loop.StopDetached // and nobody has it yet
 		if !driven && (!isHandedOver || waited >= loop.HandoverTime) {
