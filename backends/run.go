@@ -42,6 +42,7 @@ type Spec struct {
 	Args    []string // arguments of the user's, behind ours
 	Prompt  string
 	Dir     string   // working directory
+	Own     string   // a folder that is for this run, which may write there whatever the walls are around; "": none
 	Env     []string // the parent's environment; nil is this process's
 
 	Scope     *Scope // of the loop
@@ -134,6 +135,9 @@ func (s Spec) behindWalls() sandbox.Run {
 	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept, Writable: slices.Clone(s.Scope.Shared)}
 	if s.Spool != "" {
 		run.Writable = append(run.Writable, s.Spool)
+	}
+	if s.Own != "" {
+		run.Writable = append(run.Writable, s.Own)
 	}
 	if s.Backend.Prompt == PromptFile {
 		run.Readable = []string{s.promptFile()}

@@ -292,7 +292,7 @@ func settingKeys(table string) []Key {
 		if strings.Join(key.Path[:len(key.Path)-1], ".") != table {
 			continue
 		}
-		if key.Type != Switch && s.Default != "" {
+		if key.Type != Switch && key.Type != Count && s.Default != "" {
 			key.Default = strconv.Quote(s.Default)
 		}
 		for _, sample := range s.Samples {

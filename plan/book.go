@@ -1,6 +1,9 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Told is how many of the next tasks are told.
 const Told = 5
@@ -17,26 +20,37 @@ type Book struct {
 	Judging  bool     `json:"judging,omitempty"`  // there is such a run
 	Opened   []string `json:"opened,omitempty"`   // ids of those that were opened again
 	Passed   []string `json:"passed,omitempty"`   // whose own check passed
+	Alone    []string `json:"alone,omitempty"`    // that a worker beside others couldn't do
 	Lost     int      `json:"lost,omitempty"`     // times: that tasks were taken out
 }
 
-// Look takes down how far a plan is.
-func (b *Book) Look(p Plan) {
+// Look takes down how far a plan is, and what is done of it now; without, the next task is.
+func (b *Book) Look(p Plan, now ...Item) {
 	tasks, open := p.Tasks(), p.Open()
-	b.Total, b.Done, b.Now, b.Next = len(tasks), len(tasks)-len(open), "", nil
-	now, ok := p.Next()
-	if ok {
-		b.Now = short(now.Text)
+	if next, ok := p.Next(); ok && len(now) == 0 {
+		now = []Item{next}
 	}
+	b.Total, b.Done, b.Now, b.Next = len(tasks), len(tasks)-len(open), TextOf(now), nil
 	for _, it := range open {
-		if it.ID != now.ID && len(b.Next) < Told {
+		isNow := slices.ContainsFunc(now, func(other Item) bool { return other.ID == it.ID })
+		if !isNow && len(b.Next) < Told {
 			b.Next = append(b.Next, short(it.Text))
 		}
 	}
 }
 
-// Begin takes down what is done before a run.
-func (b *Book) Begin(p Plan) {
+// TextOf names items in one line.
+func TextOf(items []Item) string {
+	var texts []string
+	for _, it := range items {
+		texts = append(texts, it.Text)
+	}
+	return short(strings.Join(texts, " · "))
+}
+
+// Begin takes down what is done before a run, and what that is to do.
+func (b *Book) Begin(p Plan, now []Item) {
+	b.Look(p, now...)
 	b.Before, b.Judging = nil, true
 	for _, it := range p.Tasks() {
 		if p.IsDone(it) {
@@ -49,6 +63,13 @@ func (b *Book) Begin(p Plan) {
 func (b *Book) Pass(id string) {
 	if !slices.Contains(b.Passed, id) {
 		b.Passed = append(slices.Clip(b.Passed), id)
+	}
+}
+
+// Isolate has a task done alone.
+func (b *Book) Isolate(id string) {
+	if !slices.Contains(b.Alone, id) {
+		b.Alone = append(slices.Clip(b.Alone), id)
 	}
 }
 

@@ -232,12 +232,31 @@ func (p Plan) Open() []Item { return slices.DeleteFunc(p.Tasks(), p.IsDone) }
 // Next is the first open task whose turn it may be.
 func (p Plan) Next() (Item, bool) {
 	for _, it := range p.Open() {
-		isOpen := func(i int) bool { return !p.done(i) }
-		if len(it.wrong) == 0 && !slices.ContainsFunc(it.children, isOpen) && !slices.ContainsFunc(p.before(it.N-1), isOpen) {
+		if p.isReady(it) {
 			return it, true
 		}
 	}
 	return Item{}, false
+}
+
+func (p Plan) isReady(it Item) bool {
+	isOpen := func(i int) bool { return !p.done(i) }
+	return len(it.wrong) == 0 && !slices.ContainsFunc(it.children, isOpen) && !slices.ContainsFunc(p.before(it.N-1), isOpen)
+}
+
+// Batch are the next task and up to n-1 behind it that can be done beside it: none waits for another. A task that has to
+// be done alone is its own batch.
+func (p Plan) Batch(n int, isAlone func(Item) bool) (batch []Item) {
+	for _, it := range p.Open() {
+		switch {
+		case len(batch) >= max(n, 1) || !p.isReady(it):
+		case len(batch) == 0 && isAlone(it):
+			return []Item{it}
+		case !isAlone(it):
+			batch = append(batch, it)
+		}
+	}
+	return batch
 }
 
 // Find is the item with an id.

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Modes of a Spec.
@@ -313,6 +315,11 @@ func within(path, dir string) bool {
 
 // Hides says whether a path, which is absolute, is kept from being read behind the walls.
 func (w *Walls) Hides(path string) bool { return w != nil && w.isHidden(real(path)) }
+
+// Guards says whether a path in the folder is one that nobody behind the walls may write there, or make unseen.
+func (w *Walls) Guards(name string) bool {
+	return w != nil && (isObeyed(name) || slices.ContainsFunc(w.spec.Protect, func(pattern string) bool { return verify.Matches(pattern, name) }))
+}
 
 func exists(path string) bool {
 	_, err := os.Lstat(path)

@@ -11,25 +11,25 @@ import (
 	"strings"
 )
 
-// Bring copies and links files and folders into the tree that the commit doesn't have, by their
-// paths in the repository. For a linked folder, its entries are linked, so that git ignores them
+// Bring copies and links files and folders from a repository into a tree of it that the commit doesn't
+// have, by their paths there. For a linked folder, its entries are linked, so that git ignores them
 // where it ignores the folder. Nothing leads out of the repository or the tree, and no existing
 // file is overwritten. Notes say what was left out.
-func (m *Making) Bring(copies, links []string) (notes []string, err error) {
+func Bring(repo, tree string, copies, links []string) (notes []string, err error) {
 	if len(copies)+len(links) == 0 {
 		return nil, nil
 	}
-	from, err := os.OpenRoot(m.Repo)
+	from, err := os.OpenRoot(repo)
 	if err != nil {
 		return nil, fmt.Errorf("filling the worktree: %w", err)
 	}
 	defer from.Close()
-	to, err := os.OpenRoot(m.Path)
+	to, err := os.OpenRoot(tree)
 	if err != nil {
 		return nil, fmt.Errorf("filling the worktree: %w", err)
 	}
 	defer to.Close()
-	b := bringer{from, to, m.Repo, &notes}
+	b := bringer{from, to, repo, &notes}
 	for _, name := range copies {
 		if err == nil {
 			err = b.bring(name, "copied", b.copy)

@@ -18,7 +18,7 @@ func TestFilesThatAreBrought(t *testing.T) {
 	w.git("commit", "-qm", "more")
 	m := w.add(Options{Title: "x"})
 	w.must(os.Symlink(filepath.Join(w.dir, "outside"), filepath.Join(m.Path, "into")))
-	notes, err := m.Bring([]string{".env", "conf", "gone", "a", "out/secret", "../outside/secret", ".git/config", "into/f"}, []string{"node_modules", "out"})
+	notes, err := Bring(m.Repo, m.Path, []string{".env", "conf", "gone", "a", "out/secret", "../outside/secret", ".git/config", "into/f"}, []string{"node_modules", "out"})
 	w.must(err)
 	w.has(filepath.Join(m.Path, ".env"), "E=1\n")
 	w.has(filepath.Join(m.Path, "conf/deep/c"), "c\n")

@@ -38,7 +38,7 @@ func addUntilKilled(repo string) error {
 	for n := 1; ; n++ {
 		m, err := Add(context.Background(), Options{Folder: repo, Title: "x", WithChanges: n%2 == 0})
 		if err == nil {
-			_, err = m.Bring([]string{"ignored"}, nil)
+			_, err = Bring(m.Repo, m.Path, []string{"ignored"}, nil)
 		}
 		if err == nil && n%3 == 0 {
 			err = m.Drop()

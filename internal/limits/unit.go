@@ -42,6 +42,15 @@ func badValue(text, wanted string) error {
 	return &ValueError{fmt.Sprintf("is %q; write %s", text, wanted)}
 }
 
+// ParseFew reads a number of agents.
+func ParseFew(text string) (int, error) {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 8 {
+		return 0, badValue(text, "a number from 1 to 8")
+	}
+	return n, nil
+}
+
 // ParseCount reads a whole number, 0 or more. Errors are of type *ValueError,
 // also those of the other units.
 func ParseCount(text string) (int, error) {

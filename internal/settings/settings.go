@@ -10,13 +10,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 )
 
 // Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
-	Plan        string `json:"plan,omitempty"` // a file of tasks, from the folder on
+	Plan        string `json:"plan,omitempty"`    // a file of tasks, from the folder on
+	Workers     int    `json:"workers,omitempty"` // how many of its tasks are done side by side
 	Live        string `json:"live,omitempty"`
 	Permissions string `json:"permissions,omitempty"`
 	AskTimeout  *Span  `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
@@ -106,6 +110,13 @@ var table = []Setting{
 		Group: AboutAgent, Yields: Demands, NoFleet: "workers don't read plans yet",
 		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
 		field: word(func(s *Said) *string { return &s.Plan }),
+	}, {
+		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
+		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},
+		Doc:   "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its own, in a checkout of its own.",
+		Group: AboutAgent, Yields: Always, NoFleet: "workers don't read plans yet",
+		Kept:  Kept{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
+		field: fieldOf[int]{string(limits.Count), func(s *Said) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
 	}, {
 		Key: "live", Wire: "live", Values: []string{Auto, On, Off}, Default: Auto,
 		Flags: []Flag{

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -20,14 +21,15 @@ const checkBookBeats = 10
 var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
 	out := &verify.Output{}
 	result := out.Judge(l.runCheck(done, out))
-	verify.Locate(l.cfg.Folder, result.Problems)
+	verify.Locate(cmp.Or(done.folder, l.cfg.Folder), result.Problems)
 	return result
 }}
 
 // runCheck starts the command and waits until it and all that it started are gone.
 func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
+	dir := cmp.Or(done.folder, l.cfg.Folder)
 	agent, err := l.start(backends.Spec{
-		Backend: backends.Program(done.Check.Argv(), l.cfg.Folder), Dir: l.cfg.Folder,
+		Backend: backends.Program(done.Check.Argv(), dir), Dir: dir, Own: done.own,
 		Scope: l.scope, Iteration: done.iteration, Raw: out,
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -16,15 +17,25 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// runSteps runs the agents of one iteration to their end. An error means that the
-// first could not be started.
+// runSteps runs the agents of an iteration that has steps.
 func (l *runs) runSteps(run setup.Run) (judge.Report, error) {
+	c := l.crewOf(run)
+	l.snapshotBefore()
+	return l.runCrew(c)
+}
+
+// crewOf is the crew of an iteration.
+func (l *runs) crewOf(run setup.Run) *crew.Crew {
 	c := &crew.Crew{Host: l.crewHost(run), Config: &l.cfg, Run: run, Snapshots: &l.snapshots, Scope: l.scope, Activity: &l.activity}
 	if l.crewed == run.Iteration || l.crewed == 0 && l.cfg.Continue { // maybe before we took it up
 		c.Again = "-" + strconv.FormatInt(time.Now().UnixMilli(), 36)
 	}
 	l.crewed = run.Iteration
-	l.snapshotBefore()
+	return c
+}
+
+// runCrew runs the agents of a crew to their end. An error means that the first could not be started.
+func (l *runs) runCrew(c *crew.Crew) (judge.Report, error) {
 	l.setRunning(c)
 	c.Begin()
 	exit, cause := l.attend(c)
@@ -71,23 +82,12 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 	}
 }
 
-// isOurs says whether an event begins or ends an agent of the loop's own.
-func isOurs(e stream.Event) bool {
-	switch e := e.(type) {
-	case stream.ToolCall:
-		return e.ParentToolCallID == ""
-	case stream.ToolResult:
-		return e.ParentToolCallID == ""
-	}
-	return false
-}
-
 // tellEvent hands an event on that is about no run of the iteration's own.
 func (l *ground) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
 		l.change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
-		if isOurs(e) {
+		if crew.IsOurs(e) {
 			l.setOwner()
 		}
 	}
@@ -99,7 +99,7 @@ func (l *ground) tellEvent(e stream.Event) {
 // play starts a role and returns when it is over. An error means that it could not be started.
 func (l *runs) play(r crew.Part) (exit backends.Exit, err error) {
 	spec := r.Spec
-	spec.Backend, spec.Args, spec.Dir, spec.Rest, spec.Ask = r.Role.Backend, r.Role.Args, l.cfg.Folder, l.rest, l.desk.For(r.Below, r.As)
+	spec.Backend, spec.Args, spec.Dir, spec.Rest, spec.Ask = r.Role.Backend, r.Role.Args, cmp.Or(r.Dir, l.cfg.Folder), l.rest, l.desk.For(r.Below, r.As)
 	if r.Record != "" {
 		file, err := snapshots.OpenRecord(l.cfg.RecordDir, l.id, r.Record)
 		if err != nil {

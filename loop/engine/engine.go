@@ -269,7 +269,10 @@ func (l *Loop) claim() (setup.Run, error) {
 func (l *Loop) runOnce(run setup.Run) judge.Report {
 	l.openIteration(run)
 	do := l.runAgent
-	if len(l.cfg.Steps) > 0 {
+	switch {
+	case len(run.Batch) > 0:
+		do = l.runBatch
+	case len(l.cfg.Steps) > 0:
 		do = l.runSteps
 	}
 	l.shift.Ran = -1

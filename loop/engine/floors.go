@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/till"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
@@ -47,6 +48,7 @@ type checks struct {
 	runs
 	plan    plan.Plan                 // as the run under way found it, or left it
 	asked   []string                  // about the plan
+	batch   tasks.Outcome             // of the run that is over, until it is settled; only the engine's goroutine uses it
 	without atomic.Pointer[plan.Plan] // tasks that the user lets the agent take out of it
 }
 

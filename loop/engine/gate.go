@@ -26,7 +26,8 @@ var gates = []gate{commandGate, diagnosticsGate, protectGate, reviewerGate}
 
 // checkedRun is the run whose work the gates look at, one after the other.
 type checkedRun struct {
-	iteration int
+	iteration   int
+	folder, own string // where the command is run, and what it may write besides; "": as everything
 	proof.Row
 	reviews int // so far
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -70,14 +70,19 @@ func (l *checks) giveTask(run *setup.Run) {
 	if l.cfg.Said.Plan == "" {
 		return
 	}
-	it, _ := l.plan.Next()
-	run.TaskID, run.TaskText, run.Task = it.ID, it.Text, rules.Task(l.plan, it, it.Verify != "" && l.isAccepted(it.Verify))
-	if role, ok := l.cfg.Role(it.Agent); ok && !l.cfg.HandsOver() {
-		run.Turn.Hat = role.Hat
-	} else if it.Agent != "" {
-		l.warn([]string{fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent)})
+	l.bench(run.Iteration).Give(run, l.cfg, l.plan)
+}
+
+// bench is what the loop judges tasks with.
+func (l *checks) bench(iteration int) tasks.Bench {
+	return tasks.Bench{
+		Pass: func(check verify.Check, t tasks.Trial) (verify.Result, bool) {
+			defer l.watchPlan() // what the check runs may have written to it
+			return l.pass(commandGate, &checkedRun{iteration: iteration, folder: t.Folder, own: t.Own, Row: proof.Row{Check: check}})
+		},
+		Timeout: l.cfg.Verify.Timeout, Accepts: l.isAccepted, Note: l.note,
+		Warn: func(message string) { l.warn([]string{message}) },
 	}
-	l.note(func(b *plan.Book) { b.Begin(l.plan) })
 }
 
 // settleCutOff finds out what a run did of the plan whose process was ended before it could.
@@ -129,18 +134,35 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 	}
 	l.watchPlan()
 	var book plan.Book
-	l.look(func(p *progress.State) { book = p.Tasks })
+	var wrote []string
+	l.look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Deeds.Wrote) })
+	batch := l.batch
+	l.batch = tasks.Outcome{}
+	l.tellNext(batch.Told)
+	for _, id := range batch.Done {
+		l.plan = l.write(l.plan, l.plan.Mark(id, true))
+	}
 	for _, it := range l.plan.Tasks() {
-		isTicked := l.plan.IsDone(it) && !slices.Contains(book.Before, it.ID)
-		isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan
-		if (isTicked || isOwn) && !l.judgeTask(it, isTicked, run.Iteration) {
+		t := tasks.Trial{Item: it, IsTicked: l.plan.IsDone(it) && !slices.Contains(slices.Concat(book.Before, batch.Done), it.ID)}
+		if isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
+			continue
+		}
+		t.IsIdle = func() bool { return l.snapshots.OnlyChanged(l.plan.Name, run.Iteration, wrote) }
+		v, ok := l.bench(run.Iteration).Judge(t)
+		if !ok {
 			return // the loop is to end: this is still to be found out
+		}
+		if l.tellNext(v.Told); v.IsDone != t.IsTicked {
+			l.plan = l.write(l.plan, l.plan.Mark(it.ID, v.IsDone))
 		}
 	}
 	l.plan = l.write(l.plan, l.plan.Grouped())
 	l.note(func(b *plan.Book) {
 		b.Look(l.plan)
 		b.Before, b.Judging = nil, false
+		for _, id := range batch.Alone {
+			b.Isolate(id)
+		}
 	})
 	switch open := len(l.plan.Open()); {
 	case open == 0:
@@ -153,55 +175,6 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 		l.change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
 		r.Verdict = promises.Verdict{}
 	}
-}
-
-// judgeTask finds out whether a task is done that was ticked, or that the run had to do. ok is false when the loop is
-// to end before that is known.
-func (l *checks) judgeTask(it plan.Item, isTicked bool, iteration int) (ok bool) {
-	check := verify.Check{Shell: it.Verify, When: verify.OnEach, Timeout: l.cfg.Verify.Timeout}
-	r := verify.Result{State: verify.Verified}
-	switch {
-	case it.Verify != "" && !l.isAccepted(it.Verify):
-		r = proof.Unchecked("isn't run: nobody has accepted it")
-	case it.Verify != "":
-		if r, ok = l.pass(commandGate, &checkedRun{iteration: iteration, Row: proof.Row{Check: check}}); !ok {
-			return false
-		}
-		l.watchPlan() // what the check runs may have written to it
-		if r.State == verify.Refuted {
-			l.tellNext(proof.Refutation(check, verify.CommandGate, false, r))
-		}
-	case !isTicked:
-		return true
-	default:
-		var wrote []string
-		l.look(func(p *progress.State) { wrote = slices.Clone(p.Deeds.Wrote) })
-		if l.snapshots.OnlyChanged(l.plan.Name, iteration, wrote) {
-			r = verify.Result{State: verify.Refuted, Why: "nothing was changed but the plan"}
-		}
-	}
-	opens := false
-	l.note(func(b *plan.Book) {
-		switch {
-		case r.State == verify.Verified && it.Verify != "":
-			b.Pass(it.ID)
-		case r.State == verify.Refuted && isTicked:
-			opens = b.Reopen(it.ID)
-		}
-	})
-	why := strings.TrimSpace(check.String() + " " + r.Why)
-	switch {
-	case r.State == verify.Verified && !isTicked:
-		l.plan = l.write(l.plan, l.plan.Mark(it.ID, true))
-	case r.State == verify.Verified || !isTicked:
-	case opens:
-		l.plan = l.write(l.plan, l.plan.Mark(it.ID, false))
-		l.warn([]string{fmt.Sprintf("the task %q was checked, but %s: it is open again", it.Text, why)})
-		l.tellNext(fmt.Sprintf("The last run checked the task %q, but %s. It is open again.", it.Text, why))
-	default:
-		l.warn([]string{fmt.Sprintf("unverified: the task %q stays checked, but %s", it.Text, why)})
-	}
-	return true
 }
 
 // tellNext has the next run told something of this one.

@@ -14,7 +14,11 @@ import (
 // waitAfter waits as long as a run asks for.
 func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 	now := time.Now()
-	switch p := l.relieve(judge.PauseAfter(r, counts, now), r, now); p.Reason {
+	p, problem := l.shift.Relieve(judge.PauseAfter(r, counts, now), r, now)
+	if problem != "" {
+		l.emit(loop.Warning{Message: problem})
+	}
+	switch p.Reason {
 	case "":
 	case loop.WaitOverloaded:
 		l.waitAtCost(p.Reason, p.Attempt, p.Until, now)

@@ -19,6 +19,17 @@ type Below struct {
 	spent stream.Spent
 }
 
+// IsOurs says whether an event begins or ends an agent of the loop's own.
+func IsOurs(e stream.Event) bool {
+	switch e := e.(type) {
+	case stream.ToolCall:
+		return e.ParentToolCallID == ""
+	case stream.ToolResult:
+		return e.ParentToolCallID == ""
+	}
+	return false
+}
+
 // Begin tells that the run begins.
 func (b *Below) Begin() {
 	b.began = time.Now()

@@ -28,7 +28,8 @@ type Crew struct {
 	Again     string // sets its calls apart from those of an iteration of this number before
 	Snapshots *snapshots.Taker
 	Scope     *backends.Scope
-	Activity  *Activity // of all of them
+	Activity  *Activity   // of all of them
+	Apart     []setup.Run // of agents of the only step that work apart: each in a folder of its own, and none ends another
 
 	done  chan struct{}
 	exit  backends.Exit // of all of it; set before done is closed
@@ -82,7 +83,7 @@ func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, 
 		r.Problem = fmt.Sprintf("%s: %s", c.silent.slot, r.Problem)
 	}
 	switch {
-	case !c.whole:
+	case !c.whole || c.Apart != nil:
 		r.Verdict = promises.Verdict{}
 	case len(c.last) > 1:
 		r.Verdict = c.agreed(r.Outcome)
@@ -184,9 +185,16 @@ func (c *Crew) runStep(step []setup.Role, slots []setup.Slot, previous string) {
 // member prepares an agent.
 func (c *Crew) member(w setup.Role, at setup.Slot, previous string) *member {
 	m := &member{crew: c, role: w, slot: at, run: c.Run, scope: c.Scope}
+	if c.Apart != nil {
+		m.run = c.Apart[at.K-1]
+	}
 	m.run.Prompt = w.TaskOf(at, c.Run.Prompt, previous)
+	shown := c.Run.Prompt
+	if c.Apart != nil {
+		shown = m.run.TaskText
+	}
 	id := fmt.Sprintf("step-%d-%d-%d%s", c.Run.Iteration, at.Step, at.K, c.Again)
-	m.Below = Below{Call: w.CallOf(at, id, c.Run.Prompt), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
+	m.Below = Below{Call: w.CallOf(at, id, shown), Show: c.Tell, Tell: m.told, Run: m.own, Says: func(text string) { c.Said(&m.Partner, text) }}
 	return m
 }
 
@@ -232,8 +240,14 @@ func (c *Crew) isStopping() bool {
 	return c.stopping
 }
 
+// HasEndedWell says of an agent of the last step, from 0, whether it came to its end by itself, and well.
+func (c *Crew) HasEndedWell(k int) bool { return k < len(c.last) && c.last[k].isWell() }
+
 // fail takes note of the first that fails, and ends those beside it.
 func (c *Crew) fail(m *member) {
+	if c.Apart != nil {
+		return
+	}
 	c.mu.Lock()
 	isFirst := c.failed == nil
 	if isFirst {
@@ -289,6 +303,14 @@ func (c *Crew) sum(text string) (all backends.Exit) {
 	if n := len(c.last); n > 0 {
 		all = c.last[n-1].Exit
 		all.Result.Text = text
+	}
+	if c.Apart != nil && len(c.last) > 0 { // it went as well as the best of them did
+		if best := slices.IndexFunc(c.last, (*member).isWell); best >= 0 {
+			all = c.last[best].Exit
+			all.Result.Text = text
+		} else {
+			c.failed = c.last[0]
+		}
 	}
 	if f := c.failed; f != nil {
 		all = f.Exit

@@ -49,7 +49,7 @@ func (m *member) work() {
 	c.mu.Lock()
 	first := c.failed
 	c.mu.Unlock()
-	wasStopped := m.Exit.Stopped && !m.Exit.Result.Terminal
+	wasStopped := m.wasStopped()
 	switch {
 	case wasStopped && first != nil && first != m:
 		m.End("stopped, as "+first.slot.String()+" failed", true)
@@ -64,6 +64,11 @@ func (m *member) work() {
 	}
 }
 
+func (m *member) wasStopped() bool { return m.Exit.Stopped && !m.Exit.Result.Terminal }
+
+// isWell says whether the agent came to its end by itself, and well.
+func (m *member) isWell() bool { return m.Outcome == loop.OutcomeOK && !m.wasStopped() }
+
 // play runs the agent to its end.
 func (m *member) play() error {
 	c := m.crew
@@ -73,7 +78,7 @@ func (m *member) play() error {
 	if m.slot.IsLast() { // nobody else can end the loop
 		m.Fulfils = guidance.Fulfils(m.completion())
 	}
-	if m.slot.K > 1 { // the end of one sweeps what is in its scope
+	if m.slot.K > 1 || m.run.Dir != "" { // the end of one sweeps what is in its scope
 		scope, err := c.OpenScope()
 		if err != nil {
 			return err
@@ -86,7 +91,7 @@ func (m *member) play() error {
 	c.Changed() // with the mark of its scope, before anything bears it
 	exit, err := c.Play(Part{
 		Role: m.role, Below: m.Call.ID, As: m.slot.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.slot.Step, m.slot.K),
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Spec: backends.Spec{Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
 		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -68,4 +70,28 @@ func (s *Shift) Who(now time.Time) (agent int, at time.Time) {
 		}
 	}
 	return 0, at
+}
+
+// Relieve returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
+// begin is no reason to end the loop: it isn't asked again before the own agent works, and problem says so.
+func (s *Shift) Relieve(p judge.Pause, r judge.Report, now time.Time) (pause judge.Pause, problem string) {
+	switch {
+	case len(s.on) == 0 || s.Ran < 0:
+		return p, ""
+	case r.Unfit:
+		s.Limit(s.Ran, "", s.Own())
+		problem = "the fallback can't work: " + r.Problem
+	case r.Limited || r.Overloaded:
+		s.Limit(s.Ran, KindOf(r.Exit.Result, r.Overloaded, p.Until.Sub(now)), p.Until)
+	default:
+		return p, ""
+	}
+	_, at := s.Who(now)
+	if at.IsZero() {
+		return judge.Pause{}, problem
+	}
+	if p.Until = at; r.Unfit {
+		p.Reason, p.Attempt = loop.WaitRateLimit, 1
+	}
+	return p, problem
 }

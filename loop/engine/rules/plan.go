@@ -7,8 +7,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/plan"
 )
 
-// Task tells an agent which task of a plan is its. checks says whether the task's own check is run.
-func Task(p plan.Plan, it plan.Item, checks bool) string {
+// Task tells an agent which task of a plan is its. checks says whether the task's own check is run, isOne that others
+// do theirs at the same time.
+func Task(p plan.Plan, it plan.Item, checks, isOne bool) string {
 	var b strings.Builder
 	open, tasks := p.Open(), p.Tasks()
 	fmt.Fprintf(&b, "The loop works through the plan in %s. Done so far: %d of %d tasks. ", p.Name, len(tasks)-len(open), len(tasks))
@@ -30,6 +31,9 @@ func Task(p plan.Plan, it plan.Item, checks bool) string {
 	}
 	b.WriteString(checked + " Take no task out of that file and change none. Then stop: the next iteration does the next one. " +
 		"You needn't say that all is done: the loop ends when no task is open.")
+	if isOne {
+		return b.String()
+	}
 	var later []string
 	for _, other := range open {
 		if other.ID != it.ID {
@@ -43,4 +47,10 @@ func Task(p plan.Plan, it plan.Item, checks bool) string {
 		b.WriteString("\n\nLater iterations do:\n" + strings.Join(later, "\n"))
 	}
 	return b.String()
+}
+
+// Checkout tells an agent that it works beside others.
+func Checkout(dir string) string {
+	return "You work in " + dir + ", a checkout of your own: other agents do other tasks of the plan at the same time, each in its own. Change nothing outside of it. " +
+		"When you have ended, the files that you have changed there are merged into the loop's folder; commits, branches and stashes are not."
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
@@ -28,9 +29,12 @@ type Run struct {
 	Refutation string
 	Task       string // what of the loop's plan it is to do
 	TaskID     string
-	TaskText   string // its first line
-	Notes      string // what runs before left for this one, in words
-	Missed     string // what the run before said in a way that doesn't count
+	TaskText   string      // its first line
+	Batch      []plan.Item // several that are done side by side, each by an agent of its own; nil: it is one run
+	Dir        string      // where it works beside others; "": the loop's folder
+	Own        string      // the checkout that Dir is in
+	Notes      string      // what runs before left for this one, in words
+	Missed     string      // what the run before said in a way that doesn't count
 	// Circles say that the loop turns in them; "" when it doesn't.
 	Circles string
 	Emit    string    // the command by which its programs publish topics; "" isn't told

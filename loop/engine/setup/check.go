@@ -40,7 +40,7 @@ func (c *Config) Check() error {
 	if err := cmp.Or(c.CheckReading(), c.FindAgents(), c.checkNotes()); err != nil {
 		return err
 	}
-	return cmp.Or(c.FindCheck(), c.FindReviewer(), c.checkPlan())
+	return cmp.Or(c.FindCheck(), c.FindReviewer(), c.checkPlan(), c.checkWorkers())
 }
 
 // checkNotes says why the loop can't have its notes where they are to be.

@@ -48,6 +48,9 @@ type Config struct {
 	// Said is what is said of the loop in one value each.
 	Said    settings.Said
 	planned []string // the commands of its plan, once Check has looked at that
+	// Copy, Link and Prepare fill a worker's checkout with what git ignores and the work needs: paths in the
+	// repository, and commands that the shell runs there.
+	Copy, Link, Prepare []string
 	// Ask has the agents' questions answered by the user (the backends are made so, see
 	// backends.Backend.Asking); else they are told that nobody is there.
 	Ask        bool

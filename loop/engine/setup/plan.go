@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 )
@@ -128,6 +130,27 @@ func (c *Config) checkPlan() error {
 		return err
 	}
 	c.planned = p.Commands()
+	return nil
+}
+
+// checkWorkers says why tasks can't be done side by side.
+func (c *Config) checkWorkers() error {
+	refuse := func(why, fix string) error {
+		return fmt.Errorf("--workers %d: %s; %s, or leave --workers out", c.Said.Workers, why, fix)
+	}
+	switch {
+	case c.Said.Workers < 2:
+		return nil
+	case c.Said.Plan == "":
+		return refuse("workers do tasks of a plan, and there is none", "name one with --plan")
+	case len(c.Steps) > 0 || c.HandsOver():
+		return refuse("hats that hand over, and agents in steps, take turns by themselves", "leave those out")
+	case c.Changes.Keep == 0:
+		return refuse("each works in a checkout of a snapshot, and there are none (changes.keep is 0)", "set changes.keep otherwise")
+	}
+	if err := changes.CanCheckOut(context.Background(), c.Folder, c.Changes); err != nil {
+		return refuse("each works in a checkout, and "+err.Error(), "start in one (git init makes it)")
+	}
 	return nil
 }
 

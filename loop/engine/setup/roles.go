@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"path/filepath"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
@@ -127,4 +129,19 @@ func (c *Config) FindAgents() error {
 		}
 	}
 	return nil
+}
+
+// ShiftText says which agent works from now on, by the number of the fallback that stands in until a time; 0 is the
+// loop's own.
+func (c Config) ShiftText(who int, until time.Time) string {
+	own := filepath.Base(c.Backend.Name)
+	if who == 0 {
+		return own + " works again"
+	}
+	f := c.Fallbacks[who-1]
+	text := filepath.Base(f.Backend.Name)
+	if f.Model != "" {
+		text += " with " + f.Model
+	}
+	return fmt.Sprintf("%s works until %s: %s is limited until then", text, until.Format(time.TimeOnly), own)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -133,7 +134,10 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	if run.Task != "" {
 		parts = append(parts, run.Task)
 	}
-	if !at.Alone && !c.isQuiet() {
+	switch {
+	case run.Dir != "":
+		parts = append(parts, rules.Checkout(run.Dir))
+	case !at.Alone && !c.isQuiet():
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}
 	if w.ReadOnly {

@@ -237,6 +237,6 @@ func (s *Taker) OnlyChanged(path string, iteration int, wrote []string) bool {
 	if s.Store == nil || iteration == 0 || s.Now.Tree == "" || s.Now.Blind || s.Found.Aside != s.Now.Aside || s.wroteBeyond(wrote) {
 		return false
 	}
-	files, err := s.Store.Files(s.alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+	files, err := s.Store.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
 	return err == nil && !slices.ContainsFunc(files, func(f changes.File) bool { return f.Path != path })
 }

@@ -25,11 +25,11 @@ func (s *Taker) CommitIteration(iteration int, title, words string) {
 	if snapshot != "" && s.Now == s.committed { // neither a file nor a branch has changed since
 		return
 	}
-	isMade, err := tree.Commit(s.alive, message, snapshot, loop.OwnFilesIn(tree))
+	isMade, err := tree.Commit(s.Alive, message, snapshot, loop.OwnFilesIn(tree))
 	if s.committed = s.Now; isMade || err != nil {
 		s.committed = changes.State{}
 	}
-	if err == nil || s.alive.Err() != nil {
+	if err == nil || s.Alive.Err() != nil {
 		return
 	}
 	if told := fmt.Sprintf("iteration %d isn't committed: %v", iteration, err); !slices.Contains(s.told, err.Error()) {

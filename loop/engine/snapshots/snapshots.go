@@ -65,7 +65,7 @@ type Taker struct {
 	committed changes.State // in which there was nothing to commit
 	between   bool          // the run that is under way has some already of what it changed
 
-	Going, alive         context.Context // until the loop is to end; until it has to be gone
+	Going, Alive         context.Context // until the loop is to end; until it has to be gone
 	stopGoing, stopAlive context.CancelFunc
 	pruned               chan struct{} // closed when old ones are removed
 }
@@ -83,7 +83,7 @@ const (
 func (s *Taker) Open(folder string, warn func(message string)) {
 	s.Folder, s.warn = folder, warn
 	s.Going, s.stopGoing = context.WithCancel(context.Background())
-	s.alive, s.stopAlive = context.WithCancel(context.Background())
+	s.Alive, s.stopAlive = context.WithCancel(context.Background())
 }
 
 // Begin is done when begun is closed. then is called behind the first snapshot, and prune when
@@ -206,7 +206,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 		s.Now = s.lookBare()
 		return nil
 	}
-	taken, err := s.Store.After(s.alive, iteration)
+	taken, err := s.Store.After(s.Alive, iteration)
 	s.Last = time.Now()
 	s.tell(taken, err)
 	if s.Now = taken.State; err != nil {
@@ -215,7 +215,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 	}
 	if s.between {
 		s.between = false
-		files, err := s.Store.Files(s.alive, changes.Range{From: iteration - 1, To: iteration}, nil)
+		files, err := s.Store.Files(s.Alive, changes.Range{From: iteration - 1, To: iteration}, nil)
 		if err != nil {
 			return nil
 		}
@@ -274,7 +274,7 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
-	files, err := s.Store.Files(s.alive, changes.Range{To: changes.Latest}, nil)
+	files, err := s.Store.Files(s.Alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil
 	}

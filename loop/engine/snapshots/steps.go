@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
@@ -38,4 +39,13 @@ func (s *Taker) TellOfReaders(slots []setup.Slot, iteration int) {
 		}
 		s.warn(fmt.Sprintf("%s changed while %s ran, which %s to read only", tell.Counted(n, "file"), who, verb))
 	}
+}
+
+// Land brings work that was done in checkouts into the folder, see changes.Store.Land. That is the iteration's.
+func (s *Taker) Land(iteration int, base string, works []changes.Work, but string) ([][]changes.Refusal, error) {
+	refused, taken, err := s.Store.Land(s.Alive, iteration, base, works, but)
+	s.tell(taken, nil)
+	_ = s.Store.Begin() // what is wrong, the next snapshot says
+	s.between = s.between || taken.Files > 0
+	return refused, err
 }

@@ -1,0 +1,184 @@
+package changes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+)
+
+// Checkout is a copy of the repository's files as a snapshot has them, where somebody works beside others. Its .git is
+// its own and only reads the repository's objects: a commit, a branch or a stash that is made there reaches nobody.
+// For us that .git says nothing, as an agent may write it.
+type Checkout struct {
+	shots
+	Base string // the snapshot's tree
+	From string // the work tree that it is a copy of
+}
+
+// Top is where it is, Folder what in it is the loop's.
+func (c *Checkout) Top() string    { return c.book.Top }
+func (c *Checkout) Folder() string { return c.book.Folder }
+
+// checkoutPatience is how long git may take for the files.
+const checkoutPatience = time.Hour
+
+// ErrNoRepository says that snapshots aren't in a repository of the folder's.
+var ErrNoRepository = errors.New("the folder isn't in a git repository that ralph-lsp keeps snapshots in (docs/CHANGES.md says which it can't)")
+
+// CanCheckOut says why no Checkout can be made of a folder. Errors: ErrNoGit, ErrNoRepository.
+func CanCheckOut(ctx context.Context, folder string, o Options) error {
+	program, _, err := o.find()
+	if err == nil && discover(ctx, program, book{Folder: folder}).GitDir == "" {
+		err = ErrNoRepository
+	}
+	return err
+}
+
+// Checkout makes one of a snapshot's tree in dir, which isn't there yet. What belongs to it besides is beside it, with
+// dir as the beginning of its name.
+func (s *Store) Checkout(ctx context.Context, dir, tree string) (*Checkout, error) {
+	if s.book.Own {
+		return nil, ErrNoRepository
+	}
+	home, b := dir+".index", s.book
+	b.Top, b.Folder = dir, filepath.Join(dir, filepath.FromSlash(s.book.prefix()))
+	for _, folder := range []string{home, b.Folder, filepath.Join(dir, ".git", "objects", "info"), filepath.Join(dir, ".git", "refs"), filepath.Join(dir, ".git", "info")} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	c := &Checkout{storeOf(kept{id: s.id, home: home, book: b, git: newGit(s.git.Program, home, b)}).shots, tree, s.book.Top}
+	c.git.As(s.git)
+	c.git.Patience = checkoutPatience
+	if _, err := c.git.Run(ctx, nil, "read-tree", "--reset", "-u", tree); err != nil {
+		return nil, err
+	}
+	return c, c.fillGit(ctx)
+}
+
+// fillGit makes the .git of the checkout that whoever works there sees: on the same commit as the repository, on no
+// branch, with its branches and tags as they are now.
+func (c *Checkout) fillGit(ctx context.Context) error {
+	dir, common := filepath.Join(c.book.Top, ".git"), commonDir(c.book.GitDir)
+	head, err := c.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if err != nil {
+		head = "ref: refs/heads/main" // there is no commit yet
+	}
+	refs, err := c.git.Run(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
+	if err != nil {
+		return err
+	}
+	config := "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+	if len(c.Base) > 40 {
+		config = "[core]\n\trepositoryformatversion = 1\n\tbare = false\n[extensions]\n\tobjectFormat = sha256\n"
+	}
+	files := map[string]string{
+		"HEAD": head + "\n", "packed-refs": string(refs), "objects/info/alternates": filepath.ToSlash(filepath.Join(common, "objects")) + "\n",
+		"config": fmt.Sprintf("%s[include]\n\tpath = %q\n", config, filepath.ToSlash(filepath.Join(common, "config"))),
+	}
+	for _, name := range []string{"info/exclude", "info/sparse-checkout", "shallow"} {
+		if data, err := os.ReadFile(filepath.Join(common, filepath.FromSlash(name))); err == nil {
+			files[name] = string(data)
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+			return err
+		}
+	}
+	index := filepath.Join(dir, "index")
+	if _, _, err := git.CopyIndex(filepath.Join(c.home, indexName), index); err != nil || len(head) < len(c.Base) {
+		return err
+	}
+	_, err = c.git.With("GIT_INDEX_FILE="+index).Run(ctx, nil, "read-tree", "-m", head)
+	return err
+}
+
+// Work is what was done in a checkout.
+type Work struct {
+	Tree  string
+	Paths []string // that differ from what it began with, in the loop's folder
+	Notes []string // what isn't in it and why, as Taken.Notes
+}
+
+// Work looks at the checkout as it is now.
+func (c *Checkout) Work(ctx context.Context) (w Work, err error) {
+	seen, err := c.candidates(ctx)
+	if err == nil {
+		err = c.updateIndex(ctx, &seen)
+	}
+	if err == nil {
+		w.Tree, err = c.git.Text(ctx, nil, "write-tree", "--missing-ok")
+	}
+	if err != nil {
+		return w, err
+	}
+	changed, err := c.entries(ctx, c.Base, w.Tree, nil)
+	w.Paths, w.Notes = slices.Sorted(maps.Keys(changed)), seen.notes
+	return w, err
+}
+
+// whyDropped is what whyNew is where a file isn't undone, but deleted beside the folder.
+const whyDropped = "one deleted it, the other changed it"
+
+// Land brings work that was done in checkouts of a tree into the folder, one after the other, as iteration n's: a
+// three-way merge of each file but one. A work of which a file can't be merged is left out as a whole. refused says
+// for each work why; nil: it is in the folder. taken is a snapshot of the folder as it was right before.
+func (s *Store) Land(ctx context.Context, n int, base string, works []Work, but string) (refused [][]Refusal, taken Taken, err error) {
+	release, err := s.hold(ctx)
+	if err != nil {
+		return nil, taken, err
+	}
+	defer release()
+	as := snapshot{Kind: kindIteration, Number: n}
+	if taken, err = s.take(ctx, as); err != nil {
+		return nil, taken, fmt.Errorf("making a snapshot first: %w", err)
+	}
+	p := restoration{store: s, as: as, now: map[string]version{}, then: map[string]version{}}
+	refused = make([][]Refusal, len(works))
+	for i, w := range works {
+		now, then := maps.Clone(p.now), maps.Clone(p.then)
+		p.refused = map[string]string{}
+		if err := p.takeBack(ctx, span{from: snapshot{tree: w.Tree}, to: snapshot{tree: base}}, snapshot{tree: taken.Tree}, nil); err != nil {
+			return nil, taken, err
+		}
+		delete(p.refused, but)
+		if refused[i] = p.reasons(); len(refused[i]) > 0 {
+			p.now, p.then = now, then
+		}
+	}
+	p.refused = map[string]string{}
+	maps.DeleteFunc(p.then, func(path string, v version) bool { return path == but || v == p.now[path] })
+	if len(p.then) > 0 {
+		err = s.restore(ctx, &p)
+	}
+	for i, w := range works { // what was changed in this moment
+		for _, r := range p.reasons() {
+			if len(refused[i]) == 0 && slices.Contains(w.Paths, r.Path) {
+				refused[i] = []Refusal{r}
+			}
+		}
+	}
+	return refused, taken, err
+}
+
+// reasons are why files of a landing stay as they are.
+func (p *restoration) reasons() []Refusal {
+	found := p.outcome().Refused
+	for i, r := range found {
+		if r.Reason == whyNew {
+			found[i].Reason = whyDropped
+		}
+	}
+	return found
+}

@@ -1,0 +1,42 @@
+package engine
+
+import (
+	"errors"
+	"path/filepath"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// runBatch does tasks of the plan side by side, and brings what is done into the folder.
+func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
+	c := l.crewOf(run)
+	l.snapshotBefore()
+	b := &tasks.Batch{
+		Bench: l.bench(run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.plan,
+		Dir: filepath.Join(l.scope.TempDir, "workers"),
+		Prepare: func(command, dir string) error {
+			out := &verify.Output{}
+			check := verify.Check{Shell: command, Timeout: l.cfg.Verify.Timeout}
+			if r := out.Judge(l.runCheck(&checkedRun{iteration: run.Iteration, folder: dir, own: dir, Row: proof.Row{Check: check}}, out)); r.State != verify.Verified {
+				return errors.New(command + " " + r.Why)
+			}
+			return nil
+		},
+	}
+	defer b.Close()
+	if err := b.Open(); err != nil {
+		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
+	}
+	cfg, runs := b.Crew(l.relieved(l.cfg.Worn(l.cfg.Hat)))
+	c.Config, c.Apart = &cfg, runs
+	r, err := l.runCrew(c)
+	l.batch = b.Land(c.HasEndedWell)
+	l.change(func(p *progress.State) { p.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
+	return r, err
+}

@@ -1,0 +1,259 @@
+// Package tasks is about the tasks of a plan that an iteration does.
+//
+// A Bench gives a run its task, and judges what became of one. A Batch is several tasks of one iteration, each done by
+// an agent of its own in a checkout of its own: Open makes those of the iteration's snapshot. Crew says what the agents
+// are and are told; they run as those of a step do (loop/engine/crew), but none ends another. Land judges each work in
+// its checkout, and merges what is done into the loop's folder, in the order of the plan. What isn't done or can't be
+// merged is left out, and its task is done alone in a later iteration.
+//
+// It knows no loop: what it needs of one is handed to it.
+package tasks
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/worktree"
+)
+
+// Outcome is what a batch came to.
+type Outcome struct {
+	Done  []string // ids of tasks whose work is in the loop's folder
+	Alone []string // of those that are to be done alone
+	Told  string   // to the next run
+}
+
+// Batch are tasks that are done side by side.
+type Batch struct {
+	Bench
+	Prepare   func(command, dir string) error // runs what fills a checkout
+	Guards    func(path string) bool          // what no agent may write in the loop's folder
+	Snapshots *snapshots.Taker
+	Config    *setup.Config
+	Run       setup.Run // what the iteration is told, with its tasks
+	Plan      plan.Plan // as it finds that
+	Dir       string    // below which the checkouts are, until Close
+
+	checkouts []*changes.Checkout
+}
+
+// maxName is how much of a task names its agent, in characters.
+const maxName = 60
+
+// Open makes a checkout for each, of the snapshot that the iteration begins with.
+func (w *Batch) Open() error {
+	ctx, tree, store := w.Snapshots.Going, w.Snapshots.Found.Tree, w.Snapshots.Store
+	if store == nil || tree == "" {
+		return changes.ErrNoRepository
+	}
+	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
+		return err
+	}
+	for i := range w.Run.Batch {
+		c, err := store.Checkout(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree)
+		if err == nil {
+			w.checkouts = append(w.checkouts, c)
+			err = w.fill(c)
+		}
+		if err != nil {
+			return fmt.Errorf("making a checkout for a worker: %w", err)
+		}
+	}
+	return nil
+}
+
+// fill brings into a checkout what git ignores: the plan, maybe, and what the settings say.
+func (w *Batch) fill(c *changes.Checkout) error {
+	file := filepath.Join(c.Folder(), filepath.FromSlash(w.Plan.Name))
+	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, w.Plan.Data, 0o666)); err != nil {
+			return err
+		}
+	}
+	from := c.From
+	if tree, ok := worktree.Find(from); ok { // whose own are links, maybe
+		from = tree.Repo
+	}
+	notes, err := worktree.Bring(from, c.Top(), w.Config.Copy, w.Config.Link)
+	for _, note := range notes {
+		w.Warn(note)
+	}
+	for _, command := range w.Config.Prepare {
+		if err == nil {
+			err = w.Prepare(command, c.Top())
+		}
+	}
+	return err
+}
+
+// Crew is the configuration by which the agents are run, and what each is started with. own is that of a run by the
+// loop's own agent.
+func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
+	cfg = own
+	cfg.AtOnce = len(w.Run.Batch)
+	step := make([]setup.Role, len(w.Run.Batch))
+	for i, it := range w.Run.Batch {
+		r := w.Run
+		r.Dir, r.Own = w.checkouts[i].Folder(), w.checkouts[i].Top()
+		r.Task = rules.Task(w.Plan, it, it.Verify != "" && w.Accepts(it.Verify), true)
+		role := setup.Role{Backend: own.Backend, Args: own.Args}
+		if named, ok := own.Role(cmp.Or(it.Agent, own.Hat)); ok {
+			if role.Hat = named.Hat; it.Agent != "" {
+				role = named
+			}
+		}
+		r.Turn.Hat, r.TaskText = hats.Hat{}, it.More
+		role.Name = stream.Line(strings.TrimPrefix(role.Name+": "+it.Text, ": "), maxName)
+		step[i], apart = role, append(apart, r)
+	}
+	cfg.Steps = [][]setup.Role{step}
+	return cfg, apart
+}
+
+// Land judges the work of each agent that has ended well, and brings what is done into the loop's folder. Where the loop
+// is to end meanwhile, what is there lands all the same, and no task counts as done.
+func (w *Batch) Land(isWell func(k int) bool) Outcome {
+	l := landing{Batch: w}
+	for i, it := range w.Run.Batch {
+		if !isWell(i) {
+			continue
+		}
+		work, err := w.checkouts[i].Work(w.Snapshots.Alive)
+		if err != nil {
+			l.leave(it, "its work can't be read: "+err.Error())
+			continue
+		}
+		l.look(it, work, w.trial(i, work))
+	}
+	l.merge()
+	if len(l.Done) > 1 {
+		l.checkAgain()
+	}
+	if l.isEnding {
+		l.Done = nil
+	}
+	return l.Outcome
+}
+
+// trial is a task that was done in a checkout.
+func (w *Batch) trial(i int, work changes.Work) Trial {
+	t := Trial{Item: w.Run.Batch[i], Folder: w.checkouts[i].Folder(), Own: w.checkouts[i].Top(), IsIdle: func() bool {
+		return !slices.ContainsFunc(work.Paths, func(path string) bool { return path != w.Plan.Name })
+	}}
+	if now, err := setup.ReadPlan(t.Folder, w.Plan.Name); err == nil { // else it isn't a plan any more, and says nothing
+		it, ok := now.Find(t.ID)
+		t.IsTicked = ok && now.IsDone(it)
+	}
+	return t
+}
+
+// landing is a batch whose agents are gone.
+type landing struct {
+	*Batch
+	Outcome
+	isEnding bool // the loop is
+	works    []changes.Work
+	items    []plan.Item // whose works they are
+}
+
+// leave has a task done alone, without what was done of it.
+func (l *landing) leave(it plan.Item, why string) {
+	l.Alone = append(l.Alone, it.ID)
+	l.Warn(fmt.Sprintf("the task %q stays open, and what was done of it is dropped: %s", it.Text, why))
+	l.tell(fmt.Sprintf("The task %q was done beside others, and that work isn't in the folder: %s.", it.Text, why))
+}
+
+func (l *landing) tell(text string) { l.Told = strings.TrimSpace(l.Told + "\n\n" + text) }
+
+// look finds out whether a work is to be merged.
+func (l *landing) look(it plan.Item, work changes.Work, t Trial) {
+	for _, note := range work.Notes {
+		l.Warn(fmt.Sprintf("this isn't merged, of the task %q: %s", it.Text, note))
+	}
+	v := Verdict{IsDone: true}
+	if !l.isEnding {
+		var ok bool
+		v, ok = l.Judge(t)
+		l.isEnding, v.IsDone = !ok, v.IsDone || !ok
+	}
+	guarded := slices.IndexFunc(work.Paths, l.Guards)
+	switch {
+	case !v.IsDone:
+		l.leave(it, "it isn't done")
+		l.tell(v.Told)
+	case guarded >= 0:
+		l.leave(it, work.Paths[guarded]+" is read-only behind walls")
+	default:
+		l.works, l.items = append(l.works, work), append(l.items, it)
+	}
+}
+
+// merge brings the works into the loop's folder.
+func (l *landing) merge() {
+	if len(l.works) == 0 {
+		return
+	}
+	refused, err := l.Snapshots.Land(l.Run.Iteration, l.checkouts[0].Base, l.works, l.Plan.Name)
+	for i, it := range l.items {
+		switch {
+		case err != nil:
+			l.leave(it, "it can't be merged: "+err.Error())
+		case len(refused[i]) > 0:
+			var files []string
+			for _, r := range refused[i] {
+				files = append(files, r.Path+" ("+r.Reason+")")
+			}
+			l.leave(it, "it conflicts with what others have changed: "+snapshots.Bounded(files))
+		default:
+			l.Done = append(l.Done, it.ID)
+		}
+	}
+}
+
+// checkAgain asks the checks of what has landed again, as each passed without the work of the others.
+func (l *landing) checkAgain() {
+	for _, it := range l.items {
+		if l.isEnding || it.Verify == "" || !l.Accepts(it.Verify) || !slices.Contains(l.Done, it.ID) {
+			continue
+		}
+		v, ok := l.Judge(Trial{Item: it})
+		if l.isEnding = !ok; ok && !v.IsDone {
+			l.Done = slices.DeleteFunc(l.Done, func(id string) bool { return id == it.ID })
+			l.Alone = append(l.Alone, it.ID)
+			why := fmt.Sprintf("the task %q stays open: its check passed, but not with what was done beside it", it.Text)
+			l.Warn(why)
+			l.tell("Now that all is merged, " + why + ".")
+			l.tell(v.Told)
+		}
+	}
+}
+
+// Close removes the checkouts.
+func (w *Batch) Close() {
+	err := os.RemoveAll(w.Dir)
+	if err != nil { // a build keeps read-only folders there, maybe
+		_ = filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, _ error) error {
+			if entry != nil && entry.IsDir() {
+				_ = os.Chmod(path, 0o700)
+			}
+			return nil
+		})
+		err = os.RemoveAll(w.Dir)
+	}
+	if err != nil {
+		w.Warn("the checkouts of workers could not be removed: " + err.Error())
+	}
+}
