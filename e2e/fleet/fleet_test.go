@@ -289,7 +289,7 @@ func TestWhatALoopLeaves(t *testing.T) {
 	if out, err := w.run("status", "--label", "kind=other", "--json"); err == nil || out != "" || !strings.Contains(err.Error(), "known are kind=test") {
 		t.Errorf("another label has %s, %v", out, err)
 	}
-	shell := exec.Command(filepath.Join(w.programs, "ralph-fleet"), "__complete", "fetch", "")
+	shell := exec.Command(filepath.Join(programs, "ralph-fleet"), "__complete", "fetch", "")
 	shell.Env = append(os.Environ(), "RALPH_BUS=nats://"+w.addr, "RALPH_TOKEN="+token)
 	if out, err := shell.Output(); err != nil || !strings.HasPrefix(string(out), "one\tended\n") {
 		t.Errorf("a shell completes %q, %v", out, err)

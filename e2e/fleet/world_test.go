@@ -43,31 +43,19 @@ type world struct {
 	mark string // of all processes of this world
 	bus  *exec.Cmd
 
-	programs string // the folder with those that it runs
-	view     *view
+	view *view
 
 	lease time.Duration // that the bus was told
 	flags []string      // with which workers and users reach the bus
 	env   []string      // of all that is started
 }
 
-// with is the same world, in which other programs are run.
-func (w *world) with(programs string) *world {
-	other := *w
-	other.programs = programs
-	return &other
-}
-
 // newWorld serves a bus.
-func newWorld(t testing.TB) *world { return newWorldOf(t, programs) }
-
-// newWorldOf serves a bus of that folder's programs; all else is of today.
-func newWorldOf(t testing.TB, bus string) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := prepare(t)
-	w.addr, w.programs = freeAddresses(t, 1)[0], bus // the same port after a restart
+	w.addr = freeAddresses(t, 1)[0] // the same port after a restart
 	w.serve()
-	w.programs = programs
 	return w
 }
 
@@ -77,7 +65,7 @@ func prepare(t testing.TB) *world {
 	if test, ok := t.(*testing.T); ok {
 		test.Parallel()
 	}
-	w := &world{t: t, dir: t.TempDir(), programs: programs, view: new(view)}
+	w := &world{t: t, dir: t.TempDir(), view: new(view)}
 	t.Cleanup(w.view.close)
 	w.repo, w.log, w.mark = filepath.Join(w.dir, "repo"), filepath.Join(w.dir, "log"), "RALPH_FLEET_WORLD="+w.dir
 	for _, args := range [][]string{{"init", "-q", w.repo}, {"-C", w.repo, "config", "user.name", "User"}, {"-C", w.repo, "config", "user.email", "u@x"}} {
@@ -110,7 +98,7 @@ func (w *world) git(args ...string) string {
 // start starts ralph-fleet; what it says goes to a file, and to the test's log at the end.
 func (w *world) start(name string, args ...string) *exec.Cmd {
 	w.t.Helper()
-	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), args...)
+	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), args...)
 	cmd.Env = append(os.Environ(), w.mark, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"), roleEnv+"=agent", logEnv+"="+w.log, "RALPH_TEST_KEY=sk-very-secret", "RALPH_TOKEN="+token)
 	cmd.Env = append(cmd.Env, w.env...)
 	said, err := os.OpenFile(filepath.Join(w.dir, name+".said"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -145,19 +133,17 @@ func (w *world) serve(flags ...string) {
 func (w *world) worker(name string, slots int, addr string, lease time.Duration, flags ...string) *exec.Cmd {
 	w.t.Helper()
 	if w.lease != lease {
-		w.until("the lease", func() bool { _, err := w.with(programs).run("limits", "--lease", lease.String()); return err == nil })
+		w.until("the lease", func() bool { _, err := w.run("limits", "--lease", lease.String()); return err == nil })
 		w.lease = lease
 	}
 	args := []string{"worker", "--bus", "nats://" + addr, "--name", name, "--dir", filepath.Join(w.dir, name), "--slots", fmt.Sprint(slots), "--lease", lease.String()}
-	if w.programs == programs { // the version before knew no other; the agents of these tests write what they do into one log
-		args = append(args, "--sandbox", "off")
-	}
+	args = append(args, "--sandbox", "off") // the agents of these tests write what they do into one log
 	return w.start(name, slices.Concat(args, w.flags, flags)...)
 }
 
 // run runs a command of a user's.
 func (w *world) run(args ...string) (string, error) {
-	cmd := exec.Command(filepath.Join(w.programs, "ralph-fleet"), slices.Concat(args, []string{"--bus", "nats://" + w.addr}, w.flags)...)
+	cmd := exec.Command(filepath.Join(programs, "ralph-fleet"), slices.Concat(args, []string{"--bus", "nats://" + w.addr}, w.flags)...)
 	var out, problem bytes.Buffer
 	cmd.Env, cmd.Stdout, cmd.Stderr = append(append(os.Environ(), w.mark, "RALPH_TOKEN="+token), w.env...), &out, &problem
 	if err := cmd.Run(); err != nil {
