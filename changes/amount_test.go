@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// A folder of 50,000 files that git doesn't know is small work, and one more
+// A folder of 5,000 files that git doesn't know is small work, and one more
 // isn't told as all of them.
 func TestManyUnknownFiles(t *testing.T) {
 	t.Parallel()
 	var pairs []string
-	for i := range 50_000 {
+	for i := range 5_000 {
 		pairs = append(pairs, name(i), fmt.Sprintf("%d\n", i))
 	}
 	f := repository(t, "a", "1\n")
