@@ -19,7 +19,8 @@ E2E      ?= on
 
 STATICCHECK_VERSION := v0.8.2
 STATICCHECK := $(CACHE)/tools/staticcheck-$(STATICCHECK_VERSION)
-PLATFORMS   := darwin/amd64 darwin/arm64 linux/arm64 windows/amd64 windows/arm64
+# One processor each, for macOS and Windows: what a release builds for the other has the same files and types.
+PLATFORMS   := darwin/arm64 linux/arm64 windows/amd64
 
 # A checkout that belongs to another user must build too: git refuses to
 # describe it, and Go would fail to stamp the binary.
@@ -112,11 +113,20 @@ tidy:
 
 .PHONY: cross
 cross:
-	@go run ./internal/test/crosscheck $(PLATFORMS)
+	@GOGC=400 go run ./internal/test/crosscheck $(PLATFORMS)
+
+# The race detector makes tests up to five times slower, and finds something only where things happen at
+# once. Rooms where neither code nor tests do so are tested without it (alone), and so is the command
+# line, but for the tests of commands that do (TOGETHER).
+ALONE := rooms=$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -vxF $(CURDIR)/cmd/ralph-lsp); \
+	alone=$$(for room in $$rooms; do \
+		grep -qsE --exclude='*bench_test.go' '^[[:space:]]*(defer )?go [a-z]|\.Go\(|AfterFunc|[^a-z](sync|atomic|synctest)\.|t\.Parallel\(' $$room/*.go || echo $$room; done); \
+	others=$$(grep -vxF "$$alone" <<<"$$rooms")
+TOGETHER := Answered|CtrlZ|IsEnding|CommandLine/^(once|watch|control)$$
 
 # The tests of large amounts and of many kills, in files that are built without the race
-# detector: it makes them ten times slower and finds no more in them than in the others.
-BULK := files=$$(go list -f '{{$$dir := .Dir}}{{range .TestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$dir}}/{{.}}{{"\n"}}{{end}}' ./... | xargs grep -l '^//go:build .*!race'); \
+# detector: it finds no more in them than in the others. Those of rooms that are alone run there.
+BULK := files=$$(grep -lsE '^//go:build .*!race' $$(sed 's|$$|/*_test.go|' <<<"$$others")); \
 	packages=$$(dirname $$files | sort -u); \
 	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$files | paste -sd '|')
 
@@ -142,13 +152,23 @@ endif
 # Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := ./sandbox ./cmd/ralph-lsp ./loop/engine ./server ./fleet
+LONGEST := $(addprefix $(CURDIR)/,server sandbox loop/engine changes fleet)
+
+# Heaps of tests are small: collecting them less often saves a tenth under the race detector.
+RACE := GORACE=atexit_sleep_ms=0 GOGC=400 CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE)
 
 .PHONY: unit
-unit: export GORACE := atexit_sleep_ms=0
-unit: bubblewrap ## the tests that need nothing installed, under the race detector but for those of large amounts
-	@CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE) $(LONGEST) ./... | $(RESULTS)
-	@$(BULK); $(GO_TEST) -p $(AT_ONCE) -run "^($$tests)$$" $$packages | $(RESULTS)
+unit: bubblewrap ## the tests that need nothing installed; what happens at once, under the race detector
+	@$(ALONE); failed=; \
+	$(RACE) $(LONGEST) $$others | $(RESULTS) || failed=1; \
+	$(RACE) -run '$(TOGETHER)' ./cmd/ralph-lsp | $(RESULTS) || failed=1; \
+	$(GO_TEST) -p $(AT_ONCE) ./cmd/ralph-lsp $$alone | $(RESULTS) || failed=1; \
+	$(BULK); $(GO_TEST) -p $(AT_ONCE) -run "^($$tests)$$" $$packages | $(RESULTS) || failed=1; \
+	[ -z "$$failed" ]
+
+.PHONY: race
+race: bubblewrap ## all of them under the race detector, but for those of large amounts
+	@$(RACE) $(LONGEST) ./... | $(RESULTS)
 
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them.
 .PHONY: quick
