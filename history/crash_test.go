@@ -41,22 +41,20 @@ func writeForEver(o Options, file string) {
 	}
 }
 
-// FuzzReader reads anything without harm.
-func FuzzReader(f *testing.F) {
+// FuzzRead reads anything without harm.
+func FuzzRead(f *testing.F) {
 	for _, lines := range []string{
 		head + "\n" + asks + "\n" + calls + "\n" + gets + "\n" + says + "\n" + extension + "\n", head + "\n" + gets, asks + "\n" + asks[:50] + asks,
-		`{"type":"user","sessionId":"x","message":{"role":"user","content":"x"}}`, head + "\n" + `{"type":"custom","id":"1","customType":"assistant.event","data":{"chatEventType":"tool_call","payload":{"toolCallId":"t"}}}`,
+		head + "\n" + `{"type":"custom","id":"1","customType":"assistant.event","data":{"chatEventType":"tool_result","payload":{"toolCallId":"t1","result":"x"}}}`,
 	} {
 		f.Add([]byte(lines))
 	}
 	f.Fuzz(func(t *testing.T, content []byte) {
 		path := sessionFile(t, string(content))
-		r, err := NewReader(path)
-		if err != nil {
-			t.Fatal(err)
+		cost, err := CostOfLoop(path, "ralph-1")
+		output, ok, outputErr := Output(path, 0, "t1")
+		if err != nil && (cost.Known || ok || LastWords(path) != "") || !ok && output != "" || (err == nil) != (outputErr == nil || ok) {
+			t.Errorf("it cost %v (%v), and the tool gave %q (%v)", cost, err, output, outputErr)
 		}
-		for r.Next(&log{}) {
-		}
-		r.Close()
 	})
 }

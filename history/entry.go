@@ -32,12 +32,9 @@ type node struct {
 	Timestamp string  `json:"timestamp"`
 }
 
-// messageEntry is a message. MessageID is the stream's and unknown to pi; that
-// it is there at all says that an entry is ours.
 type messageEntry struct {
 	node
-	MessageID string `json:"messageId"`
-	Message   any    `json:"message"` // assistantMessage, toolResultMessage
+	Message any `json:"message"` // assistantMessage, toolResultMessage
 }
 
 type customEntry struct {
@@ -62,9 +59,7 @@ type inputEntry struct {
 
 // inputDetails are those of an entry of type InputType.
 type inputDetails struct {
-	Kind          InputKind `json:"kind"`
-	FromAgentID   string    `json:"fromAgentId,omitempty"`
-	FromSessionID string    `json:"fromSessionId,omitempty"`
+	Kind InputKind `json:"kind"`
 }
 
 type modelEntry struct {
@@ -110,7 +105,6 @@ type toolResultMessage struct {
 	ToolName   string  `json:"toolName"`
 	Content    []block `json:"content"`
 	IsError    bool    `json:"isError"`
-	Spent      *Spent  `json:"spent,omitempty"`
 	Timestamp  int64   `json:"timestamp"`
 }
 
@@ -166,10 +160,6 @@ func usageOf(u stream.Usage) usage {
 
 func totalOf(u stream.Usage) totalUsage {
 	return totalUsage{u.Tokens, u.Cost, u.Context, u.ContextSize}
-}
-
-func (t totalUsage) usage() stream.Usage {
-	return stream.Usage{Tokens: t.Tokens, Cost: t.Cost, Context: t.Context, ContextSize: t.ContextSize}
 }
 
 func textBlock(text string) block { return block{Type: "text", Text: &text} }

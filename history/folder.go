@@ -87,7 +87,7 @@ func expandHome(path string) (string, error) {
 	return path, nil
 }
 
-// FormatError says that a file is no session.
+// FormatError says that a file is no loop's session.
 type FormatError struct {
 	Path string
 }
@@ -97,5 +97,5 @@ func (e *FormatError) Error() string {
 	if name == "" {
 		name = "the file"
 	}
-	return name + " isn't a session file: it doesn't begin with a session's header"
+	return name + " isn't the session file of a loop"
 }

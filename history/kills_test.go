@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -22,32 +21,27 @@ import (
 func TestCutAnywhere(t *testing.T) {
 	t.Parallel()
 	w, o, cwd := newTestWriter(t)
-	begin(w, &log{}, 1)
+	begin(w, 1)
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Grüße, 世界"})
 	w.HandleRecord(ends(1, "ok", stream.Cost{}))
 	whole := read(t, closed(t, w))
 	lines := strings.SplitAfter(whole, "\n")
 	kept := len(lines) - 1 - 2 // what follows the last newline is no line
 	firstCut := len(strings.Join(lines[:kept], ""))
-	before, _ := replay(t, sessionFile(t, whole[:firstCut]))
 	path := filepath.Join(o.Folder, "cut.jsonl")
 	for cut := firstCut; cut <= len(whole); cut++ {
 		if err := os.WriteFile(path, []byte(whole[:cut]), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		seen, _ := replay(t, path)
-		n := len(before.all)
-		if len(seen.all) < n || !reflect.DeepEqual(seen.all[:n], before.all) {
-			t.Fatalf("cut at %d: read\n%s", cut, seen)
-		}
+		whole := strings.Count(whole[:cut], "\n")
 		w, err := ContinueWriter(o, cwd, path)
 		if err != nil {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
 		w.HandleRecord(LoopEnd{StopReason: "promise"})
-		after, skipped := replay(t, closed(t, w))
-		if skipped > 0 || len(after.all) != len(seen.all)+1 {
-			t.Fatalf("cut at %d: %d lines skipped, read\n%s", cut, skipped, after)
+		after := read(t, closed(t, w))
+		if n := strings.Count(after, "\n"); n < whole+1 || n > whole+2 { // only the end of the last line was cut off, maybe
+			t.Fatalf("cut at %d: there are %d lines\n%s", cut, n, after)
 		}
 		if found := faults(t, path); found != nil {
 			t.Fatalf("cut at %d: %q", cut, found)
@@ -79,15 +73,15 @@ func killAgainAndAgain(t *testing.T, kills int) {
 		path, acknowledged = writeAndKill(t, folder, path, kill%7)
 		total += acknowledged
 	}
-	seen, skipped := replay(t, path)
-	if skipped > 1 { // the last one; those before were dropped when the next process went on
-		t.Errorf("%d lines can't be read", skipped)
+	if n := strings.Count(read(t, path), InputType); n < total || total == 0 {
+		t.Errorf("%d entries were written, %d are there", total, n)
 	}
-	if len(seen.records) < total || total == 0 {
-		t.Errorf("%d entries were written, %d are there", total, len(seen.records))
+	w, err := ContinueWriter(Options{Folder: folder}, folder, path)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := ContinueWriter(Options{Folder: folder}, folder, path); err != nil {
-		t.Error(err)
+	if found := faults(t, closed(t, w)); found != nil { // what was cut off is dropped by the one that goes on
+		t.Errorf("%q", found)
 	}
 }
 

@@ -41,16 +41,15 @@ const (
 	listers  = 4 // files that are read at once
 )
 
-// List returns the sessions of a working directory, newest first: at most
-// limit, if that is positive. loopsOnly leaves out those that pi made itself. A
-// folder that doesn't exist has none. Files that are no sessions, and links, are
-// left out.
-func List(o Options, cwd string, limit int, loopsOnly bool) ([]Summary, error) {
-	return ListAll(o, []string{cwd}, limit, loopsOnly)
+// List returns the loops of a working directory, newest first: at most limit, if
+// that is positive. A folder that doesn't exist has none. Files that are no loop's
+// sessions, and links, are left out.
+func List(o Options, cwd string, limit int) ([]Summary, error) {
+	return ListAll(o, []string{cwd}, limit)
 }
 
 // ListAll is List of several working directories together.
-func ListAll(o Options, cwds []string, limit int, loopsOnly bool) ([]Summary, error) {
+func ListAll(o Options, cwds []string, limit int) ([]Summary, error) {
 	wanted := map[string]bool{}
 	dirs := map[string]bool{} // one may have the sessions of all
 	for _, cwd := range cwds {
@@ -63,7 +62,7 @@ func ListAll(o Options, cwds []string, limit int, loopsOnly bool) ([]Summary, er
 	}
 	sessions := []Summary{}
 	for dir := range dirs {
-		found, err := listIn(dir, limit, func(s Summary) bool { return wanted[s.Folder] && (s.Loop != nil || !loopsOnly) })
+		found, err := listIn(dir, limit, func(s Summary) bool { return wanted[s.Folder] && s.Loop != nil })
 		if err != nil {
 			return nil, err
 		}
@@ -169,14 +168,18 @@ func summarize(path string, buf *[]byte) (s Summary) {
 	return s
 }
 
-// LoopOf is the id of the loop that a session file is of, "" for one that is no loop's, or has more
-// than that.
-func LoopOf(path string) string {
-	buf := make([]byte, headSize)
-	if s := summarize(path, &buf); s.Loop != nil && !s.GoneOn {
-		return s.Loop.LoopID
+// LoopOf is the id of the loop that a session file is of. The error is a *FormatError for a file that is no loop's.
+func LoopOf(path string) (id string, err error) {
+	file, err := paths.OpenRegular(path, os.O_RDONLY)
+	if err != nil {
+		return "", fmt.Errorf("opening the session: %w", err)
 	}
-	return ""
+	file.Close()
+	buf := make([]byte, headSize)
+	if s := summarize(path, &buf); s.Loop != nil {
+		return s.Loop.LoopID, nil
+	}
+	return "", &FormatError{Path: path}
 }
 
 // readHead reads the first two lines, or all of a short file.
@@ -217,7 +220,7 @@ func (s *Summary) readEnd(file *os.File, buf *[]byte) {
 
 // findEnd looks for the last thing that a loop did in a part of its session.
 func (s *Summary) findEnd(part []byte) bool {
-	mark := []byte(`"customType":"assistant.`)
+	mark := []byte(markEvent)
 	for end := len(part); ; {
 		i := bytes.LastIndex(part[:end], mark)
 		if i < 0 {
@@ -237,17 +240,9 @@ func (s *Summary) findEnd(part []byte) bool {
 	}
 }
 
-// ownEntry is what a list reads of an entry of ours.
-type ownEntry struct {
-	Data struct {
-		ChatEventType string          `json:"chatEventType"`
-		Payload       json.RawMessage `json:"payload"`
-	} `json:"data"`
-}
-
 // entryOf reads a line, as far as it is an entry of ours.
 func entryOf(line []byte) (e ownEntry) {
-	if bytes.Contains(line, []byte(`"customType":"assistant.`)) {
+	if bytes.Contains(line, []byte(markEvent)) {
 		_ = json.Unmarshal(line, &e) // what isn't one is nothing
 	}
 	return e

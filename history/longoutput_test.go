@@ -3,7 +3,6 @@
 package history
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,7 +14,7 @@ func TestAVeryLongOutputIsKeptInPart(t *testing.T) {
 		w, _, _ := newTestWriter(t)
 		w.HandleRecord(begins(1))
 		toolGives(w, "t1", unit+strings.Repeat(unit, (20<<20)/len(unit))+"the end\n")
-		got, ok, err := Output(context.Background(), closed(t, w), 1, "t1")
+		got, ok, err := Output(closed(t, w), 1, "t1")
 		if !ok || err != nil || len(got) < 2<<20 || !strings.HasPrefix(got, strings.ToValidUTF8(unit, "\ufffd")) || !strings.HasSuffix(got, "the end\n") || !strings.Contains(got, " left out …\n") {
 			t.Errorf("%s: %d bytes, %v, %v, it begins %.20q", name, len(got), ok, err, fmt.Sprint(got))
 		}

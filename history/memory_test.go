@@ -33,8 +33,9 @@ func TestAWriterRemembersLittle(t *testing.T) {
 			if err := w.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if seen, _ := replay(t, w.Path()); len(seen.all) < 4*maxRunning && !strings.Contains(name, "denials") {
-				t.Fatalf("only %d events were kept", len(seen.all))
+			isKept := !strings.HasSuffix(name, "denials") && !strings.HasSuffix(name, "subagents") // of these it keeps nothing
+			if lines := strings.Count(read(t, w.Path()), "\n"); lines < maxRunning && isKept {
+				t.Fatalf("only %d entries were kept", lines)
 			}
 			if grown > 100_000 { // both halves end with as many calls that wait to be written
 				t.Errorf("it grew by %d bytes", grown)

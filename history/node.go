@@ -1,8 +1,6 @@
 package history
 
 import (
-	"bytes"
-
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
 )
 
@@ -15,7 +13,6 @@ type lineNode struct {
 	parent string
 	cwd    string
 	time   string
-	claude bool // it has what only claude's lines have
 }
 
 // readNode reads the structure of a line.
@@ -23,13 +20,8 @@ func readNode(line []byte) lineNode {
 	var n lineNode
 	c := jsoncursor.New(line)
 	isObject := c.Peek() == '{'
-	isClaudes := func() { n.claude = true }
 	c.Members("type", &n.kind, "id", &n.id, "cwd", &n.cwd, "timestamp", &n.time,
-		"parentId", &n.parent,
-		"sessionId", isClaudes, "parentUuid", isClaudes, "leafUuid", isClaudes)
+		"parentId", &n.parent)
 	n.ok = isObject && c.Done() && n.kind != ""
 	return n
 }
-
-// withoutBOM drops a byte order mark, which editors put at a file's beginning.
-func withoutBOM(line []byte) []byte { return bytes.TrimPrefix(line, []byte("\uFEFF")) }

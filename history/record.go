@@ -14,13 +14,6 @@ import (
 // is closed.
 type Record interface{ record() }
 
-// Handler sees a session: the agent's events through Handle, everything else
-// through HandleRecord, in order.
-type Handler interface {
-	stream.Handler
-	HandleRecord(Record)
-}
-
 // LoopStart opens a loop, or a part of it when it is continued in the same file.
 type LoopStart struct {
 	LoopID    string    `json:"loopId"`
@@ -79,7 +72,6 @@ type InputKind string
 
 // The kinds of input.
 const (
-	InputUser     InputKind = "user"     // the session's own user
 	InputAgent    InputKind = "agent"    // somebody who steers the agent
 	InputCallback InputKind = "callback" // the loop itself; hidden
 )
@@ -87,17 +79,8 @@ const (
 // Input is a message to the agent. Those of kind InputCallback are part of the
 // model's context and are never shown.
 type Input struct {
-	Kind          InputKind
-	Text          string
-	ID            string // of its entry; set when it is read
-	FromAgentID   string
-	FromSessionID string
-}
-
-// Note is an entry of another program's: a label and a text to show.
-type Note struct {
-	Label string
-	Text  string
+	Kind InputKind
+	Text string
 }
 
 func (LoopStart) record()      {}
@@ -105,7 +88,6 @@ func (IterationStart) record() {}
 func (IterationEnd) record()   {}
 func (LoopEnd) record()        {}
 func (Input) record()          {}
-func (Note) record()           {}
 
 // What is more than that was no measurement.
 const maxTokens = 1e15

@@ -16,9 +16,7 @@ type turn struct {
 	ended     bool // text is final
 	messageID string
 	text      []byte
-	told      int  // how much of text was written with tool calls
 	split     bool // text is the last piece of a long message
-	thinking  strings.Builder
 	calls     []stream.ToolCall
 	results   []stream.ToolResult
 	size      int // of calls and results, in bytes
@@ -54,9 +52,9 @@ func (w *Writer) Handle(e stream.Event) {
 		if e.ParentToolCallID == "" {
 			w.say(e)
 		}
-	case stream.Thinking:
+	case stream.Thinking: // it isn't kept: to another model it would look like something that was said
 		if e.ParentToolCallID == "" {
-			w.think(e)
+			w.message(e.MessageID)
 		}
 	case stream.MessageEnd:
 		w.endMessage(e)
@@ -130,26 +128,12 @@ func (w *Writer) say(e stream.Text) {
 	}
 }
 
-// think collects what the agent thinks, like say.
-func (w *Writer) think(e stream.Thinking) {
-	t := w.message(e.MessageID)
-	t.thinking.WriteString(e.Delta)
-	if t.thinking.Len() > maxPiece {
-		w.tellThoughts()
-	}
-}
-
-// endMessage takes over a message's authoritative text.
+// endMessage takes over a message's authoritative text. What subagents say isn't in the model's context.
 func (w *Writer) endMessage(e stream.MessageEnd) {
 	switch {
-	case e.Discarded: // written also where nothing is in the file: somebody may have seen it live
-		w.event(eventDiscard, messagePayload{MessageID: e.MessageID, ParentToolCallID: e.ParentToolCallID})
-		if e.ParentToolCallID == "" {
-			w.turn.text, w.turn.told = nil, 0
-			w.turn.thinking.Reset()
-		}
 	case e.ParentToolCallID != "":
-		w.event(eventMessage, messagePayload{e.MessageID, e.Text, e.ParentToolCallID})
+	case e.Discarded:
+		w.turn.text = nil
 	default:
 		t := w.message(e.MessageID)
 		t.ended = true
@@ -160,9 +144,8 @@ func (w *Writer) endMessage(e stream.MessageEnd) {
 	}
 }
 
-// call notes a tool call right away: its message has to wait for the result.
+// call takes note of a tool call: its message has to wait for the result.
 func (w *Writer) call(e stream.ToolCall) {
-	p := callPayload{ToolCallID: e.ID, ToolName: e.Name, Args: e.Input, ParentToolCallID: e.ParentToolCallID}
 	if e.ParentToolCallID == "" {
 		if len(w.turn.calls) == 2*maxRunning { // they get no results
 			w.breakTurn()
@@ -171,29 +154,16 @@ func (w *Writer) call(e stream.ToolCall) {
 		w.inTurn, t.open = true, true
 		t.calls = append(t.calls, e)
 		t.size += len(e.Input)
-		w.tellThoughts()
-		p.MessageID, p.Text = t.messageID, string(t.text[min(t.told, len(t.text)):])
-		t.told = len(t.text)
 	}
 	if len(w.running) == maxRunning {
 		w.running = slices.Delete(w.running, 0, 1)
 	}
 	w.running = append(w.running, e)
-	w.event(eventToolCall, p)
 }
 
 // maxRunning is how many calls without a result are remembered, to end them with
 // the run: an agent that never tells results has no end of them.
 const maxRunning = 1024
-
-// tellThoughts writes what the agent thought. It isn't part of the message: to
-// another model it would look like something that was said.
-func (w *Writer) tellThoughts() {
-	if text := w.turn.thinking.String(); text != "" {
-		w.turn.thinking.Reset()
-		w.event(eventThinking, messagePayload{MessageID: w.turn.messageID, Text: text})
-	}
-}
 
 // result keeps a result for its message, if that is still to be written. Any
 // other can't be part of the context any more: a result must follow its call.
@@ -211,7 +181,7 @@ func (w *Writer) result(e stream.ToolResult) {
 		return
 	}
 	w.event(eventToolResult, resultPayload{
-		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID, Spent: SpentOf(e.Spent),
+		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID,
 	})
 }
 
@@ -243,7 +213,6 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 	if !t.open {
 		return
 	}
-	w.tellThoughts()
 	w.turn = turn{}
 	m := assistantMessage{
 		Role: "assistant", Content: []block{}, API: unknown, Provider: w.provider(), Model: w.model(),
@@ -256,13 +225,13 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 	for _, c := range t.calls {
 		m.Content = append(m.Content, callBlock(c))
 	}
-	w.appendMessage(t.messageID, m)
+	w.appendMessage(m)
 	w.run = w.run.Plus(end.Usage)
 	for _, r := range t.results {
 		i := slices.IndexFunc(t.calls, func(c stream.ToolCall) bool { return c.ID == r.ID })
-		w.appendMessage("", toolResultMessage{
+		w.appendMessage(toolResultMessage{
 			Role: "toolResult", ToolCallID: r.ID, ToolName: t.calls[i].Name, Content: []block{textBlock(r.Output)},
-			IsError: r.IsError, Spent: SpentOf(r.Spent), Timestamp: time.Now().UnixMilli(),
+			IsError: r.IsError, Timestamp: time.Now().UnixMilli(),
 		})
 	}
 }
@@ -288,7 +257,7 @@ func (w *Writer) settle() {
 // endRun writes what is left of a run: a message that never ended, and results
 // for the tools that never did.
 func (w *Writer) endRun(interrupted bool) {
-	if len(w.turn.text) > 0 || w.turn.thinking.Len() > 0 || len(w.turn.calls) > 0 {
+	if len(w.turn.text) > 0 || len(w.turn.calls) > 0 {
 		end := stream.TurnEnd{}
 		if !w.turn.ended && interrupted {
 			end.StopReason = "aborted"

@@ -157,7 +157,7 @@ func (w *Writer) Err() error {
 	return w.err
 }
 
-// HandleRecord writes what the loop did, after all that waits. Notes are of other programs.
+// HandleRecord writes what the loop did, after all that waits.
 func (w *Writer) HandleRecord(r Record) {
 	if w == nil {
 		return
@@ -218,7 +218,7 @@ func (w *Writer) toDisk() {
 func (w *Writer) input(in Input) {
 	w.append(func(n node) any {
 		n.Type = "custom_message"
-		return inputEntry{n, InputType, in.Text, in.Kind != InputCallback, inputDetails{in.Kind, in.FromAgentID, in.FromSessionID}}
+		return inputEntry{n, InputType, in.Text, in.Kind != InputCallback, inputDetails{in.Kind}}
 	})
 }
 
@@ -229,10 +229,10 @@ func (w *Writer) event(kind string, payload any) {
 	})
 }
 
-func (w *Writer) appendMessage(messageID string, message any) {
+func (w *Writer) appendMessage(message any) {
 	w.append(func(n node) any {
 		n.Type = "message"
-		return messageEntry{n, messageID, message}
+		return messageEntry{n, message}
 	})
 }
 

@@ -16,7 +16,6 @@
 // neighbours up to wire.MaxText. A tool's output so far isn't written: listeners in this process
 // get the last one.
 //
-// A journal is kept as long as the loop's session file. Where there is none, as with sessions of
-// other programs, session.go turns a session file into lines when it is asked for. The terminal
-// shows pages of either (cmd/internal/terminal).
+// A journal is kept as long as the loop's session file. The terminal shows pages of it
+// (cmd/internal/terminal).
 package journal

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 const suffix = ".jsonl"
@@ -161,17 +162,41 @@ func prune(dir string, o history.Options, now time.Time) {
 
 // Reader reads the journal of a loop that doesn't run here, or has ended.
 type Reader struct {
-	path  string
-	index index
+	path    string
+	session string // the loop's session file, for who asks in vain; "" where none is known
+	unknown error  // why nobody knows which loop is meant
+	index   index
+}
+
+// GoneError says that a loop's journal isn't here any more, and what there is of it.
+type GoneError struct {
+	SessionFile string
+	Err         error // an fs.ErrNotExist
+}
+
+func (e *GoneError) Error() string {
+	return "what the loop told isn't kept here any more; for its conversation: pi --session " + tell.ShellWord(e.SessionFile)
+}
+
+// Unwrap returns what the system says.
+func (e *GoneError) Unwrap() error { return e.Err }
+
+// StoryOf returns the Reader of a loop's journal, which may be there only later: until then the error of reading it is
+// fs.ErrNotExist. Without an id the session file says of which loop it is.
+func StoryOf(loopID, sessionFile string) *Reader {
+	r := &Reader{session: sessionFile}
+	if loopID == "" {
+		loopID, r.unknown = history.LoopOf(sessionFile)
+	}
+	if r.unknown == nil {
+		r.path, r.unknown = pathOf(loopID)
+	}
+	return r
 }
 
 // Open returns the Reader of a loop's journal. The error is fs.ErrNotExist for a loop without one.
 func Open(loopID string) (*Reader, error) {
-	path, err := pathOf(loopID)
-	if err != nil {
-		return nil, err
-	}
-	r := &Reader{path: path}
+	r := StoryOf(loopID, "")
 	_, file, err := r.source()
 	if err == nil {
 		file.Close()
@@ -181,7 +206,13 @@ func Open(loopID string) (*Reader, error) {
 
 // source opens what can be read now.
 func (r *Reader) source() (source, *os.File, error) {
+	if r.unknown != nil {
+		return source{}, nil, r.unknown
+	}
 	file, err := openToRead(r.path)
+	if errors.Is(err, fs.ErrNotExist) && r.session != "" {
+		err = &GoneError{r.session, err}
+	}
 	if err != nil {
 		return source{}, nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -45,8 +46,10 @@ func (k *kept) Begin(s loop.Status) {
 	if k.cfg.Continue {
 		return
 	}
-	for _, u := range inputsOf(history.Input{ID: promptID, Text: k.cfg.Prompt}) {
-		k.first(u)
+	for text := stream.Plain(k.cfg.Prompt); text != ""; { // in pieces that updates may have
+		n := wire.FirstText(text, wire.MaxText)
+		k.first(wire.UserChunk{SessionUpdate: wire.KindUserChunk, MessageID: promptID, Content: wire.TextContent{Type: "text", Text: text[:n]}})
+		text = text[n:]
 	}
 }
 

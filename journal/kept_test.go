@@ -3,11 +3,12 @@ package journal
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,14 +28,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// begins is what a loop tells when an iteration begins.
-func begins(n int) history.IterationStart { return history.IterationStart{Iteration: n} }
-
-// ends is what it tells at its end.
-func ends(n int, outcome string) history.IterationEnd {
-	return history.IterationEnd{Iteration: n, Outcome: outcome}
-}
-
 // keeping is a story with a session file.
 func keeping(t *testing.T, id string) (l told, path string) {
 	t.Helper()
@@ -46,8 +39,7 @@ func keeping(t *testing.T, id string) (l told, path string) {
 	return told{r, w, r.Open(id, true)}, path
 }
 
-// Each event of the loop's own is told in its journal. The session file has of them what is part of the
-// conversation, and says of that the same.
+// Each event is told once in the loop's journal, and how the loop ended is in its session file as well.
 func TestAnEventIsToldOnce(t *testing.T) {
 	inHome(t)
 	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: time.Hour, Error: "refused",
@@ -76,7 +68,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		loop.StateChanged{State: loop.StatePaused},
 		end,
 	}
-	l, path := keeping(t, "ralph-a")
+	l, _ := keeping(t, "ralph-a")
 	seen := map[string]bool{}
 	for _, e := range events {
 		seen[reflect.TypeOf(e).Name()] = true
@@ -99,18 +91,10 @@ func TestAnEventIsToldOnce(t *testing.T) {
 			t.Errorf("%s isn't among the events", m[1])
 		}
 	}
-	live, back := said(t, l.log), said(t, new(Sessions).Of(path))
-	if len(live) != len(events)+1 { // that it is over goes before its end
-		t.Errorf("%d updates of %d events", len(live), len(events))
+	if told := said(t, l.log); len(told) != len(events)+1 { // that it is over goes before its end
+		t.Errorf("%d updates of %d events", len(told), len(events))
 	}
-	isOfConversation := func(u map[string]any) bool {
-		return slices.Contains([]string{wire.KindIteration, wire.KindSession, wire.KindUserChunk, wire.KindEnd}, u["sessionUpdate"].(string))
-	}
-	live = slices.DeleteFunc(live, func(u map[string]any) bool { return !isOfConversation(u) })
-	if diff := cmp.Diff(live, back); diff != "" {
-		t.Errorf("in the session file: -live +read:\n%s", diff)
-	}
-	sessions, err := history.List(l.kept.cfg.History, l.kept.cfg.Folder, 0, true)
+	sessions, err := history.List(l.kept.cfg.History, l.kept.cfg.Folder, 0)
 	if err != nil || len(sessions) != 1 || answers.PastOf(sessions[0]).Text != wire.EndText(end) {
 		t.Errorf("it is listed as %+v, %v", sessions, err)
 	}
@@ -139,7 +123,7 @@ func TestAStoryBeginsWithItsPrompt(t *testing.T) {
 	}
 }
 
-// said are the updates of a story without what a session file hasn't: offers and ids.
+// said are the updates of a story.
 func said(t *testing.T, r readable) (updates []map[string]any) {
 	t.Helper()
 	page, err := r.Read(t.Context(), "", Options{Thinking: true})
@@ -151,34 +135,41 @@ func said(t *testing.T, r readable) (updates []map[string]any) {
 		if err := json.Unmarshal(raw, &u); err != nil {
 			t.Fatal(err)
 		}
-		delete(u, "offers")
-		delete(u, "messageId")
 		updates = append(updates, u)
 	}
 	return updates
 }
 
-// A session file may be anybody's: nothing of it is offered, and a terminal obeys none of it.
-func TestWhatASessionFileSaysIsNotObeyed(t *testing.T) {
-	inHome(t)
-	path := filepath.Join(t.TempDir(), "x.jsonl")
-	line := func(data string) string {
-		return `{"type":"custom","id":"1","parentId":null,"customType":"assistant.event","data":` + data + "}\n"
+// A story is found by its loop's session file, whether its user has gone on in pi or not. Where it isn't here any more,
+// who asks is told what is.
+func TestAStoryBySessionFile(t *testing.T) {
+	dir := inHome(t)
+	l, path := keeping(t, "ralph-a")
+	l.HandleLoop(loop.Warning{Message: "mind the gap"})
+	end := loop.End{Reason: loop.StopPromise, Promise: "DONE"}
+	l.kept.Close(&end, func() {})
+	l.HandleLoop(end)
+	whole, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append(whole, `{"type":"label","id":"1","parentId":null}`+"\n"...), 0o600)
 	}
-	content := `{"type":"session","version":3,"id":"1","cwd":"/"}` + "\n" +
-		line(`{"chatEventType":"iteration_start","payload":{"iteration":2,"hat":"a\u001b[31m\u202eb","topic":"\u0007","offers":[{"title":"Do it","command":"x"}]}}`) +
-		line(`{"chatEventType":"iteration_end","payload":{"iteration":-5,"outcome":"\u001b[31mok","error":"\u0007"}}`) + line(`{"chatEventType":"iteration_end","payload":[1]}`) + line(`7`) + line(`{"payload":{}}`)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := new(Sessions).Of(path).Read(t.Context(), "", Options{})
-	if err != nil || len(page.Items) != 2 || page.Skipped != 3 {
-		t.Fatalf("%s, %d skipped, %v", page.Updates(false), page.Skipped, err)
-	}
-	for _, it := range page.Items {
-		if got := string(it.JSON); strings.Contains(got, "offers") || strings.Contains(got, `\u001b`) || strings.Contains(got, `\u0007`) || strings.Contains(got, "\u202e") || it.Iteration != 2 {
-			t.Errorf("it is read as %s", got)
+	for _, id := range []string{"", "ralph-a"} {
+		if told := said(t, StoryOf(id, path)); !strings.Contains(fmt.Sprint(told), "mind the gap") {
+			t.Errorf("%q: %v", id, told)
 		}
+	}
+	other := filepath.Join(t.TempDir(), "notes.md")
+	if err := errors.Join(os.WriteFile(other, []byte("# Notes\n"), 0o600), os.RemoveAll(dir)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := StoryOf("", path).Outline(t.Context()); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), "pi --session "+path) {
+		t.Errorf("its journal is gone: %v", err)
+	}
+	if _, err := StoryOf("", other).Read(t.Context(), "", Options{}); !errors.As(err, new(*history.FormatError)) {
+		t.Errorf("of no session: %v", err)
 	}
 }
 

@@ -20,7 +20,6 @@ type lines struct {
 	encoder   *wire.Encoder
 	out       []byte // whole lines
 	iteration int
-	at        time.Time // when what comes happened; zero: now
 	text      run
 	usage     *wire.UsageUpdate
 }
@@ -133,12 +132,8 @@ func (l *lines) put(u wire.Update) {
 func (l *lines) putEncoded(update ...[]byte) {
 	l.out = append(l.out, lineHead...)
 	l.out = strconv.AppendInt(l.out, int64(l.iteration), 10)
-	at := l.at
-	if at.IsZero() {
-		at = time.Now()
-	}
 	l.out = append(l.out, lineTime...)
-	l.out = strconv.AppendInt(l.out, at.UnixMilli(), 10)
+	l.out = strconv.AppendInt(l.out, time.Now().UnixMilli(), 10)
 	l.out = append(l.out, lineInner...)
 	for _, part := range update {
 		l.out = append(l.out, part...)

@@ -19,7 +19,7 @@ func Forecast(folder string, h history.Options, iterations int) string {
 	if h.Off {
 		return ""
 	}
-	past, _ := PastOf(folder, h, forecastLoops, true)
+	past, _ := PastOf(folder, h, forecastLoops)
 	return forecast(past, iterations)
 }
 

@@ -15,7 +15,7 @@ type Past struct {
 
 // PastOf lists the sessions that are kept of a folder and of the worktrees that stood for
 // it, as history.List does, but those of the folders without that are there still.
-func PastOf(folder string, h history.Options, limit int, loopsOnly bool, without ...string) ([]Past, error) {
+func PastOf(folder string, h history.Options, limit int, without ...string) ([]Past, error) {
 	trees := worktree.PastOf(folder)
 	folders := []string{folder}
 	for _, t := range trees {
@@ -23,7 +23,7 @@ func PastOf(folder string, h history.Options, limit int, loopsOnly bool, without
 			folders = append(folders, t.Folder)
 		}
 	}
-	sessions, err := history.ListAll(h, folders, limit, loopsOnly)
+	sessions, err := history.ListAll(h, folders, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func FindPast(folder string, h history.Options, name string) (*Past, error) {
 	if name == "" {
 		limit = 1
 	}
-	all, err := PastOf(folder, h, limit, true)
+	all, err := PastOf(folder, h, limit)
 	for i, p := range all {
 		if name == "" || p.Loop.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
 			return &all[i], nil

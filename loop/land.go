@@ -77,7 +77,7 @@ func isNamed(t worktree.Tree, name string, h history.Options) bool {
 	if err == nil && s.LoopID() == name {
 		return true
 	}
-	sessions, err := history.List(h, t.Folder, 0, true)
+	sessions, err := history.List(h, t.Folder, 0)
 	return err == nil && slices.ContainsFunc(sessions, func(s history.Summary) bool { return s.Loop.LoopID == name })
 }
 
@@ -90,7 +90,7 @@ func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions, h histor
 		return worktree.Landed{}, err
 	}
 	defer release()
-	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder, h))
 	return worktree.Land(ctx, t, o)
 }
 
@@ -101,7 +101,7 @@ func Settle(ctx context.Context, t worktree.Tree, o worktree.LandOptions, bundle
 		return err
 	}
 	defer release()
-	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(ctx, t.Folder, h))
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder, h))
 	return worktree.Settle(ctx, t, o, bundle)
 }
 
@@ -155,30 +155,12 @@ func OwnFilesIn(t worktree.Tree) []string {
 
 // lastWords are what the last agent of a folder's last loop said at its end, "" when
 // nobody knows.
-func lastWords(ctx context.Context, folder string, h history.Options) (words string) {
-	sessions, err := history.List(h, folder, 1, true)
+func lastWords(folder string, h history.Options) string {
+	sessions, err := history.List(h, folder, 1)
 	if err != nil || len(sessions) == 0 {
 		return ""
 	}
-	reader, err := history.NewReader(sessions[0].Path)
-	if err != nil {
-		return ""
-	}
-	defer reader.Close()
-	for ctx.Err() == nil && reader.Next(lastMessage{&words}) {
-	}
-	return words
-}
-
-// lastMessage keeps the last message of a session that isn't a subagent's.
-type lastMessage struct{ words *string }
-
-func (lastMessage) HandleRecord(history.Record) {}
-
-func (m lastMessage) Handle(e stream.Event) {
-	if end, ok := e.(stream.MessageEnd); ok && end.ParentToolCallID == "" && !end.Discarded && strings.TrimSpace(end.Text) != "" {
-		*m.words = end.Text
-	}
+	return history.LastWords(sessions[0].Path)
 }
 
 // What bounds the message of a commit: its subject, in runes, and its body, in bytes.

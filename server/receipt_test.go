@@ -43,7 +43,7 @@ func TestAReceiptIsTheSameFromTheHistory(t *testing.T) {
 				c.Must(c.Command(tt.do, wire.LoopParams{}))
 			}
 			live := c.status(dir, func(l wire.LoopStatus) bool { return l.Last != nil }).Last
-			past, err := loop.PastOf(dir, history.Options{}, 1, true)
+			past, err := loop.PastOf(dir, history.Options{}, 1)
 			if err != nil || len(past) != 1 {
 				t.Fatalf("%d loops: %v", len(past), err)
 			}

@@ -334,7 +334,7 @@ func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
 // The kinds of updates that are mostly of sessions of other programs.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
-	KindNote      = "_ralph/note"        // a Note; never live
+	KindNote      = "_ralph/note"        // a Note
 )
 
 // UserChunk is a piece of what the agent was told, and by whom; without an
@@ -347,9 +347,9 @@ type UserChunk struct {
 	Content       TextContent `json:"content"`
 }
 
-// Note is an entry of another program's in a session.
+// Note is what no other update says.
 type Note struct {
 	SessionUpdate string `json:"sessionUpdate"` // KindNote
-	Label         string `json:"label"`         // the entry's type
+	Label         string `json:"label"`         // what it is about
 	Text          string `json:"text,omitempty"`
 }

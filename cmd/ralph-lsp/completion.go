@@ -34,7 +34,7 @@ func offers(find func(cmd *cobra.Command, dir string, args []string, begun strin
 // it by their branches, of which each has the last loop.
 var completeLoops = offers(func(_ *cobra.Command, dir string, args []string, _ string) (names []cobra.Completion) {
 	if kept, _, err := keptOf(dir); err == nil && len(args) == 0 {
-		past, _ := loop.PastOf(dir, kept, 0, true) // none are offered where they can't be read
+		past, _ := loop.PastOf(dir, kept, 0) // none are offered where they can't be read
 		branches := map[string]bool{}
 		for _, p := range past {
 			name := p.Loop.LoopID

@@ -36,15 +36,13 @@ func newHistoryList() *cobra.Command {
 		Args:  cli.NoArguments,
 	}
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
-	all := cmd.Flags().Bool("all", false, "also list sessions that pi made itself")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
-	cmd.MarkFlagsMutuallyExclusive("all", "json")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		kept, err := sessionsOf(cmd, dir)
 		if err != nil {
 			return err
 		}
-		sessions, err := loop.PastOf(dir, kept, *limit, !*all)
+		sessions, err := loop.PastOf(dir, kept, *limit)
 		if err != nil {
 			return err
 		}
@@ -91,10 +89,10 @@ func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError,
 func newHistoryShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show [FILE|LOOP]",
-		Short: "Show what happened in a loop, or in a session of pi's or claude's",
-		Long: `Show a session file as it was seen live. Name it by its path, or a loop by its id or
-its branch. Without an argument the folder's last loop is shown. With --receipt it is
-shown how it ended: why, what it cost, what verified it, what it changed, what helps.`,
+		Short: "Show what happened in a loop",
+		Long: `Show a loop as it was seen live. Name it by its id, its branch or its session file.
+Without an argument the folder's last loop is shown. With --receipt it is shown how it
+ended: why, what it cost, what verified it, what it changed, what helps.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeLoopOrFile,
 	}

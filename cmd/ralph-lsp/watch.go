@@ -94,11 +94,13 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		if w.path, err = sessionNamed(cmd, w.dir, args); err != nil {
 			return err
 		}
-		w.loopID = history.LoopOf(w.path)
+		if w.loopID, err = history.LoopOf(w.path); err != nil {
+			return err
+		}
 	}
 	w.story = journal.StoryOf(w.loopID, w.path)
 	outline, err := w.story.Outline(cmd.Context())
-	if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
+	if errors.Is(err, fs.ErrNotExist) && w.isDriven() { // its first entry is still to come
 		return nil
 	}
 	w.seek(outline)

@@ -35,7 +35,7 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	var want []string
 	check := func() {
 		t.Helper()
-		past, err := loop.PastOf(repo, h, 0, true)
+		past, err := loop.PastOf(repo, h, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -94,10 +94,10 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	if found, err := loop.FindPast(repo, h, "somebody's"); err != nil || found != nil {
 		t.Errorf("another folder's: %+v %v", found, err)
 	}
-	if last, err := loop.PastOf(repo, h, 1, true); err != nil || len(last) != 1 || last[0].Loop.LoopID != "third" {
+	if last, err := loop.PastOf(repo, h, 1); err != nil || len(last) != 1 || last[0].Loop.LoopID != "third" {
 		t.Errorf("the last one: %+v %v", last, err)
 	}
-	if past, err := loop.PastOf(repo, h, 0, true, tree.Folder); err != nil || len(past) != 1 {
+	if past, err := loop.PastOf(repo, h, 0, tree.Folder); err != nil || len(past) != 1 {
 		t.Errorf("without the tree's: %+v %v", past, err)
 	}
 }

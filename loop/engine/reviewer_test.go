@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -23,36 +21,6 @@ var (
 	approves = says("Looked at all of it.\n\n<promise>APPROVED</promise>")
 	objects  = says("a_test.go:3 skips the tests.")
 )
-
-// said collects the agents' events that a session holds.
-type said []stream.Event
-
-func (s *said) Handle(e stream.Event)     { *s = append(*s, e) }
-func (*said) HandleRecord(history.Record) {}
-
-// inSession are the agents' events as a session file has them.
-func (r *rig) inSession() []stream.Event {
-	r.t.Helper()
-	w, err := history.NewWriter(r.cfg.History, r.cfg.Folder)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, e := range r.log.agent {
-		w.Handle(e)
-	}
-	if err := errors.Join(w.Close(), w.Err()); err != nil {
-		r.t.Fatal(err)
-	}
-	var file said
-	session, err := history.NewReader(w.Path())
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer session.Close()
-	for session.Next(&file) {
-	}
-	return file
-}
 
 // shown is who said and did what, a line each.
 func shown(events []stream.Event) (lines []string) {
@@ -254,14 +222,6 @@ func TestAReviewIsShownUnderItsName(t *testing.T) {
 		}
 		if got := shown(r.log.agent); !slices.Equal(got, want) {
 			t.Errorf("live:\n%s", strings.Join(got, "\n"))
-		}
-		kept := slices.DeleteFunc(r.inSession(), func(e stream.Event) bool { // the loop's agent
-			end, ok := e.(stream.MessageEnd)
-			_, isStart := e.(stream.SessionStart)
-			return ok && end.ParentToolCallID == "" || isStart
-		})
-		if got := shown(kept); !slices.Equal(got, want) {
-			t.Errorf("in the session file:\n%s", strings.Join(got, "\n"))
 		}
 		if st := r.Status(); st.Session.Model != "" {
 			t.Errorf("the reviewer is taken for the agent: %+v", st.Session)

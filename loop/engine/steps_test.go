@@ -174,13 +174,6 @@ func TestAChainOfThreeHandsOnWhatEachSaid(t *testing.T) {
 		if got := shown(r.log.agent); !slices.Equal(got, want) {
 			t.Errorf("live:\n%s", strings.Join(got, "\n"))
 		}
-		isEmpty := func(e stream.Event) bool { // the message that holds the calls of the steps
-			m, ok := e.(stream.MessageEnd)
-			return ok && m.ParentToolCallID == "" && m.Text == ""
-		}
-		if got := shown(slices.DeleteFunc(r.inSession(), isEmpty)); !slices.Equal(got, want) {
-			t.Errorf("in the session file:\n%s", strings.Join(got, "\n"))
-		}
 		at := slices.IndexFunc(r.log.agent, func(e stream.Event) bool { c, ok := e.(stream.ToolCall); return ok && c.ID == "step-1-2-1" })
 		sub, ok := r.log.agent[at].(stream.ToolCall).Subagent()
 		if want := (stream.Subagent{Agent: "planner", Task: "Plan it: …", Step: 2, Of: 3, Mode: stream.ModeSingle, Count: 1}); !ok || sub != want {
@@ -226,13 +219,12 @@ func TestScoutsWorkAtOnceFourAtATime(t *testing.T) {
 				said[id] = true
 			}
 		}
-		kept := shown(r.inSession())
 		for k := 1; k <= 6; k++ {
 			of := func(lines []string) []string {
 				return slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.Contains(line, fmt.Sprintf("step-1-1-%d", k)) })
 			}
-			if live := of(shown(r.log.agent)); len(live) != 5 || !slices.Equal(live, of(kept)) {
-				t.Errorf("agent %d live:\n%s\nin the session file:\n%s", k, strings.Join(live, "\n"), strings.Join(of(kept), "\n"))
+			if live := of(shown(r.log.agent)); len(live) != 5 {
+				t.Errorf("agent %d:\n%s", k, strings.Join(live, "\n"))
 			}
 		}
 		for k := 1; k <= 5; k++ {

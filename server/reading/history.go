@@ -22,7 +22,7 @@ func (rd *Reader) History(_ context.Context, p answers.HistoryParams) (any, erro
 	if limit > 0 {
 		limit++ // one may run
 	}
-	sessions, err := loop.PastOf(path, rd.KeptIn(path), limit, true, rd.workspace.List()...)
+	sessions, err := loop.PastOf(path, rd.KeptIn(path), limit, rd.workspace.List()...)
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func (rd *Reader) outputOf(ctx context.Context, p wire.OutputParams) (name, outp
 	}
 	var found bool
 	if from.Path != "" {
-		output, found, err = history.Output(ctx, from.Path, p.Iteration, p.ToolCallID)
+		output, found, err = history.Output(from.Path, p.Iteration, p.ToolCallID)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", "", err

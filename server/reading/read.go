@@ -26,12 +26,11 @@ type Reader struct {
 	*session.Session
 	workspace *folders.Workspace
 	remote    *remote.Loops
-	sessions  journal.Sessions
 }
 
 // New reads loops of a workspace, and remote ones.
 func New(e *session.Session, w *folders.Workspace, a *remote.Loops) *Reader {
-	return &Reader{Session: e, workspace: w, remote: a}
+	return &Reader{e, w, a}
 }
 
 // Read reads a loop's log: one that runs here or elsewhere, or is over.
@@ -42,7 +41,7 @@ func (rd *Reader) Read(ctx context.Context, p wire.ReadParams) (any, error) {
 	}
 	client := rd.Editor.Client()
 	o := journal.Options{Limit: max(p.Limit, 0), Before: p.Before, Thinking: client.OptedIn && client.Thinking}
-	page, err := rd.story(from).Read(ctx, p.After, o)
+	page, err := story(from).Read(ctx, p.After, o)
 	if from.Live == nil {
 		page.Complete = !page.More && !from.Goes
 	}
@@ -57,12 +56,12 @@ func (rd *Reader) Read(ctx context.Context, p wire.ReadParams) (any, error) {
 	}, err
 }
 
-// story is a loop's journal or, where that is gone, its session file.
-func (rd *Reader) story(from folders.LoopLog) journal.Story {
+// story is a loop's journal.
+func story(from folders.LoopLog) journal.Story {
 	if from.Live != nil {
 		return from.Live
 	}
-	return rd.sessions.Story(from.ID, from.Path)
+	return journal.StoryOf(from.ID, from.Path)
 }
 
 // errUnwritten says that the first entry of a loop's file is still to come.
@@ -70,12 +69,12 @@ var errUnwritten = errors.New("nothing is written yet")
 
 // unread says why a log couldn't be read.
 func unread(from folders.LoopLog, err error) error {
-	unreadable, isUnreadable := errors.AsType[*fs.PathError](err)
+	_, isUnreadable := errors.AsType[*fs.PathError](err)
 	switch {
 	case isUnreadable && from.Goes && errors.Is(err, fs.ErrNotExist):
 		return errUnwritten
 	case isUnreadable:
-		return refusal.Failed(wire.ReasonNoSession, unreadable, nil)
+		return refusal.Failed(wire.ReasonNoSession, err, nil)
 	}
 	return err
 }
@@ -86,7 +85,7 @@ func (rd *Reader) Outline(ctx context.Context, p wire.OutlineParams) (any, error
 	if err != nil {
 		return nil, err
 	}
-	o, err := rd.story(from).Outline(ctx)
+	o, err := story(from).Outline(ctx)
 	if err = unread(from, err); err != nil && err != errUnwritten {
 		return nil, err
 	}
@@ -148,7 +147,7 @@ func readable(l folders.LoopLog) (folders.LoopLog, error) {
 // the last one of a folder.
 func (rd *Reader) pastLog(paths []string, folder, id string) (folders.LoopLog, error) {
 	if id == "" {
-		last, err := history.List(rd.KeptIn(folder), folder, 1, true)
+		last, err := history.List(rd.KeptIn(folder), folder, 1)
 		if err == nil && len(last) == 0 {
 			err = refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
 		}

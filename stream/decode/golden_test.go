@@ -36,7 +36,7 @@ func allRecordings(t testing.TB) []recording {
 		}
 		for _, file := range files {
 			folder := filepath.Base(filepath.Dir(file))
-			isVariant := strings.HasPrefix(folder, agent+"-") && folder != "pi-sessions" // which pi doesn't print
+			isVariant := strings.HasPrefix(folder, agent+"-")
 			if folder == agent || isVariant {
 				all = append(all, recording{folder + "/" + strings.TrimSuffix(filepath.Base(file), ".jsonl"), file, format})
 			}

@@ -55,20 +55,16 @@ func PrintChanges(out io.Writer, files []changes.File, asJSON bool) {
 	}
 }
 
-// PrintPast prints two lines of a session: what came of it, and where it is.
+// PrintPast prints two lines of a loop: what came of it, and where it is.
 func PrintPast(out io.Writer, p Palette, s loop.Past) {
-	title, outcome, fate := "a session of pi's", "", ""
-	if s.Loop != nil {
-		title = Line(s.Loop.Title)
-		outcome = fmt.Sprintf("not ended, iteration %d", s.Iteration)
-		if s.End != nil {
-			outcome = answers.PastOf(s.Summary).Text
-		}
+	outcome, fate := fmt.Sprintf("not ended, iteration %d", s.Iteration), ""
+	if s.End != nil {
+		outcome = answers.PastOf(s.Summary).Text
 	}
 	if s.Tree != nil {
 		fate = answers.FateText(*s.Tree)
 	}
-	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(title), outcome, fate), p.Dim(Line(s.Path)))
+	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(Line(s.Loop.Title)), outcome, fate), p.Dim(Line(s.Path)))
 }
 
 // PrintChecks shows what a doctor has found, and counts the problems.

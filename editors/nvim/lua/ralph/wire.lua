@@ -50,7 +50,7 @@ M.updates = {
   iteration = '_ralph/iteration',
   verify = '_ralph/verify',
   ending = '_ralph/end',
-  note = '_ralph/note', -- only of transcripts
+  note = '_ralph/note',
 }
 
 --- The values of data.reason in a command's error.
