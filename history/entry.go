@@ -74,14 +74,14 @@ type nameEntry struct {
 }
 
 // usageEntry is usage that belongs to no message. Usage is what it adds, Total
-// what the run has used with it.
+// what the run has cost with it.
 type usageEntry struct {
 	node
-	Kind     string     `json:"kind"` // usageKind
-	Provider string     `json:"provider"`
-	Model    string     `json:"model"`
-	Usage    usage      `json:"usage"`
-	Total    totalUsage `json:"total"`
+	Kind     string      `json:"kind"` // usageKind
+	Provider string      `json:"provider"`
+	Model    string      `json:"model"`
+	Usage    usage       `json:"usage"`
+	Total    stream.Cost `json:"totalCostUsd"`
 }
 
 // usageKind marks usage with which the agent corrected the sum of its turns.
@@ -137,14 +137,6 @@ type cost struct {
 	Unknown    bool    `json:"unknown,omitempty"` // not known to pi
 }
 
-// totalUsage is a stream.Usage as it stands in the file.
-type totalUsage struct {
-	stream.Tokens
-	Cost        stream.Cost `json:"costUsd,omitzero"`
-	Context     int64       `json:"context,omitempty"`
-	ContextSize int64       `json:"contextSize,omitempty"`
-}
-
 func usageOf(u stream.Usage) usage {
 	t := u.Tokens
 	out := usage{
@@ -156,10 +148,6 @@ func usageOf(u stream.Usage) usage {
 		out.Cost.Total = c.USD
 	}
 	return out
-}
-
-func totalOf(u stream.Usage) totalUsage {
-	return totalUsage{u.Tokens, u.Cost, u.Context, u.ContextSize}
 }
 
 func textBlock(text string) block { return block{Type: "text", Text: &text} }

@@ -20,13 +20,9 @@ const (
 // resultPayload ends a tool call without being part of the model's context: it
 // is a subagent's, or the call was interrupted, or there is no such call.
 type resultPayload struct {
-	ToolCallID       string `json:"toolCallId"`
-	ToolName         string `json:"toolName,omitempty"`
-	Result           string `json:"result"`
-	IsError          bool   `json:"isError,omitempty"`
-	Interrupted      bool   `json:"interrupted,omitempty"`
-	Orphan           bool   `json:"orphan,omitempty"`
-	ParentToolCallID string `json:"parentToolCallId,omitempty"`
+	ToolCallID string `json:"toolCallId"`
+	Result     string `json:"result"`
+	Orphan     bool   `json:"orphan,omitempty"` // there is no such call
 }
 
 // Spent is what agents used that a tool call had work. It isn't usage in pi's sense,

@@ -14,11 +14,10 @@ const (
 
 // lineReader reads a file line by line and knows where it is.
 type lineReader struct {
-	r       *bufio.Reader
-	long    []byte // a line that is longer than r's buffer
-	offset  int64  // in the file, behind the last line
-	skipped int    // lines that are too long
-	torn    bool   // the last line had no newline
+	r      *bufio.Reader
+	long   []byte // a line that is longer than r's buffer
+	offset int64  // in the file, behind the last line
+	torn   bool   // the last line had no newline
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -49,7 +48,7 @@ func (l *lineReader) next() ([]byte, error) {
 		if size <= maxLine+len("\r\n") && len(line) <= maxLine {
 			return line, nil
 		}
-		if l.skipped++; err != nil {
+		if err != nil {
 			return nil, err
 		}
 	}

@@ -24,7 +24,7 @@ type ownEntry struct {
 		ChatEventType string          `json:"chatEventType"`
 		Payload       json.RawMessage `json:"payload"`
 	} `json:"data"`
-	Total totalUsage `json:"total"` // of a correction
+	Total stream.Cost `json:"totalCostUsd"` // of a correction
 }
 
 // text is what a message says.
@@ -118,7 +118,7 @@ func CostOfLoop(path, loopID string) (total stream.Cost, err error) {
 			if e.Message.Role == "assistant" && !e.Message.Usage.Cost.Unknown {
 				run = run.Plus(stream.CostOf(e.Message.Usage.Cost.Total))
 			}
-			if c := e.Total.Cost; c.Known && c.USD > run.USD {
+			if c := e.Total; c.Known && c.USD > run.USD {
 				run = c
 			}
 		}

@@ -25,26 +25,14 @@ type LoopStart struct {
 
 // IterationStart opens an iteration.
 type IterationStart struct {
-	Iteration     int    `json:"iteration"`
-	MaxIterations int    `json:"maxIterations,omitempty"`
-	Hat           string `json:"hat,omitempty"`
-	Topic         string `json:"topic,omitempty"`
-	Task          string `json:"task,omitempty"`
+	Iteration int `json:"iteration"`
 }
 
-// IterationEnd closes an iteration.
+// IterationEnd closes an iteration. What else there is to know of it is in the loop's journal.
 type IterationEnd struct {
-	Iteration  int              `json:"iteration"`
-	Hat        string           `json:"hat,omitempty"`
-	Outcome    string           `json:"outcome"`
-	Error      string           `json:"error,omitempty"`
-	Cost       stream.Cost      `json:"costUsd,omitzero"`
-	Tokens     stream.Tokens    `json:"tokens"`
-	Turns      int              `json:"turns,omitempty"`
-	ToolCalls  int              `json:"toolCalls,omitempty"`
-	DurationMs int64            `json:"durationMs,omitempty"`
-	Skipped    int              `json:"skippedLines,omitempty"`
-	Changes    *changes.Summary `json:"changes,omitempty"`
+	Iteration int         `json:"iteration"`
+	Outcome   string      `json:"outcome"`
+	Cost      stream.Cost `json:"costUsd,omitzero"`
 }
 
 // LoopEnd closes a loop.

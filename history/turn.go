@@ -180,9 +180,7 @@ func (w *Writer) result(e stream.ToolResult) {
 		}
 		return
 	}
-	w.event(eventToolResult, resultPayload{
-		ToolCallID: e.ID, Result: e.Output, IsError: e.IsError, Orphan: !known, ParentToolCallID: e.ParentToolCallID,
-	})
+	w.event(eventToolResult, resultPayload{e.ID, e.Output, !known})
 }
 
 // maxOutput is how much of a tool's output an entry can have, in bytes as JSON: a
@@ -250,7 +248,7 @@ func (w *Writer) settle() {
 	}
 	w.append(func(n node) any {
 		n.Type = "usage"
-		return usageEntry{n, usageKind, w.provider(), w.model(), usageOf(more), totalOf(u)}
+		return usageEntry{n, usageKind, w.provider(), w.model(), usageOf(more), u.Cost}
 	})
 }
 
@@ -266,9 +264,7 @@ func (w *Writer) endRun(interrupted bool) {
 	}
 	w.settle()
 	for _, c := range w.running {
-		w.event(eventToolResult, resultPayload{
-			ToolCallID: c.ID, ToolName: c.Name, Result: InterruptedText, IsError: true, Interrupted: true, ParentToolCallID: c.ParentToolCallID,
-		})
+		w.event(eventToolResult, resultPayload{ToolCallID: c.ID, Result: InterruptedText})
 	}
 	w.turn, w.running, w.run, w.due = turn{}, nil, stream.Usage{}, stream.Usage{}
 }

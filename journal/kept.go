@@ -85,12 +85,9 @@ func (k *kept) handleLoop(e loop.Event) {
 	case loop.Told:
 		k.writer.HandleRecord(history.Input{Kind: history.InputAgent, Text: e.Text})
 	case loop.IterationStart:
-		k.writer.HandleRecord(history.IterationStart{Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: e.Hat, Topic: e.Topic, Task: e.Task})
+		k.writer.HandleRecord(history.IterationStart{Iteration: e.Iteration})
 	case loop.IterationEnd:
-		k.writer.HandleRecord(history.IterationEnd{
-			Iteration: e.Iteration, Hat: e.Hat, Outcome: string(e.Outcome), Error: e.Error, Cost: e.Cost, Tokens: e.Tokens,
-			Turns: e.Turns, ToolCalls: e.ToolCalls, DurationMs: e.Duration.Milliseconds(), Skipped: e.Skipped, Changes: e.Changes,
-		})
+		k.writer.HandleRecord(history.IterationEnd{Iteration: e.Iteration, Outcome: string(e.Outcome), Cost: e.Cost})
 	}
 }
 
