@@ -49,11 +49,11 @@ type Bus interface {
 	// empty one behind those that there are. One that is removed comes once more, as Removed.
 	Watch(ctx context.Context, id string) (<-chan Record, error)
 
-	// Ledger returns the ledger and its revision; a new one is empty and has revision 0. ErrLedger when
+	// Ledger returns a part of the ledger and its revision; a new one is empty and has revision 0. ErrLedger when
 	// what is there isn't one: it stays as it is.
-	Ledger(ctx context.Context) (Ledger, uint64, error)
-	// PutLedger replaces the ledger that still has that revision, else it is ErrConflict.
-	PutLedger(ctx context.Context, l Ledger, revision uint64) error
+	Ledger(ctx context.Context, part string) (Ledger, uint64, error)
+	// PutLedger replaces a part that still has that revision, else it is ErrConflict.
+	PutLedger(ctx context.Context, part string, l Ledger, revision uint64) error
 
 	// Enqueue makes a loop one that workers take. It is harmless to do so twice.
 	Enqueue(ctx context.Context, r Record) error
@@ -131,14 +131,19 @@ func Change(ctx context.Context, bus Bus, id string, change func(*Record) error)
 	return r, err
 }
 
-// ChangeLedger is Change for the ledger. One that change doesn't want changed is left as it is.
+// ChangeLedger is Change for the common part of the ledger. One that change doesn't want changed is left as it is.
 func ChangeLedger(ctx context.Context, bus Bus, change func(*Ledger) bool) error {
+	return changePart(ctx, bus, CommonPart, change)
+}
+
+// changePart is ChangeLedger for a part.
+func changePart(ctx context.Context, bus Bus, part string, change func(*Ledger) bool) error {
 	return retry(ctx, func() error {
-		l, revision, err := bus.Ledger(ctx)
+		l, revision, err := bus.Ledger(ctx, part)
 		if err != nil || !change(&l) {
 			return err
 		}
-		return bus.PutLedger(ctx, l, revision)
+		return bus.PutLedger(ctx, part, l, revision)
 	})
 }
 

@@ -70,7 +70,7 @@ func TestAWishForALoopWhoseWorkerIsDead(t *testing.T) {
 			if w.said() != "" || r.Committed != 0 {
 				t.Errorf("it was run: %s%+v", w.said(), r)
 			}
-			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != 0 || l.Spent != 2 {
+			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
 				t.Errorf("nobody knows what the dead one has spent: %+v", l)
 			}
 		})
@@ -108,7 +108,7 @@ func TestAWorkerThatDiesBeforeItSettles(t *testing.T) {
 			w.change(r, func(r *Record) error { r.Begin("dead", time.Now()); return nil })
 			after(w, r)
 			w.worker.serve(t.Context(), ticket)
-			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != 0 || l.Spent != 2 {
+			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != 0 || l.Spent != 2 {
 				t.Errorf("the ledger is %+v", l)
 			}
 		})

@@ -3,10 +3,14 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
 	"slices"
+	"strings"
+	"sync"
 	"time"
 )
 
@@ -27,7 +31,9 @@ const DefaultLease = 30 * time.Second
 // Lasts is how long a loop stays its worker's of which nothing is heard.
 func (l Limits) Lasts() time.Duration { return cmp.Or(l.Lease, DefaultLease) }
 
-// Ledger is what all workers share to keep the limits. It changes by compare-and-set.
+// Ledger is what all workers share to keep the limits, or a part of it. Each part changes by compare-and-set, so what no
+// limit holds together is in parts of its own: their writers don't meet. The limits, and what isn't of one loop, are in
+// the common part. LedgerOf adds them up.
 type Ledger struct {
 	Limits  Limits                 `json:"limits"`
 	Spent   float64                `json:"spent"`           // dollars, of attempts that are settled
@@ -35,6 +41,7 @@ type Ledger struct {
 	Held    map[string]time.Time   `json:"held,omitempty"`  // keys that a provider refuses, until when
 	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
 	Swept   time.Time              `json:"swept,omitzero"`  // when somebody last looked for what nobody wants any more
+	Parts   []string               `json:"parts,omitempty"` // of the common part: the others that there are
 	Needs   []string               `json:"needs,omitempty"` // features without which a worker begins nothing
 	Rest    rest                   `json:",embed"`
 }
@@ -61,37 +68,128 @@ const retryFull = 2 * time.Second
 // isn't.
 func cents(usd float64) int64 { return int64(math.Ceil(usd*100 - 1e-6)) }
 
-// Admit lets an attempt begin, and reserves what it may cost; else it says how long to
-// wait, and why. An attempt before it that was never settled is taken to have cost all
-// that it had reserved.
-func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string) {
+// CommonPart is the part of the ledger that has the limits; keyPart is the beginning of the name of a key's.
+const (
+	CommonPart = "ledger"
+	keyPart    = "key-"
+)
+
+// parts are those that may have a loop's reservation: its own share of 32, its key's, and the common one.
+func (t Task) parts() []string {
+	return []string{"loops-" + t.ID[max(len(t.ID)-1, 0):], keyPart + base64.RawURLEncoding.EncodeToString([]byte(t.Key)), CommonPart}
+}
+
+// partOf is the part in which an attempt of a loop is reserved: the smallest one that has all that a limit holds together.
+func (l Limits) partOf(t Task) string {
+	parts := t.parts()
+	switch {
+	case l.MaxUSD > 0 || l.PerHour > 0:
+		return parts[2]
+	case l.atOnce(t.Key) > 0:
+		return parts[1]
+	}
+	return parts[0]
+}
+
+// atOnce is how many loops of a key may run; 0 is any number.
+func (l Limits) atOnce(key string) int {
+	if most, ok := l.AtOnce[key]; ok {
+		return most
+	}
+	return l.AtOnce["*"]
+}
+
+// with is a part with what others have besides.
+func (l Ledger) with(others []Ledger) Ledger {
+	l.Running, l.Begun = maps.Clone(l.Running), slices.Clone(l.Begun)
+	for _, other := range others {
+		if l.Running == nil {
+			l.Running = map[string]Reservation{}
+		}
+		l.Spent += other.Spent
+		maps.Copy(l.Running, other.Running)
+		l.Begun = append(l.Begun, other.Begun...)
+	}
+	slices.SortFunc(l.Begun, func(a, b Minute) int { return cmp.Compare(a.At, b.At) })
+	return l
+}
+
+// Ledgers has the parts of a ledger, as a Bus.
+type Ledgers interface {
+	Ledger(ctx context.Context, part string) (Ledger, uint64, error)
+}
+
+// LedgerOf is the whole ledger.
+func LedgerOf(ctx context.Context, bus Ledgers) (Ledger, error) {
+	common, _, err := bus.Ledger(ctx, CommonPart)
+	if err != nil {
+		return common, err
+	}
+	others, err := partsOf(ctx, bus, common.Parts)
+	return common.with(others), err
+}
+
+func partsOf(ctx context.Context, bus Ledgers, names []string) (parts []Ledger, err error) {
+	parts = make([]Ledger, len(names))
+	errs := make([]error, len(names))
+	var reading sync.WaitGroup
+	for i, name := range names {
+		reading.Go(func() { parts[i], _, errs[i] = bus.Ledger(ctx, name) })
+	}
+	reading.Wait()
+	return parts, errors.Join(errs...)
+}
+
+// lose takes what is reserved for a loop, up to an attempt, as spent. A later one is counted by who has it.
+func (l *Ledger) lose(id string, attempt int) bool {
+	lost, ok := l.Running[id]
+	return ok && lost.Attempt <= attempt && l.Settle(id, lost.Attempt, lost.USD)
+}
+
+// reserve keeps for an attempt what it may cost.
+func (l *Ledger) reserve(r Record, now time.Time) {
+	l.lose(r.ID, r.Attempt)
+	minute := now.Unix() / 60
+	l.Begun = slices.DeleteFunc(slices.Clone(l.Begun), isPast(minute))
+	if l.Running == nil {
+		l.Running = map[string]Reservation{}
+	}
+	if n := len(l.Begun); n > 0 && l.Begun[n-1].At == minute {
+		l.Begun[n-1].N++
+	} else {
+		l.Begun = append(l.Begun, Minute{At: minute, N: 1})
+	}
+	l.Running[r.ID] = Reservation{Attempt: r.Attempt + 1, Key: r.Key, USD: r.Reserve}
+	if until, ok := l.Held[r.Key]; ok && !until.After(now) {
+		delete(l.Held, r.Key)
+	}
+}
+
+// isPast says whether a minute isn't of the hour before another one.
+func isPast(minute int64) func(Minute) bool { return func(m Minute) bool { return m.At < minute-60 } }
+
+// refuses says how long an attempt has to wait, and why; 0 is not at all. An attempt before it that was never settled
+// is taken to have cost all that it had reserved.
+func (l Ledger) refuses(r Record, now time.Time) (wait time.Duration, why string) {
 	if unknown := lacks(l.Needs); unknown != "" {
 		return retryOther, "the limits need a newer one (" + unknown + ")"
 	}
 	if until := l.Held[r.Key]; until.After(now) {
 		return until.Sub(now), "its provider takes no requests"
 	}
-	running := map[string]Reservation{}
-	maps.Copy(running, l.Running)
-	spent := l.Spent
-	if lost, ok := running[r.ID]; ok {
-		if lost.Attempt <= r.Attempt { // a later one hasn't begun, or is counted by who has it
-			spent += lost.USD
-		}
-		delete(running, r.ID)
-	}
-	ofKey, reserved := 0, r.Reserve
-	for _, other := range running {
-		reserved += other.USD
-		if other.Key == r.Key {
-			ofKey++
+	spent, reserved, ofKey := l.Spent, r.Reserve, 0
+	for id, other := range l.Running {
+		switch {
+		case id != r.ID:
+			reserved += other.USD
+			if other.Key == r.Key {
+				ofKey++
+			}
+		case other.Attempt <= r.Attempt: // it is lost
+			spent += other.USD
 		}
 	}
-	most, ok := l.Limits.AtOnce[r.Key]
-	if !ok {
-		most = l.Limits.AtOnce["*"]
-	}
-	if most > 0 && ofKey >= most {
+	if most := l.Limits.atOnce(r.Key); most > 0 && ofKey >= most {
 		return retryFull, fmt.Sprintf("%d loops of %s run already", ofKey, r.Key)
 	}
 	if limit := l.Limits.MaxUSD; limit > 0 && cents(r.Reserve) > cents(limit) {
@@ -100,8 +198,7 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	if limit := l.Limits.MaxUSD; limit > 0 && (cents(spent) >= cents(limit) || cents(spent+reserved) > cents(limit)) {
 		return 30 * time.Second, fmt.Sprintf("the budget of $%.2f is used up", limit)
 	}
-	minute := now.Unix() / 60
-	begun := slices.DeleteFunc(slices.Clone(l.Begun), func(m Minute) bool { return m.At < minute-60 })
+	begun := slices.DeleteFunc(slices.Clone(l.Begun), isPast(now.Unix()/60))
 	inHour := 0
 	for _, m := range begun {
 		inHour += m.N
@@ -109,27 +206,18 @@ func (l *Ledger) Admit(r Record, now time.Time) (wait time.Duration, why string)
 	if limit := l.Limits.PerHour; limit > 0 && inHour >= limit {
 		return time.Unix((begun[0].At+61)*60, 0).Sub(now), fmt.Sprintf("%d iterations began within an hour", inHour)
 	}
-	if n := len(begun); n > 0 && begun[n-1].At == minute {
-		begun[n-1].N++
-	} else {
-		begun = append(begun, Minute{At: minute, N: 1})
-	}
-	running[r.ID] = Reservation{Attempt: r.Attempt + 1, Key: r.Key, USD: r.Reserve}
-	l.Running, l.Spent, l.Begun = running, spent, begun
-	if until, ok := l.Held[r.Key]; ok && !until.After(now) {
-		delete(l.Held, r.Key)
-	}
 	return 0, ""
 }
 
-// Settle gives back what an attempt had reserved, and counts what it has cost. An attempt
-// that another one came after has been counted already.
-func (l *Ledger) Settle(id string, attempt int, usd float64) {
+// Settle gives back what an attempt had reserved, and counts what it has cost. It is false for one that another one
+// came after: that has been counted already.
+func (l *Ledger) Settle(id string, attempt int, usd float64) bool {
 	if held, ok := l.Running[id]; !ok || held.Attempt != attempt {
-		return
+		return false
 	}
 	delete(l.Running, id)
 	l.Spent += usd
+	return true
 }
 
 // Hold keeps all loops of a key from beginning until a time.
@@ -142,29 +230,94 @@ func (l *Ledger) Hold(key string, until time.Time) {
 	}
 }
 
-// settle gives back what an attempt had reserved.
-func (w *Worker) settle(ctx context.Context, id string, attempt int, usd float64) error {
-	return w.changeLedger(ctx, func(l *Ledger) bool {
-		l.Settle(id, attempt, usd)
-		return true
+// Reserve lets a loop's next attempt begin, and reserves what it may cost; else it says how long to wait, and why. lease
+// is that of the limits, which say in which part. The other parts are read before: nothing more is reserved there under
+// these limits, so what has ended since still counts as reserved.
+func Reserve(ctx context.Context, bus Bus, r Record, now func() time.Time) (lease, wait time.Duration, why string, err error) {
+	common, _, err := bus.Ledger(ctx, CommonPart)
+	if err != nil {
+		return 0, 0, "", err
+	}
+	part, others := common.Limits.partOf(r.Task), []Ledger(nil)
+	if isFree := part == r.parts()[0]; !isFree {
+		others, err = partsOf(ctx, bus, slices.DeleteFunc(slices.Clone(common.Parts), func(p string) bool {
+			return p == part || part != CommonPart && strings.HasPrefix(p, keyPart)
+		}))
+	}
+	if err == nil && part != CommonPart && !slices.Contains(common.Parts, part) {
+		err = ChangeLedger(ctx, bus, func(l *Ledger) bool {
+			isThere := slices.Contains(l.Parts, part)
+			l.Parts = append(l.Parts, part)
+			return !isThere
+		})
+	}
+	if err != nil {
+		return 0, 0, "", err
+	}
+	err = changePart(ctx, bus, part, func(l *Ledger) bool {
+		whole := l.with(others)
+		if part != CommonPart {
+			whole = common.with(append(slices.Clip(others), *l))
+		}
+		if wait, why = whole.refuses(r, now()); wait == 0 {
+			l.reserve(r, now())
+		}
+		return wait == 0
 	})
+	if err == nil && wait == 0 && r.Attempt > 0 { // a worker may have died with what it had reserved when the limits were others
+		err = lost(ctx, bus, r, slices.DeleteFunc(r.parts(), func(p string) bool { return p == part }))
+	}
+	return common.Limits.Lasts(), wait, why, err
+}
+
+// Settle is Ledger.Settle for an attempt that Reserve has let begin, in the part that has it.
+func Settle(ctx context.Context, bus Bus, r Record, usd float64) error {
+	return settle(ctx, bus, r.parts(), func(l *Ledger) bool { return l.Settle(r.ID, r.Attempt, usd) })
+}
+
+// lost takes what parts have reserved for a loop, up to its last attempt, as spent.
+func lost(ctx context.Context, bus Bus, r Record, parts []string) error {
+	return settle(ctx, bus, parts, func(l *Ledger) bool { return l.lose(r.ID, r.Attempt) })
+}
+
+// settle changes the part that has what is to be settled.
+func settle(ctx context.Context, bus Bus, parts []string, settled func(*Ledger) bool) error {
+	for _, part := range parts {
+		isDone := false
+		err := changePart(ctx, bus, part, func(l *Ledger) bool {
+			isDone = settled(l)
+			return isDone
+		})
+		if err != nil || isDone {
+			return err
+		}
+	}
+	return nil
+}
+
+// reserve and settle are Reserve and Settle for one slot at a time: those of a worker needn't compete with each other.
+func (w *Worker) reserve(ctx context.Context, r Record) (lease, wait time.Duration, why string, err error) {
+	w.ledger.Lock()
+	defer w.ledger.Unlock()
+	return Reserve(ctx, w.Bus, r, w.now)
+}
+
+func (w *Worker) settle(ctx context.Context, r Record, usd float64) error {
+	w.ledger.Lock()
+	defer w.ledger.Unlock()
+	return Settle(ctx, w.Bus, r, usd)
 }
 
 // forfeit takes what is reserved for a loop that wants no worker as spent: a worker died that had
-// committed its attempt, but not settled it.
-func (w *Worker) forfeit(ctx context.Context, id string) error {
-	return w.changeLedger(ctx, func(l *Ledger) bool {
-		lost, ok := l.Running[id]
-		if ok {
-			l.Settle(id, lost.Attempt, lost.USD)
-		}
-		return ok
-	})
-}
-
-// changeLedger is ChangeLedger for one slot at a time: those of a worker needn't compete with each other.
-func (w *Worker) changeLedger(ctx context.Context, change func(*Ledger) bool) error {
-	w.ledger.Lock()
-	defer w.ledger.Unlock()
-	return ChangeLedger(ctx, w.Bus, change)
+// committed its attempt, but not settled it. Of a loop that is no more, nobody knows where that is.
+func (w *Worker) forfeit(ctx context.Context, r Record) error {
+	if r.Phase != "" {
+		return lost(ctx, w.Bus, r, r.parts())
+	}
+	common, _, err := w.Bus.Ledger(ctx, CommonPart)
+	if err != nil {
+		return err
+	}
+	r.Attempt = math.MaxInt
+	return lost(ctx, w.Bus, r, append(common.Parts, CommonPart))
 }

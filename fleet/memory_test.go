@@ -16,8 +16,8 @@ type memory struct {
 	mu       sync.Mutex
 	loops    map[string][]byte
 	revision map[string]uint64
-	ledger   []byte
-	ledgers  uint64
+	ledger   map[string][]byte // by part
+	ledgers  map[string]uint64
 	files    map[string][]byte
 	putAt    map[string]time.Time
 	live     map[string][][]byte
@@ -38,7 +38,7 @@ type memory struct {
 
 func newMemory() *memory {
 	return &memory{
-		loops: map[string][]byte{}, revision: map[string]uint64{}, files: map[string][]byte{}, putAt: map[string]time.Time{}, live: map[string][][]byte{},
+		loops: map[string][]byte{}, revision: map[string]uint64{}, ledger: map[string][]byte{}, ledgers: map[string]uint64{}, files: map[string][]byte{}, putAt: map[string]time.Time{}, live: map[string][][]byte{},
 		queue: make(chan *memoryTicket, 100), queued: map[string]bool{}, watchers: map[chan Record]string{},
 		shown: map[string]Shown{}, asked: map[string]func([]byte) []byte{},
 	}
@@ -144,23 +144,23 @@ func (m *memory) Watch(_ context.Context, id string) (<-chan Record, error) {
 	return to, nil
 }
 
-func (m *memory) Ledger(context.Context) (l Ledger, revision uint64, err error) {
+func (m *memory) Ledger(_ context.Context, part string) (l Ledger, revision uint64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ledger == nil {
-		return l, 0, nil
+	if m.ledger[part] == nil {
+		return l, m.ledgers[part], nil
 	}
-	return l, m.ledgers, Decode(m.ledger, &l)
+	return l, m.ledgers[part], Decode(m.ledger[part], &l)
 }
 
-func (m *memory) PutLedger(_ context.Context, l Ledger, revision uint64) error {
+func (m *memory) PutLedger(_ context.Context, part string, l Ledger, revision uint64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.ledgers != revision {
+	if m.ledgers[part] != revision {
 		return ErrConflict
 	}
-	m.ledger, _ = Encode(l)
-	m.ledgers++
+	m.ledger[part], _ = Encode(l)
+	m.ledgers[part]++
 	return nil
 }
 

@@ -199,8 +199,7 @@ func TestARepositoryThatIsJustSubmittedStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	old()
-	w.bus.ledger = nil // as an hour later
-	w.bus.ledgers = 0
+	clear(w.bus.ledger) // as an hour later
 	if done, err := Sweep(t.Context(), w.bus, time.Now()); err != nil || done.Files == 0 || w.bus.files[again.RepoFile()] != nil {
 		t.Errorf("swept %+v, %v; left are %q", done, err, slices.Sorted(maps.Keys(w.bus.files)))
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -134,7 +135,7 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 		return
 	case errors.Is(err, ErrNotFound):
 		log.Warn("the loop isn't one that a worker can take", "error", err)
-		err = errors.Join(w.forfeit(settled, t.ID()), t.Done(settled))
+		err = errors.Join(w.forfeit(settled, Record{Task: Task{ID: t.ID()}}), t.Done(settled))
 	case err != nil:
 		log.Warn("the attempt came to nothing", "error", err)
 		err = t.Later(settled, time.Second)
@@ -196,13 +197,13 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { now.lose(); return now.GiveBack(r.Attempt, w.now()) })
 		if err == nil {
-			err = w.settle(ctx, r.ID, r.Attempt, r.Reserve)
+			err = w.settle(ctx, r, r.Reserve)
 		}
 		return nil, 0, err // it is looked at again
 	}
 	if later, wants := r.due(w.now()); !wants {
 		if later == done {
-			err = w.forfeit(ctx, r.ID)
+			err = w.forfeit(ctx, r)
 		}
 		return nil, later, err
 	}
@@ -214,13 +215,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	}
 	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,
 	// which forfeit finds; the other way round, a loop would spend what nobody has reserved.
-	var wait, lease time.Duration
-	var why string
-	err = w.changeLedger(ctx, func(l *Ledger) bool {
-		wait, why = l.Admit(r, w.now())
-		lease = l.Limits.Lasts()
-		return wait == 0
-	})
+	lease, wait, why, err := w.reserve(ctx, r)
 	if errors.Is(err, ErrLedger) {
 		return nil, lookAgain, w.waits(ctx, r, ErrLedger.Error())
 	}
@@ -234,7 +229,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if err := w.Bus.Put(ctx, r, revision); err != nil {
 		now, _, _ := w.Bus.Get(ctx, r.ID)
 		if isOthers := errors.Is(err, ErrConflict) && now.Attempt >= r.Attempt; !isOthers { // else so is what is reserved
-			w.settle(ctx, r.ID, r.Attempt, 0)
+			w.settle(ctx, r, 0)
 		}
 		if errors.Is(err, ErrConflict) {
 			return nil, 0, nil // it is looked at again
@@ -325,7 +320,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if end(err); err != nil {
 		return 0, err
 	}
-	if err := w.persist(ctx, a, func() error { return w.settle(settled, a.ID, a.Attempt, spent) }); err != nil {
+	if err := w.persist(ctx, a, func() error { return w.settle(settled, a.Record, spent) }); err != nil {
 		return 0, err
 	}
 	w.judge(tried)
@@ -345,7 +340,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) {
 	problem := w.Bus.Forget(ctx, r.ID)
 	if limited {
-		problem = errors.Join(problem, w.changeLedger(ctx, func(l *Ledger) bool {
+		problem = errors.Join(problem, ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
 			l.Hold(r.Key, r.ResumeAt)
 			return true
 		}))
@@ -457,7 +452,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		}
 		transcript.Write(line)
 		lines++
-		w.Bus.Tell(ctx, a.ID, Tag(line, a.Attempt, lines))
+		w.Bus.Tell(ctx, a.ID, livelog.Tag(line, a.Attempt, lines))
 		a.listens.tell()
 	})
 	if err != nil {

@@ -139,7 +139,7 @@ func TestAWorkerTakesALoopToItsEnd(t *testing.T) {
 	if len(lines) != 3 || !strings.Contains(lines[0], "--prompt-file") || !strings.Contains(lines[1], "--continue") || !strings.HasSuffix(lines[2], "--backend=pi [3]") {
 		t.Errorf("the child ran as\n%s", w.said())
 	}
-	l, _, _ := w.bus.Ledger(t.Context())
+	l, _ := LedgerOf(t.Context(), w.bus)
 	if l.Spent != 3 || len(l.Running) != 0 {
 		t.Errorf("the ledger says %+v", l)
 	}
@@ -197,7 +197,7 @@ func TestAnAttemptThatFails(t *testing.T) {
 				t.Errorf("it is %+v", r)
 			}
 			r, _, _ = w.bus.Get(t.Context(), submitted.ID)
-			if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != test.cost*float64(r.Attempt) {
+			if l, _ := LedgerOf(t.Context(), w.bus); l.Spent != test.cost*float64(r.Attempt) {
 				t.Errorf("%d failed attempts have cost %+v", r.Attempt, l)
 			}
 			os.Remove(w.log + ".dies")
@@ -218,7 +218,7 @@ func TestAnUnknownCostCountsAsWhatWasReserved(t *testing.T) {
 	if r.CostUSD != 0 || !r.CostOpen {
 		t.Errorf("it is %+v", r)
 	}
-	if l, _, _ := w.bus.Ledger(t.Context()); l.Spent != 6 {
+	if l, _ := LedgerOf(t.Context(), w.bus); l.Spent != 6 {
 		t.Errorf("three iterations with $2 each are in the ledger as %+v", l)
 	}
 }
@@ -289,7 +289,7 @@ func TestAnAttemptThatAnotherWorkerHas(t *testing.T) {
 			if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != 0 || err != nil {
 				t.Errorf("it is begun as %+v, in %s, %v", a, later, err)
 			}
-			if l, _, _ := w.bus.Ledger(t.Context()); len(l.Running) != test.reserved || l.Spent != 0 {
+			if l, _ := LedgerOf(t.Context(), w.bus); len(l.Running) != test.reserved || l.Spent != 0 {
 				t.Errorf("the ledger is %+v, want %d reservations", l, test.reserved)
 			}
 		})
@@ -428,13 +428,13 @@ func TestAClockThatIsWrong(t *testing.T) {
 			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
 		}
 		var l Ledger
-		for l, _, _ = w.bus.Ledger(t.Context()); l.Swept.IsZero(); l, _, _ = w.bus.Ledger(t.Context()) {
+		for l, _ = LedgerOf(t.Context(), w.bus); l.Swept.IsZero(); l, _ = LedgerOf(t.Context(), w.bus) {
 			time.Sleep(time.Millisecond)
 		}
 		if off := time.Until(l.Swept.Add(ahead)); off.Abs() > time.Hour/2 {
 			t.Errorf("%v ahead it sweeps as if it were %v", ahead, l.Swept)
 		}
-		w.bus.ledger, w.bus.ledgers = nil, 0
+		clear(w.bus.ledger)
 		held := time.Now().Add(-ahead + 30*time.Minute).UTC()
 		ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool { l.Hold("", held); return true })
 		os.Remove(w.log + ".does")
@@ -442,7 +442,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 			t.Fatal(err)
 		}
 		r = w.until(r, func(r Record) bool { return r.Reason != "" || r.Phase == Ended })
-		if l, _, _ := w.bus.Ledger(t.Context()); r.Phase == Ended || !l.Held[""].Equal(held) {
+		if l, _ := LedgerOf(t.Context(), w.bus); r.Phase == Ended || !l.Held[""].Equal(held) {
 			t.Errorf("%v ahead the hold of a key is passed over: %+v", ahead, r)
 		}
 	}
@@ -454,7 +454,7 @@ func TestARefusalHoldsTheKey(t *testing.T) {
 	w.task.Key = "anthropic"
 	w.write("log.does", `resume="record: '{\"inARow\":{\"RateLimits\":1},\"resumeAt\":\"2100-01-01T00:00:00Z\"}'"`)
 	w.until(w.submit(), func(Record) bool {
-		l, _, err := w.bus.Ledger(t.Context())
+		l, err := LedgerOf(t.Context(), w.bus)
 		return err == nil && l.Held["anthropic"].Year() == 2100
 	})
 }
@@ -462,7 +462,9 @@ func TestARefusalHoldsTheKey(t *testing.T) {
 // noLedger is a bus whose ledger isn't one.
 type noLedger struct{ *memory }
 
-func (noLedger) Ledger(context.Context) (Ledger, uint64, error) { return Ledger{}, 0, ErrLedger }
+func (noLedger) Ledger(context.Context, string) (Ledger, uint64, error) {
+	return Ledger{}, 0, ErrLedger
+}
 
 func TestALoopWaitsForALedger(t *testing.T) {
 	w := newWorks(t)

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -158,7 +159,7 @@ func TestAUserLooksAfterLoops(t *testing.T) {
 	u.refuses("next three", "three is in no iteration: done after 3 iterations")
 
 	u.must(u.bus.PutFile(t.Context(), three.TranscriptFile(1), strings.NewReader("{\"a\":1}\n")))
-	u.must(u.bus.Tell(t.Context(), two.ID, fleet.Tag([]byte("{\"b\":2}\n"), 1, 1)))
+	u.must(u.bus.Tell(t.Context(), two.ID, livelog.Tag([]byte("{\"b\":2}\n"), 1, 1)))
 	u.says("watch --json three", `{"a":1}`)
 	u.says("watch --json --now two", `{"b":2}`)
 	u.says("watch --now one")
@@ -425,7 +426,7 @@ func TestALedgerThatIsNone(t *testing.T) {
 	ctx, cancel := context.WithTimeout(u.Context(), time.Minute)
 	defer cancel()
 	for !errors.Is(err, fleet.ErrLedger) {
-		_, _, err = u.bus.Ledger(ctx)
+		_, err = fleet.LedgerOf(ctx, u.bus)
 		u.must(ctx.Err())
 	}
 	u.refuses("status", "one", "1 queued", "what the bus keeps of limits and spending can't be read: ", "nats kv get RALPH_LEDGER ledger --raw")

@@ -140,7 +140,6 @@ func newLimits() *cobra.Command {
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-				var now fleet.Ledger
 				f := cmd.Flags()
 				keep, err := limits.ParseSpan(keepEnded)
 				if err != nil {
@@ -168,9 +167,12 @@ func newLimits() *cobra.Command {
 					if f.Changed("lease") {
 						l.Limits.Lease = lease
 					}
-					now = *l
 					return slices.ContainsFunc([]string{"keep-ended", "max-cost", "per-hour", "at-once", "lease"}, f.Changed)
 				})
+				if err != nil {
+					return err
+				}
+				now, err := fleet.LedgerOf(ctx, bus)
 				if err != nil {
 					return err
 				}

@@ -230,7 +230,7 @@ func (d *doctor) checkBus(ctx context.Context) {
 	if disk, isTold := natsbus.DiskOf(ctx, bus); isTold && !disk.IsFull() {
 		d.good("bus.disk", "%s", disk)
 	}
-	if _, _, err := bus.Ledger(ctx); err != nil {
+	if _, err := fleet.LedgerOf(ctx, bus); err != nil {
 		p := natsbus.Explain(err, o)
 		d.bad("ledger", p.Fix, "%s", p.What)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -49,7 +50,7 @@ func endIn(ctx context.Context, bus fleet.Bus, name string, end *wire.End) error
 		return err
 	}
 	defer from.Close()
-	return fleet.EachLine(from, 0, func(line []byte) error {
+	return livelog.EachLine(from, 0, func(line []byte) error {
 		var it wire.End
 		if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
 			*end = it

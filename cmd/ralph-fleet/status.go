@@ -43,7 +43,7 @@ func newStatus() *cobra.Command {
 					if shown, err = fleet.Gather(ctx, bus, found, gathering); err != nil {
 						return err
 					}
-					ledger, _, errLedger = bus.Ledger(ctx)
+					ledger, errLedger = fleet.LedgerOf(ctx, bus)
 				}
 				var last *wire.Receipt // of the one loop that is asked for
 				if len(args) == 1 && len(found) == 1 && found[0].Phase == fleet.Ended {

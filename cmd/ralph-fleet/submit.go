@@ -189,7 +189,7 @@ func tellSubmitted(out io.Writer, one fleet.Submitted, asJSON bool) {
 
 // money refuses loops whose cost nobody would know under a limit of it, and says what they may cost without one.
 func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note io.Writer) error {
-	ledger, _, err := bus.Ledger(ctx)
+	ledger, _, err := bus.Ledger(ctx, fleet.CommonPart)
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -193,7 +194,7 @@ func (w *watcher) run(ctx context.Context, now bool) (r fleet.Record, err error)
 			if !ok {
 				return r, nil
 			}
-			at, n, line := fleet.Untag(line)
+			at, n, line := livelog.Untag(line)
 			if at >= max(w.at, 1) && w.told[at] == 0 { // what counts of those before comes first, and who runs it
 				if r, err = w.look(ctx); err != nil {
 					return r, err
@@ -260,7 +261,7 @@ func (w *watcher) file(ctx context.Context, r fleet.Record, attempt int) error {
 		return err
 	}
 	defer from.Close()
-	err = fleet.EachLine(from, w.told[attempt], func(line []byte) error {
+	err = livelog.EachLine(from, w.told[attempt], func(line []byte) error {
 		w.told[attempt]++
 		return w.show(line, false)
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -73,7 +74,7 @@ func (y *yard) begin(id, worker string) {
 // say says lines of an attempt live, the first of them as number from.
 func (y *yard) say(id string, attempt, from int, lines ...string) {
 	for i, line := range lines {
-		y.must(y.bus.Tell(y.t.Context(), id, fleet.Tag([]byte(line+"\n"), attempt, from+i)))
+		y.must(y.bus.Tell(y.t.Context(), id, livelog.Tag([]byte(line+"\n"), attempt, from+i)))
 	}
 }
 

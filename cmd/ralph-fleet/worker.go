@@ -153,7 +153,7 @@ func (w *worker) work(cmd *cobra.Command) error {
 
 // agree refuses a worker that insists on another lease than all others have. Without a ledger nothing begins anyway.
 func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
-	l, _, err := bus.Ledger(ctx)
+	l, _, err := bus.Ledger(ctx, fleet.CommonPart)
 	if errors.Is(err, fleet.ErrLedger) {
 		err = nil
 	}

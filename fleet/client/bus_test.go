@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -156,7 +157,7 @@ func (b *fakeBus) begin(t *testing.T, id string) {
 func (b *fakeBus) tell(id string, attempt, from, to int) {
 	for i, line := range attemptOf(attempt, to) {
 		if i+1 >= from {
-			b.say(id, string(fleet.Tag([]byte(line), attempt, i+1)))
+			b.say(id, string(livelog.Tag([]byte(line), attempt, i+1)))
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -171,7 +172,7 @@ func (c *Client) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r f
 		defer f.Close()
 		from = f
 	}
-	err := fleet.EachLine(from, skip, func(line []byte) error {
+	err := livelog.EachLine(from, skip, func(line []byte) error {
 		if isLive && endsIteration(line) {
 			return errOver // it has ended when the bus knows what came of it: what it changed can be asked for then
 		}
@@ -214,7 +215,7 @@ func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, at
 
 // hear takes a live line.
 func (t *transcript) hear(line []byte) error {
-	at, n, rest := fleet.Untag(line)
+	at, n, rest := livelog.Untag(line)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	had := 0

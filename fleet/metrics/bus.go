@@ -13,7 +13,7 @@ import (
 // Source is what figures of a bus are made of.
 type Source interface {
 	fleet.Attendance
-	Ledger(ctx context.Context) (fleet.Ledger, uint64, error)
+	fleet.Ledgers
 	Depths(ctx context.Context) (map[fleet.Priority]int, error)
 	Used(ctx context.Context) (uint64, error)
 	Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
@@ -114,7 +114,7 @@ func (b *Bus) Collect(to chan<- prometheus.Metric) {
 			tell(queueDesc, float64(n), string(p))
 		}
 	}
-	if l, _, err := b.source.Ledger(ctx); err == nil {
+	if l, err := fleet.LedgerOf(ctx, b.source); err == nil {
 		held := 0
 		for _, until := range l.Held {
 			if until.After(time.Now()) {

@@ -37,7 +37,7 @@ func (b *bus) Leave(context.Context, string) error          { return nil }
 func (b *bus) Workers(context.Context) ([]fleet.Presence, error) {
 	return []fleet.Presence{{Slots: 3}, {Slots: 4}}, b.err()
 }
-func (b *bus) Ledger(context.Context) (fleet.Ledger, uint64, error) {
+func (b *bus) Ledger(context.Context, string) (fleet.Ledger, uint64, error) {
 	return fleet.Ledger{Limits: fleet.Limits{MaxUSD: 9}, Spent: 2.5, Held: map[string]time.Time{"a": time.Now().Add(time.Hour), "b": time.Now().Add(-time.Hour)}}, 1, b.err()
 }
 func (b *bus) Depths(context.Context) (map[fleet.Priority]int, error) {

@@ -1,6 +1,8 @@
 package natsbus
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -54,7 +56,6 @@ func BenchmarkList(b *testing.B) {
 }
 
 // BenchmarkIteration is what a bus has to do for an iteration of a loop, of 40 at a time: all but the agent and git.
-// The ledger is what they share; how often one of them has to try again is a figure of its own.
 func BenchmarkIteration(b *testing.B) {
 	for name, o := range map[string]ServeOptions{"plain": {}, "sync": {SyncAlways: true}} {
 		b.Run(name, func(b *testing.B) {
@@ -65,13 +66,12 @@ func BenchmarkIteration(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			var tries atomic.Int64
 			var turn atomic.Int64
 			var working sync.WaitGroup
 			for i := range slots {
 				working.Go(func() {
 					for turn.Add(1) <= int64(b.N) {
-						if err := iteration(b, bus, i, &tries); err != nil {
+						if err := iteration(b, bus, i); err != nil {
 							b.Error(err)
 							return
 						}
@@ -79,23 +79,19 @@ func BenchmarkIteration(b *testing.B) {
 				})
 			}
 			working.Wait()
-			b.ReportMetric(float64(tries.Load())/float64(2*b.N), "tries/ledger-change")
 			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "iterations/s")
 		})
 	}
 }
 
 // iteration does to the bus what a worker does, with a loop that is said to have nothing to do.
-func iteration(b *testing.B, bus *Bus, i int, tries *atomic.Int64) error {
+func iteration(b *testing.B, bus *Bus, i int) error {
 	ctx := b.Context()
 	r, _, err := bus.Get(ctx, task(i).ID)
 	if err != nil {
 		return err
 	}
-	change := func(do func(*fleet.Ledger)) error {
-		return fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool { tries.Add(1); do(l); return true })
-	}
-	if err := change(func(l *fleet.Ledger) { l.Admit(r, time.Now()) }); err != nil {
+	if _, _, _, err := fleet.Reserve(ctx, bus, r, time.Now); err != nil {
 		return err
 	}
 	if r, err = fleet.Change(ctx, bus, r.ID, func(r *fleet.Record) error { r.Begin("w", time.Now()); return nil }); err != nil {
@@ -119,7 +115,63 @@ func iteration(b *testing.B, bus *Bus, i int, tries *atomic.Int64) error {
 	if err := bus.Forget(ctx, r.ID); err != nil {
 		return err
 	}
-	return change(func(l *fleet.Ledger) { l.Settle(r.ID, r.Attempt, 0) })
+	return fleet.Settle(ctx, bus, r, 0)
+}
+
+// counted counts how often a change of the ledger was tried.
+type counted struct {
+	*Bus
+	tries *atomic.Int64
+}
+
+func (c counted) PutLedger(ctx context.Context, part string, l fleet.Ledger, revision uint64) error {
+	c.tries.Add(1)
+	return c.Bus.PutLedger(ctx, part, l, revision)
+}
+
+// BenchmarkLedger reserves and settles in so many slots at once, each in turn. A budget holds all of it together in
+// one part: the ratio of the others to that is what counts.
+func BenchmarkLedger(b *testing.B) {
+	for _, slots := range []int{50, 500} {
+		for name, limits := range map[string]fleet.Limits{"no limit": {}, "of 10 keys": {AtOnce: map[string]int{"*": 1000}}, "a budget": {MaxUSD: 1e9}} {
+			b.Run(fmt.Sprintf("%d slots/%s", slots, name), func(b *testing.B) {
+				var tries, turn atomic.Int64
+				bus := counted{servedTo(b, ServeOptions{}), &tries}
+				if err := fleet.ChangeLedger(b.Context(), bus, func(l *fleet.Ledger) bool { l.Limits = limits; return true }); err != nil {
+					b.Fatal(err)
+				}
+				b.ResetTimer()
+				tries.Store(0)
+				var working sync.WaitGroup
+				for i := range slots {
+					r := task(i)
+					r.ID = fmt.Sprintf("f%c%c", 'a'+i/26, 'a'+i%26)
+					r.Key = fmt.Sprintf("k%d", i%10)
+					working.Go(func() {
+						for ; turn.Add(1) <= int64(b.N); r.Attempt++ {
+							if err := inLedger(b.Context(), bus, r); err != nil {
+								b.Error(err)
+								return
+							}
+						}
+					})
+				}
+				working.Wait()
+				b.ReportMetric(float64(tries.Load())/float64(2*b.N), "tries/change")
+				b.ReportMetric(float64(2*b.N)/b.Elapsed().Seconds(), "changes/s")
+			})
+		}
+	}
+}
+
+// inLedger is what an attempt does to the ledger.
+func inLedger(ctx context.Context, bus fleet.Bus, r fleet.Record) error {
+	_, wait, why, err := fleet.Reserve(ctx, bus, r, time.Now)
+	if err == nil && wait > 0 {
+		err = errors.New(why)
+	}
+	r.Attempt++
+	return errors.Join(err, fleet.Settle(ctx, bus, r, 0))
 }
 
 // BenchmarkCancel ends a loop that waits for a worker.

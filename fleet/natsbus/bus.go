@@ -25,7 +25,6 @@ const (
 	loopBucket = "RALPH_LOOPS"
 	sumBucket  = "RALPH_LEDGER"
 	fileStore  = "RALPH_FILES"
-	ledgerKey  = "ledger"
 )
 
 // Bus is a connection to a fleet's bus.
@@ -195,23 +194,21 @@ func (b *Bus) Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 	return records, nil
 }
 
-// Ledger implements fleet.Bus.
-func (b *Bus) Ledger(ctx context.Context) (l fleet.Ledger, revision uint64, err error) {
-	entry, err := b.sums.Get(ctx, ledgerKey)
+// Ledger implements fleet.Bus. Where what is there is none, nobody else can know what was spent.
+func (b *Bus) Ledger(ctx context.Context, part string) (l fleet.Ledger, revision uint64, err error) {
+	entry, err := b.sums.Get(ctx, part)
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
 		return l, 0, nil
 	} else if err != nil {
 		return l, 0, err
 	}
 	if err := fleet.Decode(entry.Value(), &l); err != nil {
-		return l, 0, badLedger{&Problem{fleet.ErrLedger.Error() + ": " + err.Error(), mendLedger}}
+		name := sumBucket + " " + part
+		return l, 0, badLedger{&Problem{fleet.ErrLedger.Error() + ": " + err.Error(), "nothing begins until it is mended, with NATS's own tool: nats kv get " + name + " --raw shows it, nats kv put " + name + " writes it. " +
+			"Is it lost, nats kv del " + name + " begins a new one, without limits and with nothing spent: set limits again then"}}
 	}
 	return l, entry.Revision(), nil
 }
-
-// mendLedger is what helps: nobody else can know what was spent.
-const mendLedger = "nothing begins until it is mended, with NATS's own tool: nats kv get " + sumBucket + " " + ledgerKey + " --raw shows it, nats kv put " + sumBucket + " " + ledgerKey + " writes it. " +
-	"Is it lost, nats kv del " + sumBucket + " " + ledgerKey + " begins a new one, without limits and with nothing spent: set limits again then"
 
 // badLedger is fleet.ErrLedger, with what helps.
 type badLedger struct{ *Problem }
@@ -221,15 +218,15 @@ func (badLedger) Is(err error) bool { return err == fleet.ErrLedger }
 func (b badLedger) Unwrap() error { return b.Problem }
 
 // PutLedger implements fleet.Bus. One that was deleted has left a mark, which has a revision.
-func (b *Bus) PutLedger(ctx context.Context, l fleet.Ledger, revision uint64) error {
+func (b *Bus) PutLedger(ctx context.Context, part string, l fleet.Ledger, revision uint64) error {
 	if revision == 0 {
-		err := b.sums.create(ctx, ledgerKey, l)
+		err := b.sums.create(ctx, part, l)
 		if errors.Is(err, fleet.ErrExists) {
 			return fleet.ErrConflict
 		}
 		return err
 	}
-	return b.sums.update(ctx, ledgerKey, l, revision)
+	return b.sums.update(ctx, part, l, revision)
 }
 
 func errorOf(err error) error {

@@ -5,15 +5,15 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 )
 
 // Tell implements fleet.Bus. It waits for nobody: what is said while the bus is away is
 // sent when it is back.
 func (b *Bus) Tell(_ context.Context, id string, line []byte) error {
-	attempt, n, line := fleet.Untag(line)
+	attempt, n, line := livelog.Untag(line)
 	if line = short(line); attempt > 0 {
-		line = fleet.Tag(line, attempt, n)
+		line = livelog.Tag(line, attempt, n)
 	}
 	return b.conn.Publish("ralph.live."+id, line)
 }

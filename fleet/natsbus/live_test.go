@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 )
 
 // hear reads so many lines of what a loop says; -1 is up to the end.
@@ -35,7 +35,7 @@ func TestWhoHearsALoop(t *testing.T) {
 		}
 		return lines
 	}
-	said := []string{string(fleet.Tag([]byte("{\"a\":1}\n"), 2, 1)), "{\"b\":2}\n", "{\"c\":3}\n"}
+	said := []string{string(livelog.Tag([]byte("{\"a\":1}\n"), 2, 1)), "{\"b\":2}\n", "{\"c\":3}\n"}
 	tell := func(id, line string) {
 		t.Helper()
 		if err := worker.Tell(t.Context(), id, []byte(line)); err != nil {
@@ -73,7 +73,7 @@ func TestWhoHearsALoop(t *testing.T) {
 func TestALongLineKeepsItsTag(t *testing.T) {
 	connect := serve(t)
 	bus := connect("worker")
-	long := fleet.Tag([]byte(`{"text":"`+strings.Repeat("x", 1<<20)+"\"}\n"), 2, 17)
+	long := livelog.Tag([]byte(`{"text":"`+strings.Repeat("x", 1<<20)+"\"}\n"), 2, 17)
 	if err := bus.Tell(t.Context(), "f1", long); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestALongLineKeepsItsTag(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, line := range hear(t, lines, -1) {
-		if attempt, n, rest := fleet.Untag([]byte(line)); attempt != 2 || n != 17 || !strings.HasPrefix(string(rest), `{"text":"xxx`) {
+		if attempt, n, rest := livelog.Untag([]byte(line)); attempt != 2 || n != 17 || !strings.HasPrefix(string(rest), `{"text":"xxx`) {
 			t.Errorf("it is line %d of attempt %d: %.60s", n, attempt, rest)
 		}
 	}

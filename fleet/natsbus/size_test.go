@@ -60,7 +60,7 @@ func TestNoMessageIsTooLong(t *testing.T) {
 	for i := range 5000 {
 		l.Running[fmt.Sprint(i)] = fleet.Reservation{Key: strings.Repeat("k", 100)}
 	}
-	if err := b.PutLedger(t.Context(), l, 0); err == nil || !strings.Contains(err.Error(), "the record of ledger has") {
+	if err := b.PutLedger(t.Context(), fleet.CommonPart, l, 0); err == nil || !strings.Contains(err.Error(), "the record of ledger has") {
 		t.Errorf("a ledger that is too long is refused with %v", err)
 	}
 	if err := b.PutFile(t.Context(), "file", strings.NewReader(strings.Repeat("x", 1<<20))); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 )
 
 // patience is how long an answer may take: a repository is sent, or a loop's worker ends it.
@@ -87,7 +88,7 @@ func (c *Client) List(ctx context.Context) (all []fleet.Record, unread []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	return all, nil, fleet.EachLine(f, 0, func(line []byte) error {
+	return all, nil, livelog.EachLine(f, 0, func(line []byte) error {
 		var r fleet.Record
 		err := fleet.Decode(bytes.TrimSpace(line), &r)
 		all = append(all, r)

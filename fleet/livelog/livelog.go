@@ -1,4 +1,5 @@
-package fleet
+// Package livelog has the lines of what a loop's attempts say: live, and in the files that are kept of them.
+package livelog
 
 import (
 	"bufio"
