@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Phase says how a loop stands on the bus.
@@ -55,6 +57,8 @@ type Record struct {
 	CostOpen   bool      `json:"costOpen,omitempty"` // it has cost more than is known
 	ResumeAt   time.Time `json:"resumeAt,omitzero"`
 	Reason     string    `json:"reason,omitempty"` // why it waits
+
+	Tasks *wire.Tasks `json:"tasks,omitempty"` // how far its plan is, as its last attempt that counts said
 
 	Guidance []string `json:"guidance,omitempty"` // that no state has yet, oldest first
 	Told     int      `json:"told,omitempty"`     // pieces that some state has taken
@@ -110,6 +114,7 @@ type Outcome struct {
 	Paused     bool
 	StopReason string // of one that is over
 	Text       string
+	Tasks      *wire.Tasks
 	Took       int // pieces of guidance that its state has
 }
 
@@ -122,7 +127,7 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
 	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, clip(o.Reason), clip(o.Text), 0
-	r.FailedOn = nil
+	r.FailedOn, r.Tasks = nil, cmp.Or(o.Tasks, r.Tasks)
 	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
 	switch {

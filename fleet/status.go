@@ -82,7 +82,7 @@ func StatusOf(r Record, s Shown, folder string, now time.Time) (l wire.LoopStatu
 // known is the status as far as the record knows it.
 func (r Record) known(folder string, now time.Time) wire.LoopStatus {
 	l := wire.StatusOf(r.status(folder, now), false)
-	l.Busy, l.Question = false, ""
+	l.Busy, l.Question, l.Tasks = false, "", r.Tasks
 	l.Text = stream.Line(r.Sentence(now), maxSentence)
 	l.Line = l.Text
 	return l
@@ -135,6 +135,13 @@ func (r Record) state(now time.Time) loop.State {
 
 // Sentence says in one line how a loop stands.
 func (r Record) Sentence(now time.Time) string {
+	if r.Phase == Running || r.Phase == Ended { // its last words have that
+		return r.sentence(now)
+	}
+	return wire.JoinFacts(r.sentence(now), wire.TasksText(r.Tasks))
+}
+
+func (r Record) sentence(now time.Time) string {
 	switch {
 	case r.Phase == Running && r.Wish == WishCancel:
 		return "stopping on " + r.Worker

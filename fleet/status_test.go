@@ -50,6 +50,8 @@ func TestHowALoopStands(t *testing.T) {
 		{"paused", func(r *Record) { r.Phase = Paused }, nil, "paused fleet paused [resume cancel steer update]"},
 		{"paused, what it showed", func(r *Record) { running(r); r.Phase = Paused }, func(r Record) Shown { return showing(t, r, asks) }, "paused box paused [resume cancel steer update]"},
 		{"at its limit", func(r *Record) { r.Phase, r.StopReason, r.HasState, r.Text = Ended, "max_iterations", true, "stopped" }, nil, "ended fleet stopped [resume]"},
+		{"paused in a plan", func(r *Record) { r.Phase, r.Tasks = Paused, &wire.Tasks{Done: 4, Total: 12} }, nil, "paused fleet paused · 4/12 tasks [resume cancel steer update]"},
+		{"at the end of its plan", func(r *Record) { r.Phase, r.Text, r.Tasks = Ended, "all 12 tasks", &wire.Tasks{Done: 12, Total: 12} }, nil, "ended fleet all 12 tasks []"},
 		{"cancelled", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, "cancelled", "interrupted after 2 iterations" }, nil, "ended fleet cancelled []"},
 		{"done", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, "promise", "done" }, nil, "ended fleet done []"},
 		{"failed", func(r *Record) { r.Phase, r.StopReason, r.Text = Ended, workerFailures, "no such model" }, nil, "failed fleet no such model [resume]"},

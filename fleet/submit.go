@@ -20,6 +20,7 @@ type Submission struct {
 	Commit string // that the loops begin with; "" is HEAD
 	Prompt string // {task.field} stands for a field of the task
 	Name   string // the same; "" is the task's name, or the prompt's first words
+	Plan   string // a file that the commit of a folder has to have; "" is none
 	Tasks  []map[string]any
 	Task   Task // the rest, for all of them
 }
@@ -274,6 +275,9 @@ func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 	out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", want+"^{commit}")
 	if err != nil {
 		return fmt.Errorf("%s has no commit %s: a fleet's loops begin with one", s.Repo, want)
+	}
+	if _, err := g.Run(ctx, nil, "cat-file", "-e", strings.TrimSpace(string(out))+":"+filepath.ToSlash(s.Plan)); err != nil && s.Plan != "" {
+		return fmt.Errorf("the plan %s isn't in the commit %.12s that the loop begins with: name it from the top of the repository, and commit it first", s.Plan, out)
 	}
 	if shallow, err := g.Text(ctx, nil, "rev-parse", "--is-shallow-repository"); err != nil || shallow == "true" {
 		return fmt.Errorf("%s has only a part of its history, so it can't be sent along: run git fetch --unshallow there, or give its URL", s.Repo)

@@ -4,9 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base32"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -125,32 +123,4 @@ func Fill(text string, task map[string]any) (string, error) {
 		return "", fmt.Errorf("the task has no %s", strings.Join(missing, ", "))
 	}
 	return filled, nil
-}
-
-// maxTasks bounds what one file may submit.
-const maxTasks = 100_000
-
-// ReadTasks reads a file with an object a line. The error says in which line something is wrong.
-func ReadTasks(r io.Reader) (tasks []map[string]any, err error) {
-	data, err := io.ReadAll(io.LimitReader(r, 64<<20+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > 64<<20 {
-		return nil, errors.New("it has more than 64 MiB: submit it in parts")
-	}
-	line := 0
-	for text := range strings.Lines(string(data)) {
-		if line++; strings.TrimSpace(text) == "" {
-			continue
-		}
-		var task map[string]any
-		if err := json.Unmarshal([]byte(text), &task); err != nil {
-			return nil, fmt.Errorf("line %d: %w: it has to be an object, such as {\"name\": \"one\"}", line, err)
-		}
-		if tasks = append(tasks, task); len(tasks) > maxTasks {
-			return nil, fmt.Errorf("line %d: more than %d tasks: submit them in parts", line, maxTasks)
-		}
-	}
-	return tasks, nil
 }

@@ -22,18 +22,6 @@ func TestFill(t *testing.T) {
 	}
 }
 
-func TestReadTasks(t *testing.T) {
-	tasks, err := ReadTasks(strings.NewReader("{\"name\":\"a\"}\n\n{\"name\":\"b\"}"))
-	if err != nil || len(tasks) != 2 || tasks[1]["name"] != "b" {
-		t.Errorf("got %v, %v", tasks, err)
-	}
-	for _, bad := range []string{"{}\n[]", "{}\n{", "{}\n3"} {
-		if _, err := ReadTasks(strings.NewReader(bad)); err == nil || !strings.Contains(err.Error(), "line 2") {
-			t.Errorf("%q: got %v", bad, err)
-		}
-	}
-}
-
 func TestTheSameTaskIsTheSameLoop(t *testing.T) {
 	id := func(change func(*Task)) string {
 		task := Task{Name: "a", Repo: "r", Base: "b", Flags: []string{"--x"}, Setup: []string{"s"}, Key: "k"}

@@ -3,6 +3,7 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Worker takes loops from a bus and runs an iteration of each.
@@ -441,10 +443,12 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	defer os.Remove(transcript.Name())
 	defer transcript.Close()
 	lines := 0
+	var last struct{ Tasks *wire.Tasks } // of its statuses
 	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
 	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, w.Walls, func(line []byte) {
 		if status := statusIn(line); status != nil {
+			_ = json.Unmarshal(status, &last) // what isn't one says nothing new
 			if ctx.Err() == nil {
 				w.Bus.Show(ctx, Shown{a.ID, a.Attempt, status})
 			}
@@ -472,7 +476,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	if o, limited, err = c.outcome(exit, tree); err != nil {
 		return o, false, err
 	}
-	o.Took = took
+	o.Took, o.Tasks = took, last.Tasks
 	switch {
 	case o.StopReason != "":
 	case cancelled:

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -128,7 +127,8 @@ A worker runs the setup, the verification and whatever the agent does as its own
 			if asked.Words = args; each != "" && asked.Issue != "" {
 				return errors.New("--each fills in {task.field}, which the text of an issue can't be asked for; leave it or --issue out")
 			}
-			if s.Prompt, err = promptOf(cmd, asked); err != nil {
+			s.Plan = flags.said.Said.Plan
+			if s.Prompt, err = promptOf(cmd, asked, flags.said); err != nil {
 				return err
 			}
 			if each != "" {
@@ -219,22 +219,13 @@ func (l *loopFlags) money(ctx context.Context, bus fleet.Bus, t fleet.Task, note
 	return nil
 }
 
-func promptOf(cmd *cobra.Command, asked start.Asked) (string, error) {
+func promptOf(cmd *cobra.Command, asked start.Asked, said start.Options) (string, error) {
+	if prompt := said.PlanPrompt(); prompt != "" && !asked.IsSaid() {
+		return prompt, nil
+	}
 	text, err := asked.Prompt(cmd.Context(), cmd.InOrStdin())
 	if errors.Is(err, loop.ErrEmptyPrompt) {
 		err = errors.New("there is no prompt: say what the agent should do, or give --prompt-file or --issue")
 	}
 	return text, cmp.Or(err, start.CheckTemplate(text))
-}
-
-func readTasks(name string, stdin io.Reader) ([]map[string]any, error) {
-	if name == "-" {
-		return fleet.ReadTasks(stdin)
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return fleet.ReadTasks(f)
 }

@@ -108,6 +108,9 @@ func agent() {
 	}
 	os.WriteFile("count", []byte(strconv.Itoa(n)+"\n"), 0o600)
 	os.WriteFile("ignored", []byte("x"), 0o600)
+	if plan, err := os.ReadFile("PLAN.md"); err == nil {
+		os.WriteFile("PLAN.md", []byte(strings.Replace(string(plan), "- [ ] ", "- [x] ", 1)), 0o600)
+	}
 	if strings.Contains(prompt, "commit") {
 		exec.Command("git", "add", "count").Run()
 		exec.Command("git", "-c", "user.name=Agent", "-c", "user.email=a@x", "commit", "-q", "-m", "run "+strconv.Itoa(n)).Run()

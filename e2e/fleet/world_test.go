@@ -173,6 +173,7 @@ type seen struct {
 	LoopID, Name, State, Text, Host, StopReason string
 	Iterations, Attempt                         int
 	Questions                                   []wire.Question
+	Tasks                                       *wire.Tasks
 }
 
 // status asks the bus itself, again and again: a process for each look would keep a processor busy.
@@ -185,7 +186,7 @@ func (w *world) status() (all map[string]seen) {
 	}
 	for _, r := range records {
 		l := fleet.StatusOf(r, shown[r.ID], "", time.Now())
-		all[r.Name] = seen{l.LoopID, r.Name, string(r.Phase), l.Text, l.Host, r.StopReason, r.Iterations, r.Attempt, l.Questions}
+		all[r.Name] = seen{l.LoopID, r.Name, string(r.Phase), l.Text, l.Host, r.StopReason, r.Iterations, r.Attempt, l.Questions, l.Tasks}
 	}
 	return all
 }

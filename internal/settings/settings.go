@@ -107,14 +107,14 @@ var table = []Setting{
 		Key: "plan", Wire: "plan", Label: "Plan", Samples: []string{"PLAN.md"},
 		Flags: []Flag{{Name: "plan", Usage: "do the tasks in `FILE`, one each iteration; - [ ] in Markdown, or a prd.json (see docs/PLANS.md)"}},
 		Doc:   "A file of tasks that the loop works through, one each iteration, until none is open: Markdown with `- [ ]` lines, or a `prd.json`. Its path is one in the folder.",
-		Group: AboutAgent, Yields: Demands, NoFleet: "workers don't read plans yet",
+		Group: AboutAgent, Yields: Demands,
 		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
 		field: word(func(s *Said) *string { return &s.Plan }),
 	}, {
 		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
 		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},
 		Doc:   "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its own, in a checkout of its own.",
-		Group: AboutAgent, Yields: Always, NoFleet: "workers don't read plans yet",
+		Group: AboutAgent, Yields: Always, NoFleet: "a loop of a fleet does one task at a time; several loops run side by side",
 		Kept:  Kept{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
 		field: fieldOf[int]{string(limits.Count), func(s *Said) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
 	}, {

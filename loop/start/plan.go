@@ -18,6 +18,14 @@ func (o Options) NeedsPrompt(s config.Settings) bool {
 	return o.Or(s.Said).Plan == "" || s.Source("prompt_file") != config.FromDefault
 }
 
+// PlanPrompt is the prompt of a start that names a plan and gives none; "" without a plan.
+func (o Options) PlanPrompt() string {
+	if o.Said.Plan == "" {
+		return ""
+	}
+	return setup.PlanPrompt(o.Said.Plan)
+}
+
 // planAgents adds the roles that the plan's tasks name. Of a plan that the start doesn't name, its user has to trust
 // the commands first. A loop that somebody else began has its own agent do all.
 func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) error {
