@@ -23,12 +23,13 @@ import (
 // Worker takes loops from a bus and runs an iteration of each.
 type Worker struct {
 	Bus     Bus
-	Name    string // unique among the workers
-	Dir     string // for repositories and checkouts
-	Program string // ralph-lsp
-	Slots   int    // iterations at the same time
-	Keep    int    // checkouts and repositories that it doesn't use now
-	MinFree uint64 // MiB of the disk that stay free: with less it takes no loop
+	Name    string        // unique among the workers
+	Dir     string        // for repositories and checkouts
+	Program string        // ralph-lsp
+	Slots   int           // iterations at the same time
+	Keep    int           // checkouts and repositories that it doesn't use now
+	Drain   time.Duration // that iterations have to end by themselves when the worker is to
+	MinFree uint64        // MiB of the disk that stay free: with less it takes no loop
 	Log     *slog.Logger
 	Version string
 	Labels  []string // that its owner gave it
@@ -53,7 +54,7 @@ type Worker struct {
 	problem string     // of the last one
 }
 
-// Run works until ctx is done, and all that it has begun has ended.
+// Run works until ctx is done, and all that it has begun has ended: by itself within Drain, and else cut off.
 func (w *Worker) Run(ctx context.Context) error {
 	program, err := git.Find()
 	if err != nil {
@@ -79,6 +80,9 @@ func (w *Worker) Run(ctx context.Context) error {
 	there.Go(func() { w.sweep(ctx) })
 	defer there.Wait()
 	slots := make(chan struct{}, w.Slots)
+	work, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	context.AfterFunc(ctx, func() { time.AfterFunc(w.Drain, end) })
 	var working sync.WaitGroup
 	defer working.Wait()
 	working.Go(func() { w.tidy(ctx) })
@@ -108,7 +112,7 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		working.Go(func() {
 			defer func() { <-slots }()
-			w.serve(ctx, ticket)
+			w.serve(work, ticket)
 			w.rest(ctx)
 		})
 	}

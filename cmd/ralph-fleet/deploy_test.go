@@ -2,11 +2,14 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v4"
@@ -101,39 +104,76 @@ func TestTheComposeFileStartsWhatThereIs(t *testing.T) {
 	}
 }
 
-// A cluster that would take them isn't at hand: this is about what they start, and how they fit together.
-func TestTheManifestsStartWhatThereIs(t *testing.T) {
-	type manifest struct {
-		Kind      string
-		Metadata  struct{ Name string }
-		Resources []string
-		Images    []struct{ Name string }
-		Spec      struct {
-			ScaleTargetRef struct{ Name string } `yaml:"scaleTargetRef"`
-			Triggers       []struct {
-				Metadata struct{ Query, Threshold string }
-			}
-			Template struct {
-				Spec struct {
-					TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
-					Containers                    []struct {
-						Image string
-						Args  []string
-					}
+// manifest is what tests ask of one.
+type manifest struct {
+	Kind      string
+	Metadata  struct{ Name string }
+	Resources []string
+	Patches   []struct{ Path string }
+	Images    []struct{ Name string }
+	Spec      struct {
+		ServiceName              string `yaml:"serviceName"`
+		ClusterIP                string `yaml:"clusterIP"`
+		PublishNotReadyAddresses bool   `yaml:"publishNotReadyAddresses"`
+		Replicas                 int
+		ScaleTargetRef           struct{ Name string } `yaml:"scaleTargetRef"`
+		Triggers                 []struct {
+			Metadata struct{ Query, Threshold string }
+		}
+		Template struct {
+			Spec struct {
+				TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
+				Containers                    []struct {
+					Image string
+					Args  []string
 				}
 			}
 		}
 	}
-	read := func(name string) (all []manifest) {
-		for text := range strings.SplitSeq(readDeploy(t, "kubernetes/"+name), "\n---\n") {
-			var m manifest
-			if err := yaml.Load([]byte(text), &m); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			all = append(all, m)
+}
+
+func manifests(t *testing.T, name string) (all []manifest) {
+	t.Helper()
+	for text := range strings.SplitSeq(readDeploy(t, name), "\n---\n") {
+		var m manifest
+		if err := yaml.Load([]byte(text), &m); err != nil {
+			t.Fatalf("%s: %v", name, err)
 		}
-		return all
+		all = append(all, m)
 	}
+	return all
+}
+
+// Three servers find each other by the names that Kubernetes gives them, and keep what one keeps where it keeps it.
+func TestTheManifestsOfThreeServers(t *testing.T) {
+	top := manifests(t, "kubernetes-three/kustomization.yaml")[0]
+	if !slices.Equal(top.Resources, []string{"../kubernetes", "peers.yaml"}) || len(top.Patches) != 1 || top.Patches[0].Path != "bus.yaml" {
+		t.Fatalf("it is made of %+v", top)
+	}
+	one, three, peers := manifests(t, "kubernetes/bus.yaml")[1], manifests(t, "kubernetes-three/bus.yaml")[0], manifests(t, "kubernetes-three/peers.yaml")
+	if three.Kind != one.Kind || three.Metadata != one.Metadata || three.Spec.Replicas != 3 || three.Spec.ServiceName != peers[0].Metadata.Name {
+		t.Errorf("the patch is of %+v", three)
+	}
+	if service := peers[0].Spec; service.ClusterIP != "None" || !service.PublishNotReadyAddresses {
+		t.Errorf("servers find each other by %+v", service)
+	}
+	line := strings.Join(three.Spec.Template.Spec.Containers[0].Args, " ")
+	checkFlags(t, "kubernetes-three/bus.yaml", "serve", line)
+	for i := range 3 {
+		if route := fmt.Sprintf("bus-%d.%s:6222", i, peers[0].Metadata.Name); !strings.Contains(line, route) {
+			t.Errorf("there is no route to %s in %q", route, line)
+		}
+	}
+	for _, want := range append(slices.DeleteFunc(slices.Clone(one.Spec.Template.Spec.Containers[0].Args), func(arg string) bool { return arg == "serve" }), "--name $(POD_NAME)", "--cluster-listen 0.0.0.0:6222") {
+		if !strings.Contains(line, want) {
+			t.Errorf("there is no %s in %q", want, line)
+		}
+	}
+}
+
+// A cluster that would take them isn't at hand: this is about what they start, and how they fit together.
+func TestTheManifestsStartWhatThereIs(t *testing.T) {
+	read := func(name string) []manifest { return manifests(t, "kubernetes/"+name) }
 	known, slots := map[string]bool{}, ""
 	top := read("kustomization.yaml")[0]
 	for _, image := range top.Images {
@@ -147,12 +187,18 @@ func TestTheManifestsStartWhatThereIs(t *testing.T) {
 				if !known[c.Image] || m.Spec.Template.Spec.TerminationGracePeriodSeconds < 60 || !strings.Contains(line, "--token-file /run/secrets/token") {
 					t.Errorf("%s has %+v", name, m)
 				}
+				if _, after, ok := strings.Cut(line, "--drain "); ok {
+					text, _, _ := strings.Cut(after, " ")
+					if drain, err := time.ParseDuration(text); err != nil || m.Spec.Template.Spec.TerminationGracePeriodSeconds < int(drain.Seconds())+60 {
+						t.Errorf("%s: who ends it waits for %d s, and it drains for %s, %v", name, m.Spec.Template.Spec.TerminationGracePeriodSeconds, text, err)
+					}
+				}
 				if _, after, ok := strings.Cut(line, "--slots "); ok {
 					slots, _, _ = strings.Cut(after, " ")
 				}
 			}
 			for _, trigger := range m.Spec.Triggers {
-				if m.Spec.ScaleTargetRef.Name != "worker" || trigger.Metadata.Threshold != slots || !strings.Contains(trigger.Metadata.Query, "sum(ralph_fleet_queue_loops)") {
+				if m.Spec.ScaleTargetRef.Name != "worker" || trigger.Metadata.Threshold != slots || !strings.Contains(trigger.Metadata.Query, "sum(max by (priority) (ralph_fleet_queue_loops))") {
 					t.Errorf("%s scales %+v, and a worker has %s slots", name, m.Spec, slots)
 				}
 			}

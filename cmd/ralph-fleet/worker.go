@@ -57,6 +57,7 @@ dies, another one goes on with the iteration.`,
 	f.IntVar(&w.Slots, "slots", 1, "run `N` iterations at the same time")
 	f.Var(&w.walls, "sandbox", "the walls around each loop; off: only around those that were submitted with some")
 	f.DurationVar(&w.lease, "lease", 0, "begin only if the lease of the bus is this `TIME`; ralph-fleet limits --lease sets it for all workers")
+	f.DurationVar(&w.Drain, "drain", 0, "iterations have this `TIME` to end by themselves when the worker is told to; it takes no more loops then. Without it they are cut off, and run again elsewhere")
 	f.StringVar(&w.Dir, "dir", "", "keep repositories and checkouts in `DIR` (default: a folder of yours); each worker needs its own")
 	f.StringVar(&w.Name, "name", "", "the `NAME` of the worker in the status (default: host and process)")
 	f.StringVar(&w.metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9465")
