@@ -92,10 +92,4 @@ type FormatError struct {
 	Path string
 }
 
-func (e *FormatError) Error() string {
-	name := e.Path
-	if name == "" {
-		name = "the file"
-	}
-	return name + " isn't the session file of a loop"
-}
+func (e *FormatError) Error() string { return e.Path + " isn't the session file of a loop" }

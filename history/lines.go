@@ -3,7 +3,6 @@ package history
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 )
 
@@ -52,12 +51,4 @@ func (l *lineReader) next() ([]byte, error) {
 			return nil, err
 		}
 	}
-}
-
-// failure returns why the reading is over, nil for the end of the file.
-func (l *lineReader) failure(err error) error {
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }

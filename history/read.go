@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"slices"
@@ -62,7 +63,7 @@ func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 				return
 			}
 			if err != nil {
-				if err = lines.failure(err); err != nil {
+				if err != io.EOF {
 					yield(ownEntry{}, fmt.Errorf("reading the session: %w", err))
 				}
 				return

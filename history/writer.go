@@ -113,12 +113,13 @@ func (w *Writer) readBack(f *os.File) error {
 	for {
 		start := lines.offset
 		line, err := lines.next()
-		if err == io.EOF && first {
-			return &FormatError{}
-		}
-		if err != nil {
-			w.torn = lines.torn
-			return lines.failure(err)
+		switch w.torn = lines.torn; {
+		case err == io.EOF && first:
+			return &FormatError{f.Name()}
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
 		}
 		e := readNode(line)
 		switch {
@@ -128,7 +129,7 @@ func (w *Writer) readBack(f *os.File) error {
 				return err
 			}
 		case first && e.kind != "session" && e.ok:
-			return &FormatError{}
+			return &FormatError{f.Name()}
 		case first && e.ok:
 			if e.cwd != w.header.CWD {
 				return fmt.Errorf("it belongs to the folder %s", e.cwd)

@@ -129,18 +129,6 @@ func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 	golden(t, "testdata/layout.jsonl", content)
 }
 
-func TestEachEntryFollowsTheOneBefore(t *testing.T) {
-	path := mirror(t, decode.FormatPi, "../testdata/pi/multi-turn-cost.jsonl")
-	last := ""
-	for i, line := range strings.Split(strings.TrimSpace(read(t, path)), "\n")[1:] {
-		n := readNode([]byte(line))
-		if !n.ok || n.parent != last || len(n.id) != 16 {
-			t.Fatalf("entry %d has the id %q and the parent %q, want %q", i+1, n.id, n.parent, last)
-		}
-		last = n.id
-	}
-}
-
 func TestWhatIsMirroredIsInOrder(t *testing.T) {
 	recordings, err := filepath.Glob("../testdata/*/*.jsonl")
 	if err != nil {

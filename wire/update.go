@@ -331,14 +331,14 @@ type Raw []byte
 // MarshalJSON returns the update as it is.
 func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
 
-// The kinds of updates that are mostly of sessions of other programs.
+// The kinds of what comes from neither agent nor loop.
 const (
 	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
 	KindNote      = "_ralph/note"        // a Note
 )
 
 // UserChunk is a piece of what the agent was told, and by whom; without an
-// author it was the session's user.
+// author it was the loop's user.
 type UserChunk struct {
 	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
 	MessageID     string      `json:"messageId,omitempty"`
