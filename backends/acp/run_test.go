@@ -125,21 +125,3 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 }
-
-func TestTheRegistry(t *testing.T) {
-	entries, err := ReadRegistry([]byte(`{"agents":[{},{"id":"a","distribution":{"npx":{"package":"p","args":["--acp"],"env":{"B":"2","A":"1"}},"uvx":{"package":"q"}}},{"id":"b","distribution":{"uvx":{"package":"q"}}},{"id":"c"}]}`))
-	if err != nil || len(entries) != 3 {
-		t.Fatal(entries, err)
-	}
-	for i, want := range []string{`[["npx","-y","p","--acp"],["A=1","B=2"],""]`, `[["uvx","q"],null,""]`, `[null,null,""]`} {
-		argv, env, archive := entries[i].Command()
-		if got := text([]any{argv, env, archive}); got != want {
-			t.Errorf("%s: %s", entries[i].ID, got)
-		}
-	}
-	for _, broken := range []string{`{`, `{"agents":[]}`, `{"agents":[{"name":"nameless"}]}`} {
-		if _, err := ReadRegistry([]byte(broken)); err == nil {
-			t.Errorf("%s is a registry", broken)
-		}
-	}
-}

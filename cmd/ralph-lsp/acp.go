@@ -6,7 +6,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/acp"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/acpagents"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 )
@@ -23,7 +22,6 @@ func newACP() *cobra.Command {
 			return agent.Serve(cmd.InOrStdin(), terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer))
 		},
 	}
-	cmd.AddCommand(acpagents.Commands()...)
 	sidecar.AddLog(cmd.Flags())
 	return cmd
 }

@@ -22,7 +22,7 @@ var rights = map[string]right{
 	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
-	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "acp list": {}, "serve": {}, "worker": {}, "fetch": {},
+	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "serve": {}, "worker": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
@@ -55,7 +55,6 @@ var rights = map[string]right{
 
 	"notify test": users("call its user"),
 	"ahp":         users("be a window of its user"),
-	"acp update":  users("fetch the list of agents"),
 }
 
 // What loops and settings ask about. Those that are commands have their names.
