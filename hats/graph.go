@@ -170,29 +170,3 @@ func (r Ring) Text() string {
 	}
 	return b.String()
 }
-
-// Mermaid draws who wakes whom as a flowchart in Mermaid's language.
-func (r Ring) Mermaid() string {
-	var b strings.Builder
-	b.WriteString("flowchart LR\n  loop(( ))\n")
-	ids := map[string]string{"": "loop"}
-	for i, h := range r {
-		ids[h.Name] = fmt.Sprintf("hat%d", i+1)
-		open, end := "[", "]"
-		if r.MayFinish(h) {
-			open, end = "([", "])"
-		}
-		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", ids[h.Name], open, escaped(h.Name), end)
-	}
-	for _, e := range r.edges() {
-		for _, to := range e.to {
-			fmt.Fprintf(&b, "  %s -- \"%s\" --> %s\n", ids[e.from], escaped(e.topic), ids[to])
-		}
-	}
-	return b.String()
-}
-
-// escaped is a name fit for a quoted text of Mermaid's.
-func escaped(s string) string {
-	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(s)
-}

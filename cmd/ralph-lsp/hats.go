@@ -23,22 +23,16 @@ func newHats() *cobra.Command {
 below [hats] in the folder's ralph.toml and in your own.`,
 		Args: cli.NoArguments,
 	}
-	mermaid := cmd.Flags().Bool("mermaid", false, "draw a flowchart in Mermaid's language")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		settings, err := drawable(cmd, dir)
 		if err != nil {
 			return err
 		}
 		ring := settings.Ring()
-		out := cmd.OutOrStdout()
-		switch {
-		case len(ring) == 0:
+		if len(ring) == 0 {
 			return fmt.Errorf("there are no hats: describe them below [hats.NAME] in %s, or begin with ralph-lsp init --preset plan-build-review", config.Name)
-		case *mermaid:
-			fmt.Fprint(out, stream.Plain(ring.Mermaid()))
-		default:
-			fmt.Fprint(out, stream.Plain(ring.Text()))
 		}
+		fmt.Fprint(cmd.OutOrStdout(), stream.Plain(ring.Text()))
 		return ringError(cmd, ring)
 	})
 }
