@@ -4,11 +4,8 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
@@ -52,32 +49,8 @@ func (l logFlags) logger(w io.Writer, token string) (*slog.Logger, error) {
 
 // harmless is a text without the token, and without names and passwords in URLs.
 func harmless(text, token string) string {
-	return tell.WithoutUserinfo(without(token, text))
-}
-
-// shortToken is the length in bytes below which a token is blotted out only where it stands for itself:
-// one that is called test would else take its letters out of latest.
-const shortToken = 8
-
-// without blots a token out.
-func without(token, text string) string {
-	switch {
-	case token == "":
-		return text
-	case len(token) >= shortToken:
-		return strings.ReplaceAll(text, token, "***")
+	if token != "" {
+		text = strings.ReplaceAll(text, token, "***")
 	}
-	isPart := func(r rune, _ int) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-	before, behind := "()", "()"
-	if isPart(utf8.DecodeRuneInString(token)) {
-		before = `(^|[^\pL\p{Nd}])`
-	}
-	if isPart(utf8.DecodeLastRuneInString(token)) {
-		behind = `($|[^\pL\p{Nd}])`
-	}
-	alone := regexp.MustCompile(before + regexp.QuoteMeta(token) + behind)
-	for range 2 { // two side by side share what is between them
-		text = alone.ReplaceAllString(text, "${1}***${2}")
-	}
-	return text
+	return tell.WithoutUserinfo(text)
 }
