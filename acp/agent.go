@@ -29,10 +29,10 @@ type Agent struct {
 	sidecar *rpc.Sidecar
 
 	mu       sync.Mutex
-	sessions map[string]*session // by their ids
-	loops    map[string]*session // by the ids of their loops
-	standing map[string]standing // of all loops, in words, by their ids
-	hasForms bool                // the client's user can fill in a form
+	sessions map[string]*session        // by their ids
+	loops    map[string]*session        // by the ids of their loops
+	standing map[string]wire.LoopStatus // of all loops, by their ids
+	hasForms bool                       // the client's user can fill in a form
 
 	asked map[string]json.RawMessage // questions that the client has: its request's id by the sidecar's
 }

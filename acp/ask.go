@@ -10,34 +10,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// offer is a command that can be offered: LSP's.
-type offer struct {
-	Title     string            `json:"title"`
-	Command   string            `json:"command"`
-	Arguments []json.RawMessage `json:"arguments"`
-}
-
 // answer is what a question is answered with.
 type answer = wire.PermissionResult
-
-// question is one of docs/PROTOCOL.md.
-type question struct {
-	LoopID      string   `json:"loopId"`
-	ID          string   `json:"id"`
-	Kind        string   `json:"kind"`
-	Tool        string   `json:"tool"`
-	ToolCallID  string   `json:"toolCallId"`
-	Title       string   `json:"title"`
-	Detail      string   `json:"detail"`
-	Options     []string `json:"options"`
-	Placeholder string   `json:"placeholder"`
-	Offers      []offer  `json:"offers"`
-}
 
 // ask hands a loop's question to the client. The words and their order are the sidecar's: no comes
 // first. What the client can't ask stays open: it can be answered in a terminal.
 func (a *Agent) ask(id, params json.RawMessage) {
-	var q question
+	var q wire.Question
 	_ = json.Unmarshal(params, &q)
 	a.mu.Lock()
 	s := a.loops[q.LoopID]
@@ -56,7 +35,7 @@ func (a *Agent) ask(id, params json.RawMessage) {
 	options := []any{}
 	for _, o := range q.Offers {
 		var said answer
-		if len(o.Arguments) == 0 || json.Unmarshal(o.Arguments[0], &said) != nil || kinds[said.Answer] == "" {
+		if len(o.Arguments) == 0 || json.Unmarshal(rpc.Raw(o.Arguments[0]), &said) != nil || kinds[said.Answer] == "" {
 			continue
 		}
 		options = append(options, map[string]any{"optionId": strconv.Itoa(len(answers)), "name": o.Title, "kind": kinds[said.Answer]})
@@ -121,7 +100,7 @@ func (s *session) close(call map[string]any) {
 }
 
 // formOf is a question for a text, or for one of several, as a form.
-func (s *session) formOf(q question) any {
+func (s *session) formOf(q wire.Question) any {
 	field := map[string]any{"type": "string", "title": q.Title}
 	if q.Placeholder != "" {
 		field["description"] = q.Placeholder
@@ -181,7 +160,7 @@ func (a *Agent) withdraw(params json.RawMessage) {
 func (s *session) refused(err *rpc.Error) {
 	var data struct {
 		Reason, Question string
-		Offers           []offer
+		Offers           []wire.Command
 	}
 	_ = json.Unmarshal(err.Data, &data)
 	if len(data.Offers) == 0 || len(data.Offers[0].Arguments) == 0 || !strings.HasPrefix(data.Offers[0].Command, "ralph.loop.") { // no loop comes of the others

@@ -1,19 +1,10 @@
 package acp
 
-import "fmt"
+import (
+	"fmt"
 
-// standing is how a loop stands.
-type standing struct {
-	Text  string
-	Tasks *tasks // of its plan; nil: it has none
-}
-
-// tasks are how far a plan is.
-type tasks struct {
-	Done, Total int
-	Now         string
-	Next        []string
-}
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
 
 // plan shows the iteration and the check: some clients print all of a plan at each change.
 func (s *session) plan(iteration string) {
@@ -29,7 +20,7 @@ func (s *session) plan(iteration string) {
 		add("check: "+v.check, v.verified)
 	}
 	if v.tasks == nil {
-		v.tasks = &tasks{}
+		v.tasks = &wire.Tasks{}
 	}
 	if v.tasks.Done > 0 {
 		add(fmt.Sprintf("%d of %d tasks", v.tasks.Done, v.tasks.Total), "completed")
@@ -47,7 +38,7 @@ func (s *session) plan(iteration string) {
 }
 
 // isNews takes down how far the plan is, and says whether that is new.
-func (s *session) isNews(now *tasks) bool {
+func (s *session) isNews(now *wire.Tasks) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.view.tasks

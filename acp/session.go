@@ -205,7 +205,7 @@ func (a *Agent) takeUp(id json.RawMessage, p params, replay bool) *rpc.Error {
 				a.client.Reply(id, about, nil)
 				s.introduce()
 				if l.Live {
-					s.entitle(map[string]standing{loopID: {Text: l.Text}})
+					s.entitle(map[string]wire.LoopStatus{loopID: {Text: l.Text}})
 					// what its agent has asked meanwhile
 					rpc.Command(a.sidecar, wire.CommandAnswer, wire.LoopParams{LoopID: loopID}, func(struct{}, *rpc.Error) {})
 				}

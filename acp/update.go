@@ -22,9 +22,9 @@ type view struct {
 	iteration int
 	most      int // iterations; 0: no limit
 	check     string
-	verified  string // how far the check is, as the plan says it
-	agent     string // who is at work
-	tasks     *tasks // of the plan that the loop works through
+	verified  string      // how far the check is, as the plan says it
+	agent     string      // who is at work
+	tasks     *wire.Tasks // of the plan that the loop works through
 }
 
 // event is an update of docs/PROTOCOL.md, as far as it is shown.
@@ -375,18 +375,13 @@ func (a *Agent) message(params json.RawMessage) {
 
 // status takes how the loops stand. A loop whose start isn't answered yet has no session that could show it.
 func (a *Agent) status(params json.RawMessage) {
-	var p struct {
-		Loops []struct {
-			LoopID string
-			standing
-		}
-	}
+	var p wire.StatusParams
 	if json.Unmarshal(params, &p) != nil {
 		return
 	}
-	all := map[string]standing{}
+	all := map[string]wire.LoopStatus{}
 	for _, l := range p.Loops {
-		all[l.LoopID] = l.standing
+		all[l.LoopID] = l
 	}
 	a.mu.Lock()
 	a.standing = all
@@ -398,7 +393,7 @@ func (a *Agent) status(params json.RawMessage) {
 }
 
 // entitle shows how a session's loop stands as its title, where clients show what it costs.
-func (s *session) entitle(all map[string]standing) {
+func (s *session) entitle(all map[string]wire.LoopStatus) {
 	s.mu.Lock()
 	now, isKnown := all[s.loopID]
 	title := strings.TrimSpace("Ralph " + now.Text)
@@ -447,21 +442,15 @@ func (s *session) end(stopReason string) {
 	if reason == "" {
 		reason = "end_turn"
 	}
-	type answer struct {
-		Loops []struct {
-			LoopID, Text string
-			Last         struct {
-				Rows     []wire.Detail
-				Commands []wire.CommandLine
-			}
-		}
-	}
-	rpc.Command(s.sidecar, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p answer, _ *rpc.Error) {
+	rpc.Command(s.sidecar, wire.CommandStatus, wire.FolderParams{Folder: wire.FileURI(s.folder)}, func(p wire.StatusResult, _ *rpc.Error) {
 		for _, l := range p.Loops {
 			if l.LoopID != s.loopID {
 				continue
 			}
-			s.entitle(map[string]standing{l.LoopID: {Text: l.Text}})
+			s.entitle(map[string]wire.LoopStatus{l.LoopID: {Text: l.Text}})
+			if l.Last == nil {
+				continue
+			}
 			var receipt strings.Builder
 			for _, row := range l.Last.Rows {
 				fmt.Fprintf(&receipt, "- %s: %s\n", row.Label, row.Text)
