@@ -14,57 +14,26 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 )
 
-// newAgents is about the agents that people describe in markdown files.
+// newAgents lists the agents that people describe in markdown files.
 func newAgents() *cobra.Command {
-	cmd := listing("agents", newAgentsList)
-	cmd.Long = `List the agents that a loop in the folder can use. Agents are markdown files: a front
+	cmd := &cobra.Command{
+		Use:   "agents",
+		Short: "List the agents that a loop in the folder can use",
+		Long: `List the agents that a loop in the folder can use. Agents are markdown files: a front
 matter with name, description, tools and model, and a system prompt behind it. They are
 looked for in ~/.pi/agent/agents and ~/.claude/agents, and in .pi/agents and
-.claude/agents of the folder.`
-	return cmd
-}
-
-// listed is an agent as a program reads it.
-type listed struct {
-	Name        string   `json:"name"`
-	Description string   `json:"description,omitempty"`
-	Backend     string   `json:"backend"`
-	Model       string   `json:"model,omitempty"`
-	Tools       []string `json:"tools,omitempty"` // without: all
-	File        string   `json:"file"`
-	Folder      bool     `json:"folder"`  // it came with the folder
-	Trusted     bool     `json:"trusted"` // it may be used without asking
-}
-
-// faulty is a file that has something wrong, as a program reads it.
-type faulty struct {
-	File    string `json:"file"`
-	Line    int    `json:"line,omitempty"`
-	Problem string `json:"problem"`
-	Warning bool   `json:"warning"` // the file can be used all the same
-}
-
-func newAgentsList() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the agents that a loop in the folder can use",
-		Args:  cli.NoArguments,
+.claude/agents of the folder.`,
+		Args: cli.NoArguments,
 	}
-	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per agent, and one per problem of a file")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
 		out, files, set := cmd.OutOrStdout(), filesOf(dir), agents.Read(dir)
 		p := terminal.PaletteFor(out)
-		if len(set.Agents) == 0 && !*asJSON {
+		if len(set.Agents) == 0 {
 			fmt.Fprintln(out, "there are no agents; describe one in .pi/agents/NAME.md or .claude/agents/NAME.md, here or in your home folder")
 		}
 		for _, a := range set.Agents {
-			needsTrust := needsTrust(files, a)
-			if *asJSON {
-				terminal.WriteJSON(out, listed{a.Name, a.Description, a.Backend, a.Model, a.Tools, a.File, a.IsFolder, !needsTrust})
-				continue
-			}
 			mark := ""
-			if needsTrust {
+			if needsTrust(files, a) {
 				mark = p.Yellow(" (needs your trust)")
 			}
 			fmt.Fprintln(out, p.Bold(terminal.Line(a.Name))+" "+p.Dim(terminal.Line(a.Backend+start.Facts(a)))+mark)
@@ -75,10 +44,6 @@ func newAgentsList() *cobra.Command {
 			}
 		}
 		for _, wrong := range set.Problems {
-			if *asJSON {
-				terminal.WriteJSON(out, faulty{wrong.File, wrong.Line, wrong.Message, wrong.IsWarning})
-				continue
-			}
 			sign := p.Red("✗ ")
 			if wrong.IsWarning {
 				sign = p.Yellow("! ")
