@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +20,6 @@ import (
 
 func newAnswer() *cobra.Command {
 	var one choice
-	var id string
 	cmd := &cobra.Command{
 		Use:   "answer LOOP [ID] [deny|once|loop|VALUE] [WORDS...]",
 		Short: "Answer what an agent of a loop asks",
@@ -41,12 +39,6 @@ question is meant.`,
 					return err
 				}
 				usage := "ralph-fleet answer " + tell.ShellWord(args[0])
-				if id != "" {
-					words = append([]string{id}, words...)
-					if !slices.ContainsFunc(open, func(q ask.Question) bool { return q.ID == id }) {
-						open = nil
-					}
-				}
 				switch {
 				case r.Phase == fleet.Ended:
 					return fmt.Errorf("%s has ended (%s): its agent asks nothing any more", r.Name, r.Sentence(time.Now()))
@@ -67,7 +59,6 @@ question is meant.`,
 	}
 	one.bus.addFlags(cmd)
 	one.bus.completeLoops(cmd, 1)
-	cmd.Flags().StringVar(&id, "id", "", "the `ID` of the question that is meant, said so")
 	return cmd
 }
 

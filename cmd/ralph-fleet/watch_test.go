@@ -383,11 +383,11 @@ asks: Which? [q2abc]
 	defer stop()
 	for _, tt := range []struct{ args, says string }{
 		{"q2abc 2", "answered: Which?: B C\n"},
-		{"--id q1abc no not that branch", "denied: Bash git push …: not that branch\n"},
+		{"q1abc no not that branch", "denied: Bash git push …: not that branch\n"},
 		{"q1abc maybe", "one two's: \"maybe\" is no answer: deny [words for the agent], once"},
 		{"q1abc", "one two's: the answer is missing: deny"},
 		{"once", "one two's: 2 questions are open: say which one is meant, as in ralph-fleet answer 'one two'\\''s' q1abc deny"},
-		{"--id q9 once", "one two's: no such question is open"},
+		{"q9 once", "one two's: 2 questions are open: say which one is meant"},
 	} {
 		code, out := y.run(append([]string{"answer", "one two's"}, strings.Fields(tt.args)...)...)
 		if wantCode := map[bool]int{true: 0, false: 1}[strings.HasSuffix(tt.says, "\n")]; code != wantCode || !strings.Contains(out, tt.says) {

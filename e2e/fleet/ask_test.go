@@ -63,13 +63,13 @@ func TestAQuestionIsAnsweredOnceFromElsewhere(t *testing.T) {
 	if out, err := w.run("answer", "one", "maybe"); err == nil {
 		t.Errorf("an answer that is none: %s", out)
 	}
-	if out, err := w.run("answer", "one", "--id", "q99", "once"); err == nil {
+	if out, err := w.run("answer", "one", "q99", "once"); err == nil {
 		t.Errorf("a question that isn't: %s", out)
 	}
 	var both sync.WaitGroup
 	var said [2]error
 	for i, answer := range []string{"once", "deny"} {
-		both.Go(func() { _, said[i] = w.run("answer", "one", "--id", id, answer) })
+		both.Go(func() { _, said[i] = w.run("answer", "one", id, answer) })
 	}
 	both.Wait()
 	if (said[0] == nil) == (said[1] == nil) {
