@@ -21,20 +21,15 @@ import (
 )
 
 func newHistory() *cobra.Command {
-	cmd := listing("history", newHistoryList, newHistoryShow())
-	cmd.Short = "List past loops, and show them"
-	cmd.Long = `List the loops of the folder, the newest first. Each is kept as a session file that pi
-itself can open and continue (pi --session FILE), in pi's own folder for the working
-directory.`
-	return cmd
-}
-
-func newHistoryList() *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "list",
-		Short: "List the loops of the folder, the newest first",
-		Args:  cli.NoArguments,
+		Use:   "history",
+		Short: "List past loops, and show them",
+		Long: `List the loops of the folder, the newest first. Each is kept as a session file that pi
+itself can open and continue (pi --session FILE), in pi's own folder for the working
+directory.`,
+		Args: cli.UnknownCommand,
 	}
+	cmd.AddCommand(newHistoryShow())
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {

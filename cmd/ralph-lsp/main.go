@@ -97,14 +97,6 @@ func addCommands(root *cobra.Command) {
 	cli.AddCompletion(root)
 }
 
-// listing is a command that lists when it is alone, as its own command list does.
-func listing(use string, list func() *cobra.Command, more ...*cobra.Command) *cobra.Command {
-	cmd := list()
-	cmd.Use, cmd.Args = use, cli.UnknownCommand
-	cmd.AddCommand(append(more, list())...)
-	return cmd
-}
-
 // serveEditor serves an editor, or shows the help to a person.
 func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 	if _, ok := terminal.Is(cmd.InOrStdin()); ok && !s.Wanted {

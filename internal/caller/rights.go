@@ -19,7 +19,7 @@ func ofLoop(words string) right { return right{loop: true, words: words} }
 var rights = map[string]right{
 	// What shows something, tells the loop something of its own run, or starts a loop of the
 	// agent's own, which counts in the one around it.
-	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history list": {}, "history show": {},
+	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history show": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
 	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
 	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "serve": {}, "worker": {}, "fetch": {},
