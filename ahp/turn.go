@@ -35,13 +35,12 @@ type update struct {
 	ConfigOptions []option
 	Meta          struct {
 		Ralph struct {
-			Kind          string `json:"sessionUpdate"`
-			Phase         string
-			Iteration     int
-			MaxIterations int
-			State         string
-			LoopID        string
-			Ended         string
+			Kind      string `json:"sessionUpdate"`
+			Phase     string
+			Iteration int
+			State     string
+			LoopID    string
+			Ended     string
 		}
 	} `json:"_meta"`
 }
@@ -148,7 +147,7 @@ func (s *session) update(u update) {
 	case u.Kind == "user_message_chunk":
 		s.say("markdown", "", "> "+strings.ReplaceAll(strings.TrimSpace(textOf(u.Content)), "\n", "\n> ")+"\n\n")
 	case about.Kind == "_ralph/iteration" && about.Phase == "begin":
-		s.iterate(about.Iteration, about.MaxIterations, textOf(u.Content))
+		s.iterate(about.Iteration, textOf(u.Content))
 	case u.Kind == "agent_message_chunk":
 		if about.Kind == "_ralph/guidance" && about.State == "delivered" && s.steering != nil {
 			s.isHeard(s.steering)
@@ -163,7 +162,7 @@ func (s *session) update(u update) {
 
 // iterate begins the turn of an iteration: finished steps of one turn collapse into a line. The first
 // is that of its user's message.
-func (s *session) iterate(iteration, most int, heading string) {
+func (s *session) iterate(iteration int, heading string) {
 	heading = strings.Trim(heading, "─ \n")
 	if s.turn == nil || s.turn.hasIteration {
 		s.endTurn("complete", nil)
