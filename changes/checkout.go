@@ -68,9 +68,9 @@ func (s *Store) Checkout(ctx context.Context, dir, tree string) (*Checkout, erro
 // branch, with its branches and tags as they are now.
 func (c *Checkout) fillGit(ctx context.Context) error {
 	dir, common := filepath.Join(c.book.Top, ".git"), commonDir(c.book.GitDir)
-	head, err := c.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-	if err != nil {
-		head = "ref: refs/heads/main" // there is no commit yet
+	head, noCommit := c.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+	if noCommit != nil { // yet
+		head = "ref: refs/heads/main"
 	}
 	refs, err := c.git.Run(ctx, nil, "for-each-ref", "--format=%(objectname) %(refname)", "refs/heads/", "refs/remotes/", "refs/tags/")
 	if err != nil {
@@ -96,8 +96,11 @@ func (c *Checkout) fillGit(ctx context.Context) error {
 			return err
 		}
 	}
+	if noCommit != nil {
+		return nil
+	}
 	index := filepath.Join(dir, "index")
-	if _, _, err := git.CopyIndex(filepath.Join(c.home, indexName), index); err != nil || len(head) < len(c.Base) {
+	if _, _, err := git.CopyIndex(filepath.Join(c.home, indexName), index); err != nil {
 		return err
 	}
 	_, err = c.git.With("GIT_INDEX_FILE="+index).Run(ctx, nil, "read-tree", "-m", head)

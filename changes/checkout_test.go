@@ -81,6 +81,16 @@ func TestACheckoutOfAFolderInARepository(t *testing.T) {
 	f.has("a", "2\n", "../top", "t\n")
 }
 
+func TestACheckoutOfARepositoryWithoutACommit(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "a", "1\n")
+	f.git("init", "-q")
+	_, own := f.checkout("1", f.loop().start().Tree)
+	if got := own.git("status", "--short"); got != "?? a\n" {
+		t.Errorf("new are %q", got)
+	}
+}
+
 func TestThereIsNoCheckoutWithoutARepository(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -106,8 +116,8 @@ func TestWorkIsMergedFileByFile(t *testing.T) {
 		{"text", "one\n" + ten[2:], "PLAN", "1\n", "gone", gone, "new/a", "a\n"},
 		{"text", ten[:len(ten)-3] + "two\n", "PLAN", "2\n", "x", gone},
 		{"text", "three\n" + ten[2:], "three", "3\n"}, // conflicts with the first
-		{"kept", gone},                                // conflicts with the user
-		{"new/a", "other\n"},                          // the first made it, too
+		{"kept", gone},       // conflicts with the user
+		{"new/a", "other\n"}, // the first made it, too
 	} {
 		c, own := f.checkout(string(rune('1'+i)), tree)
 		own.write(files...)

@@ -37,6 +37,10 @@ func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
 	c.Config, c.Apart = &cfg, runs
 	r, err := l.runCrew(c)
 	l.batch = b.Land(c.HasEndedWell)
+	l.watchPlan()                     // its user may have written to it
+	for _, id := range l.batch.Done { // now, so that it is the iteration's
+		l.plan = l.write(l.plan, l.plan.Mark(id, true))
+	}
 	l.change(func(p *progress.State) { p.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
 	return r, err
 }

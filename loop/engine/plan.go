@@ -139,9 +139,6 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)
-	for _, id := range batch.Done {
-		l.plan = l.write(l.plan, l.plan.Mark(id, true))
-	}
 	for _, it := range l.plan.Tasks() {
 		t := tasks.Trial{Item: it, IsTicked: l.plan.IsDone(it) && !slices.Contains(slices.Concat(book.Before, batch.Done), it.ID)}
 		if isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
