@@ -35,7 +35,8 @@ func landUntilKilled(data string) error {
 // killer is a git that kills who called it, at one call of many: before the real one
 // or after it.
 const killer = `#!/bin/sh
-n=$(($(cat "$KILLER_COUNT") + 1))
+read -r n <"$KILLER_COUNT"
+n=$((n + 1))
 echo $n >"$KILLER_COUNT"
 [ "$n" = "$KILLER_AT" ] && [ "$KILLER_WHEN" = before ] && kill -9 $PPID && exit 1
 "$KILLER_GIT" "$@"
@@ -83,7 +84,7 @@ func (w *work) killOnce(how string, at int, when, program string) (killed bool) 
 	data, err := json.Marshal(tree)
 	w.must(err)
 	count := filepath.Join(w.dir, "count")
-	w.must(os.WriteFile(count, []byte("0"), 0o666))
+	w.must(os.WriteFile(count, []byte("0\n"), 0o666))
 	cmd := exec.Command(os.Args[0], "land-tree", string(data))
 	cmd.Env = append(os.Environ(), "LANDING_HOW="+how, "KILLER_COUNT="+count, "KILLER_AT="+strconv.Itoa(at),
 		"KILLER_WHEN="+when, "KILLER_GIT="+program, "PATH="+filepath.Join(w.dir, "bin")+":"+os.Getenv("PATH"))
