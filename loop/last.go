@@ -29,7 +29,7 @@ func EndOf(e registry.Entry) (end End, ok bool) {
 	}
 	end = EndOfRecord(*e.End)
 	end.Status = Status{
-		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title),
+		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title), Plan: e.Plan,
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
 	}
 	if doc, err := loopstate.Parse([]byte(e.State)); err == nil && e.State != "" {

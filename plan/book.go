@@ -52,7 +52,7 @@ func TextOf(items []Item) string {
 func (b *Book) Begin(p Plan, now []Item) {
 	b.Look(p, now...)
 	b.Before, b.Judging = nil, true
-	for _, it := range p.Tasks() {
+	for _, it := range p.All() {
 		if p.IsDone(it) {
 			b.Before = append(b.Before, it.ID)
 		}

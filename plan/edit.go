@@ -54,13 +54,14 @@ func (p Plan) written() Plan {
 		data = slices.Replace(data, it.box[0], it.box[1], []byte(word)...)
 	}
 	now, _ := Parse(p.Name, data) // the same but for boxes
+	now.only = p.only
 	return now
 }
 
 // Lost are the open tasks that another state of the file hasn't any more, or has with another check or agent.
 func (p Plan) Lost(now Plan) []Item {
-	return slices.DeleteFunc(p.Open(), func(it Item) bool {
+	return slices.DeleteFunc(p.All(), func(it Item) bool {
 		other, ok := now.Find(it.ID)
-		return ok && (it.Verify == "" || other.Verify == it.Verify) && other.Agent == it.Agent
+		return p.IsDone(it) || ok && (it.Verify == "" || other.Verify == it.Verify) && other.Agent == it.Agent
 	})
 }

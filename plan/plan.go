@@ -62,6 +62,7 @@ type Plan struct {
 	Problems []Problem
 
 	isPRD bool
+	only  []bool // of the items, which of them a loop does; nil: all
 }
 
 // Parse reads a plan. The name says which format it has. The error says what to do about it.
@@ -111,7 +112,7 @@ func (p *Plan) link() {
 		it.group = len(it.children) > 0 && it.Verify == ""
 		for _, name := range it.After {
 			if found, err := p.named(name); err != nil {
-				it.wrong = append(it.wrong, err.Error())
+				it.wrong = append(it.wrong, "after: "+err.Error())
 			} else {
 				it.waits = append(it.waits, found...)
 			}
@@ -140,7 +141,7 @@ func short(text string) string {
 // keyOf is what of a text counts where texts are compared.
 func keyOf(text string) string { return strings.ToLower(strings.Join(strings.Fields(text), " ")) }
 
-// named are the items that an after means: numbers, a text, or the only one that begins so.
+// named are the items that somebody means: numbers, a text, or the only one that begins so.
 func (p *Plan) named(name string) (found []int, err error) {
 	numbers := strings.FieldsFunc(name, func(r rune) bool { return r == ',' || r == ' ' })
 	for _, word := range numbers {
@@ -150,7 +151,7 @@ func (p *Plan) named(name string) (found []int, err error) {
 			break
 		}
 		if n < 1 || n > len(p.Items) {
-			return nil, fmt.Errorf("after: there is no task %d, only %d", n, len(p.Items))
+			return nil, fmt.Errorf("there is no task %d, only %d", n, len(p.Items))
 		}
 		found = append(found, n-1)
 	}
@@ -171,9 +172,9 @@ func (p *Plan) named(name string) (found []int, err error) {
 	case 1:
 		return found, nil
 	case 0:
-		return nil, fmt.Errorf("after: there is no task %q; name one by its text or its number", name)
+		return nil, fmt.Errorf("there is no task %q; name one by its text or its number", name)
 	}
-	return nil, fmt.Errorf("after: %d tasks begin with %q; name one of them by its number", len(found), name)
+	return nil, fmt.Errorf("%d tasks begin with %q; name one of them by its number", len(found), name)
 }
 
 // reachable says which items are done, or can be when their turn comes.
@@ -215,8 +216,51 @@ func (p *Plan) done(i int) bool {
 // IsDone says whether an item is done.
 func (p Plan) IsDone(it Item) bool { return p.done(it.N - 1) }
 
-// Tasks are the items that are more than the sum of those below them, in the order of their turns.
-func (p Plan) Tasks() (tasks []Item) {
+// Only is the plan as a loop has it that does one task, by its text or its number, with those below it. What comes
+// before that task otherwise isn't waited for. "" is the whole plan.
+func (p Plan) Only(name string) (Plan, error) {
+	if name == "" {
+		return p, nil
+	}
+	found, err := p.named(name)
+	if err != nil {
+		return p, fmt.Errorf("%s: %w", p.Name, err)
+	}
+	p.only = make([]bool, len(p.Items))
+	for i := range p.Items {
+		for up := i; up >= 0 && !p.only[i]; up = p.Items[up].parent {
+			p.only[i] = slices.Contains(found, up)
+		}
+	}
+	return p, nil
+}
+
+// Chosen are the items that Only was told of; nil for the whole plan.
+func (p Plan) Chosen() (chosen []Item) {
+	for i, it := range p.Items {
+		if p.only != nil && p.only[i] && !(it.parent >= 0 && p.only[it.parent]) {
+			chosen = append(chosen, it)
+		}
+	}
+	return chosen
+}
+
+// NameOf is what Only and an after take for an item: its text, or its number where others have that text, too.
+func (p Plan) NameOf(it Item) string {
+	if found, err := p.named(it.Text); err == nil && len(found) == 1 && found[0] == it.N-1 {
+		return it.Text
+	}
+	return strconv.Itoa(it.N)
+}
+
+// IsGroup says whether there is nothing to do of an item but what is below it.
+func (it Item) IsGroup() bool { return it.group }
+
+// does says whether an item is one that the loop does.
+func (p Plan) does(it Item) bool { return p.only == nil || p.only[it.N-1] }
+
+// All are the items that are more than the sum of those below them, in the order of their turns.
+func (p Plan) All() (tasks []Item) {
 	for _, it := range p.Items {
 		if !it.group {
 			tasks = append(tasks, it)
@@ -224,6 +268,11 @@ func (p Plan) Tasks() (tasks []Item) {
 	}
 	slices.SortStableFunc(tasks, func(a, b Item) int { return a.rank - b.rank })
 	return tasks
+}
+
+// Tasks are those of them that the loop does.
+func (p Plan) Tasks() []Item {
+	return slices.DeleteFunc(p.All(), func(it Item) bool { return !p.does(it) })
 }
 
 // Open are those of them that aren't done.
@@ -241,7 +290,7 @@ func (p Plan) Next() (Item, bool) {
 
 func (p Plan) isReady(it Item) bool {
 	isOpen := func(i int) bool { return !p.done(i) }
-	return len(it.wrong) == 0 && !slices.ContainsFunc(it.children, isOpen) && !slices.ContainsFunc(p.before(it.N-1), isOpen)
+	return len(it.wrong) == 0 && !slices.ContainsFunc(it.children, isOpen) && !slices.ContainsFunc(p.Waits(it), p.does)
 }
 
 // Batch are the next task and up to n-1 behind it that can be done beside it: none waits for another. A task that has to
@@ -259,6 +308,16 @@ func (p Plan) Batch(n int, isAlone func(Item) bool) (batch []Item) {
 	return batch
 }
 
+// Waits are the open items that come before one.
+func (p Plan) Waits(it Item) (open []Item) {
+	for _, i := range p.before(it.N - 1) {
+		if !p.done(i) {
+			open = append(open, p.Items[i])
+		}
+	}
+	return open
+}
+
 // Find is the item with an id.
 func (p Plan) Find(id string) (Item, bool) {
 	i := slices.IndexFunc(p.Items, func(it Item) bool { return it.ID == id })
@@ -268,20 +327,20 @@ func (p Plan) Find(id string) (Item, bool) {
 	return p.Items[i], true
 }
 
-// Commands are those that tell whether tasks are done, each once.
+// Commands are those that tell whether the loop's tasks are done, each once.
 func (p Plan) Commands() (commands []string) {
 	for _, it := range p.Items {
-		if it.Verify != "" && !slices.Contains(commands, it.Verify) {
+		if it.Verify != "" && p.does(it) && !slices.Contains(commands, it.Verify) {
 			commands = append(commands, it.Verify)
 		}
 	}
 	return commands
 }
 
-// Agents are the items that name who is to do them, one for each name.
+// Agents are the loop's items that name who is to do them, one for each name.
 func (p Plan) Agents() (items []Item) {
 	for _, it := range p.Items {
-		if it.Agent != "" && !slices.ContainsFunc(items, func(other Item) bool { return other.Agent == it.Agent }) {
+		if it.Agent != "" && p.does(it) && !slices.ContainsFunc(items, func(other Item) bool { return other.Agent == it.Agent }) {
 			items = append(items, it)
 		}
 	}
@@ -291,7 +350,12 @@ func (p Plan) Agents() (items []Item) {
 // Why says why none of the open tasks can be next.
 func (p Plan) Why() error {
 	for _, problem := range p.Problems {
-		return fmt.Errorf("%s:%d: %s", p.Name, problem.Line, problem.Text)
+		if p.only == nil || slices.ContainsFunc(p.Open(), func(it Item) bool { return it.Line == problem.Line }) {
+			return fmt.Errorf("%s:%d: %s", p.Name, problem.Line, problem.Text)
+		}
+	}
+	if p.only != nil {
+		return errors.New("the task is done already in " + p.Name + "; open its box first")
 	}
 	return errors.New(p.Name + " has no open task")
 }

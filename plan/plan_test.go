@@ -162,3 +162,55 @@ func FuzzMark(f *testing.F) {
 		}
 	})
 }
+
+// A loop may be there for one task: with those below it, and without those before it.
+func TestOneTaskOfAPlan(t *testing.T) {
+	p, err := Parse("PLAN.md", []byte("- [ ] a (verify: one)\n- [ ] b (after: a) (agent: x)\n  - [ ] c (after: d)\n  - [ ] d (verify: two)\n- [ ] e (after: nobody)\n- [x] f\n- [ ] g (after: g)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"":     " does [a c d e f g], open [a c d e g], runs [one two], asks 1, next a <nil>",
+		"b":    "b does [c d], open [c d], runs [two], asks 1, next d <nil>",
+		"2":    "b does [c d], open [c d], runs [two], asks 1, next d <nil>",
+		"c":    "c does [c], open [c], runs [], asks 0, next c <nil>",
+		"1, 4": "a+d does [a d], open [a d], runs [one two], asks 0, next a <nil>",
+		"e":    `e does [e], open [e], runs [], asks 0, next  PLAN.md:5: after: there is no task "nobody"; name one by its text or its number`,
+		"f":    "f does [f], open [], runs [], asks 0, next  the task is done already in PLAN.md; open its box first",
+		"g":    `g does [g], open [g], runs [], asks 0, next  PLAN.md:7: "g" never has its turn: what it waits for can't be done before it`,
+		"z":    `PLAN.md: there is no task "z"; name one by its text or its number`,
+		"8":    "PLAN.md: there is no task 8, only 7",
+	} {
+		texts := func(items []Item) (all []string) {
+			for _, it := range items {
+				all = append(all, it.Text)
+			}
+			return all
+		}
+		one, err := p.Only(name)
+		got := fmt.Sprint(err)
+		if err == nil {
+			chosen := append(one.Chosen(), Item{})[0]
+			if len(one.Chosen()) == 2 {
+				chosen.Text += "+" + one.NameOf(one.Chosen()[1])
+			}
+			next, ok := one.Next()
+			if !ok {
+				err = one.Why()
+			}
+			got = fmt.Sprintf("%s does %v, open %v, runs %v, asks %d, next %s %v", chosen.Text, texts(one.Tasks()), texts(one.Open()), one.Commands(), len(one.Agents()), next.Text, err)
+		}
+		if got != want {
+			t.Errorf("%q:\ngot  %s\nwant %s", name, got, want)
+		}
+	}
+	b, _ := p.Only("b")
+	done := b.Mark(b.Items[2].ID, true).Mark(b.Items[3].ID, true)
+	if len(done.Open()) != 0 || len(done.Waits(done.Items[1])) != 1 || done.Waits(done.Items[1])[0].Text != "a" {
+		t.Errorf("an edit forgets which task is meant: open %v, waits %v", done.Open(), done.Waits(done.Items[1]))
+	}
+	without, _ := Parse("PLAN.md", []byte("- [ ] b (after: a) (agent: x)\n  - [ ] c (after: d)\n  - [ ] d (verify: two)\n"))
+	if lost := b.Lost(without); len(lost) != 3 || lost[0].Text != "a" {
+		t.Errorf("tasks of others were taken out: %v", lost)
+	}
+}

@@ -39,7 +39,8 @@ type Entry struct {
 	Branch      string           `json:"branch,omitempty"`
 	Title       string           `json:"title,omitempty"`
 	Backend     string           `json:"backend,omitempty"`
-	PID         int              `json:"pid"` // of who drives it, or drove it last
+	Plan        string           `json:"plan,omitempty"` // the file of tasks that it works through
+	PID         int              `json:"pid"`            // of who drives it, or drove it last
 	StartedAt   time.Time        `json:"startedAt"`
 	ChangedAt   time.Time        `json:"changedAt"`         // when this was written
 	EndedAt     time.Time        `json:"endedAt,omitzero"`  // zero: it runs, or who drove it died

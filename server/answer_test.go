@@ -53,6 +53,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 		try(c, name, none{}, want)
 	}
 	try(c, wire.CommandPlan, map[string]any{"backend": "nonesuch"}, "nonesuch")
+	try(c, wire.CommandMark, none{}, "no document of that name is open")
 	c.speaks(wire.CommandPause, map[string]any{"foldr": 1}, "foldr")
 	c.speaks(wire.CommandDoctor, none{}, "no agent is installed")
 

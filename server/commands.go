@@ -71,6 +71,7 @@ func (m *manager) table() map[string]command {
 		wire.CommandLand:    with(v.Land).in(ofLanding).onlyHere("its branch isn't in your repository yet: fetch it, and merge it with git"),
 		wire.CommandFetch:   with(m.remote.Fetch),
 		wire.CommandPlan:    with(s.plan),
+		wire.CommandMark:    with(func(ctx context.Context, p wire.MarkParams) (any, error) { return m.Docs.Mark(ctx, p) }),
 		wire.CommandHelp:    with(m.help),
 		wire.CommandDoctor:  with(m.doctor),
 		wire.CommandAgents:  with(s.listAgents),

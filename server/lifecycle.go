@@ -96,9 +96,10 @@ func serverCapabilities(client client.Info, commands []string) (protocol.ServerC
 		TextDocumentSync: &protocol.TextDocumentSyncOptions{
 			OpenClose: new(true), Change: new(protocol.TextDocumentSyncKindFull), Save: protocol.Boolean(true),
 		},
-		HoverProvider:      protocol.Boolean(true),
-		CompletionProvider: &protocol.CompletionOptions{},
-		CodeLensProvider:   &protocol.CodeLensOptions{},
+		HoverProvider:        protocol.Boolean(true),
+		FoldingRangeProvider: protocol.Boolean(true),
+		CompletionProvider:   &protocol.CompletionOptions{TriggerCharacters: []string{":"}},
+		CodeLensProvider:     &protocol.CodeLensOptions{},
 		CodeActionProvider: &protocol.CodeActionOptions{CodeActionKinds: []protocol.CodeActionKind{
 			protocol.CodeActionKindQuickFix, protocol.CodeActionKindRefactor,
 		}},

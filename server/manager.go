@@ -86,5 +86,6 @@ func (m *manager) view() documents.Env {
 		*folders.Workspace
 		*agents
 		saver
-	}{m.workspace, m.agents, saver{m}}
+		*plans
+	}{m.workspace, m.agents, saver{m}, &plans{session: m.Session, workspace: m.workspace, logs: map[string]planLog{}}}
 }

@@ -32,6 +32,8 @@ func (s *Server) methods() map[string]rpc.Method {
 		"textDocument/codeLens":   rpc.Request(s.docs.CodeLens),
 		"textDocument/diagnostic": answered(s.docs.Diagnostic),
 
+		"textDocument/foldingRange": answered(s.docs.FoldingRange),
+
 		"window/workDoneProgress/cancel": rpc.Notification(s.cancelProgress),
 		wire.MethodSetUpdates:            rpc.Notification(func(p wire.SetUpdatesParams) { s.manager.workspace.SetLevel(p.Level) }),
 	}

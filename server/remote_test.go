@@ -220,7 +220,7 @@ func TestEveryCommandKnowsOtherPlaces(t *testing.T) {
 		wire.CommandDetach: {"", refused}, wire.CommandOpen: {"", refused}, wire.CommandUndo: {`,"iteration":1`, refused}, wire.CommandRedo: {"", refused},
 		wire.CommandKeep: {"", refused}, wire.CommandLand: {"", refused}, wire.CommandStart: {`,"prompt":"Dig"`, refused},
 	}
-	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandHistory, wire.CommandPrompts, wire.CommandTool}
+	ofNone := []string{wire.CommandStatus, wire.CommandHelp, wire.CommandDoctor, wire.CommandAgents, wire.CommandHats, wire.CommandSandbox, wire.CommandPlan, wire.CommandMark, wire.CommandHistory, wire.CommandPrompts, wire.CommandTool}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	_, c := seesMoon(t, optedIn)
 	for name, known := range (&manager{remote: &remote.Loops{}}).table() {

@@ -65,7 +65,7 @@ backend = "pi"
 	want := start.Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder,
 		"maxDurationMs": config.FromDefault, "idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault,
-		"backend": config.FromStart, "args": config.FromEditor, "model": config.FromDefault, "notes": config.FromDefault, "plan": config.FromDefault, "instruct": config.FromDefault, "live": config.FromDefault, "permissions": config.FromDefault, "onClose": config.FromDefault, "askTimeoutMs": config.FromDefault, "sandbox": config.FromDefault, "prompt": config.FromFolder, "verify": config.FromDefault,
+		"backend": config.FromStart, "args": config.FromEditor, "model": config.FromDefault, "notes": config.FromDefault, "plan": config.FromDefault, "task": config.FromDefault, "instruct": config.FromDefault, "live": config.FromDefault, "permissions": config.FromDefault, "onClose": config.FromDefault, "askTimeoutMs": config.FromDefault, "sandbox": config.FromDefault, "prompt": config.FromFolder, "verify": config.FromDefault,
 	}
 	if !maps.Equal(got.Sources, want) {
 		t.Errorf("sources %v, want %v", got.Sources, want)

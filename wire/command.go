@@ -40,6 +40,7 @@ const (
 	CommandLand    = "ralph.loop.land"
 	CommandFetch   = "ralph.loop.fetch"
 	CommandPlan    = "ralph.plan"
+	CommandMark    = "ralph.plan.mark"
 	CommandHelp    = "ralph.help"
 	CommandDoctor  = "ralph.doctor"
 	CommandAgents  = "ralph.agents.list"
@@ -295,6 +296,14 @@ type Settings struct {
 type Host struct {
 	Backend string `json:"backend"`         // is used where nobody names an agent, in place of the first that is installed
 	Model   string `json:"model,omitempty"` // of its session: is used where nobody names one and the agent is this
+}
+
+// MarkParams is the argument of ralph.plan.mark.
+type MarkParams struct {
+	Folder string `json:"folder,omitempty"` // of the plan; only clients need it
+	URI    string `json:"uri"`              // of the plan, which is open
+	Task   string `json:"task"`             // its id
+	Done   bool   `json:"done"`             // what its box is to say
 }
 
 // Target is the loop that a start is about: the one of its folder.

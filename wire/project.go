@@ -29,6 +29,7 @@ type Projector struct {
 	Spent stream.Cost      // by the iterations that ended
 	Usage UsageUpdate      // the last one sent
 	calls []ToolCallUpdate // the ends of the calls that have none yet, in the order of their begins
+	task  string           // of the iteration
 }
 
 // Event returns the update for an agent's event, or nil when there is none:
@@ -98,11 +99,14 @@ func (p *Projector) Loop(e loop.Event) Update {
 		if e.Spent.Known { // of a loop that goes on we saw only a part
 			p.Spent = CostOf(e.Spent)
 		}
-		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Task: OneLine(e.Task),
-			Facts: JoinFacts(ofMax(e), HatText(e), OneLine(e.Task)), Said: Info(IterationText(e))}
+		p.task = OneLine(e.Task)
+		return Iteration{SessionUpdate: KindIteration, Phase: PhaseBegin, Iteration: e.Iteration, MaxIterations: e.MaxIterations, Hat: stream.Plain(e.Hat), Topic: stream.Plain(e.Topic), Task: p.task,
+			Facts: JoinFacts(ofMax(e), HatText(e), p.task), Said: Info(IterationText(e))}
 	case loop.IterationEnd:
 		p.Spent = p.Spent.Plus(CostOf(e.Cost))
-		return iterationEnd(e)
+		end := iterationEnd(e)
+		end.Task = p.task
+		return end
 	case loop.Goal:
 		return Goal{KindGoal, stream.Plain(e.Promise), Sentence(e.Verify), Sentence(e.Until), Sentence(e.Besides), Sentence(e.Plan), stream.Plain(e.From), Said{Text: GoalText(e), Class: ClassInfo, Notify: e != (loop.Goal{})}}
 	case loop.Verify:

@@ -173,7 +173,7 @@ type Iteration struct {
 	MaxIterations int         `json:"maxIterations,omitempty"` // absent: unlimited
 	Hat           string      `json:"hat,omitempty"`           // that it wears, where hats hand over; at its end, too
 	Topic         string      `json:"topic,omitempty"`         // what woke the hat: "plan.ready from planner"
-	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan
+	Task          string      `json:"task,omitempty"`          // that it is to do, of the loop's plan; at its end, too
 	Outcome       string      `json:"outcome,omitempty"`       // ok, error, cancelled, timeout
 	Error         string      `json:"error,omitempty"`
 	Cost          stream.Cost `json:"costUsd,omitzero"`

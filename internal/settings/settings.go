@@ -20,6 +20,7 @@ import (
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
 	Plan        string `json:"plan,omitempty"`    // a file of tasks, from the folder on
+	Task        string `json:"task,omitempty"`    // one of the plan's, by its text or number
 	Workers     int    `json:"workers,omitempty"` // how many of its tasks are done side by side
 	Live        string `json:"live,omitempty"`
 	Permissions string `json:"permissions,omitempty"`
@@ -110,6 +111,13 @@ var table = []Setting{
 		Group: AboutAgent, Yields: Demands,
 		Kept:  Kept{Key: "plan", Doc: "The file of tasks that the loop works through."},
 		field: word(func(s *Said) *string { return &s.Plan }),
+	}, {
+		Key: "task", Wire: "task", Label: "Task", Samples: []string{"1"}, Seldom: true,
+		Flags: []Flag{{Name: "task", Usage: "do only this `TASK` of the plan, by its text or its number, with those below it; what comes before it isn't waited for"}},
+		Doc:   "The task of the plan that the loop does, by its text or its number, with those below it. What comes before that isn't waited for.",
+		Group: AboutAgent, Yields: Always, NoFleet: "a loop of a fleet does the whole plan",
+		Kept:  Kept{Key: "task", With: "plan", Doc: "The task of the plan that the loop does; without it, all of them."},
+		field: word(func(s *Said) *string { return &s.Task }),
 	}, {
 		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
 		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},

@@ -42,7 +42,7 @@ func (l *checks) nothingNext() string {
 	if l.cfg.Said.Plan == "" {
 		return ""
 	}
-	now, err := setup.ReadPlan(l.cfg.Folder, l.cfg.Said.Plan)
+	now, err := l.cfg.ReadPlan()
 	if err != nil {
 		return err.Error()
 	}
@@ -118,8 +118,13 @@ func endOfPlan(l *Loop) (end loop.End, isOver bool) {
 func (l *checks) promiseOfPlan(r *judge.Report) {
 	tasks := tell.Counted(len(l.plan.Tasks()), "task")
 	r.Verdict = promises.Verdict{Matched: true, Promise: "all " + tasks + " of " + l.plan.Name}
-	var passed int
-	if l.look(func(p *progress.State) { passed = len(p.Tasks.Passed) }); passed > 0 {
+	if one := l.plan.Chosen(); len(one) == 1 {
+		r.Verdict.Promise = fmt.Sprintf("the task %q of %s", one[0].Text, l.plan.Name)
+	}
+	var book plan.Book
+	l.look(func(p *progress.State) { book = p.Tasks })
+	failed := func(it plan.Item) bool { return !slices.Contains(book.Passed, it.ID) }
+	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
 		if r.Guards = l.snapshots.GuardsText(verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}, l.cfg.CheckFile); r.Guards != "" && passed < len(l.plan.Tasks()) {
 			r.Guards += fmt.Sprintf(", for %d of %s", passed, tasks)
@@ -139,7 +144,7 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)
-	for _, it := range l.plan.Tasks() {
+	for _, it := range l.plan.All() {
 		t := tasks.Trial{Item: it, IsTicked: l.plan.IsDone(it) && !slices.Contains(slices.Concat(book.Before, batch.Done), it.ID)}
 		if isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
 			continue
@@ -194,7 +199,7 @@ func (l *checks) watchPlan() {
 	if l.cfg.Said.Plan == "" {
 		return
 	}
-	now, err := setup.ReadPlan(l.cfg.Folder, l.cfg.Said.Plan)
+	now, err := l.cfg.ReadPlan()
 	if err != nil {
 		l.warn([]string{"the plan is put back as it was before the iteration: " + err.Error()})
 		if len(l.plan.Items) > 0 {

@@ -301,9 +301,34 @@ func TestATaskIsDoneByTheAgentThatItNames(t *testing.T) {
 		t.Errorf("the runs have %q and %q", first.Args, second.Args)
 	}
 	cfg := p.cfg
-	cfg.Roles = nil
-	os.WriteFile(p.path, []byte("- [ ] one (agent: nobody)\n"), 0o600)
-	if err := cfg.Check(); err == nil || err.Error() != "PLAN.md:1: (agent: nobody): there is no hat and no agent of that name" {
+	cfg.Steps = [][]setup.Role{{{Backend: cfg.Backend}}}
+	os.WriteFile(p.path, []byte("- [ ] one (agent: critic)\n"), 0o600)
+	if err := cfg.Check(); err == nil || err.Error() != "PLAN.md:1: (agent: critic): hats that hand over, and agents in steps, take turns by themselves" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// A loop for one task is over with it, and what the agent ticks besides is looked at all the same.
+func TestALoopForOneTask(t *testing.T) {
+	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two (after: one)\n  - [ ] three\n- [ ] four\n", func(c *setup.Config) { c.Said.Task = "2" }, nil, func(p *planned) []run {
+		return []run{does(func() {
+			p.edit("[ ] one", "[x] one", "")()
+			p.edit("- [ ] four", "- [ ] new\n- [ ] four", "")()
+			p.edit("[ ] three", "[x] three", "c")()
+		})}
+	})
+	if end := p.over(loop.StopPromise, 1); end.Promise != `the task "two" of PLAN.md` || p.cfg.Said.Task != "two" {
+		t.Errorf("it ends with %q, for the task %q", end.Promise, p.cfg.Said.Task)
+	}
+	for _, want := range []string{"Done so far: 0 of 1 tasks", "<task>\nthree\n</task>", `The plan has it behind the task "one", which isn't done: your user wants it now.`} {
+		if !strings.Contains(p.told(0), want) {
+			t.Errorf("the run isn't told %q: %s", want, p.told(0))
+		}
+	}
+	if strings.Contains(p.told(0), "Later iterations") || !p.log.has(`unverified: the task "one" stays checked, but make one isn't run: nobody has accepted it`) {
+		t.Errorf("told %s\n%s", p.told(0), strings.Join(p.log.lines, "\n"))
+	}
+	if want := "- [x] one (verify: make one)\n- [x] two (after: one)\n  - [x] three\n- [ ] new\n- [ ] four\n"; p.text() != want {
+		t.Errorf("the plan is %q", p.text())
 	}
 }

@@ -19,7 +19,7 @@ func (l *ground) register(end *loop.End, goesOn string) error {
 	}
 	now := l.Status()
 	e := registry.Entry{
-		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, PID: os.Getpid(),
+		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan, PID: os.Getpid(),
 		StartedAt: now.StartedAt, SessionFile: now.SessionFile, State: goesOn,
 	}
 	if now.Worktree != nil {

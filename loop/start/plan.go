@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 )
 
 // NeedsPrompt says whether a start that gives no prompt has that of the settings: one with a plan has the plan's, unless
@@ -33,7 +34,9 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 		return nil
 	}
 	folder := r.Settings.Files.Folder
-	p, err := setup.ReadPlan(folder, cfg.Said.Plan)
+	in := *cfg
+	in.Folder = folder
+	p, err := in.ReadPlan()
 	if err != nil { // where the loop begins, there may be one
 		return nil
 	}
@@ -53,6 +56,27 @@ func planAgents(ctx context.Context, r Resolver, c *cast, cfg *setup.Config) err
 		cfg.Roles = append(cfg.Roles, role)
 	}
 	return nil
+}
+
+// PlanProblems is what keeps the tasks of a plan from being done in a folder with these settings, besides what the plan
+// itself has to say: agents that nobody knows, and checks of a plan that the settings name and that aren't trusted.
+func PlanProblems(s config.Settings, p plan.Plan) (problems []plan.Problem) {
+	set := agents.Read(s.Files.Folder)
+	var untrusted error
+	if s.Said.Plan == p.Name {
+		untrusted = s.Files.CheckAgents(checksOf(s.Files.Folder, p.Name, p.Commands()))
+	}
+	for _, it := range p.Items {
+		if _, isHat := s.Hats[it.Agent]; it.Agent != "" && !isHat {
+			if _, _, err := set.Find(it.Agent, ""); err != nil {
+				problems = append(problems, plan.Problem{Line: it.Line, Text: fmt.Sprintf("(agent: %s): %v", it.Agent, err)})
+			}
+		}
+		if it.Verify != "" && untrusted != nil {
+			problems = append(problems, plan.Problem{Line: it.Line, Text: fmt.Sprintf("you haven't accepted the command %q yet: a start asks you, or ralph-lsp trust", it.Verify)})
+		}
+	}
+	return problems
 }
 
 // checksOf are the commands of a folder's plan, as a user is asked about them; nothing when it has none.

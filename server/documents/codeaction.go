@@ -61,6 +61,12 @@ func (d *Documents) actions(doc *document, start, end int) []protocol.CodeAction
 				actions = append(actions, action)
 			}
 		}
+	case planDoc: // those of its own line are for all clients
+		for _, lens := range d.lenses(doc) {
+			if from, to := doc.offsets(lens.Range); from <= end && start <= to {
+				actions = append(actions, lensAction(lens))
+			}
+		}
 	case promptDoc:
 		actions = append(actions, d.loopActions(doc)...)
 		isWhole := !doc.isCut() || end < len(doc.text)
@@ -89,13 +95,18 @@ func (d *Documents) loopActions(doc *document) (actions []protocol.CodeAction) {
 		lenses = append(lenses, changes[0])
 	}
 	for _, lens := range lenses {
-		command := lens.Command
-		if !strings.Contains(command.Title, "Ralph") { // among those of other servers
-			command.Title = "Ralph: " + command.Title
-		}
-		actions = append(actions, protocol.CodeAction{Title: command.Title, Kind: new(protocol.CodeActionKindRefactor), Command: command})
+		actions = append(actions, lensAction(lens))
 	}
 	return actions
+}
+
+// lensAction is a lens as a code action.
+func lensAction(lens protocol.CodeLens) protocol.CodeAction {
+	command := lens.Command
+	if !strings.Contains(command.Title, "Ralph") { // among those of other servers
+		command.Title = "Ralph: " + command.Title
+	}
+	return protocol.CodeAction{Title: command.Title, Kind: new(protocol.CodeActionKindRefactor), Command: command}
 }
 
 // stateOffers are changes to a state file that are right, but may be wanted.

@@ -19,6 +19,9 @@ func (d *Documents) Completion(p protocol.CompletionParams) *protocol.Completion
 	if doc == nil {
 		return list
 	}
+	if view, ok := d.planOf(doc); ok {
+		list.Items = append(list.Items, view.complete(doc.offset(p.Position))...)
+	}
 	file, ok := doc.keyFile()
 	if !ok {
 		return list

@@ -126,6 +126,10 @@ func (d *Documents) findingsOf(doc *document) []finding {
 		return d.stateFindings(doc)
 	case configDoc:
 		return d.configFindings(doc)
+	case planDoc:
+		if view, ok := d.planOf(doc); ok {
+			return view.findings()
+		}
 	case promptDoc:
 		if strings.TrimSpace(doc.text) == "" {
 			return []finding{{severity: protocol.DiagnosticSeverityHint, message: loop.ErrEmptyPrompt.Error()}}

@@ -35,6 +35,8 @@ type Env interface {
 	FolderOf(uri string) string
 	// FolderAt returns the one path that stands for all names of a folder.
 	FolderAt(path string) string
+	// PlansIn returns what is known of a folder's plans.
+	PlansIn(folder string) Plans
 	// StateSaved takes what the user has saved as the state file of a folder's loop.
 	StateSaved(folder, text string)
 }
@@ -47,6 +49,7 @@ const (
 	promptDoc
 	stateDoc
 	configDoc
+	planDoc // that may be a plan: its folder says
 )
 
 func kindOf(u uri.URI) docKind {
@@ -63,12 +66,14 @@ func kindOf(u uri.URI) docKind {
 		return configDoc
 	case isPrompt:
 		return promptDoc
+	case path.Ext(name) == ".md", path.Base(name) == "prd.json":
+		return planDoc
 	}
 	return foreignDoc
 }
 
-// IsOurs says whether a file is one whose diagnostics we make.
-func IsOurs(u uri.URI) bool { return kindOf(u) != foreignDoc }
+// IsOurs says whether a file is one whose diagnostics we make in any folder.
+func IsOurs(u uri.URI) bool { return kindOf(u) != foreignDoc && kindOf(u) != planDoc }
 
 // maxLooked is how much of a document is looked at, in bytes: what is to be told
 // stands at its beginning, and each look costs some copies of it.
@@ -184,8 +189,12 @@ func (d *Documents) set(u uri.URI, version int32, text string) {
 
 // DidSave tells the loop of a state file that it is the editor's user who wrote that.
 func (d *Documents) DidSave(p protocol.DidSaveTextDocumentParams) {
-	if doc := d.get(p.TextDocument.URI); doc != nil && doc.kind == stateDoc {
+	switch doc := d.get(p.TextDocument.URI); {
+	case doc == nil:
+	case doc.kind == stateDoc:
 		d.env.StateSaved(d.folderOf(doc), doc.whole)
+	case doc.kind == configDoc: // it may name another plan
+		d.Republish(d.folderOf(doc))
 	}
 }
 
@@ -306,7 +315,7 @@ func (d *Documents) show(doc *document, loopChanged bool) {
 		if loopChanged && d.wasShown(doc.uri, methodRefreshDiagnostic) != summary(d.diagnostics(doc)) {
 			d.refresh[methodRefreshDiagnostic].ask(d.ed.Client().DiagnosticRefresh)
 		}
-	} else if found := d.diagnostics(doc); d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
+	} else if found := d.diagnostics(doc); !(doc.kind == planDoc && len(found) == 0 && d.wasShown(doc.uri, methodPublish) == "") && d.isNews(doc.uri, methodPublish, fmt.Sprint(doc.version, summary(found))) {
 		Publish(d.ed, protocol.PublishDiagnosticsParams{
 			URI: doc.uri, Version: protocol.NewOptional(doc.version), Diagnostics: found,
 		})
@@ -318,10 +327,11 @@ func (d *Documents) show(doc *document, loopChanged bool) {
 
 // forget clears what the editor shows of a document that was closed.
 func (d *Documents) forget(u uri.URI) {
+	wasShown := kindOf(u) != planDoc || d.wasShown(u, methodPublish) != ""
 	d.mu.Lock()
 	maps.DeleteFunc(d.shown, func(k shownKey, _ string) bool { return k.uri == u })
 	d.mu.Unlock()
-	if !d.ed.Client().PullDiagnostics {
+	if !d.ed.Client().PullDiagnostics && wasShown {
 		Publish(d.ed, protocol.PublishDiagnosticsParams{URI: u, Diagnostics: []protocol.Diagnostic{}})
 	}
 }

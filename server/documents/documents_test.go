@@ -90,6 +90,7 @@ type docWorld struct {
 	status  *wire.LoopStatus
 	missing map[string]string
 	review  answers.Review
+	plans   Plans
 }
 
 // withLoop is a folder with a loop of another process, or nobody's.
@@ -109,6 +110,8 @@ func (w *docWorld) set(s wire.LoopStatus) {
 	defer w.mu.Unlock()
 	w.status = &s
 }
+
+func (w *docWorld) PlansIn(string) Plans { return w.plans }
 
 func (w *docWorld) ReviewIn(string) answers.Review { return w.review }
 
@@ -158,9 +161,11 @@ func TestKindOf(t *testing.T) {
 		promptURI: promptDoc, stateURI: stateDoc, configURI: configDoc,
 		"file:///w/a/PROMPT-two.md":              promptDoc,
 		"file:///w/a%20b/PROMPT.md":              promptDoc,
-		"file:///w/prompt.md":                    foreignDoc,
+		"file:///w/prompt.md":                    planDoc,
+		"file:///w/a/prd.json":                   planDoc,
+		"file:///w/package.json":                 foreignDoc,
 		"file:///w/PROMPT.txt":                   foreignDoc,
-		"file:///w/ralph-loop.local.md":          foreignDoc,
+		"file:///w/ralph-loop.local.md":          planDoc,
 		"file:///w/my-ralph.toml":                foreignDoc,
 		"file:///w/main.go":                      foreignDoc,
 		"untitled:PROMPT.md":                     foreignDoc,

@@ -49,6 +49,9 @@ func (d *Documents) Hover(p protocol.HoverParams) *protocol.Hover {
 	if doc == nil {
 		return nil
 	}
+	if view, ok := d.planOf(doc); ok {
+		return view.hover(doc.offset(p.Position))
+	}
 	file, ok := doc.keyFile()
 	if !ok {
 		return nil

@@ -25,10 +25,11 @@ func (d *Documents) CodeLens(p protocol.CodeLensParams) ([]protocol.CodeLens, er
 	return lenses, nil
 }
 
-// lenses are what can be done with a prompt's loop, on its first line; never nil.
+// lenses are what can be done with a prompt's or a plan's loop, on its first line, and with the tasks of a plan; never nil.
 func (d *Documents) lenses(doc *document) []protocol.CodeLens {
 	lenses := []protocol.CodeLens{}
-	if doc.kind != promptDoc && doc.kind != stateDoc {
+	view, isPlan := d.planOf(doc)
+	if doc.kind != promptDoc && doc.kind != stateDoc && !isPlan {
 		return lenses
 	}
 	add := func(title, id string, argument any) {
@@ -41,17 +42,23 @@ func (d *Documents) lenses(doc *document) []protocol.CodeLens {
 		add(wire.JoinFacts(text, control.Title), control.Command, control.Arguments[0])
 		text = "" // once is enough
 	}
+	canStart := status.State == "" || slices.Contains(status.Can, wire.CanStart)
 	switch {
 	case status.Live && len(lenses) == 0: // it is about to end
 		add(text, wire.CommandOpen, wire.LoopParams{LoopID: status.LoopID, Folder: status.Folder})
-	case status.State == "" || slices.Contains(status.Can, wire.CanStart):
-		if _, _, err := start.PromptIn(docKey(doc.uri), doc.text); err != nil {
+	case canStart:
+		begin := wire.StartParams{Folder: wire.FileURI(folder), PromptURI: string(doc.uri)}
+		if isPlan {
+			begin = view.begin("")
+		} else if _, _, err := start.PromptIn(docKey(doc.uri), doc.text); err != nil {
 			return lenses // its diagnostics say what is wrong with it
 		}
-		start := wire.StartParams{Folder: wire.FileURI(folder), PromptURI: string(doc.uri)}
-		add("Run Ralph loop", wire.CommandStart, start)
-		start.DryRun = true
-		add("Dry run", wire.CommandStart, start)
+		add("Run Ralph loop", wire.CommandStart, begin)
+		begin.DryRun = true
+		add("Dry run", wire.CommandStart, begin)
+	}
+	if isPlan {
+		lenses = append(lenses, view.lenses(canStart)...)
 	}
 	return lenses
 }

@@ -52,6 +52,9 @@ func (e *Session) Changed(folder string) {
 type OpenDocuments interface {
 	Republish(folder string)                     // its loop changed
 	OpenText(path string) (text string, ok bool) // as the editor has it, saved or not
+
+	// Mark changes the box of a task in the editor's text of a plan.
+	Mark(ctx context.Context, p wire.MarkParams) (any, error)
 }
 
 // Files says where the settings of a loop in a folder are.

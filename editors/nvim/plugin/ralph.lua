@@ -87,6 +87,17 @@ vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
   end,
 })
 
+-- Such a file may be a plan, if a loop was here: none starts the sidecar.
+vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufNewFile' }, {
+  group = group,
+  pattern = { '*.md', 'prd.json' },
+  callback = function(event)
+    if package.loaded['ralph.client'] then
+      require('ralph.client').attach(event.buf)
+    end
+  end,
+})
+
 -- A loop that was left behind is offered at once.
 local function look_for_loop()
   if vim.uv.fs_stat(vim.fs.joinpath(vim.fn.getcwd(), '.pi', 'ralph-loop.local.md')) then

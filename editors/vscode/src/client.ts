@@ -16,6 +16,7 @@ export function newClient(binary: Binary, env: Record<string, string>, log: vsco
   const options: LanguageClientOptions = {
     documentSelector: [
       { ...files, pattern: '**/PROMPT*.md' }, { ...files, pattern: '**/.pi/ralph-loop.local.md' }, { ...files, pattern: '**/ralph.toml' },
+      { ...files, pattern: '**/*.md' }, { ...files, pattern: '**/prd.json' }, // which of them are plans, the sidecar knows
     ],
     outputChannel: log,
     revealOutputChannelOn: RevealOutputChannelOn.Never,

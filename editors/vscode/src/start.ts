@@ -108,7 +108,7 @@ export class Starter {
   private answersOf(folder: vscode.Uri): Answers {
     const chosen = this.drafts.answers(folder);
     if (Object.keys(chosen).length > 0) return chosen;
-    const { folder: _, prompt, promptUri, text, ...last } = this.memory.get<StartParams>(lastOf(folder)) ?? {};
+    const { folder: _, prompt, promptUri, text, plan, task, ...last } = this.memory.get<StartParams>(lastOf(folder)) ?? {};
     return last;
   }
 

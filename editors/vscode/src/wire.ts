@@ -38,6 +38,7 @@ export const command = {
   sandbox: 'ralph.sandbox',
   tool: 'ralph.tool',
   plan: 'ralph.plan',
+  mark: 'ralph.plan.mark',
   help: 'ralph.help',
   doctor: 'ralph.doctor',
   agents: 'ralph.agents.list',

@@ -22,6 +22,9 @@ func Task(p plan.Plan, it plan.Item, checks, isOne bool) string {
 		fmt.Fprintf(&b, "%s:\n", it.Heading)
 	}
 	b.WriteString(strings.ReplaceAll(strings.TrimSpace(it.Text+"\n"+it.More), "</task", `<\/task`) + "\n</task>\n")
+	for _, before := range p.Waits(it) {
+		fmt.Fprintf(&b, "The plan has it behind the task %q, which isn't done: your user wants it now. ", before.Text)
+	}
 	if checks {
 		fmt.Fprintf(&b, "It is done when this command passes, which is run in the folder when you have ended: `%s`. ", it.Verify)
 	}

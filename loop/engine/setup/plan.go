@@ -24,15 +24,27 @@ func PlanPrompt(name string) string {
 
 // PlanGoal says what of a loop's plan has to be done, and what its checks run; "" without a plan.
 func (c Config) PlanGoal() string {
-	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	p, err := c.ReadPlan()
 	if c.Said.Plan == "" || err != nil {
 		return ""
 	}
 	goal := fmt.Sprintf("the %s of %s are done", tell.Counted(len(p.Tasks()), "task"), p.Name)
+	if one := p.Chosen(); len(one) == 1 {
+		goal = fmt.Sprintf("the task %q of %s is done", one[0].Text, p.Name)
+	}
 	if commands := p.Commands(); len(commands) > 0 {
 		goal += " (checks: " + strings.Join(commands, "; ") + ")"
 	}
 	return goal
+}
+
+// ReadPlan reads the loop's plan, as far as the loop is to do it.
+func (c Config) ReadPlan() (plan.Plan, error) {
+	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	if err != nil {
+		return p, err
+	}
+	return p.Only(c.Said.Task)
 }
 
 // ReadPlan reads the plan of a loop in a folder. Links don't lead out of it.
@@ -116,20 +128,27 @@ func WritePlan(folder string, was, want plan.Plan) error {
 // checkPlan says what keeps a loop with a plan from beginning, and takes down its commands: who starts the loop has
 // accepted them.
 func (c *Config) checkPlan() error {
-	if c.Said.Plan == "" {
+	if c.Said.Plan == "" && c.Said.Task != "" {
+		return errors.New("a task is one of a plan; name that with --plan FILE")
+	} else if c.Said.Plan == "" {
 		return nil
 	}
-	p, err := ReadPlan(c.Folder, c.Said.Plan)
+	p, err := c.ReadPlan()
 	if err != nil {
 		return err
 	}
 	if _, ok := p.Next(); !ok {
 		return fmt.Errorf("nothing can be done of the plan: %w", p.Why())
 	}
-	if err := c.checkPlanAgents(p); err != nil {
-		return err
+	for _, it := range p.Agents() {
+		if c.HandsOver() || len(c.Steps) > 0 {
+			return fmt.Errorf("%s:%d: (agent: %s): hats that hand over, and agents in steps, take turns by themselves", p.Name, it.Line, it.Agent)
+		}
 	}
 	c.planned = p.Commands()
+	if one := p.Chosen(); len(one) == 1 {
+		c.Said.Task = p.NameOf(one[0]) // while the loop runs, its number may become another one's
+	}
 	return nil
 }
 
@@ -150,20 +169,6 @@ func (c *Config) checkWorkers() error {
 	}
 	if err := changes.CanCheckOut(context.Background(), c.Folder, c.Changes); err != nil {
 		return refuse("each works in a checkout, and "+err.Error(), "start in one (git init makes it)")
-	}
-	return nil
-}
-
-// checkPlanAgents says which task names an agent that the loop doesn't have.
-func (c *Config) checkPlanAgents(p plan.Plan) error {
-	for _, it := range p.Agents() {
-		if _, ok := c.Role(it.Agent); !ok || c.HandsOver() || len(c.Steps) > 0 {
-			why := "there is no hat and no agent of that name"
-			if ok {
-				why = "hats that hand over, and agents in steps, take turns by themselves"
-			}
-			return fmt.Errorf("%s:%d: (agent: %s): %s", p.Name, it.Line, it.Agent, why)
-		}
 	}
 	return nil
 }

@@ -290,6 +290,16 @@ function M.is_document(path)
   return name == 'ralph.toml'
     or name:match('^PROMPT.*%.md$') ~= nil
     or vim.endswith(path, '/' .. wire.state_file)
+    or M.may_be_plan(path)
+end
+
+--- Whether a file may be a plan. The sidecar knows which of them is one.
+---@param path string
+---@return boolean
+function M.may_be_plan(path)
+  local name = vim.fs.basename(path)
+  return (vim.endswith(name, '.md') or name == 'prd.json')
+    and vim.startswith(path, config.folder() .. '/')
 end
 
 --- Attaches the open prompt, state and configuration files.

@@ -35,6 +35,7 @@ M.commands = {
   keep = 'ralph.loop.keep',
   land = 'ralph.loop.land',
   plan = 'ralph.plan',
+  mark = 'ralph.plan.mark',
   doctor = 'ralph.doctor',
 }
 
