@@ -244,6 +244,9 @@ export interface StartParams extends Choices {
   text?: string;
   /** Limits and promise as a person types them; the server reads them. */
   limitsText?: string;
+  /** A file of tasks in the folder, and the one of them that the loop does. */
+  plan?: string;
+  task?: string;
   verify?: string;
   /** Who says what the agent may do: its own settings, or the user, each time. */
   permissions?: 'agent' | 'ask';
