@@ -11,7 +11,7 @@ import (
 // Mismatch is what is wrong with how hats wake each other.
 type Mismatch struct {
 	Hat     string // that it is about; "" for all of them
-	Key     string // of the hat, "triggers" or "publishes"
+	Key     string // of the hat, "triggers", "publishes" or "aggregate"
 	Message string // completes the name of hat and key, or stands for itself
 	Fatal   bool   // such a loop can't work
 }
@@ -36,6 +36,9 @@ func (r Ring) Check() (problems []Mismatch) {
 	for _, h := range r {
 		if CheckTopic(h.Name) != "" { // it stands in topics, which the state file has as texts
 			return []Mismatch{{Message: fmt.Sprintf("the name %q can't stand in a topic; name the hat with letters, digits, dashes and underscores", h.Name), Fatal: true}}
+		}
+		if h.Concurrency > 1 && h.Aggregate {
+			return []Mismatch{{Hat: h.Name, Key: "aggregate", Message: "and concurrency exclude each other: a hat takes its topics together, or one each; leave out one of them", Fatal: true}}
 		}
 		switch {
 		case len(h.Triggers) > 0 && !reached[h.Name]:
@@ -122,6 +125,17 @@ func (r Ring) edges() (edges []edge) {
 	return edges
 }
 
+// Together says how the hat takes several topics that are pending; "" for one after the other.
+func (h Hat) Together() string {
+	switch {
+	case h.Aggregate:
+		return "gets all at once, when nothing else is pending"
+	case h.Concurrency > 1:
+		return fmt.Sprintf("up to %d side by side", h.Concurrency)
+	}
+	return ""
+}
+
 // about are a hat's facts in a few words.
 func (r Ring) about(h Hat) string {
 	var facts []string
@@ -130,6 +144,9 @@ func (r Ring) about(h Hat) string {
 	}
 	if h.MaxRuns > 0 {
 		facts = append(facts, "at most "+tell.Counted(h.MaxRuns, "run"))
+	}
+	if how := h.Together(); how != "" {
+		facts = append(facts, how)
 	}
 	if h.Timeout > 0 {
 		facts = append(facts, "at most "+tell.Duration(h.Timeout)+" each")

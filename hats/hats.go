@@ -16,6 +16,8 @@ type Hat struct {
 	DefaultPublishes string        // what a run that ended well and published nothing counts as having published
 	Instructions     string        // what the agent is told of its role
 	MaxRuns          int           // 0: no limit
+	Concurrency      int           // how many topics of one name are worked on side by side; up to 1: one after the other
+	Aggregate        bool          // it is woken last, with all topics that are for it in one turn
 	ReadOnly         bool          // what its runs change is undone
 	Timeout          time.Duration // of one run; 0: no limit
 	MayFinish        *bool         // whether its promise ends the loop; nil: see Ring.MayFinish
@@ -105,6 +107,18 @@ func (r Ring) listener(t Topic) (Hat, bool) {
 		return Hat{}, false
 	}
 	return r[i], true
+}
+
+// isFor says whether a topic wakes a hat.
+func (r Ring) isFor(h Hat, t Topic) bool {
+	woken, ok := r.listener(t)
+	return ok && woken.Name == h.Name
+}
+
+// IsSideBySide says whether topics of a name are worked on side by side, when several are pending.
+func (r Ring) IsSideBySide(topic string) bool {
+	h, _ := r.listener(Topic{Name: topic})
+	return h.Concurrency > 1
 }
 
 // Woken is the hat that a topic wakes; "" is none.

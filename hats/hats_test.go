@@ -127,7 +127,7 @@ func TestTurns(t *testing.T) {
 						topics = append(topics, topicOf(text))
 					}
 				}
-				_, warnings := tt.ring.Done(&q, turn, topics)
+				_, warnings := tt.ring.Done(&q, turn.Hat, Ended{turn.Topics, topics})
 				told = append(told, warnings...)
 				if got := strings.Join(told, "|"); got != s.told {
 					t.Errorf("step %d: told %q, want %q", i+1, got, s.told)
@@ -156,7 +156,7 @@ func TestHatsThatStandInForEachOther(t *testing.T) {
 	if !ok || turn.Hat.Name != "c" {
 		t.Fatalf("got %+v", turn)
 	}
-	ring.Done(&q, turn, []Topic{})
+	ring.Done(&q, turn.Hat, Ended{turn.Topics, []Topic{}})
 	q.Pending = []Topic{{Name: Start}}
 	if turn, told, ok := ring.Next(&q); ok || len(told) > len(ring)+1 {
 		t.Errorf("got %+v, %q", turn, told)
@@ -167,7 +167,7 @@ func TestHatsThatStandInForEachOther(t *testing.T) {
 func TestATopicStaysUntilItIsDone(t *testing.T) {
 	q, ring := NewQueue(), work()
 	for range 3 {
-		if turn, _, ok := ring.Next(&q); !ok || turn.Hat.Name != "planner" || turn.Run != 1 {
+		if turn, _, ok := ring.Next(&q); !ok || turn.Hat.Name != "planner" {
 			t.Fatalf("got %+v", turn)
 		}
 	}
@@ -178,7 +178,7 @@ func TestTheUsersTopicsCount(t *testing.T) {
 	q, ring := NewQueue(), work()
 	turn, _, _ := ring.Next(&q)
 	q.Pending = []Topic{{Name: "review.rejected", Payload: "mine"}} // and loop.start is taken out
-	ring.Done(&q, turn, []Topic{{Name: "plan.ready"}})
+	ring.Done(&q, turn.Hat, Ended{turn.Topics, []Topic{{Name: "plan.ready"}}})
 	var names []string
 	for _, topic := range q.Pending {
 		names = append(names, topic.Name)
@@ -196,7 +196,7 @@ func TestTopicsAreBounded(t *testing.T) {
 		many = append(many, Topic{Name: "plan.ready", Payload: fmt.Sprint(i)})
 	}
 	many[24].Payload = strings.Repeat("ä", MaxPayload)
-	_, told := ring.Done(&q, turn, many)
+	_, told := ring.Done(&q, turn.Hat, Ended{turn.Topics, many})
 	if len(q.Pending) != maxPublished || q.Pending[0].Payload != "5" || len(told) != 2 || !strings.HasSuffix(told[1], "plan.ready with 32,768 bytes; the first 16,384 bytes count") {
 		t.Errorf("%d pending, the first is %v; told %q", len(q.Pending), q.Pending[0], told)
 	}
@@ -208,7 +208,7 @@ func TestTopicsAreBounded(t *testing.T) {
 		q.Pending = append(q.Pending, Topic{Name: "plan.ready", Payload: strings.Repeat("x", MaxPayload-4) + fmt.Sprintf("%04d", i)})
 	}
 	turn, _, _ = ring.Next(&q)
-	_, told = ring.Done(&q, turn, nil) // of which one is done
+	_, told = ring.Done(&q, turn.Hat, Ended{turn.Topics, nil}) // of which one is done
 	if want := "too many topics are pending (261); the newest 5 are dropped"; len(q.Pending) != maxBytes/MaxPayload || !slices.Contains(told, want) {
 		t.Errorf("%d pending, told %q", len(q.Pending), told)
 	}
@@ -364,6 +364,112 @@ func BenchmarkTurn(b *testing.B) {
 		if !ok {
 			b.Fatal("nobody's turn")
 		}
-		ring.Done(&q, turn, []Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)}})
+		ring.Done(&q, turn.Hat, Ended{turn.Topics, []Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint(i)}}})
+	}
+}
+
+// fan is a hat that shares out files, one that looks at several side by side, and one that sums up.
+func fan() Ring {
+	return Ring{
+		{Name: "lead", Triggers: []string{"loop.start"}, Publishes: []string{"file", "aside"}},
+		{Name: "reader", Triggers: []string{"file"}, Publishes: []string{"read.*"}, Concurrency: 3},
+		{Name: "sum", Triggers: []string{"read.*"}, Publishes: []string{"summed"}, Aggregate: true},
+		{Name: "other", Triggers: []string{"aside"}, Publishes: []string{"aside.done"}},
+	}
+}
+
+// called names a turn's hat and the payloads that it is for.
+func called(t Turn) string {
+	text := t.Hat.Name
+	for _, topic := range t.Topics {
+		text += " " + topic.Payload
+	}
+	return text
+}
+
+func TestSeveralTopicsOfAKindInOneTurn(t *testing.T) {
+	topics := func(texts ...string) (all []Topic) {
+		for _, text := range texts {
+			all = append(all, topicOf(text))
+		}
+		return all
+	}
+	for name, tt := range map[string]struct {
+		change  func(Ring)
+		pending []Topic
+		turns   []string // each run publishes read.ok with its payload, one with "-" before it fails, and "nothing" nothing
+	}{
+		"three, then the rest, then all of them": {nil, topics("file: a", "file: b", "file: c", "file: d"), []string{"reader a b c", "reader d", "sum a b c d"}},
+		"one of another kind between":            {nil, topics("file: a", "aside: x", "file: b"), []string{"reader a b", "other x", "sum a b"}},
+		"for another hat":                        {nil, topics("file: a", "file for other: b"), []string{"reader a", "other b", "sum a"}},
+		"what is gathered waits":                 {nil, topics("read.ok: early", "file: a"), []string{"reader a", "sum early a"}},
+		"one that fails is worked on again":      {nil, topics("file: a", "file: -b", "file: c", "file: d"), []string{"reader a -b c", "reader -b d", "reader -b"}},
+		"all say the same":                       {nil, topics("file: a", "file: same", "file: same", "file: same", "file: same"), []string{"reader a same same", "reader same same", "sum a same same same same"}},
+		"no more runs than it may have": {func(r Ring) { r[1].MaxRuns = 2 }, topics("file: a", "file: b", "file: c"),
+			[]string{"reader a b", "sum a b"}},
+		"nothing comes of them": {nil, topics("file: nothing", "file: nothing"), []string{"reader nothing nothing", "reader nothing"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ring, q := fan(), Queue{Pending: tt.pending}
+			if tt.change != nil {
+				tt.change(ring)
+			}
+			for i, want := range tt.turns {
+				turn, _, ok := ring.Next(&q)
+				if got := called(turn); !ok || got != want {
+					t.Fatalf("turn %d is %q, want %q; pending are %v", i+1, got, want, q.Pending)
+				}
+				var ended []Ended
+				for _, topic := range turn.Topics {
+					switch {
+					case strings.HasPrefix(topic.Payload, "-"):
+					case topic.Payload == "nothing":
+						ended = append(ended, Ended{For: []Topic{topic}})
+					default:
+						ended = append(ended, Ended{[]Topic{topic}, []Topic{{Name: "read.ok", Payload: topic.Payload}}})
+					}
+				}
+				if !turn.IsWave() && len(turn.Topics) > 1 {
+					ended = []Ended{{turn.Topics, nil}}
+				}
+				ring.Done(&q, turn.Hat, ended...)
+			}
+		})
+	}
+}
+
+// A hat that gathers and publishes nothing goes on with all that it was given.
+func TestWhoGathersGoesOnWithAll(t *testing.T) {
+	ring, q := fan(), Queue{Pending: []Topic{{Name: "read.ok", Payload: "a"}, {Name: "read.bad", Payload: "b"}}}
+	for range 2 {
+		turn, _, _ := ring.Next(&q)
+		if got := called(turn); got != "sum a b" || turn.IsWave() || turn.Head() != "read.ok and 1 more" {
+			t.Errorf("the turn is %q: %s", got, turn.Head())
+		}
+		ring.Done(&q, turn.Hat, Ended{For: turn.Topics})
+	}
+	if q.Runs["sum"] != 2 {
+		t.Errorf("it has run %d times", q.Runs["sum"])
+	}
+	turn, _, _ := ring.Next(&q)
+	ring.Done(&q, turn.Hat, Ended{turn.Topics, []Topic{{Name: "summed"}}})
+	if len(q.Pending) != 1 || q.Pending[0].Name != "summed" {
+		t.Errorf("pending are %v", q.Pending)
+	}
+}
+
+func TestWhoTakesTopicsTogetherIsDrawn(t *testing.T) {
+	ring := fan()
+	for _, want := range []string{"reader  up to 3 side by side, may finish\n", "sum  gets all at once, when nothing else is pending, may finish\n"} {
+		if drawn := ring.Text(); !strings.Contains(drawn, want) {
+			t.Errorf("no %q in\n%s", want, drawn)
+		}
+	}
+	ring[2].Concurrency = 2
+	if p := ring.Check(); len(p) == 0 || !p[len(p)-1].Fatal || !strings.HasPrefix(p[len(p)-1].String(), "hats.sum.aggregate and concurrency exclude each other") {
+		t.Errorf("told %v", p)
+	}
+	if ring := fan(); !ring.IsSideBySide("file") || ring.IsSideBySide("read.ok") || ring.IsSideBySide("nobody") {
+		t.Error("file is what is worked on side by side")
 	}
 }

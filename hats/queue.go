@@ -25,10 +25,27 @@ type Seen struct {
 
 // Turn is whose turn it is, and why.
 type Turn struct {
-	Hat   Hat
-	Topic Topic
-	Run   int // of this hat; 1 is the first
+	Hat    Hat
+	Topics []Topic // none where hats don't hand over
 }
+
+// IsWave says whether several runs work side by side, a topic each.
+func (t Turn) IsWave() bool { return len(t.Topics) > 1 && !t.Hat.Aggregate }
+
+// Head is the topics without their payloads: "plan.ready from planner and 2 more".
+func (t Turn) Head() string {
+	if len(t.Topics) == 0 {
+		return ""
+	}
+	head := t.Topics[0].Head()
+	if more := len(t.Topics) - 1; more > 0 {
+		head += fmt.Sprintf(" and %d more", more)
+	}
+	return head
+}
+
+// Ended is a run that ended well: the topics that it was for, and those that its agent published.
+type Ended struct{ For, Published []Topic }
 
 // Checked is a queue that somebody else may have written, for one who changes it: without the topics that
 // can't be any, each with why.
@@ -48,16 +65,17 @@ func (q Queue) Checked() (checked Queue, problems []string) {
 // NewQueue is that of a loop which begins.
 func NewQueue() Queue { return Queue{Pending: []Topic{{Name: Start}}} }
 
-// Next says which hat's turn it is. The topic that woke it stays the first of the
-// pending ones until Done: who was killed goes on with it. warnings say what became of
-// topics that nobody takes. ok is false when no hat is left that may run.
+// Next says which hat's turn it is. The topics that woke it stay pending until Done: who was killed goes
+// on with them. warnings say what became of topics that nobody takes. ok is false when no hat is left that
+// may run.
 func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	if len(q.Pending) == 0 {
 		q.Pending = []Topic{{Name: Start}}
 	}
 	left := len(q.Pending) * len(r) // hats that have had their runs may stand in for each other
 	for len(q.Pending) > 0 {
-		t := q.Pending[0]
+		i := max(slices.IndexFunc(q.Pending, func(t Topic) bool { return !r.isGathered(t) }), 0)
+		t := q.Pending[i]
 		h, found := r.listener(t)
 		if !found {
 			if h, found = r.listener(Topic{Name: Start}); found && t.Name != Start {
@@ -69,9 +87,9 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 		}
 		runs := q.Runs[h.Name]
 		if h.MaxRuns == 0 || runs < h.MaxRuns {
-			return Turn{h, t, runs + 1}, warnings, true
+			return Turn{h, append([]Topic{t}, r.besides(t, h, runs, q.Pending[i+1:])...)}, warnings, true
 		}
-		q.Pending = q.Pending[1:]
+		q.Pending = slices.Delete(q.Pending, i, i+1)
 		instead := Topic{Name: h.Name + exhausted, From: h.Name, Payload: t.Payload}
 		warnings = append(warnings, fmt.Sprintf("%s has had its %s, so %s doesn't wake it", h.Name, tell.Counted(h.MaxRuns, "run"), t.Name))
 		if other, ok := r.listener(instead); ok && other.Name != h.Name && left > 0 {
@@ -82,14 +100,56 @@ func (r Ring) Next(q *Queue) (turn Turn, warnings []string, ok bool) {
 	return turn, warnings, false
 }
 
-// Done takes note of a run that ended well, and of what its agent published. It returns
-// what of that is handed over, and why the rest isn't.
-func (r Ring) Done(q *Queue, turn Turn, published []Topic) (handed []Topic, warnings []string) {
-	h := turn.Hat
+// isGathered says whether a topic waits until nothing else is pending.
+func (r Ring) isGathered(t Topic) bool {
+	h, _ := r.listener(t)
+	return h.Aggregate
+}
+
+// besides are those of the later topics that a hat, which has had some runs, takes in one turn with a topic.
+func (r Ring) besides(first Topic, h Hat, runs int, later []Topic) (topics []Topic) {
+	most := h.Concurrency - 1
+	if h.Aggregate {
+		most = len(later)
+	} else if h.MaxRuns > 0 {
+		most = min(most, h.MaxRuns-runs-1)
+	}
+	for _, t := range later {
+		if len(topics) < most && r.isFor(h, t) && (h.Aggregate || t.Name == first.Name) {
+			topics = append(topics, t)
+		}
+	}
+	return topics
+}
+
+// Done takes note of a turn of a hat, by its runs that ended well. It returns what of their topics is
+// handed over, and why the rest isn't. The topics of other runs stay pending.
+func (r Ring) Done(q *Queue, h Hat, runs ...Ended) (handed []Topic, warnings []string) {
 	if q.Runs == nil {
 		q.Runs = map[string]int{}
 	}
-	q.Runs[h.Name]++
+	for _, run := range runs {
+		q.Runs[h.Name]++
+		mine, told := r.accept(q, h, run.Published, handed)
+		handed, warnings = append(handed, mine...), append(warnings, told...)
+		rest := slices.Clone(q.Pending) // the user may have taken topics out, or put others before them
+		for _, t := range run.For {
+			if i := slices.Index(rest, t); i >= 0 {
+				rest = slices.Delete(rest, i, i+1)
+			}
+		}
+		if len(mine)+len(rest) > 0 { // else it isn't done, and goes on
+			q.Pending = append(rest, mine...)
+		}
+	}
+	if dropped := q.cut(); dropped > 0 {
+		warnings = append(warnings, fmt.Sprintf("too many topics are pending (%d); the newest %d are dropped", len(q.Pending)+dropped, dropped))
+	}
+	return handed, warnings
+}
+
+// accept says which topics of a run are handed over. before are those of runs beside it.
+func (r Ring) accept(q *Queue, h Hat, published, before []Topic) (handed []Topic, warnings []string) {
 	if len(published) == 0 && h.DefaultPublishes != "" {
 		published = []Topic{{Name: h.DefaultPublishes}}
 	}
@@ -100,26 +160,16 @@ func (r Ring) Done(q *Queue, turn Turn, published []Topic) (handed []Topic, warn
 	for _, t := range published {
 		size := len(t.Payload)
 		t.From, t.Payload = h.Name, bounded(t.Payload)
-		if why := r.refuse(q, h, t); why != "" {
-			warnings = append(warnings, why)
-			continue
+		if !slices.Contains(before, t) { // who says the same beside another doesn't turn in circles
+			if why := r.refuse(q, h, t); why != "" {
+				warnings = append(warnings, why)
+				continue
+			}
 		}
 		if size > MaxPayload {
 			warnings = append(warnings, fmt.Sprintf("%s published %s with %s; the first %s count", h.Name, t.Name, tell.Amount(size, "byte"), tell.Amount(MaxPayload, "byte")))
 		}
 		handed = append(handed, t)
-	}
-	isTaken := func(t Topic) bool { return t == turn.Topic }
-	i := slices.IndexFunc(q.Pending, isTaken) // the user may have taken it out, or put others before it
-	switch {
-	case len(handed) == 0 && len(q.Pending) == 1 && i == 0: // it isn't done, and goes on
-		return nil, warnings
-	case i >= 0:
-		q.Pending = slices.Delete(q.Pending, i, i+1)
-	}
-	q.Pending = append(q.Pending, handed...)
-	if dropped := q.cut(); dropped > 0 {
-		warnings = append(warnings, fmt.Sprintf("too many topics are pending (%d); the newest %d are dropped", len(q.Pending)+dropped, dropped))
 	}
 	return handed, warnings
 }

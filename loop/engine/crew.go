@@ -24,6 +24,17 @@ func (l *runs) runSteps(run setup.Run) (judge.Report, error) {
 	return l.runCrew(c)
 }
 
+// runWave runs the agents of a hat that works on several topics, one each.
+func (l *runs) runWave(cfg setup.Config, run setup.Run) (judge.Report, error) {
+	c := l.crewOf(run)
+	c.Config, c.Apart = cfg.WaveOf(run.Turn), run.EachTopic()
+	l.snapshotBefore()
+	if err := l.snapshots.MayOnlyRead(run.Turn.Hat); err != nil {
+		return judge.Report{}, err
+	}
+	return l.runCrew(c)
+}
+
 // crewOf is the crew of an iteration.
 func (l *runs) crewOf(run setup.Run) *crew.Crew {
 	c := &crew.Crew{Host: l.crewHost(run), Config: &l.cfg, Run: run, Snapshots: &l.snapshots, Scope: l.scope, Activity: &l.activity}

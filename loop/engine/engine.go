@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
@@ -272,6 +271,10 @@ func (l *Loop) runOnce(run setup.Run) judge.Report {
 	switch {
 	case len(run.Batch) > 0:
 		do = l.runBatch
+	case run.Turn.IsWave():
+		do = func(run setup.Run) (judge.Report, error) {
+			return l.runWave(l.relieved(l.cfg.Worn(run.Turn.Hat.Name)), run)
+		}
 	case len(l.cfg.Steps) > 0:
 		do = l.runSteps
 	}
@@ -324,8 +327,7 @@ func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
 	completion := cfg.Completion(l.Status().Promise, prompt, run)
 	r := judge.Assess(exit, cause, completion, time.Now())
 	r.Promise = completion.Promise
-	said, misses := completion.Topics(exit.Result)
-	r.Topics, r.TopicMisses = hats.TakeSpool(spool, judge.TopicsOf(said)), misses
+	r.TakeTopics(run.Turn.Topics, completion, spool)
 	return r, nil
 }
 
@@ -341,7 +343,7 @@ func (l *Loop) openIteration(run setup.Run) {
 	})
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
-		Hat: run.Turn.Hat.Name, Topic: run.Turn.Topic.Head(), Task: run.TaskText})
+		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
 	l.tellGoal()
 	l.give(run)
 }

@@ -59,13 +59,14 @@ func (l *turns) nobodysTurn() string {
 // said last.
 func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 	ring := l.cfg.Ring()
-	if ring == nil || r.Outcome != loop.OutcomeOK || len(r.Topics) == 0 {
+	published := slices.DeleteFunc(slices.Clone(r.Ended), func(run hats.Ended) bool { return len(run.Published) == 0 })
+	if ring == nil {
 		return 0
 	}
 	var s loopstate.State
 	l.look(func(p *progress.State) { s = p.Known })
 	q, _ := l.queueOf(s)
-	handed, _ := ring.Done(&q, turn, r.Topics)
+	handed, _ := ring.Done(&q, turn.Hat, published...)
 	return len(handed)
 }
 
@@ -73,8 +74,7 @@ func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 // counting. In the same step it takes down what of its work is to be verified.
 func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	ring := l.cfg.Ring()
-	isWell := r.Outcome == loop.OutcomeOK
-	if ring == nil || !isWell && !r.Verdict.Matched { // one that was ended at a limit may promise
+	if ring == nil || len(r.Ended) == 0 && !r.Verdict.Matched { // one that was ended at a limit may promise
 		return
 	}
 	var warnings []string
@@ -90,9 +90,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	l.fileMu.Lock()
 	err := l.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
-		if handed, warnings = nil, nil; isWell {
-			handed, warnings = ring.Done(&q, turn, r.Topics)
-		}
+		handed, warnings = ring.Done(&q, turn.Hat, r.Ended...)
 		if r.Verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
 			revoke(l.notYet(ring, turn, q))
 		}

@@ -40,7 +40,7 @@ func BenchmarkTurn(b *testing.B) {
 		}
 		if _, err := file.Update(func(s *loopstate.State) error {
 			q, _ := l.queueOf(*s)
-			c.Ring().Done(&q, turn, []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}})
+			c.Ring().Done(&q, turn.Hat, hats.Ended{For: turn.Topics, Published: []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}}})
 			s.Queue = q
 			return nil
 		}); err != nil {

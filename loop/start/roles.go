@@ -99,6 +99,9 @@ func (r Resolver) hats(ctx context.Context, base chosen, own []string) (roles []
 		}
 	}
 	for _, h := range ring {
+		if r.Settings.Source("iteration.parallel_at_once") != config.FromDefault {
+			h.Concurrency = min(h.Concurrency, r.Settings.AtOnce)
+		}
 		on, named := base, r.Settings.Hats[h.Name]
 		if h.Name != base.hat && (named.Backend != "" || named.Command != "") {
 			if on, err = r.wear(ctx, h.Name, ""); err != nil {

@@ -96,3 +96,12 @@ func TestALoopGoesOnWithItsHats(t *testing.T) {
 		t.Errorf("%s on %s, %v", got, cfg.Backend.Name, err)
 	}
 }
+
+func TestHowManyTopicsAHatTakesAtOnce(t *testing.T) {
+	hat := "[hats.a]\ntriggers = [\"loop.start\"]\nconcurrency = 5\n"
+	for file, want := range map[string]int{hat: 5, hat + "[iteration]\nparallel_at_once = 2\n": 2, hat + "[iteration]\nparallel_at_once = 8\n": 5} {
+		if cfg, _ := resolve(t, Resolver{Settings: settingsOf(t, file)}); cfg.Roles[0].Concurrency != want {
+			t.Errorf("%d, want %d with\n%s", cfg.Roles[0].Concurrency, want, file)
+		}
+	}
+}

@@ -181,7 +181,7 @@ func (p preview) addRoles(add func(label, text string)) {
 	if cfg.HandsOver() {
 		var names []string
 		for _, r := range cfg.Roles {
-			names = append(names, wire.OneLine(r.Name+" ("+filepath.Base(r.Backend.Name)+")"))
+			names = append(names, wire.OneLine(r.Name+" ("+wire.JoinFacts(filepath.Base(r.Backend.Name), r.Together())+")"))
 		}
 		add("Hats", strings.Join(names, ", "))
 		roles = cfg.Roles

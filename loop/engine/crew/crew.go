@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
 
-// Crew are the agents of an iteration that has steps. To whoever waits for the run, or
+// Crew are the agents of an iteration that has several. To whoever waits for the run, or
 // ends it, they are one agent.
 type Crew struct {
 	Host
@@ -29,7 +29,7 @@ type Crew struct {
 	Snapshots *snapshots.Taker
 	Scope     *backends.Scope
 	Activity  *Activity   // of all of them
-	Apart     []setup.Run // of agents of the only step that work apart: each in a folder of its own, and none ends another
+	Apart     []setup.Run // of agents of the only step that work apart: each has its own work, and none ends another
 
 	done  chan struct{}
 	exit  backends.Exit // of all of it; set before done is closed
@@ -83,13 +83,15 @@ func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, 
 		r.Problem = fmt.Sprintf("%s: %s", c.silent.slot, r.Problem)
 	}
 	switch {
-	case !c.whole || c.Apart != nil:
+	case !c.whole || c.Apart != nil && !c.Run.Turn.IsWave():
 		r.Verdict = promises.Verdict{}
 	case len(c.last) > 1:
 		r.Verdict = c.agreed(r.Outcome)
-	default:
-		said, misses := completion.Topics(exit.Result)
-		r.Topics, r.TopicMisses = judge.TopicsOf(said), misses
+	}
+	for _, m := range c.last {
+		if r.TopicMisses = append(r.TopicMisses, m.TopicMisses...); m.isWell() {
+			r.Ended = append(r.Ended, m.Ended...)
+		}
 	}
 	if f := c.failed; cause == "" && f != nil && f.Nobody { // whoever worked before it
 		r.Nobody, r.NeverBegan = true, true
@@ -132,7 +134,7 @@ func (c *Crew) work() {
 		}
 		slots := c.Config.Slots(n)
 		c.runStep(step, slots, previous)
-		if isLooked = onlyReads(step); isLooked && c.mayGoOn() {
+		if isLooked = onlyReads(step); isLooked && c.mayGoOn() && !c.Run.Turn.IsWave() { // what a hat changes that only reads is undone, and told then
 			c.Snapshots.TellOfReaders(slots, c.Run.Iteration)
 		}
 		var texts []string

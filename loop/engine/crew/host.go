@@ -1,7 +1,8 @@
-// Package crew is the agents of an iteration that has steps: one after the other, and side by side.
+// Package crew is the agents of an iteration that has several: steps, one after the other and side by side, or
+// the runs of a hat that works on several topics.
 //
 // A Crew is one agent to whoever waits for its run or ends it. Each member of it is a run of its own
-// (member.go), shown below a call with its name (Below). The first that fails ends those beside it, and
+// (member.go), shown below a call with its name (Below). The first that fails ends those beside it in a step, and
 // what the last step promises counts when all of its agents promise it.
 //
 // What a crew needs of its loop is in a Host. It keeps nothing, and decides nothing of the loop: what its

@@ -73,11 +73,6 @@ func (m *member) isWell() bool { return m.Outcome == loop.OutcomeOK && !m.wasSto
 func (m *member) play() error {
 	c := m.crew
 	m.run.Budget, m.run.Guidance = c.Brief()
-	prompt, args := c.Config.BriefOf(m.role, m.slot, m.run)
-	m.prompt = prompt
-	if m.slot.IsLast() { // nobody else can end the loop
-		m.Fulfils = guidance.Fulfils(m.completion())
-	}
 	if m.slot.K > 1 || m.run.Dir != "" { // the end of one sweeps what is in its scope
 		scope, err := c.OpenScope()
 		if err != nil {
@@ -89,9 +84,18 @@ func (m *member) play() error {
 		defer m.closeScope()
 	}
 	c.Changed() // with the mark of its scope, before anything bears it
+	spool := c.Config.Ring().OpenSpool(m.scope.TempDir, m.role.Hat)
+	if spool != "" {
+		m.run.Emit = c.Config.As(m.role).EmitCommand(m.scope.TempDir)
+	}
+	prompt, args := c.Config.BriefOf(m.role, m.slot, m.run)
+	m.prompt = prompt
+	if m.slot.IsLast() { // nobody else can end the loop
+		m.Fulfils = guidance.Fulfils(m.completion())
+	}
 	exit, err := c.Play(Part{
 		Role: m.role, Below: m.Call.ID, As: m.slot.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.slot.Step, m.slot.K),
-		Spec: backends.Spec{Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Spec: backends.Spec{Spool: spool, Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
 		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
 			c.join(m, agent)
 			defer c.leave(m)
@@ -102,6 +106,7 @@ func (m *member) play() error {
 		return err
 	}
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
+	m.TakeTopics(m.run.Turn.Topics, m.completion(), spool)
 	c.counting.Lock()
 	defer c.counting.Unlock()
 	c.usages[m] = exit.Result.Usage
@@ -139,8 +144,7 @@ func (m *member) told(e stream.Event) {
 	m.crew.Handle(e)
 }
 
-// own takes what is about the agent's run. What it publishes is nobody's, and its end is
-// told by end.
+// own takes what is about the agent's run. Its end is told by End.
 func (m *member) own(e stream.Event) {
 	c := m.crew
 	switch e := e.(type) {

@@ -49,9 +49,9 @@ type Report struct {
 	Problem     string // why it didn't go well, in one line
 	Verdict     promises.Verdict
 	Promise     string       // that it was judged by
-	Topics      []hats.Topic // that it published
+	Ended       []hats.Ended // where hats hand over: those of its runs that ended well, with their topics
 	TopicMisses []stream.TopicMiss
-	Handed      int    // so many of them are handed over
+	Handed      int    // so many of their topics are handed over
 	NeverBegan  bool   // a start failure
 	Unstartable bool   // there wasn't even a process
 	Nobody      bool   // the agent isn't logged in
@@ -293,11 +293,15 @@ func UsedBy(s loopstate.State) Spent {
 	return used
 }
 
-// TopicsOf are what an agent published, as hats take it.
-func TopicsOf(said []stream.Topic) []hats.Topic {
+// TakeTopics takes down what a run for some topics has published, in its messages and by its spool.
+func (r *Report) TakeTopics(of []hats.Topic, completion promises.Completion, spool string) {
 	var topics []hats.Topic
+	said, misses := completion.Topics(r.Exit.Result)
 	for _, t := range said {
 		topics = append(topics, hats.Topic{Name: t.Topic, For: t.Target, Payload: t.Payload})
 	}
-	return topics
+	topics, r.TopicMisses = hats.TakeSpool(spool, topics), misses
+	if r.Outcome == loop.OutcomeOK {
+		r.Ended = []hats.Ended{{For: of, Published: topics}}
+	}
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -37,6 +39,22 @@ func (c Config) checkSteps() error {
 		}
 	}
 	return nil
+}
+
+// WaveOf is the configuration of a turn whose topics are worked on side by side, all by its agent.
+func (c Config) WaveOf(turn hats.Turn) *Config {
+	c.AtOnce = len(turn.Topics)
+	c.Steps = [][]Role{slices.Repeat([]Role{{Hat: turn.Hat, Backend: c.Backend, Args: c.Args}}, c.AtOnce)}
+	return &c
+}
+
+// EachTopic are the runs of such a turn.
+func (run Run) EachTopic() (all []Run) {
+	for _, t := range run.Turn.Topics {
+		run.Turn.Topics, run.TaskText = []hats.Topic{t}, strings.TrimSpace(t.Head()+"\n\n"+t.Payload)
+		all = append(all, run)
+	}
+	return all
 }
 
 // Slot says which of an iteration's agents one is.
@@ -140,14 +158,15 @@ func (c Config) BriefOf(w Role, at Slot, run Run) (prompt string, args []string)
 	case !at.Alone && !c.isQuiet():
 		parts = append(parts, "Other agents work in the same folder at the same time.")
 	}
+	if c.HandsOver() {
+		parts = append(parts, c.roleOf(run.Turn, run.Emit))
+		return c.Hand(run, append(parts, saidTo(run)...))
+	}
 	if w.ReadOnly {
 		parts = append(parts, "Change nothing: read, and run at most what changes no file.")
 	}
 	if text := strings.TrimSpace(w.Instructions); text != "" {
 		parts = append(parts, fmt.Sprintf("You are %s. What you are to do:", at.Name), text)
-	}
-	if role := c.roleOf(run.Turn, ""); at.IsLast() && role != "" {
-		parts = append(parts, role)
 	}
 	return c.Hand(run, append(parts, saidTo(run)...))
 }
