@@ -109,27 +109,10 @@ func (r Ring) listener(t Topic) (Hat, bool) {
 	return r[i], true
 }
 
-// isFor says whether a topic wakes a hat.
-func (r Ring) isFor(h Hat, t Topic) bool {
-	woken, ok := r.listener(t)
-	return ok && woken.Name == h.Name
-}
-
 // IsSideBySide says whether topics of a name are worked on side by side, when several are pending.
 func (r Ring) IsSideBySide(topic string) bool {
 	h, _ := r.listener(Topic{Name: topic})
 	return h.Concurrency > 1
-}
-
-// Woken is the hat that a topic wakes; "" is none.
-func (r Ring) Woken(topic string) string {
-	h, _ := r.listener(Topic{Name: topic})
-	return h.Name
-}
-
-// MayPublish says whether any hat may publish a topic, or one of a pattern's.
-func (r Ring) MayPublish(topic string) bool {
-	return slices.ContainsFunc(r, func(h Hat) bool { return matchesAny(h.publishes(), topic) })
 }
 
 // CheckTopic completes "the topic ..." for a name that can't be one; "" for one that can.

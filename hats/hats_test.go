@@ -106,7 +106,7 @@ func TestTurns(t *testing.T) {
 			{"builder", "build.blocked: why", ""},
 			{"planner", "plan.ready: same", ""},
 			{"builder", "build.blocked: why", ""},
-			{"planner", "plan.ready: same", "planner published plan.ready with the same payload for the third time, so that wakes nobody"},
+			{"planner", "plan.ready: same", "planner published plan.ready 3 times with the same payload, so that wakes nobody"},
 		}, "planner has had its 3 runs, so build.blocked doesn't wake it"},
 		"exhausted": {second, []step{
 			{"a", "y", ""},

@@ -115,7 +115,8 @@ func (r Ring) besides(first Topic, h Hat, runs int, later []Topic) (topics []Top
 		most = min(most, h.MaxRuns-runs-1)
 	}
 	for _, t := range later {
-		if len(topics) < most && r.isFor(h, t) && (h.Aggregate || t.Name == first.Name) {
+		woken, _ := r.listener(t)
+		if len(topics) < most && woken.Name == h.Name && (h.Aggregate || t.Name == first.Name) {
 			topics = append(topics, t)
 		}
 	}
@@ -199,7 +200,7 @@ func (r Ring) refuse(q *Queue, h Hat, t Topic) string {
 		return fmt.Sprintf("%s published %s for %s, which isn't a hat", h.Name, t.Name, t.For)
 	}
 	if times := q.see(t); times > maxRepeats && t.Payload != "" {
-		return fmt.Sprintf("%s published %s with the same payload for the %s time, so that wakes nobody", h.Name, t.Name, ordinal(times))
+		return fmt.Sprintf("%s published %s %d times with the same payload, so that wakes nobody", h.Name, t.Name, times)
 	}
 	return ""
 }
@@ -230,14 +231,4 @@ func (q Queue) Missing(topics []string) []string {
 		}
 	}
 	return missing
-}
-
-func ordinal(n int) string {
-	switch n {
-	case 3:
-		return "third"
-	case 4:
-		return "fourth"
-	}
-	return fmt.Sprintf("%dth", n)
 }
