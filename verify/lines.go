@@ -1,6 +1,8 @@
 package verify
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
@@ -27,12 +29,7 @@ type scanner struct {
 }
 
 // headline says in a few words what failed first, "" when nobody knows.
-func (s *scanner) headline() string {
-	if s.named != "" {
-		return s.named
-	}
-	return s.detailed
-}
+func (s *scanner) headline() string { return cmp.Or(s.named, s.detailed) }
 
 // add looks at a line.
 func (s *scanner) add(raw string) {
@@ -74,15 +71,9 @@ func (s *scanner) addProblem(p Problem) {
 	if p.Message == "" {
 		p.Message, s.cause = s.cause, "" // what follows is how it came there
 	}
-	if p.Message = stream.Line(p.Message, maxMessage); p.Message == "" || len(s.problems) >= maxProblems {
-		return
+	if p.Message = stream.Line(p.Message, maxMessage); p.Message != "" && len(s.problems) < maxProblems && !slices.Contains(s.problems, p) {
+		s.problems = append(s.problems, p)
 	}
-	for _, known := range s.problems {
-		if known == p {
-			return
-		}
-	}
-	s.problems = append(s.problems, p)
 }
 
 // names begin lines that name a test that failed, or a mistake: go, pytest,

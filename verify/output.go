@@ -87,7 +87,7 @@ func (o *Output) Size() int64 {
 func (o *Output) Tail() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return strings.Join(lastLines(o.tail, o.size > int64(len(o.tail)), MaxExcerpt), "\n")
+	return o.last(MaxExcerpt)
 }
 
 // excerpt is the whole output if it is short, else the lines that say what failed
@@ -96,20 +96,18 @@ func (o *Output) excerpt(f *scanner) string {
 	const gap = "..."
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	last := lastLines(o.tail, o.size > int64(len(o.tail)), MaxExcerpt)
-	text := strings.Join(last, "\n")
 	if o.size <= MaxExcerpt || len(f.failed) == 0 {
-		return text
+		return o.last(MaxExcerpt)
 	}
-	first := strings.Join(f.failed, "\n")
-	last = lastLines(o.tail, o.size > int64(len(o.tail)), MaxExcerpt-len(first)-len(gap)-2)
-	return first + "\n" + gap + "\n" + strings.Join(last, "\n")
+	first := strings.Join(f.failed, "\n") + "\n" + gap + "\n"
+	return first + o.last(MaxExcerpt-len(first))
 }
 
-// lastLines are the last lines of an output that are not longer than limit bytes
-// together, as they may be shown. isCut says that the first one isn't whole.
-func lastLines(tail []byte, isCut bool, limit int) []string {
-	tail = tail[max(0, len(tail)-tailSize):]
+// last are the last lines of the output that are not longer than limit bytes together, as they may be
+// shown. The caller holds mu.
+func (o *Output) last(limit int) string {
+	isCut := o.size > int64(len(o.tail)) // the first one may not be whole
+	tail := o.tail[max(0, len(o.tail)-tailSize):]
 	lines := strings.Split(strings.TrimRight(string(tail), "\r\n\t "), "\n")
 	if isCut && len(lines) > 1 {
 		lines = lines[1:]
@@ -122,7 +120,7 @@ func lastLines(tail []byte, isCut bool, limit int) []string {
 		}
 		lines[from-1] = line
 	}
-	return lines[from:]
+	return strings.Join(lines[from:], "\n")
 }
 
 // shown is a line as it may be shown, and not too long.

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -138,11 +139,9 @@ func counted(text string) bool {
 func sum(text string, of ...string) (total int) {
 	words := countWords(text)
 	for i := 1; i < len(words); i++ {
-		for _, word := range of {
-			if words[i] == word {
-				n, _ := number(words[i-1])
-				total += n
-			}
+		if slices.Contains(of, words[i]) {
+			n, _ := number(words[i-1])
+			total += n
 		}
 	}
 	return total

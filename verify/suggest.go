@@ -69,8 +69,8 @@ func Suggest(folder string) Suggestion {
 		for pattern := range strings.FieldsSeq(habit.files) {
 			files, _ := filepath.Glob(filepath.Join(escaped(folder), filepath.FromSlash(pattern))) // the pattern is a good one
 			for _, file := range files[:min(len(files), maxHabitFiles)] {
-				data, ok := readHabit(file)
-				if ok && (habit.says == nil || habit.says(data)) {
+				data, err := paths.ReadRegular(file, maxHabit) // a pipe that nobody writes to, say, is left alone
+				if err == nil && (habit.says == nil || habit.says(data)) {
 					name, _ := filepath.Rel(folder, file) // it is below
 					return Suggestion{habit.command, filepath.ToSlash(name)}
 				}
@@ -86,11 +86,4 @@ func escaped(folder string) string {
 		return folder
 	}
 	return regexp.MustCompile(`[\\*?\[]`).ReplaceAllString(folder, `\$0`)
-}
-
-// readHabit reads the beginning of a file. Whatever else is called so, such as a pipe that
-// nobody writes to, is left alone.
-func readHabit(path string) ([]byte, bool) {
-	data, err := paths.ReadRegular(path, maxHabit)
-	return data, err == nil
 }
