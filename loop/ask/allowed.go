@@ -20,11 +20,9 @@ func (d *Desk) Allow(rules []string) {
 func (d *Desk) Disallow(rule string) (ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.Index(d.allowed, rule)
-	if i >= 0 {
-		d.allowed = slices.Delete(d.allowed, i, i+1)
-	}
-	return i >= 0
+	ok = slices.Contains(d.allowed, rule)
+	d.allowed = slices.DeleteFunc(d.allowed, func(other string) bool { return other == rule })
+	return ok
 }
 
 // ForFile are the questions that are open as texts, for other processes to show.

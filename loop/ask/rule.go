@@ -3,6 +3,7 @@ package ask
 import (
 	"encoding/json"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -54,11 +55,11 @@ func ruleFor(dir, tool string, input json.RawMessage) string {
 		}
 		rule = bashRule(words)
 	case writing[tool] != "":
-		if path, ok := fileOf(dir, tool, input); ok {
-			rule = tool + "(" + path + ")"
-			if folder, _, deep := cutLast(path); deep {
-				rule = tool + "(" + folder + "/*)"
+		if file, ok := fileOf(dir, tool, input); ok {
+			if folder := path.Dir(file); folder != "." {
+				file = folder + "/*"
 			}
+			rule = tool + "(" + file + ")"
 		}
 	case isMCP(tool):
 		rule = tool
@@ -125,8 +126,8 @@ func permits(rule, dir, tool string, input json.RawMessage) bool {
 		words, ok := commandOf(input)
 		return ok && allowsWords(arg, words)
 	case writing[tool] != "":
-		path, ok := fileOf(dir, tool, input)
-		return ok && allowsFile(arg, path)
+		file, ok := fileOf(dir, tool, input)
+		return ok && allowsFile(arg, file)
 	}
 	return false
 }
@@ -261,7 +262,7 @@ var writing = map[string]string{"Edit": "file_path", "MultiEdit": "file_path", "
 // fileOf is the file in the folder that a tool writes, by its path from there with slashes. ok
 // is false for one outside, one behind a link, and for those that say what agents, editors or
 // git may do: hidden ones, and the folder's ralph.toml.
-func fileOf(dir, tool string, input json.RawMessage) (path string, ok bool) {
+func fileOf(dir, tool string, input json.RawMessage) (file string, ok bool) {
 	fields, ok := fieldsOf(input, writing[tool], "old_string", "new_string", "replace_all", "edits", "content",
 		"new_source", "cell_id", "cell_type", "edit_mode")
 	if !ok {
@@ -287,29 +288,19 @@ func fileOf(dir, tool string, input json.RawMessage) (path string, ok bool) {
 	if parent := filepath.Dir(filepath.Join(dir, rel)); paths.Real(parent) != parent {
 		return "", false
 	}
-	path = filepath.ToSlash(rel)
-	for part := range strings.SplitSeq(path, "/") {
+	file = filepath.ToSlash(rel)
+	for part := range strings.SplitSeq(file, "/") {
 		if strings.HasPrefix(part, ".") || strings.EqualFold(part, "ralph.toml") || !isPlainWord(part) {
 			return "", false
 		}
 	}
-	return path, true
+	return file, true
 }
 
 // allowsFile says whether a rule's path is the file, or with "/*" behind it its folder.
-func allowsFile(arg, path string) bool {
+func allowsFile(arg, file string) bool {
 	if folder, ok := strings.CutSuffix(arg, "/*"); ok {
-		parent, _, deep := cutLast(path)
-		return deep && folder == parent
+		return folder != "." && folder == path.Dir(file)
 	}
-	return arg == path
-}
-
-// cutLast cuts a path before its last element. deep is false for one that has no other.
-func cutLast(path string) (folder, name string, deep bool) {
-	i := strings.LastIndexByte(path, '/')
-	if i < 0 {
-		return "", path, false
-	}
-	return path[:i], path[i+1:], true
+	return arg == file
 }
