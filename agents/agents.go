@@ -74,12 +74,7 @@ func (e *UnknownError) Error() string {
 // Find returns the agent of a name: the folder's before the user's, and of those one for a
 // backend, which may be "", before others. hidden are the files of others of that name.
 func (s Set) Find(name, backend string) (found Agent, hidden []string, err error) {
-	var same []Agent
-	for _, a := range s.Agents {
-		if a.Name == name {
-			same = append(same, a)
-		}
-	}
+	same := slices.DeleteFunc(slices.Clone(s.Agents), func(a Agent) bool { return a.Name != name })
 	if len(same) == 0 {
 		return found, nil, s.unknown(name)
 	}

@@ -60,15 +60,13 @@ func split(text string) (front, body string, ok bool) {
 	if !ok || strings.TrimRight(first, " \t") != "---" {
 		return "", "", false
 	}
-	for at := 0; at <= len(rest); {
-		line, _, more := strings.Cut(rest[at:], "\n")
-		if strings.TrimRight(line, " \t") == "---" {
-			return rest[:at], strings.TrimPrefix(rest[at+len(line):], "\n"), true
+	at := 0
+	for line := range strings.Lines(rest) {
+		behind := at + len(line)
+		if strings.TrimRight(line, " \t\n") == "---" {
+			return rest[:at], rest[behind:], true
 		}
-		if !more {
-			break
-		}
-		at += len(line) + 1
+		at = behind
 	}
 	return "", "", false
 }
