@@ -136,9 +136,6 @@ func refused(do string, owner loopstate.Owner, file *loopstate.File) error {
 
 // unheard says that an owner can't be asked for anything.
 func unheard(owner loopstate.Owner) error {
-	why := owner.Deaf
-	if why == "" {
-		why = "nobody answers on its socket from here"
-	}
+	why := cmp.Or(owner.Deaf, "nobody answers on its socket from here")
 	return fmt.Errorf("process %d on %s, which drives the loop, can't be asked for anything: %s", owner.PID, owner.Host, why)
 }

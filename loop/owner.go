@@ -16,16 +16,12 @@ func EndRemains(dead loopstate.Owner) error {
 	if dead.Lives() { // elsewhere: this folder is a copy
 		return nil
 	}
-	var remains []backends.Remains
+	var errs []error
 	for _, r := range dead.Reapers {
-		remains = append(remains, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, Start: r.ProcessStart}})
+		errs = append(errs, backends.Remains{Mark: r.Mark, Reaper: backends.Leftover{PID: r.PID, Start: r.ProcessStart}}.End())
 	}
 	for _, a := range dead.Agents {
-		remains = append(remains, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, Start: a.ProcessStart}}})
-	}
-	var errs []error
-	for _, r := range remains {
-		errs = append(errs, r.End())
+		errs = append(errs, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, Start: a.ProcessStart}}}.End())
 	}
 	return errors.Join(errs...)
 }
