@@ -21,8 +21,7 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 		end.Denials = r.Exit.Result.Denials
 	case loop.StopMaxIterations:
 		end.Limit = p.Status.Limits.MaxIterations
-	}
-	if why == loop.StopUnanswered {
+	case loop.StopUnanswered:
 		end.Unanswered, r.Problem = p.Unanswered, p.unansweredText()
 	}
 	end.Unchecked = p.Proof.Unchecked

@@ -2,6 +2,8 @@ package progress
 
 import (
 	"bytes"
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -56,7 +58,8 @@ func (p *State) Follow(e stream.Event) (c Consequences) {
 	case stream.Retry:
 		st.Retry = RetryOf(e)
 	case stream.Quota:
-		st.Quota = withQuota(st.Quota, e)
+		others := slices.DeleteFunc(slices.Clone(st.Quota), func(old stream.Quota) bool { return old.Window == e.Window })
+		st.Quota = append(others, e)
 	case stream.Error:
 		st.Error = loop.OneLine(e.Message)
 	}
@@ -93,25 +96,8 @@ func (p *State) OverCap() bool { return p.OutOf() != "" }
 
 // overlay replaces what the newer SessionStart knows.
 func overlay(to *stream.SessionStart, from stream.SessionStart) {
-	for _, f := range []struct{ to, from *string }{
-		{&to.Version, &from.Version}, {&to.Provider, &from.Provider},
-		{&to.Model, &from.Model}, {&to.SessionID, &from.SessionID},
-	} {
-		if *f.from != "" {
-			*f.to = *f.from
-		}
-	}
-}
-
-// withQuota replaces the window's last report.
-func withQuota(quotas []stream.Quota, q stream.Quota) []stream.Quota {
-	updated := make([]stream.Quota, 0, len(quotas)+1)
-	for _, old := range quotas {
-		if old.Window != q.Window {
-			updated = append(updated, old)
-		}
-	}
-	return append(updated, q)
+	to.Version, to.Provider = cmp.Or(from.Version, to.Version), cmp.Or(from.Provider, to.Provider)
+	to.Model, to.SessionID = cmp.Or(from.Model, to.Model), cmp.Or(from.SessionID, to.SessionID)
 }
 
 // lineBuffer keeps the last line of streamed text that isn't empty.
