@@ -84,12 +84,7 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 			l.look(func(p *progress.State) { why = p.OutOf() })
 			return why
 		},
-		Look: func() {
-			var isOver bool
-			if l.look(func(p *progress.State) { isOver = p.OverCap() }); isOver {
-				l.poke()
-			}
-		},
+		Poke: l.poke,
 	}
 }
 

@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -39,12 +40,7 @@ func (c *Crew) LastSign() (last time.Time, ok bool) {
 		if !m.working {
 			continue
 		}
-		sign := m.activity.Last()
-		for _, until := range []time.Time{excused, m.patience} {
-			if sign.Before(until) {
-				sign = until
-			}
-		}
+		sign := slices.MaxFunc([]time.Time{m.activity.Last(), excused, m.patience}, time.Time.Compare)
 		if !ok || sign.Before(last) {
 			last, ok = sign, true
 			if !c.stopping {

@@ -39,7 +39,7 @@ type Host struct {
 	Brief   func() (budget float64, said []loop.Guidance) // for a member that begins
 	Spent   func(stream.Usage)                            // so much by now, by all of them
 	OutOf   func() loop.StopReason                        // which limit of money is reached, "" for none
-	Look    func()                                        // at the money, as a member goes on
+	Poke    func()                                        // has the loop look what is to be done
 }
 
 // Part is one run of a role.

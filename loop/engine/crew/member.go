@@ -178,8 +178,8 @@ func (m *member) own(e stream.Event) {
 
 // lookAtCap has the run ended if the agent goes on and the money is spent.
 func (m *member) lookAtCap() {
-	if m.goesOn {
-		m.crew.Look()
+	if m.goesOn && m.crew.OutOf() != "" {
+		m.crew.Poke()
 	}
 }
 
