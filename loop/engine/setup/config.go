@@ -169,12 +169,7 @@ func (c Config) Describe(s *loopstate.State) {
 	if c.Sandbox.IsOn() {
 		s.SandboxEngine = c.Sandbox.EngineOf()
 	}
-	c.describeProgram(s)
-}
-
-// describeProgram writes down how a program of the user's own is spoken to: its
-// name doesn't tell, as a known agent's does.
-func (c Config) describeProgram(s *loopstate.State) {
+	// How a program of the user's own is spoken to: its name doesn't tell, as a known agent's does.
 	s.BackendOutput, s.BackendPrompt = "", ""
 	if filepath.IsAbs(c.Backend.Name) {
 		s.BackendOutput, s.BackendPrompt = string(c.Backend.Output), string(c.Backend.Prompt)
