@@ -45,14 +45,11 @@ func Ending(promise string, spelled bool) string {
 
 // Guidance is what the user said while the loop ran.
 func Guidance(guidance []loop.Guidance) string {
-	var b strings.Builder
-	b.WriteString("The user who watches this loop says (this counts more than the prompt where they differ):\n<guidance>\n")
+	text := "The user who watches this loop says (this counts more than the prompt where they differ):\n<guidance>\n"
 	for _, g := range guidance {
-		b.WriteString(strings.TrimSpace(g.Text))
-		b.WriteString("\n")
+		text += strings.TrimSpace(g.Text) + "\n"
 	}
-	b.WriteString("</guidance>")
-	return b.String()
+	return text + "</guidance>"
 }
 
 // Notes are what runs before left for this one, and how it leaves some: by a command, where it may
