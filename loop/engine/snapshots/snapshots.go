@@ -233,12 +233,8 @@ func (s *Taker) tell(taken changes.Taken, err error) {
 		s.told = append(s.told, what)
 		return true
 	}
-	switch {
-	case err != nil && s.Going.Err() != nil: // the loop ends
-	case err != nil:
-		if isNew(err.Error()) {
-			s.warn("what the loop changes can't be shown or undone: " + err.Error())
-		}
+	if err != nil && s.Going.Err() == nil && isNew(err.Error()) { // else the loop ends
+		s.warn("what the loop changes can't be shown or undone: " + err.Error())
 	}
 	const most = 5
 	fresh := slices.DeleteFunc(taken.Notes, func(note string) bool { return !isNew(note) })
@@ -278,6 +274,5 @@ func (s *Taker) Close() *changes.Summary {
 	if err != nil {
 		return nil
 	}
-	sum := changes.Sum(files)
-	return &sum
+	return new(changes.Sum(files))
 }
