@@ -90,23 +90,20 @@ func (l *Loop) iterate() loop.End {
 		}
 		var r judge.Report
 		l.work(func() { r = l.runAndVerify(run) })
-		var now progress.State
-		cause := l.causeOf(r)
-		l.look(func(p *progress.State) { now = *p })
 		// An end comes before a pause, a departure and a wait: who is told to go on must find something to do.
-		if end, ok := l.conclude(r, func() loop.StopReason {
-			return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
-		}); ok {
+		if end, ok := l.decide(r); ok {
 			return end
 		}
+		var counts judge.Tally
+		l.look(func(p *progress.State) { counts = p.Counts })
 		l.minUnknownCost(run.Iteration)
 		if l.cfg.Once {
 			l.awaitBudget()
 		}
 		if l.cfg.Once || l.departure.wanted.Load() {
-			return l.handOn(r, now.Counts)
+			return l.handOn(r, counts)
 		}
-		l.waitAfter(r, now.Counts)
+		l.waitAfter(r, counts)
 	}
 }
 
@@ -125,6 +122,16 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	// Last, as a promise that is refuted with the same output as the one before is no progress, whatever it changed.
 	l.noteProgress(run, r)
 	return r
+}
+
+// decide ends the loop if what a run came to is a reason.
+func (l *Loop) decide(r judge.Report) (loop.End, bool) {
+	cause := l.causeOf(r)
+	return l.conclude(r, func() loop.StopReason {
+		var now progress.State
+		l.look(func(p *progress.State) { now = *p })
+		return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
+	})
 }
 
 // conclude ends the loop if there is a reason. A change by the user comes before that

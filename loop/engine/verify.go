@@ -38,10 +38,7 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 	} else {
 		l.prove(&r, now.Status.Iteration)
 	}
-	l.look(func(p *progress.State) { now = *p })
-	return l.conclude(r, func() loop.StopReason {
-		return judge.Decide(r, l.causeOf(r), now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
-	})
+	return l.decide(r)
 }
 
 // prove has the work pass the gates. What is stopped is still to be verified.
