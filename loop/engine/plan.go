@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -108,10 +105,7 @@ func endOfPlan(l *Loop) (end loop.End, isOver bool) {
 	if l.mustVerify(&r) {
 		l.work(func() { l.prove(&r, max(now.Base.Iterations, 1)); l.watchPlan() })
 	}
-	l.look(func(p *progress.State) { now = *p })
-	return l.conclude(r, func() loop.StopReason {
-		return judge.Decide(r, l.causeOf(r), now.Counts, now.Base, l.cfg.Verify, l.Status().Limits)
-	})
+	return l.decide(r)
 }
 
 // promiseOfPlan has a run whose plan is done count as one that promised that.
@@ -250,14 +244,5 @@ func (l *checks) ask(kind, title, detail string, yes func()) {
 		return
 	}
 	l.asked = append(l.asked, title+detail)
-	l.desk.End(from)
-	l.desk.Ask(ask.Call{
-		Question: ask.Question{Kind: ask.Limits, Title: loop.OneLine(title), Detail: detail, At: time.Now()}, From: from,
-		Answer: func(a backends.Answer) bool {
-			if a.Yes {
-				yes()
-			}
-			return true
-		},
-	})
+	l.askAgain(from, loop.OneLine(title), detail, func() bool { yes(); return true })
 }

@@ -39,16 +39,17 @@ func (l *books) askTerms(held progress.Loosened) {
 		l.emit(loop.Warning{Message: "the state file is changed again and again while the agent works; what loosens the loop there is written over from now on (ralph-lsp update changes it)"})
 		return
 	}
-	l.desk.End(fromFile)
+	detail := "The state file was changed so while a run was at work, maybe by the agent. Until you answer, the old values count.\n" + strings.Join(held.Words, "\n")
+	l.askAgain(fromFile, title, detail, func() bool { return l.Update(held.Want) == nil })
+}
+
+// askAgain asks the user whether something may be so, in the place of what was asked from there before. yes
+// does what that means, and says whether it could.
+func (l *talks) askAgain(from, title, detail string, yes func() bool) {
+	l.desk.End(from)
 	l.desk.Ask(ask.Call{
-		Question: ask.Question{
-			Kind: ask.Limits, Title: title, At: time.Now(),
-			Detail: "The state file was changed so while a run was at work, maybe by the agent. Until you answer, the old values count.\n" + strings.Join(held.Words, "\n"),
-		},
-		From: fromFile,
-		Answer: func(a backends.Answer) bool {
-			return !a.Yes || l.Update(held.Want) == nil
-		},
+		Question: ask.Question{Kind: ask.Limits, Title: title, Detail: detail, At: time.Now()}, From: from,
+		Answer: func(a backends.Answer) bool { return !a.Yes || yes() },
 	})
 }
 
