@@ -64,13 +64,15 @@ func (l *books) awaitBudget() {
 		}
 		l.emit(loop.Warning{Message: loop.OneLine(why)})
 		l.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
-		if l.cfg.Once || l.departure.wanted.Load() { // whose program lets it go on
+		if !l.awaitMoney(func(p *progress.State) { p.Purse.Why, p.Counts.UnknownCosts = "", 0 }) {
 			return
 		}
-		if !l.awaitGoOn(func(p *progress.State) { p.Purse.Why, p.Counts.UnknownCosts = "", 0 }) {
-			return // it is to end
-		}
 	}
+}
+
+// awaitMoney is awaitGoOn, but for a loop that another program lets go on.
+func (l *books) awaitMoney(then func(*progress.State)) (ok bool) {
+	return !l.cfg.Once && !l.departure.wanted.Load() && l.awaitGoOn(then)
 }
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
@@ -97,8 +99,5 @@ func (l *books) minUnknownCost(iteration int) {
 		return
 	}
 	l.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
-	if l.cfg.Once || l.departure.wanted.Load() { // whose program lets it go on
-		return
-	}
-	l.awaitGoOn(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
+	l.awaitMoney(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
 }

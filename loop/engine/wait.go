@@ -22,10 +22,8 @@ func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 	case "":
 	case loop.WaitOverloaded:
 		l.waitAtCost(p.Reason, p.Attempt, p.Until, now)
-	case loop.WaitPacing:
-		l.tellPacing(p.Attempt)
-		l.wait(p.Reason, p.Attempt, p.Until)
 	default:
+		l.tellPacing(p)
 		l.wait(p.Reason, p.Attempt, p.Until)
 	}
 }
@@ -38,10 +36,8 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	case loop.WaitOverloaded: // nobody is here to count it later
 		l.change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
 		l.enterWait(p.Reason, p.Attempt, p.Until)
-	case loop.WaitPacing:
-		l.tellPacing(p.Attempt)
-		l.enterWait(p.Reason, p.Attempt, p.Until)
 	default:
+		l.tellPacing(p)
 		l.enterWait(p.Reason, p.Attempt, p.Until)
 	}
 	end, _ := l.conclude(r, func() loop.StopReason {
@@ -60,8 +56,8 @@ func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
-func (l *ground) tellPacing(attempt int) {
-	if attempt == 1 {
+func (l *ground) tellPacing(p judge.Pause) {
+	if p.Reason == loop.WaitPacing && p.Attempt == 1 {
 		l.emit(loop.Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", judge.ShortRun, judge.ShortRunPause.Last)})
 	}
 }
