@@ -74,29 +74,24 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 		return loop.ReplyOf(iteration, loop.ErrNotRunning)
 	}
 	var err error
+	with := func(right string, do func()) {
+		if err = who.May(right, owner, l.dir); err == nil {
+			do()
+		}
+	}
 	switch q.Do {
 	case caller.Answer:
-		if err = who.May(q.Do, owner, l.dir); err == nil {
-			err = l.Answer(q.ID, q.Answer)
-		}
+		with(q.Do, func() { err = l.Answer(q.ID, q.Answer) })
 	case caller.Cancel:
-		if err = who.May(q.Do, owner, l.dir); err == nil {
-			go l.Cancel()
-		}
+		with(q.Do, func() { go l.Cancel() })
 	case loop.DoInterrupt:
-		if err = who.May(caller.Cancel, owner, l.dir); err == nil {
-			go l.Interrupt()
-		}
+		with(caller.Cancel, func() { go l.Interrupt() })
 	case caller.Detach:
-		if err = who.May(q.Do, owner, l.dir); err == nil {
-			iteration, err = l.Detach()
-		}
+		with(q.Do, func() { iteration, err = l.Detach() })
+	case caller.Next:
+		with(q.Do, func() { iteration, err = l.Next() })
 	case loop.DoDisallow:
 		err = l.Disallow(q.Text)
-	case caller.Next:
-		if err = who.May(q.Do, owner, l.dir); err == nil {
-			iteration, err = l.Next()
-		}
 	default:
 		err = l.edit(editOf(q, who, owner, l.dir))
 	}
