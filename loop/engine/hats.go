@@ -117,7 +117,11 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		l.emit(loop.Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
 	}
 	l.warn(warnings)
-	l.tellTopicMisses(r.TopicMisses)
+	for _, m := range r.TopicMisses {
+		if l.isNew("topic_" + m.Kind) {
+			l.emit(loop.Warning{Message: m.Why})
+		}
+	}
 }
 
 // notYet says why a hat's promise doesn't count; "" when it does.

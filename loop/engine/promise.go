@@ -50,15 +50,6 @@ func (l *ground) offer(promises []string) loop.Offer {
 	return loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Promises: promises}
 }
 
-// tellTopicMisses says what a run meant to publish and didn't, the first time for each kind.
-func (l *ground) tellTopicMisses(misses []stream.TopicMiss) {
-	for _, m := range misses {
-		if l.isNew("topic_" + m.Kind) {
-			l.emit(loop.Warning{Message: m.Why})
-		}
-	}
-}
-
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
 func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 	l.change(func(p *progress.State) {

@@ -32,9 +32,8 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	var isNews bool
 	l.change(func(p *progress.State) {
 		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
-		if isNews = ok && !p.BroughtBack; ok {
-			p.BroughtBack = true
-		}
+		isNews = ok && !p.BroughtBack
+		p.BroughtBack = p.BroughtBack || ok
 		s = p.Known
 		p.Enter(&s)
 	})
