@@ -162,35 +162,6 @@ func keys(t *testing.T) []string {
 	return slices.Compact(all)
 }
 
-// TestEveryKeyIsExplainedAndHasAnExample names the keys that the document or the
-// files of examples have forgotten.
-func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
-	doc, err := os.ReadFile("../docs/PROTOCOL.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	files, err := filepath.Glob("../testdata/wire/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no examples: %v", err)
-	}
-	var examples []byte
-	for _, name := range files {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		examples = append(examples, data...)
-	}
-	for _, key := range keys(t) {
-		if !regexp.MustCompile(`\b` + key + `\b`).Match(doc) {
-			t.Errorf("docs/PROTOCOL.md doesn't explain the key %s", key)
-		}
-		if !strings.Contains(string(examples), `"`+key+`":`) {
-			t.Errorf("no file in testdata/wire has the key %s", key)
-		}
-	}
-}
-
 // A key of the status may have the name of a key elsewhere: its own section explains it.
 func TestEveryKeyOfALoopsStatusIsExplainedThere(t *testing.T) {
 	doc, err := os.ReadFile("../docs/PROTOCOL.md")

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
@@ -361,8 +363,9 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, want.Bytes()) {
-			t.Errorf("%s: %v\n%s\nwant\n%s", file, err, got, want.Bytes())
+		got, _ := os.ReadFile(file) // one that isn't there differs
+		if diff := cmp.Diff(string(got), want.String()); diff != "" {
+			t.Errorf("%s isn't what the code makes (-file +code); if the code is right: go test ./wire -update\n%s", file, diff)
 		}
 		if strings.Contains(want.String(), "null") {
 			t.Errorf("%s has a null: leave out what doesn't apply", name)
@@ -371,6 +374,35 @@ func TestTheWireFilesAreAsTheCodeSays(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(wireFiles, "*.json"))
 	if err != nil || len(files) != len(all) {
 		t.Errorf("%d files for %d messages, %v", len(files), len(all), err)
+	}
+}
+
+// TestEveryKeyIsExplainedAndHasAnExample names the keys that the document or the
+// files of examples have forgotten. It stands behind the test that writes them with -update.
+func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
+	doc, err := os.ReadFile("../docs/PROTOCOL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob("../testdata/wire/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no examples: %v", err)
+	}
+	var examples []byte
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		examples = append(examples, data...)
+	}
+	for _, key := range wire.Keys(t) {
+		if !regexp.MustCompile(`\b` + key + `\b`).Match(doc) {
+			t.Errorf("docs/PROTOCOL.md doesn't explain the key %s", key)
+		}
+		if !strings.Contains(string(examples), `"`+key+`":`) {
+			t.Errorf("no file in testdata/wire has the key %s", key)
+		}
 	}
 }
 
