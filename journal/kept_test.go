@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +43,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 	end := loop.End{Reason: loop.StopPermissionDenied, Promise: "DONE", Iterations: 3, Limit: 50, Cost: stream.USD(1.5), Tokens: stream.Tokens{Input: 1}, Duration: time.Hour, Error: "refused",
 		Denials: []stream.Denial{{Tool: "bash", Detail: "rm"}}, Guards: "a_test.go"}
 	offer := loop.Offer{LoopID: "ralph-a", Folder: "/w", Promises: []string{"DONE"}}
-	var asked loop.Asked
+	asked := loop.Asked{}
 	asked.ID, asked.Kind, asked.Title, asked.Options, asked.At = "q1", "select", "Which?", []string{"A", "B"}, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	events := []any{
 		loop.IterationStart{Iteration: 3, MaxIterations: 50, Hat: "builder", Topic: "plan.ready"},
@@ -69,9 +67,7 @@ func TestAnEventIsToldOnce(t *testing.T) {
 		end,
 	}
 	l, _ := keeping(t, "ralph-a")
-	seen := map[string]bool{}
 	for _, e := range events {
-		seen[reflect.TypeOf(e).Name()] = true
 		switch e := e.(type) {
 		case loop.End:
 			l.kept.Close(&e, func() {})
@@ -80,15 +76,6 @@ func TestAnEventIsToldOnce(t *testing.T) {
 			l.HandleLoop(e)
 		case stream.Event:
 			l.Handle(e)
-		}
-	}
-	src, err := os.ReadFile("../loop/event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`func \((\w+)\) loopEvent\(\)`).FindAllStringSubmatch(string(src), -1) {
-		if !seen[m[1]] {
-			t.Errorf("%s isn't among the events", m[1])
 		}
 	}
 	if told := said(t, l.log); len(told) != len(events)+1 { // that it is over goes before its end

@@ -10,6 +10,10 @@ import (
 // Event is one thing that an agent did or said, the same for every backend.
 // The set is closed: only this package adds kinds, so a type switch over it
 // can be complete. Events hold copies, never bytes of the line they came from.
+//
+// Those that take events by name, and drop others: wire's Projector.Event, history's Writer.Handle, Feed.Handle of
+// server/feed, decode's Summary.Add, and of loop/engine progress's Follow, crew's Below.Handle and member.own, and
+// newReview. wire/events_test.go says which of them go without which.
 type Event interface{ event() }
 
 // SessionStart says who is at work. It may come again when more is known

@@ -406,25 +406,6 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 	}
 }
 
-// The events of a loop are told by name in places that no compiler looks at.
-func TestEveryEventOfALoopIsKnownWhereItIsTold(t *testing.T) {
-	events, err := os.ReadFile("../loop/event.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for file, before := range map[string]string{"project.go": "case loop.", "../server/plain_test.go": "loop."} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, m := range regexp.MustCompile(`func \((\w+)\) loopEvent\(\)`).FindAllStringSubmatch(string(events), -1) {
-			if !regexp.MustCompile(regexp.QuoteMeta(before+m[1]) + `\b`).Match(text) {
-				t.Errorf("%s has no %s%s", file, before, m[1])
-			}
-		}
-	}
-}
-
 func TestEveryKindOfUpdateHasAnExample(t *testing.T) {
 	have := exampleUpdates(&wire.Tokens{}, func(s string) wire.TextContent { return wire.TextContent{"text", s} })
 	for _, kind := range wire.Constants(t, ".", "Kind") {
