@@ -1,0 +1,66 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Both stand in tables, so flags, files, documents and the wire have them whether they do anything or not.
+func TestEverySettingIsReadAndEveryReasonForAnEndIsGiven(t *testing.T) {
+	const settings, reasons = "internal/settings/settings.go", "loop/reason.go"
+	var wanted []string
+	used := map[string]bool{}
+	mayUse := regexp.MustCompile(`[sS]aid\.|Stop[A-Z]|type Said `)
+	err := goFiles(os.DirFS(root), func(name string, content []byte) error {
+		if strings.HasSuffix(name, "_test.go") || !mayUse.Match(content) {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, 0)
+		written := map[ast.Node]bool{}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.TypeSpec:
+				if fields, ok := n.Type.(*ast.StructType); ok && name == settings && n.Name.Name == "Said" {
+					for _, f := range fields.Fields.List {
+						wanted = append(wanted, "Said."+f.Names[0].Name)
+					}
+				}
+			case *ast.ValueSpec:
+				if kind, ok := n.Type.(*ast.Ident); ok && name == reasons && kind.Name == "StopReason" {
+					wanted = append(wanted, n.Names[0].Name)
+				}
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					written[to] = true
+				}
+			case *ast.SelectorExpr:
+				of, isField := n.X.(*ast.SelectorExpr)
+				isSaid := isField && of.Sel.Name == "Said"
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "said" {
+					isSaid = true
+				}
+				if isSaid && !written[n] && path.Dir(name) != path.Dir(settings) {
+					used["Said."+n.Sel.Name] = true
+				}
+			case *ast.Ident:
+				used[n.Name] = used[n.Name] || name != reasons
+			}
+			return true
+		})
+		return err
+	})
+	if err != nil || len(wanted) < 25 {
+		t.Fatalf("%d settings and reasons, %v", len(wanted), err)
+	}
+	for _, name := range wanted {
+		if !used[name] {
+			t.Errorf("nothing uses %s beyond the file that has it", name)
+		}
+	}
+}
