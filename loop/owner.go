@@ -34,7 +34,8 @@ func atWork(workers []loopstate.Worker) (agents AtWork) {
 	return agents
 }
 
-// show adds to what a state file tells of a loop what its owner does right now.
+// show adds to what a state file tells of a loop what its owner does right now. It returns early
+// for a state in which no agent runs: what holds for a pause or a wait, too, stands before that.
 func (s *Status) show(owner loopstate.Owner) {
 	s.Detached, s.Departing = owner.Detached, owner.Departing
 	s.Allowed, s.Questions = owner.Allowed, questionsOf(owner)

@@ -1,6 +1,10 @@
 package loop
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -48,5 +52,48 @@ func TestStateInTheFile(t *testing.T) {
 				t.Errorf("got %s %q", got.State, got.Error)
 			}
 		})
+	}
+}
+
+// knownToItsOwn are the keys of a status that only the process knows that drives the loop: for others they would have
+// to be written again and again, and nobody there decides anything by them.
+var knownToItsOwn = []string{"Tokens", "IterationCost", "Context", "ContextSize", "Quota", "LastSign", "LastLine"}
+
+// ralph-lsp status, top and other windows are other processes. They know of a loop what its state file and its
+// owner's record say.
+func TestOtherProcessesKnowWhatAStatusHas(t *testing.T) {
+	set := map[string]bool{}
+	for _, name := range []string{"folder.go", "owner.go", "last.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				return slices.Contains([]string{"FolderStatus", "StatusOf", "show", "EndOf"}, n.Name.Name)
+			case *ast.CompositeLit:
+				if kind, ok := n.Type.(*ast.Ident); ok && kind.Name == "Status" {
+					for _, e := range n.Elts {
+						set[e.(*ast.KeyValueExpr).Key.(*ast.Ident).Name] = true
+					}
+				}
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					if field, ok := to.(*ast.SelectorExpr); ok {
+						set[field.Sel.Name] = true
+					}
+				}
+			}
+			return true
+		})
+	}
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Status]()) {
+		switch isOwn := slices.Contains(knownToItsOwn, field.Name); {
+		case !set[field.Name] && !isOwn:
+			t.Errorf("only the loop's own process knows Status.%s: set it in StatusOf or show, or say here that it is so", field.Name)
+		case set[field.Name] && isOwn:
+			t.Errorf("other processes know Status.%s: strike it from the list here", field.Name)
+		}
 	}
 }

@@ -28,7 +28,8 @@ const (
 	maxRecord = 1 << 20
 )
 
-// Owner is the process that drives a folder's loop.
+// Owner is the process that drives a folder's loop. The engine writes it at each change that it
+// knows of, and each second while an agent runs.
 type Owner struct {
 	PID          int       `json:"pid"`
 	Host         string    `json:"host"`

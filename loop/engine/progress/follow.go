@@ -19,7 +19,8 @@ type Consequences struct {
 	Warning    string
 }
 
-// Follow keeps up with the running agent.
+// Follow keeps up with the running agent, by what of Status an event changes: its session, tool,
+// agents, wait, quota and error. What is counted (costs, tokens, time) Snapshot takes from State.
 func (p *State) Follow(e stream.Event) (c Consequences) {
 	st := &p.Status
 	switch e := e.(type) {

@@ -94,7 +94,8 @@ type State struct {
 	Warned      float64 // the cost cap that is nearly reached
 }
 
-// Snapshot is the loop's status now.
+// Snapshot is the loop's status now: what Follow, Begin and Learn set in Status, and what is
+// counted elsewhere in State.
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
 	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
