@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -63,9 +65,16 @@ backend = "pi"
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{
-		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder,
-		"maxDurationMs": config.FromDefault, "idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault,
-		"backend": config.FromStart, "args": config.FromEditor, "model": config.FromDefault, "notes": config.FromDefault, "plan": config.FromDefault, "task": config.FromDefault, "instruct": config.FromDefault, "live": config.FromDefault, "permissions": config.FromDefault, "onClose": config.FromDefault, "askTimeoutMs": config.FromDefault, "sandbox": config.FromDefault, "prompt": config.FromFolder, "verify": config.FromDefault,
+		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "completionPromise": config.FromFolder, "backend": config.FromStart, "args": config.FromEditor, "prompt": config.FromFolder,
+		"model": config.FromDefault, "instruct": config.FromDefault, "verify": config.FromDefault,
+	}
+	for _, l := range limits.All() {
+		if want[l.Wire] == "" {
+			want[l.Wire] = config.FromDefault
+		}
+	}
+	for _, s := range settings.All() {
+		want[s.Wire] = config.FromDefault
 	}
 	if !maps.Equal(got.Sources, want) {
 		t.Errorf("sources %v, want %v", got.Sources, want)

@@ -260,8 +260,13 @@ func (s Said) Kept() (out Said) {
 }
 
 func (s Setting) isKept(said Said) bool {
+	return s.Kept.Key != "" && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && s.IsAbout(said)
+}
+
+// IsAbout says whether the setting is about anything: what it needs besides is said as well.
+func (s Setting) IsAbout(said Said) bool {
 	with, hasWith := ByKey(s.Kept.With)
-	return s.Kept.Key != "" && s.IsOwn(said) && (s.Kept.Means == "" || s.Kept.Means == s.Text(said)) && (!hasWith || with.IsOwn(said))
+	return !hasWith || with.IsOwn(said)
 }
 
 func (s Setting) isStricter(said, than Said) bool {

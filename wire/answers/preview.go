@@ -155,7 +155,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 		add("Live", p.from(live, "live"))
 	}
 	for _, s := range settings.All() {
-		if s.Label != "" {
+		if s.Label != "" && s.IsAbout(cfg.Said) {
 			add(s.Label, p.from(wire.OneLine(s.Text(cfg.Said)), s.Wire))
 		}
 	}
