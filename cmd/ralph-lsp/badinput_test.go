@@ -231,7 +231,7 @@ func TestNoCommandPrintsAFoldersNameAsItIs(t *testing.T) {
 	write(t, filepath.Join(dir, "bad", "ralph.toml"), "\"a\u202eb\" = 3\nbackend = \"x\u202e\u009by\"\n")
 	write(t, filepath.Join(dir, "left", ".pi/ralph-loop.local.md"), "---\nactive: true\niteration: 1\nbackend: \"p\\e[31m\u202ei\"\ncompletion_promise: \"\u202eX\u200b\"\nmax_iterations: 3\n---\n\nDo it\n")
 	for _, args := range [][]string{
-		{"status"}, {"status", "--json"}, {"cancel"}, {"pause"}, {"resume"}, {"steer", "x"}, {"doctor"}, {"doctor", "--json"}, {"history", "list"}, {"history", "list", "--json"},
+		{"status"}, {"status", "--json"}, {"cancel"}, {"pause"}, {"resume"}, {"steer", "x"}, {"doctor"}, {"doctor", "--json"}, {"history"}, {"history", "--json"},
 		{"history", "show"}, {"history", "show", "no\u202esuch"}, {"run", "Do it"}, {"run", "--prompt-file", "no\u202e\x1b[1m"},
 		{"run", "--backend", "\u202e\x1b[1m", "x"}, {"run", "--hat", "\u202e\x1b[1m", "x"}, {"run", "--\u202e\x1b[1m"}, {"run", "--continue"}, {"trust"}, {"trust", "--forget"}, {"plan"},
 	} {

@@ -24,7 +24,7 @@ func TestOutputThatIsLostIsAnError(t *testing.T) {
 	write(t, "stream", "text\n")
 	idle := [][]string{
 		{"status"}, {"status", "--json"}, {"version"}, {"--version"}, {"help"}, {"help", "run"}, {"doctor", "--json"}, {"cancel"},
-		{"history", "list"}, {"decode", "--format", "text", "stream"}, {"trust", "--forget"}, {"completion", "bash"},
+		{"history"}, {"decode", "--format", "text", "stream"}, {"trust", "--forget"}, {"completion", "bash"},
 	}
 	for _, args := range idle {
 		var errs bytes.Buffer

@@ -52,7 +52,7 @@ func TestMarksAreASCIIWithoutUTF8(t *testing.T) {
 	words := strings.Repeat("all the words of a prompt ", 8)
 	for _, args := range [][]string{
 		append(run, words), append(run, "--output", "console", words), append(run, "--output", "quiet", words), append(run, "--dry-run", words),
-		{"demo", "--fast"}, {"status"}, {"doctor"}, {"changes"}, {"history", "list"}, {"history", "show"}, {"watch"}, {"cancel"}, {"help"}, {"run", "--help"}, {"nonesuch"},
+		{"demo", "--fast"}, {"status"}, {"doctor"}, {"changes"}, {"history"}, {"history", "show"}, {"watch"}, {"cancel"}, {"help"}, {"run", "--help"}, {"nonesuch"},
 	} {
 		term := newTestTerminal(t, exec.Command("sh", append([]string{"-c", `"$@"; echo "<ended>"`, "sh", ralph}, args...)...))
 		mustBeASCII(t, args, term.await("<ended>"))
