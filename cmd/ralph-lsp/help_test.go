@@ -66,6 +66,9 @@ func TestTheHelpOfAStartBeginsShort(t *testing.T) {
 			t.Errorf("--%s isn't in\n%s\nor not completed in\n%s", f.Name, all, completed)
 		}
 	})
+	if strings.Contains(completed, "`") {
+		t.Errorf("a shell shows backticks of usages:\n%s", completed)
+	}
 }
 
 // The general help names each command but itself.

@@ -45,6 +45,21 @@ func AddCompletion(root *cobra.Command) {
 		}
 	}
 	noFiles(root)
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		if cmd.Name() == cobra.ShellCompRequestCmd { // shells show usages as they are
+			unquote(root)
+		}
+		return before(cmd, args)
+	}
+}
+
+// unquote takes the backticks out of usages, by which a help finds the names of values.
+func unquote(cmd *cobra.Command) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) })
+	for _, below := range cmd.Commands() {
+		unquote(below)
+	}
 }
 
 // shellScripts says of each shell how its script is set up, and what the script says
