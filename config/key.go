@@ -93,7 +93,7 @@ var keys = placed([]Key{
 	{Path: path("iteration.steps.parallel.agent"), Type: Text, Yields: settings.Demands, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.task"), Type: Text, Yields: settings.Demands, Samples: []string{`"{previous}"`}, check: checkPresent, Doc: "As in a step."},
 	{Path: path("iteration.steps.parallel.write"), Type: Switch, Yields: settings.Demands, Default: "false", Doc: "Whether this agent may change files although others work beside it."},
-	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: settings.Always, Default: "4", max: MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
+	{Path: path("iteration.parallel_at_once"), Type: Count, Yields: settings.Always, Default: "4", max: limits.MaxAgents, put: to(func(s *Settings) any { return &s.AtOnce }),
 		Doc: "How many agents of a step work at the same time, 1 to 8."},
 
 	{Path: path("fallback"), Type: Tables, Yields: settings.Demands, Samples: []string{`[{ backend = "claude", model = "haiku", on = ["rate_limit", "quota"] }]`}, put: setFallbacks,
@@ -244,7 +244,7 @@ var keys = placed([]Key{
 		Doc: "A file with that instead, relative to the folder of this file."},
 	{Path: path("hats.*.max_runs"), Type: Count, Default: "0", Yields: settings.Demands, Zero: "no limit", put: toHat(func(h *Hat) any { return &h.MaxRuns }),
 		Doc: "How many iterations may wear the hat; then `NAME.exhausted` is published instead of waking it."},
-	{Path: path("hats.*.concurrency"), Type: Count, Default: "1", Yields: settings.Demands, max: MaxAgents, put: toHat(func(h *Hat) any { return &h.Concurrency }),
+	{Path: path("hats.*.concurrency"), Type: Count, Default: "1", Yields: settings.Demands, max: limits.MaxAgents, put: toHat(func(h *Hat) any { return &h.Concurrency }),
 		Doc: "How many pending topics of one name the hat works on side by side, each in a run of its own, in one iteration."},
 	{Path: path("hats.*.aggregate"), Type: Switch, Default: "false", Yields: settings.Demands, put: toHat(func(h *Hat) any { return &h.Aggregate }),
 		Doc: "Whether the hat waits until no topic is pending for another hat, and then gets all of its own in one run."},

@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
-)
 
-// MaxAgents is how many agents a step may have.
-const MaxAgents = 8
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+)
 
 // tables are the items of a decoded list of tables. ok is false for anything else.
 func tables(v any) (items []map[string]any, ok bool) {
@@ -85,8 +84,8 @@ func (k Key) stepsProblem(v any) (ok bool, why string) {
 			return true, fmt.Sprintf(`has an item %d with no agent; write agent = "NAME"`, n)
 		}
 		if hasParallel {
-			if list, ok := tables(parallel); ok && (len(list) == 0 || len(list) > MaxAgents) {
-				return true, fmt.Sprintf("has a step %d of %d agents; write 1 to %d", n, len(list), MaxAgents)
+			if list, ok := tables(parallel); ok && (len(list) == 0 || len(list) > limits.MaxAgents) {
+				return true, fmt.Sprintf("has a step %d of %d agents; write 1 to %d", n, len(list), limits.MaxAgents)
 			}
 		}
 	}

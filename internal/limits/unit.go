@@ -42,11 +42,14 @@ func badValue(text, wanted string) error {
 	return &ValueError{fmt.Sprintf("is %q; write %s", text, wanted)}
 }
 
+// MaxAgents is how many agents may work side by side: in a step, as copies of a hat, on the tasks of a plan.
+const MaxAgents = 8
+
 // ParseFew reads a number of agents.
 func ParseFew(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > 8 {
-		return 0, badValue(text, "a number from 1 to 8")
+	if err != nil || n < 1 || n > MaxAgents {
+		return 0, badValue(text, fmt.Sprintf("a number from 1 to %d", MaxAgents))
 	}
 	return n, nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -137,8 +138,8 @@ func (r Resolver) files(ctx context.Context, own func(last chosen) []string) (c 
 	set := agents.Read(r.Settings.Files.Folder)
 	seats := make([][]seat, len(steps))
 	for i, step := range steps {
-		if len(step) > setup.MaxWorkers {
-			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), setup.MaxWorkers)
+		if len(step) > limits.MaxAgents {
+			return c, fmt.Errorf("%d agents can't work side by side, only %d", len(step), limits.MaxAgents)
 		}
 		for _, said := range step {
 			s, err := r.fileSeat(ctx, set, said, from, &c)

@@ -33,7 +33,7 @@ type Config struct {
 	// hand over to each other; else Hat is worn by all runs.
 	Roles []Role
 	// Steps are what each iteration consists of, where it is more than one run of Backend: in
-	// each, one role or up to MaxWorkers that work side by side. They and hats that hand over
+	// each, one role or up to limits.MaxAgents that work side by side. They and hats that hand over
 	// exclude each other.
 	Steps [][]Role
 	// AtOnce is how many agents of a step work at the same time; 0: as many as is usual.

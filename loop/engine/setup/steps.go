@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -20,9 +21,7 @@ const (
 )
 
 const (
-	// MaxWorkers is how many agents a step may have.
-	MaxWorkers = 8
-	// MaxAtOnce is how many of them work at the same time.
+	// MaxAtOnce is how many agents of a step work at the same time.
 	MaxAtOnce = 4
 	// maxTask is how much of a task is shown, in bytes.
 	maxTask = 2 << 10
@@ -34,8 +33,8 @@ func (c Config) checkSteps() error {
 		return errors.New("hats that hand over and steps exclude each other: take out the hats' triggers, or the steps")
 	}
 	for i, step := range c.Steps {
-		if len(step) == 0 || len(step) > MaxWorkers {
-			return fmt.Errorf("step %d has %d agents: a step has 1 to %d", i+1, len(step), MaxWorkers)
+		if len(step) == 0 || len(step) > limits.MaxAgents {
+			return fmt.Errorf("step %d has %d agents: a step has 1 to %d", i+1, len(step), limits.MaxAgents)
 		}
 	}
 	return nil
