@@ -30,6 +30,8 @@ func (m PromptMode) Valid() bool { return m == PromptStdin || m == PromptArg || 
 const MaxArg = 100 << 10
 
 // Backend is one agent as data. Adding an agent adds one file with one of these, and its name to builtin.
+// Required are Name, Command, Output, May, Install, and Inside.Own: the folders of its own, without which it
+// wouldn't find its login behind walls.
 type Backend struct {
 	Name    string // what the user calls it: "pi"
 	Command string // program name or path
@@ -50,7 +52,7 @@ type Backend struct {
 	// FLAG=PROMPT, or "" where the agent knows neither.
 	ArgPrompt string
 	Output    decode.Format
-	PTY       bool  // its output is a pseudo-terminal, see openPTY
+	PTY       bool  // its output is a pseudo-terminal, see openPTY: where it prints text
 	NoCost    bool  // it doesn't tell what a run costs, where others do with this output
 	Live      *Live // how it can be talked to while it works; nil: it can't
 
