@@ -56,8 +56,10 @@ const (
 	RemedyOpenFile Remedy = "openFile" // the state file, to mend it
 )
 
-// Ending is what there is to know of a reason for which loops end. The rest of
-// the program asks this table, and compares no reasons.
+// Ending is what there is to know of a reason for which loops end. Whoever tells of an end or
+// offers something asks this table. Reasons are compared where one is given (judge.Decide and the
+// engine), where an end gets facts that only its reason has (EndOf of progress, endOf of the
+// engine), and for StopDetached, after which the loop is still driven.
 type Ending struct {
 	Reason    StopReason
 	Class     Class
