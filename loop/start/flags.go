@@ -265,7 +265,10 @@ func (f *settingFlag) Type() string {
 }
 
 func (f *settingFlag) Set(text string) error {
-	if err := f.Setting.Set(f.to, text); f.Values == nil || err == nil {
+	switch err := f.Setting.Set(f.to, text); {
+	case err == nil && text == "": // it would count as not said
+		return badValue("an empty value says nothing; write one, or leave the flag out: a loop that goes on keeps what it has")
+	case f.Values == nil || err == nil:
 		return err
 	}
 	return badChoice(text, f.Values) // which says what may be meant
