@@ -162,7 +162,7 @@ func (c *child) outcome(exit error, tree string) (o Outcome, limited bool, err e
 	if o.CostOpen = said.CostUSD == nil; !o.CostOpen {
 		o.CostUSD = *said.CostUSD
 	}
-	if loop.StopReason(said.StopReason).OfMachine() {
+	if loop.StopReason(said.StopReason).Ending().OfMachine {
 		return o, false, errors.New(cmp.Or(said.Text, said.StopReason))
 	}
 	o.Iterations, o.Text = said.Iterations, said.Text

@@ -140,9 +140,6 @@ func (r StopReason) Capped() bool {
 // stays and says so, as the loop can go on once that is seen to.
 func (r StopReason) Failed() bool { return r.Ending().State == StateFailed }
 
-// OfMachine says whether the loop stopped because of where it ran: on another machine it may go well.
-func (r StopReason) OfMachine() bool { return r.Ending().OfMachine }
-
 // String is how and why a loop ended: "stopped: iteration limit reached".
 func (e Ending) String() string { return e.With("") }
 

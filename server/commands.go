@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
-	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
@@ -80,9 +78,6 @@ func (m *manager) table() map[string]command {
 		wire.CommandTool:    with(m.tool),
 	}
 }
-
-// commandIDs lists the commands for the server's capabilities.
-func (m *manager) commandIDs() []string { return slices.Sorted(maps.Keys(m.commands)) }
 
 // execute reads a command and takes its turn: what workspace/executeCommand
 // asks for. The work waits for the turn.

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -58,7 +60,7 @@ func (s *Server) initialize(params json.RawMessage) (any, error) {
 		return nil, rpc.Errorf(rpc.CodeInvalidParams, "initialize: %v", err)
 	}
 	info := p.Info()
-	capabilities, err := serverCapabilities(info, s.manager.commandIDs())
+	capabilities, err := serverCapabilities(info, slices.Sorted(maps.Keys(s.manager.commands)))
 	if err != nil {
 		return nil, err
 	}

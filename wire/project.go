@@ -122,7 +122,7 @@ func (p *Projector) Loop(e loop.Event) Update {
 	case loop.Answered:
 		return projectAnswer(e)
 	case loop.Published:
-		return projectTopic(stream.Topic(e))
+		return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), Info(TopicText(stream.Topic(e)))}
 	case loop.Told:
 		return UserChunk{SessionUpdate: KindUserChunk, Content: TextContent{"text", stream.Plain(e.Text)}}
 	case loop.Warning:
@@ -133,10 +133,6 @@ func (p *Projector) Loop(e loop.Event) Update {
 		return projectEnd(e)
 	}
 	return nil
-}
-
-func projectTopic(e stream.Topic) Topic {
-	return Topic{KindTopic, stream.Plain(e.Topic), stream.Plain(e.Target), stream.Plain(e.Payload), Info(TopicText(e))}
 }
 
 // ResultOf returns the end of an iteration that was read back from a

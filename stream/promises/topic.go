@@ -102,7 +102,7 @@ func findBlocks(text string) (found []mention, blocks []block) {
 		end := at
 		if !isEmpty {
 			i := indexFold(text[at:], blockClose)
-			if next := nextTopic(text[at:]); i < 0 || next >= 0 && next < i {
+			if next := strings.Index(text[at:], blockOpen+" topic="); i < 0 || next >= 0 && next < i {
 				b.miss = NearOpen
 			} else {
 				b.topic.Payload = strings.TrimSpace(text[at : at+i])
@@ -140,9 +140,6 @@ func headOf(head string) (b block) {
 	}
 	return b
 }
-
-// nextTopic is where the next block begins that has a topic; -1: nowhere.
-func nextTopic(text string) int { return strings.Index(text, blockOpen+" topic=") }
 
 // indexFold is strings.Index for a tag in letters of any case.
 func indexFold(text, tag string) int {
