@@ -104,7 +104,11 @@ func (s *shell) plan(prompt, answer string) (agentPID int, argv []string) {
 	if agentPID, err = strconv.Atoi(lines[0]); err != nil {
 		s.t.Fatal(err)
 	}
-	return agentPID, lines[1:]
+	at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "Don't do the work yet") })
+	if at < 2 || lines[at-1] != "" || !strings.Contains(lines[at], "write it as tasks into PLAN.md") {
+		s.t.Fatalf("the agent isn't told to write a plan: %q", lines)
+	}
+	return agentPID, lines[1 : at-1]
 }
 
 // knowsClaude answers the questions of claude's first start.

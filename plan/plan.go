@@ -75,7 +75,7 @@ func Parse(name string, data []byte) (Plan, error) {
 		return p, fmt.Errorf("%s is no text in UTF-8; save it as such", name)
 	}
 	advice := `write each as a line "- [ ] what is to be done"`
-	if p.isPRD = strings.HasSuffix(strings.ToLower(name), ".json"); p.isPRD {
+	if p.isPRD = isPRD(name); p.isPRD {
 		advice = "write them into its userStories, as objects with title and passes"
 		if err := p.readStories(); err != nil {
 			return p, err

@@ -214,3 +214,28 @@ func TestOneTaskOfAPlan(t *testing.T) {
 		t.Errorf("tasks of others were taken out: %v", lost)
 	}
 }
+
+func TestAPlanIsLookedOverBeforeItIsRun(t *testing.T) {
+	p, err := Parse("PLAN.md", []byte("- [x] one\n- [ ] all (agent: ann) (after: one) (after: 4)\n  - [ ] part (verify: make a)\n- [ ] last (after: nothing) (verify: make a)\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `PLAN.md: 2 of 3 tasks open
+  [x] one
+  [ ] all (after: one) (after: 4) (agent: ann)
+    [ ] part
+  [ ] last (after: nothing)
+wrong in line 3: "part" never has its turn: what it waits for can't be done before it
+wrong in line 4: after: there is no task "nothing"; name one by its text or its number
+its checks would run: make a`
+	if got := p.Review(); got != want {
+		t.Errorf("got %s", got)
+	}
+	p, err = Parse("prd.json", []byte(`{"userStories": [{"title": "a (verify: b\nc)", "passes": true}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.Review(), "prd.json: 0 of 1 tasks open\n  [x] a\nits checks would run: b\\nc"; got != want {
+		t.Errorf("got %s", got)
+	}
+}

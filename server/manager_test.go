@@ -467,10 +467,14 @@ func TestAPlanTakesTheFlagsOfAStart(t *testing.T) {
 	bin := onlyAgent(t, "pi")
 	c := dial(t, optedIn, t.TempDir())
 	got := result[answers.PlanResult](c, c.Command(wire.CommandPlan, answers.PlanParams{
-		Text: "--backend=pi --model=m --max-iterations=3 --backend-arg=-x Don't hurry", Selection: "the text",
+		Text: "--backend=pi --model=m --plan=doc/next.md --max-iterations=3 --backend-arg=-x Don't hurry", Selection: "the text",
 	}))
-	if want := []string{filepath.Join(bin, "pi"), "--no-session", "--model", "m", "-x", "Don't hurry\n\nthe text"}; !slices.Equal(got.Argv, want) {
-		t.Errorf("got %q, want %q", got.Argv, want)
+	if want := []string{filepath.Join(bin, "pi"), "--no-session", "--model", "m", "-x"}; !slices.Equal(got.Argv[:len(got.Argv)-1], want) {
+		t.Errorf("got %q, want %q and a prompt", got.Argv, want)
+	}
+	prompt := got.Argv[len(got.Argv)-1]
+	if !strings.HasPrefix(prompt, "Don't hurry\n\nthe text\n\nDon't do the work yet") || !strings.Contains(prompt, "write it as tasks into doc/next.md.") {
+		t.Errorf("the agent is told %q", prompt)
 	}
 	for text, want := range map[string]string{"--bakend=pi": "--backend", "/cancel-ralph": "/cancel-ralph"} {
 		if m := c.Command(wire.CommandPlan, answers.PlanParams{Text: text}); m.Error == nil || !strings.Contains(m.Error.Message, want) {

@@ -11,7 +11,7 @@ Start here
   ralph-lsp run "Make the tests pass" --completion-promise DONE
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
   ralph-lsp init                            a ralph.toml and a PROMPT.md to fill in
-  ralph-lsp plan "Let's write PROMPT.md"    talk with the agent first
+  ralph-lsp plan "We need a parser"         write a plan with the agent first
 
 From another terminal, in the same folder (or with -C DIR)
   ralph-lsp status                          where the loop stands

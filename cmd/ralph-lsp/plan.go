@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,7 +13,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	plans "github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -19,14 +23,18 @@ func newPlan() *cobra.Command {
 	var options start.Options
 	cmd := &cobra.Command{
 		Use:   "plan [flags] [--] [PROMPT...]",
-		Short: "Talk with the agent in its own interface",
+		Short: "Write a plan with the agent, in its own interface",
 		Long: `Start the agent's own terminal interface in the folder, with a first prompt if you
-give one, to plan before a loop runs. The exit code is the agent's.`,
-		Example: `  ralph-lsp plan "Let's write PROMPT.md for the new parser"
-  ralph-lsp plan --backend pi --hat planner`,
+give one, to plan before a loop runs. The agent is told to write what you agree on
+into PLAN.md, or to add it to the tasks there. When its interface ends, that plan is
+shown: its tasks, what is wrong with it, and the commands that its checks would run.
+The exit code is the agent's.`,
+		Example: `  ralph-lsp plan "We need a parser for numbers and strings"
+  ralph-lsp plan --backend pi --hat planner --plan docs/parser.md`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 	}
 	addStartFlags(cmd, &options, start.ToTalk)
+	cmd.Flags().StringVar(&options.Said.Plan, "plan", "", "have the agent write the plan into `FILE` of the folder; without it, PLAN.md or the one of ralph.toml")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		return plan(cmd, dir, options, strings.Join(args, " "))
 	})
@@ -49,6 +57,7 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	if err != nil {
 		return err
 	}
+	before, _ := setup.ReadPlan(dir, resolver.PlanFile()) // there may be none
 	walls, err := sandbox.Raise(cmd.Context(), settings.Sandbox, dir)
 	if err != nil {
 		return err
@@ -62,9 +71,11 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	defer scope.Close()
 	scope.Walls = walls
 	exit, err := backends.Interactive{Backend: backend, Argv: argv, Dir: dir, Scope: scope}.Run(in, out)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
+	}
+	showPlan(cmd.OutOrStdout(), dir, resolver.PlanFile(), before)
+	switch {
 	case exit.Survivor != nil:
 		return fmt.Errorf("%s left something running: %w", backend.Name, exit.Survivor)
 	case exit.Number != 0: // of a signal, as shells have it
@@ -73,4 +84,24 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 		return &exitError{code: exit.Code}
 	}
 	return nil
+}
+
+// showPlan shows the plan that a talk ended in, and says what to do with it.
+func showPlan(out io.Writer, dir, name string, before plans.Plan) {
+	p, err := setup.ReadPlan(dir, name)
+	if err != nil {
+		fmt.Fprintf(out, "no plan to work through: %s\n", terminal.Line(err.Error()))
+		return
+	}
+	if bytes.Equal(p.Data, before.Data) {
+		fmt.Fprintf(out, "%s is as it was before:\n", terminal.Line(p.Name))
+	}
+	for _, line := range terminal.LinesOf(p.Review()) {
+		fmt.Fprintln(out, line)
+	}
+	if _, ok := p.Next(); !ok {
+		fmt.Fprintf(out, "nothing can be done of it: %s\n", terminal.Line(p.Why().Error()))
+		return
+	}
+	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s does one task each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(p.Name))
 }

@@ -1,8 +1,10 @@
 package start
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -25,6 +27,26 @@ func (o Options) PlanPrompt() string {
 		return ""
 	}
 	return setup.PlanPrompt(o.Said.Plan)
+}
+
+// PlanFile is the plan that a talk with an agent ends in, from the folder on.
+func (r Resolver) PlanFile() string {
+	return cmp.Or(r.Start.Said.Plan, r.Settings.Said.Plan, "PLAN.md")
+}
+
+// askForPlan is the prompt of a talk that ends in a plan.
+func (r Resolver) askForPlan(prompt string) (string, error) {
+	folder := r.Settings.Files.Folder
+	path, err := setup.PlanPath(folder, r.PlanFile())
+	if err != nil {
+		return "", err
+	}
+	write := "write it as tasks into " + filepath.ToSlash(path)
+	if _, err := os.Lstat(filepath.Join(folder, path)); err == nil {
+		write = "add it to the tasks that are in " + filepath.ToSlash(path) + " already; leave those as they are"
+	}
+	return cmp.Or(prompt, "Ask me what is to be done.") + "\n\nDon't do the work yet: we plan it. When we agree on it, " +
+		write + ". A loop does them later, one at a time, each by an agent that knows nothing of this talk. " + plan.Format(path), nil
 }
 
 // planAgents adds the roles that the plan's tasks name. Of a plan that the start doesn't name, its user has to trust

@@ -376,7 +376,7 @@ func Remember(files config.Files, cfg setup.Config, loopID string) {
 }
 
 // Interactive returns the command line of the chosen agent's own terminal
-// interface, with the prompt if there is one.
+// interface. Its prompt asks for a plan, too, where the agent takes one.
 func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Backend, argv []string, err error) {
 	ctx = backends.ForLoop(ctx, r.Settings.Sandbox, r.Settings.Files.Folder)
 	agent, err := r.choose(ctx, r.Start.Agent, r.Editor.Agent)
@@ -397,6 +397,11 @@ func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Ba
 			return b, nil, &NoModelError{b.Name}
 		}
 		user = append(slices.Clone(user), b.ModelFlag, model)
+	}
+	if b.InteractivePrompt != "" {
+		if prompt, err = r.askForPlan(prompt); err != nil {
+			return b, nil, err
+		}
 	}
 	argv, err = b.Interactive(slices.Concat(user, r.Start.Agent.Args), prompt)
 	return b, append([]string{program}, argv...), err

@@ -283,17 +283,22 @@ backend = { type = "pi", args = ["--model", "opus"] }
 		want   []string
 	}{
 		{"as the seed says", Agent{}, "prompt", []string{program, "--no-session", "prompt"}},
-		{"without a prompt", Agent{}, "", []string{program, "--no-session"}},
+		{"without a prompt", Agent{}, "", []string{program, "--no-session", "Ask me what is to be done."}},
 		{"with an at sign", Agent{}, "@home", []string{program, "--no-session", "\n@home"}},
 		{"with a dash", Agent{}, "-x", []string{program, "--no-session", "\n-x"}},
 		{"with a hat", Agent{Hat: "planner"}, "prompt", []string{program, "--no-session", "--model", "opus", "prompt"}},
 		{"with arguments", Agent{Args: []string{"-c"}}, "prompt", []string{program, "--no-session", "-c", "prompt"}},
-		{"with a model", Agent{Hat: "planner", Model: "sonnet"}, "", []string{program, "--no-session", "--model", "opus", "--model", "sonnet"}},
+		{"with a model", Agent{Hat: "planner", Model: "sonnet"}, "", []string{program, "--no-session", "--model", "opus", "--model", "sonnet", "Ask me what is to be done."}},
 	}
 	for _, tt := range tests {
 		_, argv, err := Resolver{Settings: s, Start: Options{Agent: tt.agent}, Detect: detectPi}.Interactive(t.Context(), tt.prompt)
-		if err != nil || !slices.Equal(argv, tt.want) {
-			t.Errorf("%s: got %q, %v", tt.name, argv, err)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		prompt, told, _ := strings.Cut(argv[len(argv)-1], "\n\n")
+		argv[len(argv)-1] = prompt
+		if !slices.Equal(argv, tt.want) || !strings.Contains(told, "write it as tasks into PLAN.md") || !strings.Contains(told, "(verify: COMMAND)") {
+			t.Errorf("%s: got %q, told %q", tt.name, argv, told)
 		}
 	}
 }

@@ -47,14 +47,23 @@ func (c Config) ReadPlan() (plan.Plan, error) {
 	return p.Only(c.Said.Task)
 }
 
-// ReadPlan reads the plan of a loop in a folder. Links don't lead out of it.
-func ReadPlan(folder, name string) (p plan.Plan, err error) {
+// PlanPath is where in a folder a plan is, from the folder on.
+func PlanPath(folder, name string) (string, error) {
 	path := filepath.FromSlash(name)
 	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsAbs(path) {
 		path = rel
 	}
 	if !filepath.IsLocal(path) {
-		return p, fmt.Errorf("the plan %s isn't in the loop's folder, %s; name one that is", name, folder)
+		return "", fmt.Errorf("the plan %s isn't in the loop's folder, %s; name one that is", name, folder)
+	}
+	return path, nil
+}
+
+// ReadPlan reads the plan of a loop in a folder. Links don't lead out of it.
+func ReadPlan(folder, name string) (p plan.Plan, err error) {
+	path, err := PlanPath(folder, name)
+	if err != nil {
+		return p, err
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
