@@ -16,6 +16,7 @@ type story struct {
 	Criteria    []string `json:"acceptanceCriteria"`
 	Priority    int      `json:"priority"`
 	Passes      bool     `json:"passes"`
+	DependsOn   []string `json:"dependsOn"` // ids
 }
 
 // readStories reads a prd.json.
@@ -47,6 +48,9 @@ func (p *Plan) readStories() error {
 		it.More = it.annotate(s.Description)
 		for _, criterion := range s.Criteria {
 			it.More = strings.TrimSpace(it.More + "\n- " + criterion)
+		}
+		for _, id := range s.DependsOn {
+			it.After = append(it.After, id+":")
 		}
 		if passes, begin := member(raw, "passes"); passes != nil {
 			it.box = [2]int{at + begin, at + begin + len(passes)}

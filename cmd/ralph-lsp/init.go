@@ -16,7 +16,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
+	plans "github.com/ralph-lsp/ralph-lsp/plan"
 )
 
 //go:embed presets
@@ -33,7 +35,9 @@ func newInit() *cobra.Command {
 		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
-With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you name another.`,
+With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you name another.
+With --from, it has the tasks of another program: a plan of ralphex or open-ralph, or the
+issues.jsonl of beads.`,
 	}
 	planned := cmd.Flags().Bool("plan", false, "write a plan instead, for ralph-lsp run --plan")
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -42,12 +46,17 @@ With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you nam
 		}
 		return cli.NoArguments(cmd, args)
 	}
+	from := cmd.Flags().String("from", "", "write the tasks of `FILE` into the plan: of ralphex, open-ralph, or beads (.beads/issues.jsonl)")
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.MarkFlagsMutuallyExclusive("preset", "plan")
+	cmd.MarkFlagsMutuallyExclusive("preset", "from")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
-		if *planned {
-			return writePlan(cmd, dir, append(args, "PLAN.md")[0])
+		switch {
+		case *planned:
+			return writePlan(cmd, dir, append(args, "PLAN.md")[0], *from)
+		case *from != "":
+			return errors.New("tasks are written into a plan; say --plan, too")
 		}
 		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
@@ -64,9 +73,30 @@ With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you nam
 }
 
 // writePlan writes a plan without a task: its examples are in a comment, so that no agent is paid for them.
-func writePlan(cmd *cobra.Command, dir, name string) error {
+// With from, it has the tasks of that file, unless run takes it as it is.
+func writePlan(cmd *cobra.Command, dir, name, from string) error {
 	if !filepath.IsLocal(name) || strings.EqualFold(filepath.Ext(name), ".json") {
 		return fmt.Errorf("a plan is written as a Markdown file in the folder, which %s isn't; name one such as PLAN.md", terminal.Line(name))
+	}
+	if from != "" {
+		from, data, err := setup.ReadTasks(dir, from)
+		if err != nil {
+			return err
+		}
+		p, checks, err := plans.From(from, data)
+		switch {
+		case err != nil:
+			return err
+		case bytes.Equal(p.Data, data):
+			fmt.Fprintf(cmd.OutOrStdout(), "nothing was written: %s is a plan as it is\n", terminal.Line(from))
+			name = from
+		default:
+			if err := writeNew(cmd, dir, []newFile{{name, p.Data}}); err != nil {
+				return err
+			}
+		}
+		showPlan(cmd.OutOrStdout(), dir, name, checks...)
+		return nil
 	}
 	starter, _ := presets.ReadFile("presets/PLAN.md") // it is there
 	err := writeNew(cmd, dir, []newFile{{name, starter}})

@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	plans "github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -74,7 +73,10 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	if err != nil {
 		return err
 	}
-	showPlan(cmd.OutOrStdout(), dir, resolver.PlanFile(), before)
+	if now, err := setup.ReadPlan(dir, resolver.PlanFile()); err == nil && bytes.Equal(now.Data, before.Data) {
+		fmt.Fprintln(cmd.OutOrStdout(), "the plan is as it was before:")
+	}
+	showPlan(cmd.OutOrStdout(), dir, resolver.PlanFile())
 	switch {
 	case exit.Survivor != nil:
 		return fmt.Errorf("%s left something running: %w", backend.Name, exit.Survivor)
@@ -86,15 +88,12 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	return nil
 }
 
-// showPlan shows the plan that a talk ended in, and says what to do with it.
-func showPlan(out io.Writer, dir, name string, before plans.Plan) {
+// showPlan shows a plan that was written, and says what to do with it. The checks are to be run for all of it.
+func showPlan(out io.Writer, dir, name string, checks ...string) {
 	p, err := setup.ReadPlan(dir, name)
 	if err != nil {
 		fmt.Fprintf(out, "no plan to work through: %s\n", terminal.Line(err.Error()))
 		return
-	}
-	if bytes.Equal(p.Data, before.Data) {
-		fmt.Fprintf(out, "%s is as it was before:\n", terminal.Line(p.Name))
 	}
 	for _, line := range terminal.LinesOf(p.Review()) {
 		fmt.Fprintln(out, line)
@@ -103,5 +102,9 @@ func showPlan(out io.Writer, dir, name string, before plans.Plan) {
 		fmt.Fprintf(out, "nothing can be done of it: %s\n", terminal.Line(p.Why().Error()))
 		return
 	}
-	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s does one task each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(p.Name))
+	verify := ""
+	if len(checks) > 0 {
+		verify = " --verify " + terminal.ShellWord(strings.Join(checks, " && "))
+	}
+	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(p.Name), verify)
 }

@@ -60,31 +60,39 @@ func PlanPath(folder, name string) (string, error) {
 }
 
 // ReadPlan reads the plan of a loop in a folder. Links don't lead out of it.
-func ReadPlan(folder, name string) (p plan.Plan, err error) {
-	path, err := PlanPath(folder, name)
+func ReadPlan(folder, name string) (plan.Plan, error) {
+	path, data, err := ReadTasks(folder, name)
 	if err != nil {
-		return p, err
+		return plan.Plan{}, err
+	}
+	return plan.Parse(path, data)
+}
+
+// ReadTasks reads a file as ReadPlan does, whatever its format. The path is from the folder on, with slashes.
+func ReadTasks(folder, name string) (path string, data []byte, err error) {
+	path, err = PlanPath(folder, name)
+	if err != nil {
+		return "", nil, err
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return p, err
+		return "", nil, err
 	}
 	defer root.Close()
 	if info, err := root.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return p, fmt.Errorf("there is no plan %s in %s; ralph-lsp init --plan writes one to fill in", name, folder)
+		return "", nil, fmt.Errorf("there is no plan %s in %s; ralph-lsp init --plan writes one to fill in", name, folder)
 	} else if err == nil && !info.Mode().IsRegular() {
-		return p, fmt.Errorf("the plan %s isn't a file", name)
+		return "", nil, fmt.Errorf("the plan %s isn't a file", name)
 	}
 	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return p, fmt.Errorf("reading the plan: %w", err)
+		return "", nil, fmt.Errorf("reading the plan: %w", err)
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, plan.MaxBytes+1))
-	if err != nil {
-		return p, fmt.Errorf("reading the plan: %w", err)
+	if data, err = io.ReadAll(io.LimitReader(file, plan.MaxBytes+1)); err != nil {
+		return "", nil, fmt.Errorf("reading the plan: %w", err)
 	}
-	return plan.Parse(filepath.ToSlash(path), data)
+	return filepath.ToSlash(path), data, nil
 }
 
 // WritePlan makes a plan's file what it is to be, unless somebody has changed it from what it was, where that is
