@@ -49,18 +49,19 @@ func From(name string, data []byte) (p Plan, checks []string, err error) {
 	plain := func(text string) string { // says nothing to us
 		return strings.ReplaceAll(ownWords().ReplaceAllString(text, "( $1:"), "<!--", "<! --")
 	}
-	out := "# Plan\n\nThe tasks of " + plain(path.Base(name)) + ", which may say more.\n\n## Tasks\n\n"
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "# Plan\n\nThe tasks of %s, which may say more.\n\n## Tasks\n\n", plain(path.Base(name)))
 	for _, task := range tasks[:min(len(tasks), MaxItems+1)] { // Parse refuses more
-		out += map[bool]string{true: "- [x] ", false: "- [ ] "}[task.isDone] + plain(strings.Join(strings.Fields(task.text), " "))
+		fmt.Fprintf(&out, "- [%s] %s", map[bool]string{true: "x", false: " "}[task.isDone], plain(strings.Join(strings.Fields(task.text), " ")))
 		for _, other := range task.after {
-			out += " (after: " + other + ")"
+			fmt.Fprintf(&out, " (after: %s)", other)
 		}
 		for _, line := range task.body {
-			out += "\n  > " + plain(line) // quoted, so that its boxes are no tasks
+			fmt.Fprintf(&out, "\n  > %s", plain(line)) // quoted, so that its boxes are no tasks
 		}
-		out += "\n"
+		fmt.Fprintln(&out)
 	}
-	p, err = Parse("PLAN.md", []byte(out))
+	p, err = Parse("PLAN.md", out.Bytes())
 	if err == nil && len(p.Problems) > 0 {
 		err = fmt.Errorf("%s: %s", name, p.Problems[0].Text)
 	}

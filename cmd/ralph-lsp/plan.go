@@ -56,7 +56,7 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	if err != nil {
 		return err
 	}
-	before, _ := setup.ReadPlan(dir, resolver.PlanFile()) // there may be none
+	before, _ := setup.ReadPlan(dir, start.PlanFile(resolver)) // there may be none
 	walls, err := sandbox.Raise(cmd.Context(), settings.Sandbox, dir)
 	if err != nil {
 		return err
@@ -73,10 +73,10 @@ func plan(cmd *cobra.Command, dir string, options start.Options, prompt string) 
 	if err != nil {
 		return err
 	}
-	if now, err := setup.ReadPlan(dir, resolver.PlanFile()); err == nil && bytes.Equal(now.Data, before.Data) {
+	if now, err := setup.ReadPlan(dir, start.PlanFile(resolver)); err == nil && bytes.Equal(now.Data, before.Data) {
 		fmt.Fprintln(cmd.OutOrStdout(), "the plan is as it was before:")
 	}
-	showPlan(cmd.OutOrStdout(), dir, resolver.PlanFile())
+	showPlan(cmd.OutOrStdout(), dir, start.PlanFile(resolver))
 	switch {
 	case exit.Survivor != nil:
 		return fmt.Errorf("%s left something running: %w", backend.Name, exit.Survivor)

@@ -30,14 +30,14 @@ func (o Options) PlanPrompt() string {
 }
 
 // PlanFile is the plan that a talk with an agent ends in, from the folder on.
-func (r Resolver) PlanFile() string {
+func PlanFile(r Resolver) string {
 	return cmp.Or(r.Start.Said.Plan, r.Settings.Said.Plan, "PLAN.md")
 }
 
 // askForPlan is the prompt of a talk that ends in a plan.
-func (r Resolver) askForPlan(prompt string) (string, error) {
+func askForPlan(r Resolver, prompt string) (string, error) {
 	folder := r.Settings.Files.Folder
-	path, err := setup.PlanPath(folder, r.PlanFile())
+	path, err := setup.PlanPath(folder, PlanFile(r))
 	if err != nil {
 		return "", err
 	}

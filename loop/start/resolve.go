@@ -399,7 +399,7 @@ func (r Resolver) Interactive(ctx context.Context, prompt string) (b backends.Ba
 		user = append(slices.Clone(user), b.ModelFlag, model)
 	}
 	if b.InteractivePrompt != "" {
-		if prompt, err = r.askForPlan(prompt); err != nil {
+		if prompt, err = askForPlan(r, prompt); err != nil {
 			return b, nil, err
 		}
 	}
