@@ -1,5 +1,6 @@
 // The transcript of a long session: only what is looked at is read. How long that takes is a figure of make bench.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -25,6 +26,7 @@ test('a long session is shown at its end, and anywhere', { timeout: 1_800_000 },
       await w.page.keyboard.press('Control+Alt+r');
       await w.statusIs(/Ralph done/);
       const bytes = writeLong(w.work.root);
+      assert.ok(bytes > iterations * 100_000, `a long loop has ${bytes} bytes`);
       const [short, long] = [await opening(w, 's', 'done: DONE'), await opening(w, 'o', 'The last line')];
       if (bench) console.log(`key to the end of a transcript in VS Code: ${long} ms with ${Math.round(bytes / 1e6)} MB, ${short} ms with 10 kB (medians of 5)`);
       await w.page.keyboard.press('Control+Alt+o');
@@ -62,20 +64,27 @@ async function opening(w, key, last) {
   return times.sort((a, b) => a - b)[times.length >> 1];
 }
 
-/** Writes the session of a long loop beside the one that is there, and returns its size. */
+/** Makes a long loop beside the one that is there: its session, for the list, and its journal. Returns the journal's size. */
 function writeLong(root) {
-  const [short] = fs.readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.jsonl') && name.includes('sessions')).map((name) => path.join(root, name));
-  const id = /"loopId":"([^"]+)"/.exec(fs.readFileSync(short, 'utf8'))[1];
-  const lines = fs.readFileSync(short, 'utf8').replaceAll(id, 'ralph-long').trimEnd().split('\n');
-  const at = lines.findIndex((l) => l.includes('"chatEventType":"iteration_start"'));
-  const end = lines.findIndex((l) => l.includes('"chatEventType":"iteration_end"'));
-  const long = path.join(path.dirname(short), path.basename(short).replace(/[0-9a-f-]{8,}\.jsonl$/, (name) => name.replace(/^./, (c) => (c === 'f' ? 'e' : 'f'))));
-  const file = fs.openSync(long, 'w');
+  const all = fs.readdirSync(root, { recursive: true }).filter((name) => name.endsWith('.jsonl')).map((name) => path.join(root, name));
+  const [session] = all.filter((name) => name.includes('sessions'));
+  const [journal] = all.filter((name) => name.includes('journals'));
+  const text = fs.readFileSync(session, 'utf8');
+  const id = /"loopId":"([^"]+)"/.exec(text)[1];
+  const beside = path.basename(session).replace(/[0-9a-f-]{8,}\.jsonl$/, (name) => name.replace(/^./, (c) => (c === 'f' ? 'e' : 'f')));
+  fs.writeFileSync(path.join(path.dirname(session), beside), text.replaceAll(id, 'ralph-long'));
+
+  const lines = fs.readFileSync(journal, 'utf8').replaceAll(id, 'ralph-long').trimEnd().split('\n');
+  const at = lines.findIndex((l) => l.includes('"phase":"begin"'));
+  const end = lines.findIndex((l) => l.includes('"phase":"end"'));
+  const long = path.join(path.dirname(journal), `${createHash('sha256').update('ralph-long').digest('hex').slice(0, 32)}.jsonl`);
+  const file = fs.openSync(long, 'w', 0o600);
   const output = (i) => Array.from({ length: 2000 }, (_, n) => `line ${n} of ${i}: ok ralph-lsp/stream 0.123s coverage`).join('\\n');
   fs.writeSync(file, `${lines.slice(0, at).join('\n')}\n`);
   for (let i = 1; i <= iterations; i++) {
-    const body = lines.slice(at, end + 1).join('\n').replaceAll('"iteration":1', `"iteration":${i}`);
-    fs.writeSync(file, `${body.replaceAll('--- FAIL: TestStep1', output(i)).replace('2 to go', `${i}`).replace('1 to go', i === iterations ? 'The last line' : `${i} are done`)}\n`);
+    const body = lines.slice(at, end + 1).join('\n').replaceAll('"iteration":1', `"iteration":${i}`).replaceAll('"i":1,', `"i":${i},`);
+    fs.writeSync(file, `${body.replaceAll('--- FAIL: TestStep1', output(i)).replaceAll('iteration 1 of', `iteration ${i} of`)
+      .replace('2 to go', `${i}`).replace('1 to go', i === iterations ? 'The last line' : `${i} are done`)}\n`);
   }
   fs.closeSync(file);
   return fs.statSync(long).size;
