@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -261,8 +260,8 @@ func TestAKilledLoopIsKept(t *testing.T) {
 	p.start("--max-iterations", "1", prompt)
 	awaitProcesses(p, 1, "kept")
 	poll(p, patience, func() string {
-		if kept, err := os.ReadFile(p.session()); err != nil || !bytes.Contains(kept, []byte("Now a long one.")) {
-			return fmt.Sprintf("the session has %q, %v", kept, err)
+		if shown := strings.Join(p.transcript(p.session()), "\n"); !strings.Contains(shown, "Now a long one.") {
+			return "the transcript has " + shown
 		}
 		return ""
 	})
