@@ -27,7 +27,8 @@ type Script struct {
 type Turn struct {
 	For string `json:"for"` // "main" (the default), "helper" or "any"
 
-	Match string `json:"match"` // it is for requests with this in the last user message, tool results included
+	Match  string `json:"match"`  // it is for requests with this in the last user message, tool results included
+	System string `json:"system"` // and with this in the system prompt
 
 	// Repeat is how many requests the turn answers: 0 and 1 once, -1 for ever.
 	Repeat int `json:"repeat"`

@@ -207,5 +207,5 @@ func (s *Server) pick(q *Request) Turn {
 func (t Turn) fits(q *Request) bool {
 	audience := cmp.Or(t.For, string(KindMain))
 	return (audience == "any" || audience == string(q.Kind)) &&
-		strings.Contains(q.LastUser, t.Match)
+		strings.Contains(q.LastUser, t.Match) && strings.Contains(q.System, t.System)
 }
