@@ -115,7 +115,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.notification('interrupted at 1/7').waitFor();
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
-    await w.run('Ralph: Show Output'); // what was said before is in the session file
+    await w.run('Ralph: Show Output'); // what was said before is in the journal
     await w.transcriptRow('This takes a while.').waitFor();
     await w.run('Ralph: Focus on Loops View');
     await w.treeRow('make everything').waitFor();
