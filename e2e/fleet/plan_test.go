@@ -5,6 +5,7 @@ package fleet
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -50,5 +51,28 @@ func TestAPlanGoesOnWithAnotherWorker(t *testing.T) {
 	w.counted("one", 4)
 	if plan := w.git("-C", w.repo, "show", "ralph/one:PLAN.md"); strings.Count(plan, "- [x] ") != 4 || strings.Count(w.git("-C", w.repo, "show", "ralph/one:checks"), "checked") != 3 {
 		t.Errorf("its branch has\n%s\nand the checks\n%s", plan, w.git("-C", w.repo, "show", "ralph/one:checks"))
+	}
+}
+
+// Tasks that don't wait for each other are done side by side on the machine that has the iteration.
+func TestTasksOfAPlanAreDoneSideBySide(t *testing.T) {
+	w := newWorld(t)
+	w.write("agent", "#!/bin/sh\ncase $(sed -n '/<task>/,/<.task>/p') in *one*) echo 1 >one;; *two*) echo 2 >two;; *) cat one two >both;; esac\necho done\n")
+	agent := filepath.Join(w.dir, "agent")
+	if err := os.Chmod(agent, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	w.write("repo/PLAN.md", "- [ ] Write one (verify: test -s one)\n- [ ] Write two (verify: test -s two)\n- [ ] Join both (after: Write one) (after: Write two) (verify: test -s both)\n")
+	w.git("-C", w.repo, "add", "-A")
+	w.git("-C", w.repo, "commit", "-q", "-m", "plan")
+	w.worker("first", 1, w.addr, short)
+	w.must("submit", "--repo", w.repo, "--name", "one", "--backend", agent, "--plan", "PLAN.md", "--workers", "3")
+	w.must("watch", "one")
+	if end := w.ends("one"); end.StopReason != "promise" || end.Iterations != 2 || end.Tasks == nil || end.Tasks.Done != 3 {
+		t.Errorf("ended as %+v, %+v", end, end.Tasks)
+	}
+	w.must("fetch", "one", "--into", w.repo)
+	if both := w.git("-C", w.repo, "show", "ralph/one:both"); strings.TrimSpace(both) != "1\n2" {
+		t.Errorf("its branch has %q", both)
 	}
 }

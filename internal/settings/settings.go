@@ -122,7 +122,7 @@ var table = []Setting{
 		Key: "workers", Wire: "workers", Label: "Workers", Default: "1", Seldom: true,
 		Flags: []Flag{{Name: "workers", Usage: "do up to so many tasks of a plan side by side, each in a checkout of its own; 1 to 8"}},
 		Doc:   "How many tasks of a plan that don't wait for each other are done side by side, 1 to 8: each by an agent of its own, in a checkout of its own.",
-		Group: AboutAgent, Yields: Always, NoFleet: "a loop of a fleet does one task at a time; several loops run side by side",
+		Group: AboutAgent, Yields: Always,
 		Kept:  Kept{Key: "workers", With: "plan", Doc: "How many tasks of the plan are done side by side."},
 		field: fieldOf[int]{string(limits.Count), func(s *Said) *int { return &s.Workers }, limits.ParseFew, strconv.Itoa},
 	}, {
