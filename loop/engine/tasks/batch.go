@@ -21,6 +21,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -243,17 +244,7 @@ func (l *landing) checkAgain() {
 
 // Close removes the checkouts.
 func (w *Batch) Close() {
-	err := os.RemoveAll(w.Dir)
-	if err != nil { // a build keeps read-only folders there, maybe
-		_ = filepath.WalkDir(w.Dir, func(path string, entry fs.DirEntry, _ error) error {
-			if entry != nil && entry.IsDir() {
-				_ = os.Chmod(path, 0o700)
-			}
-			return nil
-		})
-		err = os.RemoveAll(w.Dir)
-	}
-	if err != nil {
+	if err := paths.RemoveAll(w.Dir); err != nil {
 		w.Warn("the checkouts of workers could not be removed: " + err.Error())
 	}
 }
