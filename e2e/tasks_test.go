@@ -56,6 +56,10 @@ func TestAPlanOfTwelve(t *testing.T) {
 				for n := 1; n <= 9; n++ {
 					checkFile(t, p, fmt.Sprintf("part-%d", n), fmt.Sprintln(n))
 				}
+				beside := map[string]int{"1": 0, "3": 1} // a worker is shown as an agent of a step is
+				if n := p.begun("Part 7"); n != beside[workers] {
+					t.Errorf("%d workers had part 7, want %d", n, beside[workers])
+				}
 				checkFile(t, p, "sum", "45\n")
 				checkFile(t, p, "added", "yes\n")
 				for _, warning := range []string{`the task \"Tidy the readme\" was checked, but nothing was changed but the plan: it is open again`, `unverified: the task \"Tidy the readme\" stays checked`} {
