@@ -61,14 +61,7 @@ func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h 
 	if err != nil {
 		return nil, h, 0, 0, err
 	}
-	path := filepath.Join(dir, FileOf(loopID))
-	file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
-	if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
-		if err = os.Remove(path); err == nil {
-			file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
-		}
-	}
-	if err != nil {
+	if file, err = lockNamed(filepath.Join(dir, FileOf(loopID))); err != nil {
 		return nil, h, 0, 0, err
 	}
 	h, first, size, err = takeUp(file, keep)
@@ -80,13 +73,34 @@ func openToWrite(loopID string, o history.Options, keep bool) (file *os.File, h 
 	return file, h, first, size, nil
 }
 
-// takeUp makes a file one that is written to from size on.
-func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
+// lockNamed opens and locks a journal. The file may lose its name before it is locked: a loop that begins
+// at the same time prunes what is empty and nobody's.
+func lockNamed(path string) (*os.File, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	if err := filelock.Wait(ctx, file); err != nil {
-		return h, 0, 0, errInUse
+	for {
+		file, err := paths.OpenOwn(path, os.O_RDWR|os.O_CREATE)
+		if errors.Is(err, paths.ErrForeign) { // the name is ours, what it leads to isn't
+			if err = os.Remove(path); err == nil {
+				file, err = paths.OpenOwn(path, os.O_RDWR|os.O_CREATE|os.O_EXCL)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := filelock.Wait(ctx, file); err != nil {
+			file.Close()
+			return nil, errInUse
+		}
+		if filelock.IsNamed(file, path) {
+			return file, nil
+		}
+		file.Close()
 	}
+}
+
+// takeUp makes a locked file one that is written to from size on.
+func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	h, first, isOne := readHeader(file)
 	switch {
 	case isOne && h.Version > version:

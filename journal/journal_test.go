@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -391,6 +392,38 @@ func TestOldJournalsGo(t *testing.T) {
 		}
 	}
 	running.end()
+}
+
+// A loop that begins beside another prunes the other's journal when it finds it empty, before it is locked.
+func TestAJournalThatIsPrunedWhileItIsMade(t *testing.T) {
+	dir := inHome(t)
+	path := filepath.Join(dir, FileOf("ralph-a"))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	empty, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer empty.Close()
+	if locked, err := filelock.Try(empty, true); !locked {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		begun := make(chan told)
+		go func() { begun <- begin("ralph-a") }()
+		synctest.Wait() // it waits for the lock
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		empty.Close()
+		l := <-begun
+		l.iterate(1)
+		l.end()
+	})
+	if page, err := StoryOf("ralph-a", "").Read(t.Context(), "", Options{}); err != nil || len(page.Items) == 0 {
+		t.Errorf("%d updates, %v", len(page.Items), err)
+	}
 }
 
 func TestHowFarAToolHasComeIsForWhoListens(t *testing.T) {

@@ -198,17 +198,7 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 // it was locked is of no use: others lock the next file of that name.
 func tryLockNamed(open *os.File, path string) (bool, error) {
 	locked, err := filelock.Try(open, true)
-	return locked && isFile(open, path), err
-}
-
-// isFile says whether path is still the file that is open.
-func isFile(open *os.File, path string) bool {
-	opened, err := open.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Lstat(path)
-	return err == nil && os.SameFile(opened, named)
+	return locked && filelock.IsNamed(open, path), err
 }
 
 // own makes a Lock of the locked file.
@@ -262,7 +252,7 @@ func (l *Lock) SetOwner(o Owner) error {
 func (l *Lock) IsGone() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.open != nil && !isFile(l.open, l.path)
+	return l.open != nil && !filelock.IsNamed(l.open, l.path)
 }
 
 // Restore takes the lock of the folder again when its file was removed: the next process would find
@@ -273,7 +263,7 @@ func (l *Lock) Restore() error {
 	if l.open == nil {
 		return fmt.Errorf("restoring the lock file: %w", os.ErrClosed)
 	}
-	if isFile(l.open, l.path) {
+	if filelock.IsNamed(l.open, l.path) {
 		return nil
 	}
 	open, path, err := l.file.tryOpenLock()

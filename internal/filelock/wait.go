@@ -21,3 +21,14 @@ func Wait(ctx context.Context, file *os.File) error {
 		}
 	}
 }
+
+// IsNamed says whether path is still the open file. One that lost its name before it was locked
+// guards nothing: others lock the next file of that name.
+func IsNamed(file *os.File, path string) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Lstat(path)
+	return err == nil && os.SameFile(opened, named)
+}
