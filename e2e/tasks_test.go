@@ -6,9 +6,12 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -24,15 +27,15 @@ func worksOn(a agent, task, command string) []fakemodel.Turn {
 	return []fakemodel.Turn{did, do}
 }
 
-// TestAPlanOfTwelve works through a plan of twelve tasks, one by one and three side by side. One of them is checked
-// without any work, and one can't be done. The program is killed in the middle, and before it goes on its user adds a
-// task.
+// TestAPlanOfTwelve finishes a project of two languages by a plan of twelve tasks, one by one and three side by side. One
+// of them is checked without any work, and one can't be done. The program is killed in the middle, and before it goes on
+// its user adds a task.
 func TestAPlanOfTwelve(t *testing.T) {
 	for _, a := range both {
 		for _, workers := range []string{"1", "3"} {
 			t.Run(a.name+workers, func(t *testing.T) {
 				t.Parallel()
-				p, plan := prepareTasks(t, a)
+				p, files := prepareShop(t, a)
 				p.start(append(a.anyToolArgs(), "--plan", "PLAN.md", "--workers", workers, "--max-iterations", "40", "--max-unchanged-iterations", "4")...)
 				awaitProcesses(p, 1, "killed")
 				if err := p.cmd.Process.Kill(); err != nil {
@@ -40,8 +43,8 @@ func TestAPlanOfTwelve(t *testing.T) {
 				}
 				p.wait()
 				proctest.CheckNone(t, goneWithin, p.mark)
-				text := p.readFile("PLAN.md")
-				if err := os.WriteFile(plan, []byte(strings.Replace(text, "- [ ] Prove", "- [ ] Add what the user wants\n- [ ] Prove", 1)), 0o600); err != nil {
+				text := strings.Replace(p.readFile("PLAN.md"), "- [ ] Print", "- [ ] Greet the user\n- [ ] Print", 1)
+				if err := os.WriteFile(filepath.Join(p.box.Dir, "PLAN.md"), []byte(text), 0o600); err != nil {
 					t.Fatal(err)
 				}
 				before := p.all()
@@ -50,18 +53,19 @@ func TestAPlanOfTwelve(t *testing.T) {
 					p.fatalf("exit %d", exit)
 				}
 				now := p.readFile("PLAN.md")
-				if done := strings.Count(now, "- [x] "); done != 12 || !strings.Contains(now, "- [ ] Prove") {
+				if done := strings.Count(now, "- [x] "); done != 12 || !strings.Contains(now, "- [ ] Print") {
 					t.Errorf("%d tasks are done:\n%s", done, now)
 				}
-				for n := 1; n <= 9; n++ {
-					checkFile(t, p, fmt.Sprintf("part-%d", n), fmt.Sprintln(n))
+				for name, content := range files {
+					checkFile(t, p, name, content)
+				}
+				if out, err := p.box.Command(context.Background(), "sh", "check.sh").CombinedOutput(); err != nil {
+					t.Errorf("the shop doesn't work: %v: %s", err, out)
 				}
 				beside := map[string]int{"1": 0, "3": 1} // a worker is shown as an agent of a step is
-				if n := p.begun("Part 7"); n != beside[workers] {
-					t.Errorf("%d workers had part 7, want %d", n, beside[workers])
+				if n := p.begun("Search goods"); n != beside[workers] {
+					t.Errorf("%d workers searched goods, want %d", n, beside[workers])
 				}
-				checkFile(t, p, "sum", "45\n")
-				checkFile(t, p, "added", "yes\n")
 				for _, warning := range []string{`the task \"Tidy the readme\" was checked, but nothing was changed but the plan: it is open again`, `unverified: the task \"Tidy the readme\" stays checked`} {
 					told := 0
 					for _, u := range append(before, p.all()...) {
@@ -81,30 +85,52 @@ func TestAPlanOfTwelve(t *testing.T) {
 	}
 }
 
-// prepareTasks has the model know what to do for each task, and writes the plan.
-func prepareTasks(t *testing.T, a agent) (p *program, plan string) {
+// prepareShop writes the project and has the model know what to do for each task. files are those that its work makes.
+func prepareShop(t *testing.T, a agent) (p *program, files map[string]string) {
 	t.Helper()
-	killed := does(a.bash(longTool("killed")))
-	killed.System = "\nPart 6\n</task>"
-	turns := []fakemodel.Turn{killed}
-	text := "# Plan\n\n"
-	for n := 1; n <= 9; n++ {
-		text += fmt.Sprintf("- [ ] Part %d (verify: test -s part-%d)\n", n, n)
-		turns = append(turns, worksOn(a, fmt.Sprintf("Part %d", n), fmt.Sprintf("echo %d > part-%d", n, n))...)
-	}
-	text += "- [ ] Tidy the readme\n- [ ] Sum them up (after: Part 9) (verify: grep 45 sum)\n- [ ] Prove what is false (verify: false)\n"
-	turns = append(turns, worksOn(a, "Tidy the readme", "sed -i 's/\\[ \\] Tidy/[x] Tidy/' PLAN.md")...)
-	turns = append(turns, worksOn(a, "Sum them up", "cat part-* | awk '{ n += $1 } END { print n }' > sum")...)
-	turns = append(turns, worksOn(a, "Add what the user wants", "echo yes > added; sed -i 's/\\[ \\] Add/[x] Add/' PLAN.md")...)
-	turns = append(turns, worksOn(a, "Prove what is false", "true")...)
-	p = prepare(t, a, fakemodel.Script{Turns: turns})
-	plan = filepath.Join(p.box.Dir, "PLAN.md")
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
+	shop, err := txtar.ParseFile("testdata/shop.txtar")
+	if err != nil {
 		t.Fatal(err)
 	}
-	script := "cd " + p.box.Dir + " && git init -q && git add . && git -c user.name=Ann -c user.email=ann@localhost commit -qm first"
+	found, work := map[string]string{}, map[string]string{"Tidy the readme": "true", "Print invoices": "ls printer || echo no printer"}
+	files = map[string]string{}
+	for _, f := range shop.Files {
+		task, name, isWork := strings.Cut(f.Name, ": ")
+		if !isWork {
+			found[f.Name] = string(f.Data)
+			continue
+		}
+		files[name] = string(f.Data)
+		work[task] += fmt.Sprintf("mkdir -p %s; cat >%s <<'END'\n%sEND\n", filepath.Dir(name), name, f.Data)
+	}
+	killed := does(a.bash(longTool("killed")))
+	killed.System = "\nList goods\n</task>"
+	turns := []fakemodel.Turn{killed}
+	for task, command := range work {
+		if task != "Print invoices" && task != "Check all at once" { // whose checks check their boxes
+			command += fmt.Sprintf("\nsed -i 's/\\[ \\] %s/[x] %[1]s/' PLAN.md", task)
+		}
+		turns = append(turns, worksOn(a, task, command)...)
+	}
+	p = prepare(t, a, fakemodel.Script{Turns: turns})
+	for name, content := range found {
+		if err := os.WriteFile(filepath.Join(p.box.Dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache, err := exec.Command("go", "env", "GOCACHE").Output() // what was built is built once, for all
+	if err == nil {
+		err = p.finds("go")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range map[string]string{"GOCACHE": strings.TrimSpace(string(cache)), "GOFLAGS": "-trimpath", "GOTOOLCHAIN": "local", "GOPROXY": "off"} {
+		p.box.Setenv(name, value)
+	}
+	script := "git init -q && git add . && git -c user.name=Ann -c user.email=ann@localhost commit -qm first"
 	if out, err := p.box.Command(context.Background(), "sh", "-c", script).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	return p, plan
+	return p, files
 }
