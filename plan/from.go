@@ -30,11 +30,13 @@ type draft struct {
 
 // From makes a plan of the tasks of another program: issues of beads (.jsonl), sections of ralphex, boxes of open-ralph.
 // A file that is a plan already comes back with the same bytes. The checks are commands that it names for all tasks:
-// they are in no plan.
+// no plan of ours has those, and nothing runs them.
 func From(name string, data []byte) (p Plan, checks []string, err error) {
 	var tasks []draft
 	switch isBeads := strings.HasSuffix(strings.ToLower(name), ".jsonl"); {
-	case isPRD(name), len(data) > MaxBytes: // Parse says what is wrong
+	case len(data) > MaxBytes: // Parse says what is wrong
+	case isPRD(name):
+		checks = readCommands(data)
 	case isBeads:
 		tasks, err = readBeads(name, data)
 	default:
@@ -44,7 +46,7 @@ func From(name string, data []byte) (p Plan, checks []string, err error) {
 		if err == nil {
 			p, err = Parse(name, startedBox().ReplaceAll(data, []byte("$1[ ]")))
 		}
-		return p, nil, err
+		return p, checks, err
 	}
 	plain := func(text string) string { // says nothing to us
 		return strings.ReplaceAll(ownWords().ReplaceAllString(text, "( $1:"), "<!--", "<! --")

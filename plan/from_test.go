@@ -73,6 +73,23 @@ func TestWhatIsAPlanAlreadyStaysAsItIs(t *testing.T) {
 	}
 }
 
+// A prd.json may name commands for all of its stories: a list, or an object.
+func TestCommandsOfAPRDAreTold(t *testing.T) {
+	for commands, want := range map[string]string{
+		`{"test": "npm test", "lint": "npm run lint"}`: "npm run lint && npm test",
+		`["npm test", "npm run lint"]`:                 "npm test && npm run lint",
+		`{"test": ["npm test"]}`:                       "",
+		`["npm test", 1]`:                              "",
+		`"npm test"`:                                   "",
+	} {
+		text := "\uFEFF" + `{"verificationCommands": ` + commands + `, "userStories": [{"title": "a"}]}`
+		p, checks, err := From("prd.json", []byte(text))
+		if got := strings.Join(checks, " && "); err != nil || got != want || string(p.Data) != text || len(p.Commands()) > 0 {
+			t.Errorf("%s: got %q, %v, and the plan runs %q", commands, got, err, p.Commands())
+		}
+	}
+}
+
 func TestTasksThatCantBeAPlan(t *testing.T) {
 	waits := func(id, other string) string {
 		return fmt.Sprintf(`{"id":%q,"title":"t","dependencies":[{"depends_on_id":%q,"type":"blocks"}]}`+"\n", id, other)

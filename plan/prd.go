@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +60,19 @@ func (p *Plan) readStories() error {
 		p.Items = append(p.Items, it)
 	}
 	return nil
+}
+
+// readCommands are the verificationCommands of a prd.json: a list, or an object that has them by their names.
+func readCommands(data []byte) (commands []string) {
+	var named map[string]string
+	raw, _ := member(bytes.TrimPrefix(data, []byte("\uFEFF")), "verificationCommands")
+	if json.Unmarshal(raw, &commands) != nil && json.Unmarshal(raw, &named) != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(named)) {
+		commands = append(commands, named[name])
+	}
+	return commands
 }
 
 // member finds the value of a key of an object, nil for none. The last one counts, as for all who read such a file.
