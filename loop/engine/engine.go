@@ -412,7 +412,9 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 			case !now.Before(overtime):
 				stop(l.overdue(now))
 			case !now.Before(idle):
-				stop(loop.StopStalled)
+				if c, ok := agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
+					stop(loop.StopStalled)
+				}
 			}
 		},
 		woken: func() {

@@ -37,7 +37,7 @@ func (c *Crew) LastSign() (last time.Time, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, m := range c.members {
-		if !m.working {
+		if !m.working || m.isSilent {
 			continue
 		}
 		sign := slices.MaxFunc([]time.Time{m.activity.Last(), excused, m.patience}, time.Time.Compare)

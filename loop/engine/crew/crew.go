@@ -290,6 +290,20 @@ func (c *Crew) stop(grace time.Duration, by func(progress.Agent)) {
 	c.end(by)
 }
 
+// EndSilent ends the agent that has been silent for longest, where the agents work apart. ok is false for the last
+// one: then all of it is silent.
+func (c *Crew) EndSilent(grace time.Duration) (ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	ok = c.Apart != nil && c.silent != nil && slices.ContainsFunc(c.members, func(m *member) bool { return m != c.silent && !m.isSilent })
+	if ok {
+		c.silent.isSilent = true
+		c.silent.agent.Stop(grace)
+		c.Activity.Touch() // it is looked at again when that is over
+	}
+	return ok
+}
+
 // Wait returns when all of them are gone.
 func (c *Crew) Wait() backends.Exit {
 	<-c.done

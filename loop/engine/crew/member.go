@@ -27,6 +27,7 @@ type member struct {
 	guidance.Partner
 	activity Activity
 	working  bool            // guarded by the crew's lock
+	isSilent bool            // it was ended as it was that for too long; the same
 	patience time.Time       // until then it has said that it will be silent; the same
 	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
 	agent    progress.Agent  // nil until it runs
@@ -47,10 +48,13 @@ func (m *member) work() {
 		c.fail(m)
 	}
 	c.mu.Lock()
-	first := c.failed
+	first, isSilent := c.failed, m.isSilent
 	c.mu.Unlock()
 	wasStopped := m.wasStopped()
 	switch {
+	case wasStopped && isSilent:
+		m.Problem = m.slot.String() + ": no output for longer than the idle timeout"
+		m.End(m.Problem, true)
 	case wasStopped && first != nil && first != m:
 		m.End("stopped, as "+first.slot.String()+" failed", true)
 	case wasStopped || isOurs && m.Outcome != loop.OutcomeOK:
