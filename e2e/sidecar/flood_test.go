@@ -30,9 +30,14 @@ const (
 
 var readers = []string{reads, readsSlowly, neverReads}
 
-// floods are the agents that print a million events: written as pi writes
-// them, and as fast as a pipe takes them.
+// floods are the agents that print a flood of events, a test's or a benchmark's: written as
+// pi writes them, and as fast as a pipe takes them.
 func floods(t testing.TB) map[string]string {
+	size := testFlood
+	if _, isBench := t.(*testing.B); isBench {
+		size = benchFlood
+	}
+	t.Setenv(floodEnv, strconv.Itoa(size))
 	asPi, err := filepath.Abs(filepath.Join("testdata", "flood.mjs"))
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +45,7 @@ func floods(t testing.TB) map[string]string {
 	return map[string]string{"as pi": asPi, "as a pipe takes it": os.Args[0]}
 }
 
-// TestAFlood gives the sidecar a million events, whatever its editor reads. The
+// TestAFlood floods the sidecar, whatever its editor reads. The
 // agent comes to its end, and the memory stays bounded; an editor that reads
 // hears all, in order, or how much was left out. How long it takes is the
 // benchmark's.
@@ -213,14 +218,14 @@ func (c *tallied) check(t *testing.T) {
 		t.Errorf("%d tools began and %d ended, want %d", len(c.tools), c.ended, floodTools)
 	}
 	for i, id := range c.tools {
-		if want := fmt.Sprintf("t%d", i*(floodSize/floodTools)); id != want {
+		if want := fmt.Sprintf("t%d", i*(testFlood/floodTools)); id != want {
 			t.Fatalf("tool %d is %s, want %s", i, id, want)
 		}
 	}
 	// What was read at once is one update of up to 4 KiB. Inputs and outputs of tools
 	// may be left out as well, and a piece that is divided counts twice.
 	const perUpdate = 4096 / len(floodText)
-	missing := floodSize - c.text/len(floodText)
+	missing := testFlood - c.text/len(floodText)
 	if missing > perUpdate*c.dropped || c.dropped > missing+3*floodTools {
 		t.Errorf("%d pieces of text are missing, %d updates are said to be left out", missing, c.dropped)
 	}

@@ -93,16 +93,22 @@ func speakSlowly() {
 	}
 }
 
-// A flood, here and in testdata/flood.mjs.
+// A flood, here and in testdata/flood.mjs: pieces of text, which an environment variable says,
+// and 1000 tool calls. A test's are more than a sidecar may keep (maxMemory).
 const (
-	floodSize  = 1_000_000 // pieces of text
-	floodTools = 1000      // tool calls
+	floodTools = 1000
 	floodText  = "some words "
+	floodEnv   = "RALPH_SIDECAR_FLOOD"
+	testFlood  = 250_000
+	benchFlood = 1_000_000
 )
 
-// flood prints a million events of pi's as fast as they are taken, and tells in
-// a file how long it took.
+// flood prints events of pi's as fast as they are taken, and tells in a file how long it took.
 func flood() {
+	size, err := strconv.Atoi(os.Getenv(floodEnv))
+	if err != nil {
+		panic(err)
+	}
 	io.Copy(io.Discard, os.Stdin)
 	const usage = `"usage":{"input":1000,"output":200,"cacheRead":5000,"cacheWrite":300,"totalTokens":6500,"cost":{"input":0.003,"output":0.003,"cacheRead":0.0015,"cacheWrite":0.001125,"total":0.008624999999999999},"cacheWrite1h":0}`
 	w := bufio.NewWriterSize(os.Stdout, 64<<10)
@@ -110,8 +116,8 @@ func flood() {
 	fmt.Fprintln(w, `{"type":"session","version":3,"id":"01a1f8b0","timestamp":"2026-11-20T11:21:28.003Z","cwd":"/"}`)
 	fmt.Fprintln(w, `{"type":"message_start","message":{"role":"assistant","content":[]}}`)
 	line := []byte(`{"type":"message_update",` + usage + `,"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"` + floodText + `"}}` + "\n")
-	for i := range floodSize {
-		if i%(floodSize/floodTools) == 0 {
+	for i := range size {
+		if i%(size/floodTools) == 0 {
 			fmt.Fprintf(w, `{"type":"tool_execution_start","toolCallId":"t%d","toolName":"bash","args":{"command":"go test"}}`+"\n", i)
 			fmt.Fprintf(w, `{"type":"tool_execution_end","toolCallId":"t%d","toolName":"bash","result":{"content":[{"type":"text","text":"ok"}]},"isError":false}`+"\n", i)
 		}

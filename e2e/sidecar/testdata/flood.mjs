@@ -3,7 +3,7 @@
 // for each event.
 import fs from 'node:fs';
 
-const [events, tools] = [1_000_000, 1000];
+const [events, tools] = [Number(process.env.RALPH_SIDECAR_FLOOD), 1000];
 const usage = {
   input: 1000, output: 200, cacheRead: 5000, cacheWrite: 300, totalTokens: 6500,
   cost: { input: 0.003, output: 0.003, cacheRead: 0.0015, cacheWrite: 0.001125, total: 0.008624999999999999 }, cacheWrite1h: 0,
