@@ -118,7 +118,7 @@ func TestAMistakeThatIsMendedIsForgotten(t *testing.T) {
 // What needs no bus doesn't ask where it is.
 func TestAMistakeHindersNothingThatNeedsNoBus(t *testing.T) {
 	writeFile(t, filepath.Join(home(t), config.FleetName), "buss = 3\n")
-	for _, args := range [][]string{nil, {"help"}, {"completion", "bash"}, {"emit", "--help"}} {
+	for _, args := range [][]string{{}, {"help"}, {"completion", "bash"}, {"emit", "--help"}} {
 		if code := execute(t.Context(), args, nil, io.Discard, io.Discard); code != 0 {
 			t.Errorf("ralph-fleet %s ends with %d", args, code)
 		}
