@@ -7,7 +7,6 @@ import { homedir } from 'node:os';
 import * as path from 'node:path';
 import { promisify } from 'node:util';
 import { t } from './l10n';
-import { isTooOld, minVersion, versionIn } from './version';
 
 export interface Binary { path: string; version: string }
 
@@ -75,15 +74,14 @@ async function isExecutable(file: string): Promise<boolean> {
 }
 
 async function check(file: string, program = 'ralph-lsp'): Promise<Binary> {
-  let version: string | undefined;
+  let said: string[];
   try {
-    const { stdout } = await promisify(execFile)(file, ['version'], { timeout: versionTimeout, killSignal: 'SIGKILL' });
-    version = versionIn(program, stdout);
+    said = (await promisify(execFile)(file, ['version'], { timeout: versionTimeout, killSignal: 'SIGKILL' })).stdout.split(/\s/, 2);
   } catch (e) {
     throw new NoBinaryError(t('{0} does not run: {1}', file, firstLine(e)));
   }
-  if (!version) throw new NoBinaryError(t('{0} is not {1}', file, program));
-  if (isTooOld(version)) throw new NoBinaryError(t('{0} is too old: version {1}, and {2} is needed', file, version, minVersion));
+  const [name, version] = said;
+  if (name !== program || !version) throw new NoBinaryError(t('{0} is not {1}', file, program));
   return { path: file, version };
 }
 

@@ -1,5 +1,6 @@
 // What a user says about lines of a change, as the agent reads it.
 import { compare } from '../webview/diff';
+import { block } from './show';
 
 /** A remark on lines (from 1) of a file as it was at a moment. before: what the lines are compared with, where that is known. */
 export interface Remark { path: string; from: number; to: number; when: string; text: string; before?: string; after: string }
@@ -15,9 +16,7 @@ export function guidanceOf(remarks: Remark[], title: string): string {
 
 function remarkOf({ path, from, to, when, text, before, after }: Remark): string {
   const place = `${path}:${from}${to > from ? `-${to}` : ''}`;
-  const shown = linesOf(before, after, from, to);
-  const fence = '`'.repeat(1 + Math.max(2, ...[...shown.matchAll(/`+/g)].map((m) => m[0].length)));
-  return `${place} (${when})\n${fence}diff\n${shown}\n${fence}\n${text.trim()}`;
+  return `${place} (${when})\n${block(linesOf(before, after, from, to), 'diff')}\n${text.trim()}`;
 }
 
 /** The lines from one to another of a text, with what they replace. */

@@ -9,6 +9,7 @@ import { filesOf } from './mentions';
 import { mention as tell } from './notifications';
 import type { Chip } from './panel/messages';
 import { chipsOf } from './prompt';
+import { block } from './show';
 import type { Sidecar } from './sidecar';
 import type { Starter } from './start';
 import { changeable } from './startOptions';
@@ -28,7 +29,7 @@ export class Composer implements vscode.Disposable {
 
   /** What becomes of words for a loop now. */
   talksOf({ loopId }: LoopParams): Talk[] {
-    return (this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId))?.talks ?? [];
+    return this.loops.named(loopId)?.talks ?? [];
   }
 
   /** What runs, or would run, and can be changed. */
@@ -83,8 +84,7 @@ export class Composer implements vscode.Disposable {
     const name = path.posix.relative(folder.path, document.uri.path);
     const to = end.character === 0 && end.line > start.line ? end.line : end.line + 1;
     const lines = document.getText(new vscode.Range(start.line, 0, to, 0)).replace(/\n$/, '');
-    const fence = '`'.repeat(1 + Math.max(2, ...[...lines.matchAll(/`+/g)].map((m) => m[0].length)));
-    return `@${name.startsWith('..') ? document.uri.fsPath : name}:${start.line + 1}-${to}\n${fence}${document.languageId}\n${lines}\n${fence}\n`;
+    return `@${name.startsWith('..') ? document.uri.fsPath : name}:${start.line + 1}-${to}\n${block(lines, document.languageId)}\n`;
   }
 
   dispose(): void {

@@ -40,22 +40,10 @@ export class Controls {
     return loop && telling(this.sidecar, command.fetch, named(loop));
   }
 
-  /** Lets the iteration finish, and starts no other. */
-  async pause(argument?: LoopArgument): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, can('pause'));
-    return loop && this.run(command.pause, named(loop));
-  }
-
-  /** Ends the running iteration; the next one begins. */
-  async next(argument?: LoopArgument): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, can('next'));
-    return loop && this.run(command.next, named(loop));
-  }
-
-  /** Lets the loop go on without its window. */
-  async detach(argument?: LoopArgument): Promise<LoopResult | undefined> {
-    const loop = await chooseLoop(this.loops, argument, can('detach'));
-    return loop && this.run(command.detach, named(loop));
+  /** Does what needs nothing but the loop: pause lets the iteration finish, next ends it, detach lets the loop go on without its window. */
+  async act(what: 'pause' | 'next' | 'detach', argument?: LoopArgument): Promise<LoopResult | undefined> {
+    const loop = await chooseLoop(this.loops, argument, can(what));
+    return loop && this.run(command[what], named(loop));
   }
 
   /** Goes on with a loop, with new limits if some are given; one that stopped at a limit needs a higher one. */

@@ -86,6 +86,11 @@ export class Loops implements vscode.Disposable {
     return this.status.find((l) => l.loopId === loopId);
   }
 
+  /** What is known of a loop that is there, or of a past one. */
+  named(loopId: string | undefined): LoopStatus | PastLoop | undefined {
+    return this.byId(loopId) ?? this.past.find((p) => p.loopId === loopId);
+  }
+
   /** Resolves when the server has told of a loop. */
   async known(loopId: string | undefined): Promise<void> {
     while (!this.byId(loopId)) {
@@ -97,7 +102,7 @@ export class Loops implements vscode.Disposable {
 
   /** The URI of a loop's folder, also of a past loop's. */
   folderOf(loopId: string | undefined): string | undefined {
-    return this.byId(loopId)?.folder ?? this.past.find((p) => p.loopId === loopId)?.folder;
+    return this.named(loopId)?.folder;
   }
 
   record(loopId: string): LoopRecord {

@@ -55,11 +55,19 @@ export const linkable = (text: string): string => text.replaceAll('](', '] (');
 /** The text in a label, where `$(date)` would be an icon. */
 export const iconless = (text: string): string => text.replace(/\$\((?=[a-z0-9~-]+\))/gi, '\\$(');
 
+/** More backticks in a row than the text has, and at least so many. */
+const ticks = (text: string, least: number): string => '`'.repeat(Math.max(least, 1 + Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))));
+
 /** The text in a block of markdown, which nothing in it ends. */
-export function block(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return [fence, text, fence].join('\n');
+export function block(text: string, language = ''): string {
+  const fence = ticks(text, 3);
+  return `${fence}${language}\n${text}\n${fence}`;
+}
+
+/** The text as code in a line of markdown. */
+export function code(text: string): string {
+  const fence = ticks(text, 1);
+  return fence.length === 1 ? `\`${text}\`` : `${fence} ${text} ${fence}`;
 }
 
 /** The text, cut where it is longer than its place. */

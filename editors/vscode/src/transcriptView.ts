@@ -1,12 +1,14 @@
 // The transcript as a read-only document that follows the run.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
+import { Part } from '../webview/model';
+import * as config from './config';
 import { t } from './l10n';
 import type { Loops } from './loops';
+import { Log } from './panel/log';
 import type { Sidecar } from './sidecar';
-import { Transcript } from './transcript';
-import { command, type LoopParams, type ReadResult, type UpdateParams } from './wire';
-import * as config from './config';
+import { markdown, maxLength } from './transcript';
+import type { LoopParams } from './wire';
 
 const scheme = 'ralph-transcript';
 const minRefresh = 250;
@@ -14,13 +16,11 @@ const minRefresh = 250;
 const refreshPerThousand = 5;
 
 interface Open {
-  loopId: string;
-  transcript: Transcript;
-  /** The place in the loop's log up to which the transcript has it, '' is the beginning. */
-  cursor: string;
-  /** Reading what is missing; again: there is more. */
+  log: Log;
+  /** The end of the log, as much as is shown; the last one is its tail. */
+  parts: Part[];
+  /** Reads what is before the tail. */
   reading?: Promise<void>;
-  again: boolean;
   timer?: NodeJS.Timeout;
 }
 
@@ -37,12 +37,12 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
       vscode.workspace.registerTextDocumentContentProvider(scheme, this),
       // What came while the document was being opened is in no refresh: the editor drops those.
       vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === scheme && this.emitter.fire(d.uri)),
-      vscode.workspace.onDidCloseTextDocument((d) => d.uri.scheme === scheme && this.forget(d.uri)),
+      vscode.workspace.onDidCloseTextDocument((d) => d.uri.scheme === scheme && this.forget(d.uri.toString())),
       vscode.workspace.onDidChangeTextDocument((e) => e.document.uri.scheme === scheme && follow(e)),
       vscode.window.onDidChangeVisibleTextEditors(() => this.seen()),
-      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.renew()),
-      sidecar.onServer((server) => server.state === 'running' && this.readOpen(() => true)),
-      sidecar.onUpdate((p) => this.take(p)),
+      vscode.workspace.onDidChangeConfiguration((e) => e.affectsConfiguration('ralph.transcript.thinking') && this.open.forEach((open, uri) => this.refresh(uri, open))),
+      sidecar.onServer((server) => server.state === 'running' && this.open.forEach((open) => void open.log.open())),
+      sidecar.onUpdate((p) => this.inView().forEach((open) => open.log.take(p))),
     ];
   }
 
@@ -59,103 +59,93 @@ export class TranscriptView implements vscode.TextDocumentContentProvider, vscod
   }
 
   async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
-    const loopId = uri.query;
     let open = this.open.get(uri.toString());
     if (!open) {
-      open = { loopId, transcript: new Transcript(config.showThinking()), cursor: '', again: false };
-      this.open.set(uri.toString(), open);
-      await this.read(open);
+      open = this.follow(uri.toString(), uri.query);
+      await open.log.open();
+      await open.reading;
     }
-    return open.transcript.text() || `*${t('Nothing has been said yet.')}*\n`;
+    return textOf(open) || `*${t('Nothing has been said yet.')}*\n`;
   }
 
   dispose(): void {
-    for (const o of this.open.values()) clearTimeout(o.timer);
+    for (const uri of this.open.keys()) this.forget(uri);
     for (const d of [...this.subscriptions, this.emitter]) d.dispose();
   }
 
   private uri(loopId: string, folder?: string): vscode.Uri {
     let uri = this.uris.get(loopId);
     if (!uri) {
-      const named = this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId);
-      const name = named?.title ?? (folder ? path.basename(vscode.Uri.parse(folder).path) : loopId);
+      const name = this.loops.named(loopId)?.title ?? (folder ? path.basename(vscode.Uri.parse(folder).path) : loopId);
       uri = vscode.Uri.from({ scheme, path: `/Ralph ${fileName(name)}.md`, query: loopId });
       this.uris.set(loopId, uri);
     }
     return uri;
   }
 
-  private forget(uri: vscode.Uri): void {
-    clearTimeout(this.open.get(uri.toString())?.timer);
-    this.open.delete(uri.toString());
+  private follow(uri: string, loopId: string): Open {
+    const log = new Log(this.sidecar, loopId, {
+      opened: () => {
+        open.parts = [new Part(0, new Map())];
+        open.reading = this.readBefore(uri, open).catch((e: unknown) => this.failed(String(e)));
+      },
+      tail: (updates) => {
+        open.parts.at(-1)?.add(updates);
+        this.refresh(uri, open);
+      },
+      failed: (reason) => this.failed(reason),
+    });
+    const open: Open = { log, parts: [] };
+    this.open.set(uri, open);
+    return open;
+  }
+
+  /** Reads the parts before the tail, the last one first, until there is as much as is shown. */
+  private async readBefore(uri: string, open: Open): Promise<void> {
+    const tail = open.parts.at(-1);
+    for (let index = open.log.partCount - 1; index >= 0 && textOf(open).length < maxLength; index--) {
+      const updates = await open.log.part(index);
+      if (!updates || open.parts.at(-1) !== tail) return; // it begins anew
+      const part = new Part(open.log.iterationAt(index), new Map());
+      part.add(updates);
+      for (const behind of open.parts) part.join(behind);
+      open.parts.unshift(part);
+    }
+    this.refresh(uri, open);
+  }
+
+  private failed(reason: string): void {
+    this.sidecar.log.warn(`reading the transcript: ${reason}`);
+  }
+
+  private forget(uri: string): void {
+    const open = this.open.get(uri);
+    open?.log.close();
+    clearTimeout(open?.timer);
+    this.open.delete(uri);
   }
 
   /** The agent's text is only sent while somebody can see it, and read when somebody sees it again. */
   private seen(): void {
-    this.sidecar.watch(this, visible().size > 0);
-    this.readOpen((uri) => visible().has(uri));
+    const inView = this.inView();
+    this.sidecar.watch(this, inView.length > 0);
+    for (const open of inView) void open.log.read();
   }
 
-  private take(p: UpdateParams): void {
-    for (const [uri, open] of this.open) {
-      if (open.loopId !== p.loopId || !visible().has(uri)) continue;
-      if (p.after === open.cursor && !open.reading) {
-        open.transcript.add(p.updates);
-        open.cursor = p.cursor ?? '';
-        this.refresh(uri, open);
-      } else {
-        void this.read(open).then(() => this.refresh(uri, open));
-      }
-    }
-  }
-
-  /** Makes the open transcripts anew. */
-  private renew(): void {
-    for (const open of this.open.values()) Object.assign(open, { cursor: '', transcript: new Transcript(config.showThinking()) });
-    this.readOpen(() => true);
-  }
-
-  private readOpen(which: (uri: string) => boolean): void {
-    for (const [uri, open] of this.open) {
-      if (which(uri)) void this.read(open).then(() => this.refresh(uri, open));
-    }
+  private inView(): Open[] {
+    return [...new Set(vscode.window.visibleTextEditors.map((e) => e.document.uri.toString()))].flatMap((uri) => this.open.get(uri) ?? []);
   }
 
   private refresh(uri: string, open: Open): void {
     open.timer ??= setTimeout(() => {
       open.timer = undefined;
       this.emitter.fire(vscode.Uri.parse(uri, true));
-    }, minRefresh + (open.transcript.length * refreshPerThousand) / 1000);
-  }
-
-  /** Reads the loop's log from the transcript's place on, wherever the loop runs or ran. */
-  private read(open: Open): Promise<void> {
-    open.again = true;
-    open.reading ??= this.readAll(open).finally(() => (open.reading = undefined));
-    return open.reading;
-  }
-
-  private async readAll(open: Open): Promise<void> {
-    try {
-      while (open.again) {
-        open.again = false;
-        const { transcript, cursor: after } = open;
-        const page = await this.sidecar.execute<ReadResult>(command.read, { loopId: open.loopId, after });
-        if (open.transcript !== transcript) continue; // it is made anew
-        if (page.reset) open.transcript = new Transcript(config.showThinking());
-        open.transcript.add(page.updates);
-        open.cursor = page.cursor;
-        open.again ||= page.more;
-      }
-    } catch (e) {
-      this.sidecar.log.warn(`reading the transcript: ${String(e)}`);
-    }
+    }, minRefresh + (textOf(open).length * refreshPerThousand) / 1000);
   }
 }
 
-/** The URIs of the transcripts that can be seen. */
-function visible(): Set<string> {
-  return new Set(vscode.window.visibleTextEditors.map((e) => e.document.uri).filter((uri) => uri.scheme === scheme).map(String));
+function textOf({ log, parts }: Open): string {
+  return markdown(parts.flatMap((part) => part.rows), log.iterations, config.showThinking());
 }
 
 /** Where a document is open. */
@@ -170,12 +160,12 @@ function fileName(text: string): string {
 }
 
 /** Keeps the end in view for whoever was looking at it. */
-function follow(e: vscode.TextDocumentChangeEvent): void {
-  const firstChange = Math.min(...e.contentChanges.map((c) => c.range.start.line));
+function follow({ document, contentChanges }: vscode.TextDocumentChangeEvent): void {
+  const added = contentChanges.reduce((sum, { text, range }) => sum + text.split('\n').length - 1 - (range.end.line - range.start.line), 0);
   for (const editor of vscode.window.visibleTextEditors) {
-    if (editor.document !== e.document) continue;
+    if (editor.document !== document) continue;
     const bottom = editor.visibleRanges.at(-1)?.end.line ?? 0;
-    if (bottom + 3 >= firstChange) reveal(editor);
+    if (bottom + 3 >= document.lineCount - added) reveal(editor);
   }
 }
 

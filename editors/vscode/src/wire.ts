@@ -149,8 +149,6 @@ export interface Chunk {
   sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' | 'user_message_chunk';
   messageId?: string;
   parentToolCallId?: string;
-  /** Of a user_message_chunk: the agent that said it; absent: the user. */
-  fromAgentId?: string;
   content: TextContent;
 }
 export interface ToolCall {

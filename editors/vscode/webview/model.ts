@@ -15,7 +15,7 @@ interface Base {
 /** Where an iteration begins. ended: what came of it, where that is in the same part; isCut: another one began before. */
 export interface HeaderRow extends Base { kind: 'iteration'; iteration: number; text: string; facts: string; ended?: Iteration; isCut?: boolean; isRefuted?: boolean }
 /** Markdown. by: who said it, if not the agent itself; folded: it is open only when it is asked for. */
-export interface TextRow extends Base { kind: 'text'; text: string; by?: 'thought' | 'subagent' | 'user'; name?: string; message: string }
+export interface TextRow extends Base { kind: 'text'; text: string; by?: 'thought' | 'subagent' | 'user'; message: string }
 export interface ToolRow extends Base {
   kind: 'tool';
   iteration: number;
@@ -107,13 +107,13 @@ export class Part {
     const by = u.sessionUpdate === 'user_message_chunk' ? 'user' : u.sessionUpdate === 'agent_thought_chunk' ? 'thought' : u.parentToolCallId && !above ? 'subagent' : undefined;
     const message = `${by ?? ''} ${u.messageId ?? ''} ${u.parentToolCallId ?? ''}`;
     let last = this.rows[this.endOf(above) - 1];
-    if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, name: u.fromAgentId && plain(u.fromAgentId), message, above });
+    if (last?.kind !== 'text' || last.message !== message) last = this.push<TextRow>({ kind: 'text', text: '', by, message, above });
     let text = last.text + plain(u.content.text);
     this.size += u.content.text.length;
     for (let at = splitAt(text); at > 0; at = splitAt(text)) { // a long message is several rows, so that its end is cheap to show
       this.change(last, { text: text.slice(0, at) });
       text = text.slice(at);
-      last = this.push<TextRow>({ kind: 'text', text: '', by, name: last.name, message, above });
+      last = this.push<TextRow>({ kind: 'text', text: '', by, message, above });
     }
     this.change(last, { text });
   }

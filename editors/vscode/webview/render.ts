@@ -76,7 +76,7 @@ function foldButton(open: boolean, ...children: (Node | string)[]): HTMLElement 
 }
 
 function text(e: HTMLElement, row: TextRow, { words, files }: Look, open: boolean | undefined): void {
-  const by = row.by && { thought: words.thinking, subagent: words.subagent, user: row.name || words.you }[row.by];
+  const by = row.by && { thought: words.thinking, subagent: words.subagent, user: words.you }[row.by];
   if (row.by) e.classList.add(row.by);
   if (open !== undefined) e.append(foldButton(open, h('span', { class: 'by' }, by ?? ''), h('span', { class: 'title' }, open ? '' : firstLine(row.text))));
   else if (by) e.append(h('div', { class: 'by' }, by));

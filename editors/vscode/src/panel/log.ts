@@ -103,8 +103,8 @@ export class Log {
     return this.sidecar.execute<OutlineResult>(command.outline, { loopId: this.loopId });
   }
 
-  /** Reads what is behind the cursor. */
-  private read(): Promise<void> {
+  /** Reads what is behind the cursor, where somebody listens. */
+  read(): Promise<void> {
     this.again = true;
     this.reading ??= this.readAll().finally(() => (this.reading = undefined));
     return this.reading;

@@ -37,7 +37,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
     }
     const isFree = !vscode.window.tabGroups.activeTabGroup.activeTab; // beside nothing would be a gap
     const viewColumn = beside && !isFree ? vscode.ViewColumn.Beside : vscode.ViewColumn.Active;
-    const named = this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId);
+    const named = this.loops.named(loopId);
     const title = named?.title ?? loopId;
     const view = vscode.window.createWebviewPanel(viewType, tabTitle(title), { viewColumn, preserveFocus: beside }, { enableScripts: true });
     return this.add(view, { loopId, folder: folder ?? named?.folder, title });
@@ -72,7 +72,7 @@ export class Panels implements vscode.Disposable, vscode.WebviewPanelSerializer 
   /** Gives a tab its loop's title; of several with the same one, the later also say when theirs began. */
   private name(panel: Panel): void {
     const { loopId } = panel.loop;
-    const named = this.loops.byId(loopId) ?? this.loops.past.find((p) => p.loopId === loopId);
+    const named = this.loops.named(loopId);
     panel.loop.title = named?.title ?? panel.loop.title;
     const before = [...this.panels.values()];
     const isTaken = before.slice(0, before.indexOf(panel)).some((p) => p.loop.title === panel.loop.title);

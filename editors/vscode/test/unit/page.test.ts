@@ -94,8 +94,8 @@ test('a result whose call is in the part before has a row of its own', () => {
 });
 
 test('thoughts, subagents and what the agent was told are told apart', () => {
-  const rows = rowsOf({ sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hm' } }, say('sub', 's', { parentToolCallId: 't1' }), say('x'), { sessionUpdate: 'user_message_chunk', fromAgentId: 'lead', content: { type: 'text', text: 'mind the tests' } });
-  assert.deepEqual(rows.map((row) => row.kind === 'text' && [row.by, row.name]), [['thought', undefined], ['subagent', undefined], [undefined, undefined], ['user', 'lead']]);
+  const rows = rowsOf({ sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hm' } }, say('sub', 's', { parentToolCallId: 't1' }), say('x'), { sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'mind the tests' } });
+  assert.deepEqual(rows.map((row) => row.kind === 'text' && row.by), ['thought', 'subagent', undefined, 'user']);
 });
 
 const step = (toolCallId: string, title: string, parentToolCallId?: string): Update => call(toolCallId, { name: 'step', title, kind: 'think', subagent: {}, parentToolCallId }) as Update;

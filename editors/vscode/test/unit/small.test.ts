@@ -4,16 +4,6 @@ import { withHost } from '../../src/agentHosts';
 import { guidanceOf, type Remark } from '../../src/commentText';
 import { t, useTranslation } from '../../src/l10n';
 import { Restarts } from '../../src/restarts';
-import { isTooOld, versionIn } from '../../src/version';
-
-test('a release is compared, a build from a checkout is not', () => {
-  const tooOld: Record<string, boolean> = { '0.0.9': true, 'v0.0.1': true, '0.1.0': false, '0.1.1': false, '1.0.0': false, devel: false, 'fb86de8-dirty': false, 'v0.0.0-20260102150405-abcdef': false };
-  for (const [version, want] of Object.entries(tooOld)) assert.equal(isTooOld(version), want, version);
-  assert.equal(versionIn('ralph-lsp', 'ralph-lsp 1.2.3 (go1.26, linux/amd64)\n'), '1.2.3');
-  assert.equal(versionIn('ralph-fleet', 'ralph-fleet devel (go1.26, linux/amd64)\n'), 'devel');
-  assert.equal(versionIn('ralph-fleet', 'ralph-lsp 1.2.3\n'), undefined);
-  assert.equal(versionIn('ralph-lsp', 'hello'), undefined);
-});
 
 test('five crashes within three minutes are enough', () => {
   const r = new Restarts();

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { Transcript } from '../../src/transcript';
-import type { Update } from '../../src/wire';
+import { markdown } from '../../src/transcript';
+import type { Iteration, Update } from '../../src/wire';
+import { Part } from '../../webview/model';
 
 declare const ROOT: string;
 const say = (text: string, messageId = 'm1'): Update => ({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text } });
@@ -12,19 +13,30 @@ const result = (text: string, status: 'completed' | 'failed' = 'completed'): Upd
 const begin: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 3, text: 'iteration 3 of 50', class: 'info' };
 
 function transcript(...updates: Update[]): string {
-  const t = new Transcript(false);
-  t.add(updates);
-  return t.text();
+  return textOf(partOf(updates), false);
 }
+
+function partOf(updates: Update[], part = new Part(0, new Map())): Part {
+  part.add(updates);
+  return part;
+}
+
+const textOf = (part: Part, thinking: boolean, iterations = new Map<number, Iteration>()): string => markdown(part.rows, iterations, thinking);
 
 test('iterations, text and tools become markdown', () => {
   assert.equal(transcript(begin, say('Look'), say('ing.'), call, result('a\nb\n')), '## Iteration 3 of 50\n\nLooking.\n\n**bash** `` go `test` ``\n\n```text\na\nb\n```\n\n');
 });
 
-test('what an agent was told names its author', () => {
-  const told = (fromAgentId?: string): Update => ({ sessionUpdate: 'user_message_chunk', fromAgentId, content: { type: 'text', text: 'Mind the tests' } });
-  assert.match(transcript(told('lead')), /> lead: Mind the tests/);
-  assert.match(transcript(told()), /> Mind the tests/);
+test('an iteration that is over says below its heading what came of it, wherever it was told', () => {
+  const end: Iteration = { ...begin, phase: 'end', text: 'iteration 3: 2m05s' } as Iteration;
+  const want = '## Iteration 3 of 50\n\n*iteration 3: 2m05s*\n\nx\n\n';
+  assert.equal(transcript(begin, say('x'), end), want);
+  assert.equal(textOf(partOf([begin, say('x')]), false, new Map([[3, end]])), want);
+  assert.equal(transcript(begin, begin, say('x'), end), `## Iteration 3 of 50\n\n${want}`, 'one that was interrupted has no end');
+});
+
+test('what the agent was told is quoted', () => {
+  assert.equal(transcript({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: 'Mind\nthe tests' } }), '> Mind\n> the tests\n\n');
 });
 
 test('output with fences stays in its block', () => {
@@ -38,31 +50,41 @@ test('long output keeps its first and last lines', () => {
 });
 
 test("a failed attempt's text is taken back, and nothing else", () => {
-  assert.equal(transcript(say('keep', 'm0'), say('lost', 'm1'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('again', 'm2')).replace(/\n+/g, '|'), 'keep|again');
+  assert.equal(transcript(say('keep', 'm0'), say('lost', 'm1'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('again', 'm2')), 'keep\n\nagain\n\n');
 });
 
 test('text is never joined or taken back across iterations: the ids begin again', () => {
   const next: Update = { sessionUpdate: '_ralph/iteration', phase: 'begin', iteration: 4, text: 'iteration 4' };
-  assert.equal(transcript(begin, say('first'), next, say('second'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('third', 'm2')), '## Iteration 3 of 50\n\nfirst\n\n## Iteration 4\n\nthird');
+  assert.equal(transcript(begin, say('first'), next, say('second'), { sessionUpdate: '_ralph/discard', messageId: 'm1' }, say('third', 'm2')), '## Iteration 3 of 50\n\nfirst\n\n## Iteration 4\n\nthird\n\n');
 });
 
 test("a subagent's text and, unless wanted, thoughts are left out", () => {
   const thought: Update = { sessionUpdate: 'agent_thought_chunk', messageId: 'm1', content: { type: 'text', text: 'hmm' } };
   const sub: Update = { sessionUpdate: 'agent_message_chunk', messageId: 's', parentToolCallId: 't1', content: { type: 'text', text: 'sub' } };
-  assert.equal(transcript(thought, sub, say('x')), 'x');
-  const all = new Transcript(true);
-  all.add([thought, say('x')]);
-  assert.match(all.text(), /Thinking:\* hmm\n\nx/);
+  assert.equal(transcript(thought, sub, say('x')), 'x\n\n');
+  assert.match(textOf(partOf([thought, say('x')]), true), /Thinking:\* hmm\n\nx/);
 });
 
 test('it keeps the end of what is too long, and takes back text after that', () => {
-  const t = new Transcript(false);
-  for (let i = 1; i <= 100; i++) t.add([say(`${i} `.padEnd(10_000, 'x'), `m${i}`)]);
-  assert.ok(t.text().length < 210_000);
-  assert.match(t.text(), /^\*\.\.\. the beginning is not kept/);
-  t.add([{ sessionUpdate: '_ralph/discard', messageId: 'm100' }]);
-  assert.doesNotMatch(t.text(), /100 x/);
-  assert.match(t.text(), /99 x/);
+  const part = partOf(Array.from({ length: 100 }, (_, i) => say(`${i + 1} `.padEnd(10_000, 'x'), `m${i + 1}`)));
+  const text = textOf(part, false);
+  assert.ok(text.length < 210_000);
+  assert.match(text, /^\*\.\.\. the beginning is not kept/);
+  partOf([{ sessionUpdate: '_ralph/discard', messageId: 'm100' }], part);
+  assert.doesNotMatch(textOf(part, false), /100 x/);
+  assert.match(textOf(part, false), /99 x/);
+});
+
+test('a long message is one, however many rows it has', () => {
+  const text = `${'word '.repeat(8000)}\n\n${'more '.repeat(1000)}`;
+  assert.equal(transcript(say(text)), `${text}\n\n`);
+});
+
+test('a result whose call was not read is shown by itself, one that was is with its call', () => {
+  assert.equal(transcript(result('late')), '```text\nlate\n```\n\n');
+  const [before, behind] = [partOf([call]), partOf([result('late')])];
+  before.join(behind);
+  assert.equal(markdown([...before.rows, ...behind.rows], new Map(), false), '**bash** `` go `test` ``\n\n```text\nlate\n```\n\n');
 });
 
 test('what is said is shown as it is, tags as code', () => {
@@ -71,7 +93,7 @@ test('what is said is shown as it is, tags as code', () => {
     '> done when the agent says `<promise>DONE</promise>` (from the prompt)\n\n> ⚠ not done yet: `<promise>X</promise>`\n\n');
   assert.equal(transcript({ sessionUpdate: '_ralph/state', state: 'running' }, { sessionUpdate: 'usage_update' }), '', 'what has no words');
   assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done: DONE after 2 iterations', class: 'ok' }), /---\n\n\*\*done: DONE after 2 iterations\*\*/);
-  assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend *it*' }, { label: '', text: 'Be quick' }] }), /\*\*done\*\*\n\n\| \| \|\n.*\n\| Asked \| Mend \\\*it\\\* \|\n\|  \| Be quick \|\n/);
+  assert.match(transcript({ sessionUpdate: '_ralph/end', stopReason: 'promise', text: 'done', receipt: [{ label: 'Asked', text: 'Mend *it*' }, { label: '', text: 'Be quick' }] }), /\*\*done\*\*\n\n```\nAsked +Mend \*it\*\n +Be quick\n```\n/);
 });
 
 test('every kind of update with words is in the transcript, also one of a later server', () => {
@@ -80,6 +102,6 @@ test('every kind of update with words is in the transcript, also one of a later 
   assert.ok(all.length > 15);
   for (const u of [...all, { sessionUpdate: '_ralph/new', text: 'news', class: 'info' }]) {
     if (u.sessionUpdate === '_ralph/discard') continue; // the text is taken out, and there is nothing to tell
-    if (u.text) assert.match(transcript(u).replaceAll('`', ''), new RegExp(u.text.replace(/[$()|[\]*+?.^{}\\]/g, '\\$&'), 'i'), u.sessionUpdate);
+    if (u.text) assert.match(transcript({ ...begin, iteration: u.iteration } as Iteration, u).replaceAll('`', ''), new RegExp(u.text.replace(/[$()|[\]*+?.^{}\\]/g, '\\$&'), 'i'), u.sessionUpdate);
   }
 });
