@@ -252,17 +252,16 @@ it('forgets the oldest lines', function()
   expect.equal(kept[#kept - 1], 'line 250')
 end)
 
-it('names the author of what an agent was told', function()
+it('shows what an agent was told as one', function()
   local transcript = new()
   for _, text in ipairs({ 'Mind ', 'the tests' }) do
     transcript:add({
       sessionUpdate = wire.updates.user,
       messageId = 'a',
-      fromAgentId = 'lead',
       content = { text = text },
     })
   end
-  expect.contains(table.concat(lines(transcript), '\n'), '› lead: Mind the tests')
+  expect.contains(table.concat(lines(transcript), '\n'), '› Mind the tests')
 end)
 
 it('checks the settings', function()

@@ -17,14 +17,24 @@ local function confirm(question, loop, choice, act)
   ask.choose(prompt, { { choice, act } })
 end
 
+--- Runs one of the sidecar's commands for a loop.
+---@param command string its name in wire.commands
 ---@param loop ralph.Loop
----@return { loopId?: string, folder: string }
-local function target(loop)
-  return { loopId = loop.loopId, folder = loop.folder }
+---@param more? table of its argument
+local function execute(command, loop, more)
+  local target = { loopId = loop.loopId, folder = loop.folder }
+  local argument = vim.tbl_extend('force', target, more or {})
+  loops.run(wire.folder(loop), wire.commands[command], argument)
 end
 
 ---@type table<string, fun(loop: ralph.Loop, folder: string)>
 local acts = {}
+
+for _, name in ipairs({ 'pause', 'next', 'detach' }) do
+  acts[name] = function(loop)
+    execute(name, loop)
+  end
+end
 
 function acts.changes(loop, folder)
   local changes = require('ralph.changes')
@@ -34,46 +44,28 @@ function acts.changes(loop, folder)
   changes.quickfix(folder, {})
 end
 
-function acts.cancel(loop, folder)
+function acts.cancel(loop)
   confirm('Cancel', loop, 'Cancel it', function()
-    loops.run(folder, wire.commands.cancel, target(loop))
+    execute('cancel', loop)
   end)
 end
 
-function acts.pause(loop, folder)
-  loops.run(folder, wire.commands.pause, target(loop))
-end
-
-function acts.next(loop, folder)
-  loops.run(folder, wire.commands.next, target(loop))
-end
-
-function acts.detach(loop, folder)
-  loops.run(folder, wire.commands.detach, target(loop))
-end
-
-function acts.resume(loop, folder)
+function acts.resume(loop)
   if loop.offers then
     return ask.about(loop)
   end
-  loops.run(folder, wire.commands.resume, target(loop))
+  execute('resume', loop)
 end
 
-function acts.steer(loop, folder)
-  vim.ui.input({ prompt = ('Tell %s: '):format(loop.title) }, function(text)
-    if text and text ~= '' then
-      loops.run(folder, wire.commands.steer, vim.tbl_extend('error', target(loop), { text = text }))
-    end
+function acts.steer(loop)
+  ask.text(('Tell %s: '):format(loop.title), function(text)
+    execute('steer', loop, { text = text })
   end)
 end
 
-function acts.update(loop, folder)
-  local prompt = ('Limits of %s (80, +10, --max-cost=5): '):format(loop.title)
-  vim.ui.input({ prompt = prompt }, function(text)
-    if text and text ~= '' then
-      local argument = vim.tbl_extend('error', target(loop), { text = text })
-      loops.run(folder, wire.commands.update, argument)
-    end
+function acts.update(loop)
+  ask.text(('Limits of %s (80, +10, --max-cost=5): '):format(loop.title), function(text)
+    execute('update', loop, { text = text })
   end)
 end
 
@@ -95,10 +87,9 @@ function acts.take_back(loop, folder)
   ask.offer(('What the agent of %s may do'):format(loop.title), folder, offers)
 end
 
-function acts.discard(loop, folder)
+function acts.discard(loop)
   confirm('Discard', loop, 'Discard it', function()
-    local argument = vim.tbl_extend('error', target(loop), { when = 'left' })
-    loops.run(folder, wire.commands.cancel, argument)
+    execute('cancel', loop, { when = 'left' })
   end)
 end
 

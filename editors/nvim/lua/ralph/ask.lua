@@ -39,6 +39,17 @@ function M.choose(prompt, choices, safe)
   end)
 end
 
+--- Lets the user type something; nothing comes of an empty line.
+---@param prompt string
+---@param act fun(text: string)
+function M.text(prompt, act)
+  vim.ui.input({ prompt = prompt }, function(text)
+    if text and text ~= '' then
+      act(text)
+    end
+  end)
+end
+
 --- What the sidecar offers, as choices.
 ---@param folder string
 ---@param offers ralph.Command[]
@@ -104,10 +115,8 @@ local function decide(loop)
       'Go on with another limit',
       function()
         local prompt = 'Ralph, the limit (80, +10, --max-cost=5): '
-        vim.ui.input({ prompt = prompt }, function(text)
-          if text and text ~= '' then
-            require('ralph.loops').resume(folder, text)
-          end
+        M.text(prompt, function(text)
+          require('ralph.loops').resume(folder, text)
         end)
       end,
     })

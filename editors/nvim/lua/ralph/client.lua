@@ -241,16 +241,6 @@ function M.is_ready()
   return ready
 end
 
---- Whether the sidecar has a command; unknown ones are false.
----@param command string
----@return boolean
-function M.has_command(command)
-  local client = id and vim.lsp.get_client_by_id(id)
-  local commands = client
-    and vim.tbl_get(client.server_capabilities or {}, 'executeCommandProvider', 'commands')
-  return vim.list_contains(commands or {}, command)
-end
-
 --- Ends the sidecar, and with it all loops.
 function M.stop()
   leaving = true

@@ -1,4 +1,5 @@
 --- What can be done, as :Ralph NAME and as require('ralph').NAME: one table has both.
+local ask = require('ralph.ask')
 local config = require('ralph.config')
 local loops = require('ralph.loops')
 local notify = require('ralph.notify')
@@ -39,7 +40,7 @@ end
 local function resume(invocation)
   local loop = status.in_folder(config.folder())
   if invocation.rest == '' and loop and loop.state == 'ended' and loop.offers then
-    return require('ralph.ask').about(loop)
+    return ask.about(loop)
   end
   loops.resume(nil, invocation.rest)
 end
@@ -52,11 +53,7 @@ local function steer(invocation)
   if #parts > 0 then
     return loops.steer(table.concat(parts, '\n\n'))
   end
-  vim.ui.input({ prompt = 'Tell the loop: ' }, function(answer)
-    if answer and answer ~= '' then
-      loops.steer(answer)
-    end
-  end)
+  ask.text('Tell the loop: ', loops.steer)
 end
 
 local function remark(invocation)
@@ -71,10 +68,8 @@ local function remark(invocation)
   if invocation.rest ~= '' then
     return remarks.add(first, last, invocation.rest)
   end
-  vim.ui.input({ prompt = 'What should the agent know about it? ' }, function(text)
-    if text and text ~= '' then
-      remarks.add(first, last, text)
-    end
+  ask.text('What should the agent know about it? ', function(text)
+    remarks.add(first, last, text)
   end)
 end
 
@@ -187,6 +182,18 @@ local function of_folder(module, name)
   }
 end
 
+--- The sidecar's command of that name, about a folder's loop: the function gets the folder,
+--- and a callback.
+---@param name string
+---@return ralph.Subcommand
+local function of_sidecar(name)
+  return {
+    call = function(folder, callback)
+      loops.run(path_of(folder), wire.commands[name], {}, callback)
+    end,
+  }
+end
+
 --- A start: the function gets options, and a callback.
 ---@param act fun(options: ralph.StartOptions, callback?: ralph.Callback)
 ---@param told? ralph.Callback of the command
@@ -217,7 +224,7 @@ end
 ---@param folder? string
 ---@param callback? ralph.Callback gets the loops in place of the user
 local function history(folder, callback)
-  loops.history(path_of(folder), callback or function(_, result)
+  loops.run(path_of(folder), wire.commands.history, {}, callback or function(_, result)
     if result then
       show.history(result.loops)
     end
@@ -228,7 +235,7 @@ end
 ---@param folder? string
 local function continue_in_pi(folder)
   folder = path_of(folder)
-  loops.history(folder, function(_, result)
+  loops.run(folder, wire.commands.history, {}, function(_, result)
     local last = result and result.loops[1]
     if not (last and last.sessionFileUri) then
       return notify.warn('no loop that was kept has ended here')
@@ -260,18 +267,17 @@ M.all = {
   end, loops.started),
   plan = start_by(plan),
   go = of_folder('box', 'go'),
-  cancel = vim.tbl_extend('error', of_folder('loops', 'cancel'), {
+  cancel = vim.tbl_extend('error', of_sidecar('cancel'), {
     run = function(invocation)
       if invocation.bang then
-        loops.cancel_all()
-      else
-        loops.cancel()
+        return loops.cancel_all()
       end
+      loops.run(nil, wire.commands.cancel, {})
     end,
   }),
-  pause = of_folder('loops', 'pause'),
-  next = of_folder('loops', 'next'),
-  detach = of_folder('loops', 'detach'),
+  pause = of_sidecar('pause'),
+  next = of_sidecar('next'),
+  detach = of_sidecar('detach'),
   resume = {
     call = function(folder, callback, limits)
       loops.resume(path_of(folder), limits, callback)
@@ -352,7 +358,7 @@ M.all = {
       vim.cmd('normal! G')
     end,
   },
-  doctor = of_folder('loops', 'doctor'),
+  doctor = of_sidecar('doctor'),
   help = { call = help },
   restart = { call = restart },
 }

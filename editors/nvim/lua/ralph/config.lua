@@ -35,6 +35,19 @@ local function is_strings(value)
     end)
 end
 
+--- The rule of a value that is one of some words.
+---@param text string how they are told
+---@param words string[]
+---@return table
+local function one_of(text, words)
+  return {
+    text,
+    function(v)
+      return vim.list_contains(words, v)
+    end,
+  }
+end
+
 --- What a value must be: a Lua type, or a sentence with a test.
 local rules = {
   cmd = {
@@ -52,26 +65,11 @@ local rules = {
     },
   },
   flags = { 'a list of strings', is_strings },
-  permissions = {
-    '"ask" or ""',
-    function(v)
-      return v == 'ask' or v == ''
-    end,
-  },
-  on_close = {
-    '"keep", "end" or ""',
-    function(v)
-      return v == 'keep' or v == 'end' or v == ''
-    end,
-  },
+  permissions = one_of('"ask" or ""', { 'ask', '' }),
+  on_close = one_of('"keep", "end" or ""', { 'keep', 'end', '' }),
   root = { 'a function', vim.is_callable },
   prompt_file = 'string',
-  notify = {
-    '"always", "unfocused" or "never"',
-    function(v)
-      return v == 'always' or v == 'unfocused' or v == 'never'
-    end,
-  },
+  notify = one_of('"always", "unfocused" or "never"', { 'always', 'unfocused', 'never' }),
   autostart = 'boolean',
   documents = 'boolean',
   log = {

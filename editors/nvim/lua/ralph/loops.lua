@@ -163,44 +163,12 @@ function M.once(options, callback)
   M.start(vim.tbl_extend('force', options or {}, { limits = limits }), callback)
 end
 
---- Ends a folder's loop; the callback comes when its agent and everything that
---- it started are gone.
----@param folder? string
----@param callback? ralph.Callback
-function M.cancel(folder, callback)
-  M.run(folder, wire.commands.cancel, {}, callback)
-end
-
 --- Ends all loops that this Neovim drives.
 function M.cancel_all()
-  local ours = require('ralph.status').ours()
-  if #ours == 0 then
-    return M.cancel()
+  local folders = vim.tbl_map(wire.folder, require('ralph.status').ours())
+  for _, folder in ipairs(#folders > 0 and folders or { config.folder() }) do
+    M.run(folder, wire.commands.cancel, {})
   end
-  for _, loop in ipairs(ours) do
-    M.cancel(wire.folder(loop))
-  end
-end
-
---- Lets the running iteration finish and starts no other.
----@param folder? string
----@param callback? ralph.Callback
-function M.pause(folder, callback)
-  M.run(folder, wire.commands.pause, {}, callback)
-end
-
---- Ends the running iteration; the next one begins.
----@param folder? string
----@param callback? ralph.Callback
-function M.next(folder, callback)
-  M.run(folder, wire.commands.next, {}, callback)
-end
-
---- Lets a loop go on without this Neovim.
----@param folder? string
----@param callback? ralph.Callback
-function M.detach(folder, callback)
-  M.run(folder, wire.commands.detach, {}, callback)
 end
 
 --- Lets a paused, waiting, interrupted, failed or capped loop go on.
@@ -243,20 +211,6 @@ function M.land(folder, text, callback)
       callback(err, result)
     end
   end)
-end
-
---- Lists the loops that ended in a folder, for the callback.
----@param folder? string
----@param callback ralph.Callback
-function M.history(folder, callback)
-  M.run(folder, wire.commands.history, {}, callback)
-end
-
---- Checks the sidecar, the agents and the folder.
----@param folder? string
----@param callback? ralph.Callback
-function M.doctor(folder, callback)
-  M.run(folder, wire.commands.doctor, {}, callback)
 end
 
 --- Asks for the command line of an agent's own interface, for the callback.

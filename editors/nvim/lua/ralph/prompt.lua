@@ -18,10 +18,22 @@ function M.lines(first, last, selected)
   return table.concat(vim.api.nvim_buf_get_lines(0, first - 1, last, false), '\n')
 end
 
+--- Lines in a fence that none of them ends.
+---@param lines string[]
+---@param language? string
+---@return string
+function M.fenced(lines, language)
+  local body, fence = table.concat(lines, '\n'), '```'
+  while body:find(fence, 1, true) do
+    fence = fence .. '`'
+  end
+  return table.concat({ fence .. (language or ''), body, fence }, '\n')
+end
+
 local max_lines = 60 -- of a place; of more the agent reads the file
 
 --- Lines of the current buffer as an agent is told of them: the path, as the loop's folder has
---- it, their numbers, and the lines in a fence that none of them ends.
+--- it, their numbers, and the lines.
 ---@param folder string
 ---@param first integer
 ---@param last integer
@@ -36,13 +48,8 @@ function M.place(folder, first, last, text)
     lines = vim.list_slice(lines, 1, max_lines)
     table.insert(lines, '…')
   end
-  local body = table.concat(lines, '\n')
-  local fence = '```'
-  while body:find(fence, 1, true) do
-    fence = fence .. '`'
-  end
   local head = (path == '' and numbers or path .. ', ' .. numbers) .. ':'
-  return table.concat({ head, fence, body, fence }, '\n')
+  return head .. '\n' .. M.fenced(lines)
 end
 
 --- The prompt file of a folder, if there is one.

@@ -138,14 +138,11 @@ function M.send(folder)
     changes.file(folder, { path = path }, function(_, before)
       local now = vim.api.nvim_buf_get_lines(place.buf, 0, -1, false)
       local before_it = before or table.concat(now, '\n') .. '\n' -- nobody knows
-      local body = table.concat(M.difference(before_it, now, place.first, place.last), '\n')
-      local fence = '```'
-      while body:find(fence, 1, true) do
-        fence = fence .. '`'
-      end
+      local shown = M.difference(before_it, now, place.first, place.last)
       local lines = place.first == place.last and '' or '-' .. place.last
       local head = ('%s:%d%s'):format(path, place.first, lines)
-      parts[index] = table.concat({ head, fence .. 'diff', body, fence, place.text }, '\n')
+      local fenced = require('ralph.prompt').fenced(shown, 'diff')
+      parts[index] = table.concat({ head, fenced, place.text }, '\n')
       waiting = waiting - 1
       if waiting == 0 then
         table.insert(parts, 1, 'Remarks on your changes:')

@@ -257,9 +257,6 @@ function Transcript:chunk(update)
     prefix = '  ' .. prefix
   end
   local key = ('%s %s %s'):format(update.sessionUpdate, update.messageId, update.parentToolCallId)
-  if update.fromAgentId and self.open ~= key then
-    text = update.fromAgentId .. ': ' .. text
-  end
   self:append(key, prefix, text)
 end
 

@@ -54,20 +54,10 @@ M.updates = {
   note = '_ralph/note',
 }
 
---- The values of data.reason in a command's error.
+--- The values of data.reason in a command's error that have an answer of their own.
 M.reasons = {
-  already_running = 'already_running',
-  not_running = 'not_running',
-  backend_not_found = 'backend_not_found',
-  untrusted = 'untrusted',
-  bad_state_file = 'bad_state_file',
-  bad_config = 'bad_config',
   empty_prompt = 'empty_prompt',
-  bad_prompt = 'bad_prompt',
-  limit_reached = 'limit_reached',
-  no_folder = 'no_folder',
   no_session = 'no_session',
-  interrupted = 'interrupted',
   no_question = 'no_question',
 }
 
