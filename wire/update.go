@@ -333,17 +333,14 @@ func (u Raw) MarshalJSON() ([]byte, error) { return u, nil }
 
 // The kinds of what comes from neither agent nor loop.
 const (
-	KindUserChunk = "user_message_chunk" // a UserChunk: what a user or another agent said
+	KindUserChunk = "user_message_chunk" // a UserChunk: what the agent was told
 	KindNote      = "_ralph/note"        // a Note
 )
 
-// UserChunk is a piece of what the agent was told, and by whom; without an
-// author it was the loop's user.
+// UserChunk is a piece of what the agent was told.
 type UserChunk struct {
 	SessionUpdate string      `json:"sessionUpdate"` // KindUserChunk
 	MessageID     string      `json:"messageId,omitempty"`
-	FromAgentID   string      `json:"fromAgentId,omitempty"`
-	FromSessionID string      `json:"fromSessionId,omitempty"`
 	Content       TextContent `json:"content"`
 }
 

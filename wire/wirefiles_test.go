@@ -293,7 +293,7 @@ func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map
 	return map[string]wire.Update{
 		wire.KindMessageChunk: wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")},
 		wire.KindThoughtChunk: wire.Chunk{wire.KindThoughtChunk, "m7", "", text("Hm")},
-		wire.KindUserChunk:    wire.UserChunk{wire.KindUserChunk, "5c9906ee", "lead", "01a1f8b0", text("Leave the parser alone")},
+		wire.KindUserChunk:    wire.UserChunk{wire.KindUserChunk, "5c9906ee", text("Leave the parser alone")},
 		wire.KindNote:         wire.Note{wire.KindNote, "my-extension", "its text"},
 		wire.KindToolCall: wire.ToolCall{wire.KindToolCall, "t1", "", "bash", "go test ./...", wire.ToolExecute, wire.StatusInProgress,
 			[]wire.Location{{"main.go", 3}}, json.RawMessage(`{"command":"go test ./..."}`), nil, nil},

@@ -3,7 +3,6 @@ package terminal
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -72,7 +71,7 @@ type marks struct {
 
 // anyUpdate is one as anybody may have written it.
 type anyUpdate struct {
-	SessionUpdate, MessageID, ParentToolCallID, FromAgentID, Label, Output, State, Reason, Message string
+	SessionUpdate, MessageID, ParentToolCallID, Label, Output, State, Reason, Message string
 
 	wire.Said
 	Content json.RawMessage
@@ -103,7 +102,7 @@ func (s *told) Show(it journal.Item, isLive bool) {
 		s.ended(by.parent, true)
 	case wire.KindUserChunk:
 		if s.cfg.Here == "" { // else the user knows
-			s.Note(Line("> " + strings.TrimPrefix(u.FromAgentID+": ", ": ") + content.Text))
+			s.Note(Line("> " + content.Text))
 		}
 	case wire.KindNote:
 		s.Note(Line(u.Label + ": " + u.Text))
