@@ -152,7 +152,7 @@ func receive[T any](t *testing.T, from <-chan T) (v T) {
 }
 
 const (
-	begun = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":5,"text":"iteration 3/5"}`
+	begun = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":3,"maxIterations":5,"text":"iteration 3 of 5"}`
 	over  = `{"sessionUpdate":"_ralph/end","stopReason":"promise","text":"done: DONE after 3 iterations"}`
 	whole = `{"loops":[{"loopId":"ralph-a","last":{"rows":[{"label":"Result","text":"done"}],"commands":[{"line":"ralph-lsp undo","text":"takes it back"}]}}]}`
 )
@@ -167,7 +167,7 @@ func running(t *testing.T, a *Agent) *talk {
 	k.commanded("ralph.loop.start", `"text":"Mend it --max-iterations 5"`)
 	k.commanded("ralph.loop.read", `"loopId":"ralph-a"`)
 	k.hears("agent_message_chunk") // how to speak to it
-	if got := k.hears("agent_message_chunk"); !strings.Contains(got, "── iteration 3/5 ──") {
+	if got := k.hears("agent_message_chunk"); !strings.Contains(got, "── iteration 3 of 5 ──") {
 		t.Fatal(got)
 	}
 	k.hears("plan")
@@ -199,7 +199,7 @@ func TestATurnIsALoop(t *testing.T) {
 		{"plan", `{"content":"check: go test","priority":"medium","status":"pending"}`},
 		{"plan", `{"content":"check: go test","priority":"medium","status":"in_progress"}`},
 		{"agent_message_chunk", "done: DONE after 3 iterations"},
-		{"plan", `{"content":"iteration 3/5","priority":"medium","status":"completed"}`},
+		{"plan", `{"content":"iteration 3 of 5","priority":"medium","status":"completed"}`},
 		{"agent_message_chunk", "Result: done"},
 	} {
 		got := k.hears(step[0])

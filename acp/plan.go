@@ -11,12 +11,14 @@ func (s *session) plan(iteration string) {
 	s.mu.Lock()
 	v := s.view
 	s.mu.Unlock()
-	var entries []any
+	entries := []any{}
 	add := func(content, status string) {
 		entries = append(entries, map[string]any{"content": content, "priority": "medium", "status": status})
 	}
-	add("iteration "+v.number(), iteration)
-	if v.check != "" && v.iteration > 0 {
+	if v.iteration != "" {
+		add(v.iteration, iteration)
+	}
+	if v.check != "" && v.iteration != "" {
 		add("check: "+v.check, v.verified)
 	}
 	if v.tasks == nil {

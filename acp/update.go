@@ -19,8 +19,7 @@ type view struct {
 	cursor    string // in the loop's log
 	isReading bool   // what was missed
 	missed    string // the place of what happened while that was read
-	iteration int
-	most      int // iterations; 0: no limit
+	iteration string // as it is told; "": none has begun
 	check     string
 	verified  string      // how far the check is, as the plan says it
 	agent     string      // who is at work
@@ -44,10 +43,6 @@ type event struct {
 	Size       *int64          `json:"size"`
 	Cost       json.RawMessage `json:"cost"`
 	Phase      string          `json:"phase"`
-	Iteration  int             `json:"iteration"`
-	Most       int             `json:"maxIterations"`
-	Hat        string          `json:"hat"`
-	Task       string          `json:"task"`
 	Verify     string          `json:"verify"`
 	Until      string          `json:"until"`
 	Gate       string          `json:"gate"`
@@ -279,24 +274,10 @@ func (s *session) showIteration(e event, data json.RawMessage) {
 	}
 	s.mu.Lock()
 	s.iterations++
-	s.view.iteration, s.view.most, s.view.verified = e.Iteration, e.Most, "pending"
-	heading := "iteration " + s.view.number()
+	s.view.iteration, s.view.verified = e.Text, "pending"
 	s.mu.Unlock()
-	for _, fact := range []string{e.Hat, e.Task} {
-		if fact != "" {
-			heading += " · " + fact
-		}
-	}
-	s.tell("── "+heading+" ──", data)
+	s.tell("── "+e.Text+" ──", data)
 	s.plan("in_progress")
-}
-
-// number is the iteration as it is counted: "3/50".
-func (v view) number() string {
-	if v.most == 0 {
-		return strconv.Itoa(v.iteration)
-	}
-	return fmt.Sprintf("%d/%d", v.iteration, v.most)
 }
 
 // showCheck tells what the loop has to pass, and how far that is.

@@ -24,7 +24,7 @@ func TestIterationsAreTurns(t *testing.T) {
 		{"chat/toolCallReady", `"confirmed":"not-needed","invocationMessage":"Running go test ./...","toolCallId":"1.c1","toolInput":"go test ./..."`},
 		{"chat/toolCallComplete", `"result":{"content":[{"text":"FAIL","type":"text"}],"pastTenseMessage":"Ran go test ./...","success":false}`},
 		{"chat/turnComplete", `"turnId":"t1"`},
-		{"chat/turnStarted", `"message":{"origin":{"kind":"systemNotification"},"text":"iteration 2/5"}`},
+		{"chat/turnStarted", `"message":{"origin":{"kind":"systemNotification"},"text":"iteration 2 of 5"}`},
 		{"chat/responsePart", "done: DONE after 2 iterations"},
 		{"chat/responsePart", "- Result: done"},
 		{"chat/turnComplete", `"turnId":"ralph-1"`},
@@ -280,7 +280,7 @@ func TestALoopOfThePast(t *testing.T) {
 	}
 	v.ask("subscribe", `{"channel":"ralph:/ralph-a"}`)
 	got := string(v.ask("subscribe", `{"channel":"`+chatPrefix+`cmFscGg6L3JhbHBoLWE"}`).Result)
-	for _, want := range []string{`"text":"Mend it"`, `"text":"FAIL"`, `"text":"iteration 2/5"`, "done: DONE", `"status":33`} {
+	for _, want := range []string{`"text":"Mend it"`, `"text":"FAIL"`, `"text":"iteration 2 of 5"`, "done: DONE", `"status":33`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s isn't in %s", want, got)
 		}

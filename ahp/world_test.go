@@ -225,8 +225,8 @@ func (v *window) hears(kind string) string {
 const (
 	sessionA = "ralph:/a"
 	chatA    = "ahp-chat://default/cmFscGg6L2E"
-	begun    = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":1,"maxIterations":5,"text":"iteration 1/5"}`
-	second   = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":2,"maxIterations":5,"text":"iteration 2/5"}`
+	begun    = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":1,"maxIterations":5,"text":"iteration 1 of 5"}`
+	second   = `{"sessionUpdate":"_ralph/iteration","phase":"begin","iteration":2,"maxIterations":5,"text":"iteration 2 of 5"}`
 	over     = `{"sessionUpdate":"_ralph/end","stopReason":"promise","text":"done: DONE after 2 iterations"}`
 	calling  = `{"sessionUpdate":"tool_call","toolCallId":"c1","name":"bash","title":"go test ./...","kind":"execute","status":"in_progress","rawInput":{"command":"go test ./..."}}`
 	called   = `{"sessionUpdate":"tool_call_update","toolCallId":"c1","status":"failed","content":[{"type":"content","content":{"type":"text","text":"FAIL"}}]}`
@@ -254,7 +254,7 @@ func running(t *testing.T) (*world, *window) {
 	if got := v.hears("chat/turnStarted"); !strings.Contains(got, `"_meta":{"kept":1}`) || !strings.Contains(got, `"origin":{"clientId":"one","clientSeq":1}`) {
 		t.Error(got)
 	}
-	if got := v.hears("chat/responsePart"); !strings.Contains(got, "**iteration 1/5**") {
+	if got := v.hears("chat/responsePart"); !strings.Contains(got, "**iteration 1 of 5**") {
 		t.Error(got)
 	}
 	return w, v

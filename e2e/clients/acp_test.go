@@ -122,7 +122,7 @@ func TestALoopOverACP(t *testing.T) {
 	c := newACP(t)
 	c.prompt(2, "Make all tests pass --completion-promise DONE")
 	said := c.until("the end of the turn", func(m acpMessage) bool { return m.Result.StopReason == "end_turn" })
-	for _, want := range []string{"── iteration 1/", "One test still fails.", "── iteration 2/", "All tests pass.", "session_info_update Ralph ", "done: DONE after 2 iterations"} {
+	for _, want := range []string{"── iteration 1 of ", "One test still fails.", "── iteration 2 of ", "All tests pass.", "session_info_update Ralph ", "done: DONE after 2 iterations"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}

@@ -42,7 +42,7 @@ func TestALoopInACPX(t *testing.T) {
 	if err != nil {
 		t.Errorf("acpx: %v", err)
 	}
-	for _, want := range []string{"[in_progress] iteration 1/", "── iteration 1/", "One test still fails.", "── iteration 2/", "All tests pass.", "done: DONE after 2 iterations", "[completed] iteration 2/", "[done] end_turn"} {
+	for _, want := range []string{"[in_progress] iteration 1 of ", "── iteration 1 of ", "One test still fails.", "── iteration 2 of ", "All tests pass.", "done: DONE after 2 iterations", "[completed] iteration 2 of ", "[done] end_turn"} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -62,13 +62,13 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   it('begin with a message, ask with our options, and end with their receipt', async () => {
     await write('Make the tests pass --max-iterations 4 --completion-promise DONE --sandbox off');
     await w.page.keyboard.press('Enter');
-    await says('iteration 1/4');
+    await says('iteration 1 of 4');
     await button('Deny').waitFor();
     await titleIs('Ralph 1/4 · asks: Bash go test ./...');
     await w.screenshot('agenthost-question');
     await button('Allow Once').click();
     await says('One is left.');
-    await says('iteration 2/4');
+    await says('iteration 2 of 4');
     await button('Allow Once').click();
     await says('done: DONE after 2 iterations');
     await titleIs('Ralph done');
@@ -104,7 +104,7 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   it('have a stop button that leaves nothing', async () => {
     await write('wait --backend pi --permissions agent --max-iterations 5 --sandbox off');
     await w.page.keyboard.press('Enter');
-    await says('iteration 1/5');
+    await says('iteration 1 of 5');
     await until('the agent works', () => w.agents().length > 0);
     await chat().locator('.codicon-stop-circle, .codicon-debug-stop').filter({ visible: true }).first().click();
     await until('no agent is left', () => w.agents().length === 0);
