@@ -38,21 +38,15 @@ func PrintChanges(out io.Writer, files []changes.File, asJSON bool) {
 		if f.From != "" {
 			name = Line(f.From) + " -> " + name
 		}
-		counts := p.Green(fmt.Sprintf("+%d", f.Added)) + " " + p.Red(fmt.Sprintf("-%d", f.Removed))
-		switch {
-		case f.Binary:
-			counts = "binary"
-		case f.Status == changes.Mode:
+		counts := answers.FileText(f)
+		if added, removed, isLines := strings.Cut(counts, " "); isLines {
+			counts = p.Green(added) + " " + p.Red(removed)
+		} else if f.Status == changes.Mode { // which says it
 			counts = ""
 		}
 		fmt.Fprintln(out, wire.JoinFacts(fmt.Sprintf("%-8s  %s", f.Status, name), counts))
 	}
-	sum := changes.Sum(files)
-	if text := wire.ChangesText(&sum); text != "" {
-		fmt.Fprintln(out, text)
-	} else {
-		fmt.Fprintln(out, "nothing changed")
-	}
+	fmt.Fprintln(out, answers.SumText(changes.Sum(files)))
 }
 
 // PrintPast prints two lines of a loop: what came of it, and where it is.
