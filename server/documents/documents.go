@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.lsp.dev/protocol"
@@ -130,8 +131,8 @@ func New(ed client.Editor, env Env) *Documents {
 	return &Documents{
 		ed: ed, env: env,
 		refresh: map[string]*refresher{
-			methodRefreshLenses:     {ed: ed, method: methodRefreshLenses},
-			methodRefreshDiagnostic: {ed: ed, method: methodRefreshDiagnostic},
+			methodRefreshLenses:     newRefresher(ed, methodRefreshLenses),
+			methodRefreshDiagnostic: newRefresher(ed, methodRefreshDiagnostic),
 		},
 		open: map[string]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{},
 	}
@@ -379,37 +380,28 @@ const refreshDelay = 100 * time.Millisecond
 type refresher struct {
 	ed     client.Editor
 	method string
+	due    atomic.Bool   // a question is coming that is about the change, too
+	turn   chan struct{} // holds that of the one under way
+}
 
-	mu    sync.Mutex
-	busy  bool
-	again bool
+func newRefresher(ed client.Editor, method string) *refresher {
+	return &refresher{ed: ed, method: method, turn: make(chan struct{}, 1)}
 }
 
 // ask asks the client, if it can be asked. It never blocks.
 func (r *refresher) ask(supported bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !supported || r.busy {
-		r.again = supported
-		return
+	if supported && !r.due.Swap(true) {
+		go r.run()
 	}
-	r.busy = true
-	go r.run()
 }
 
 func (r *refresher) run() {
-	for again := true; again; {
-		time.Sleep(refreshDelay)
-		r.mu.Lock()
-		r.again = false // what changed meanwhile is part of the question
-		r.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
-		// A client that refuses asks when it likes; there is nothing else to do.
-		_ = r.ed.Request(ctx, r.method, nil, nil)
-		cancel()
-		r.mu.Lock()
-		again, r.again = r.again, false
-		r.busy = again
-		r.mu.Unlock()
-	}
+	time.Sleep(refreshDelay)
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
+	r.due.Store(false)
+	ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
+	defer cancel()
+	// A client that refuses asks when it likes; there is nothing else to do.
+	_ = r.ed.Request(ctx, r.method, nil, nil)
 }
