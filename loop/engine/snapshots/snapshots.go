@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -61,6 +62,7 @@ type Taker struct {
 	told  []string       // what the user was warned of
 
 	Commits func() []string // since it was called last
+	Merges  atomic.Bool     // what agents finish in checkouts comes into the folder
 
 	committed changes.State // in which there was nothing to commit
 	between   bool          // the run that is under way has some already of what it changed
@@ -75,8 +77,8 @@ const (
 	// after it is the user's.
 	idleTime = 2 * time.Second
 	// lastLook is how much longer than its agent an interrupted loop may take for
-	// its last snapshot.
-	lastLook = 250 * time.Millisecond
+	// its last snapshot, and lastMerge for what agents have finished in checkouts.
+	lastLook, lastMerge = 250 * time.Millisecond, 5 * time.Second
 )
 
 // Open has it know its folder.
@@ -255,7 +257,11 @@ func (s *Taker) Hurry(why loop.StopReason, grace time.Duration) {
 	}
 	s.stopGoing()
 	if why.Ending().State == loop.StateInterrupted || grace == 0 {
-		time.AfterFunc(backends.QuickGrace+lastLook, s.stopAlive)
+		last := lastLook
+		if grace > 0 && s.Merges.Load() {
+			last = lastMerge
+		}
+		time.AfterFunc(backends.QuickGrace+last, s.stopAlive)
 	}
 }
 

@@ -63,6 +63,7 @@ func (w *Batch) Open() error {
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
+	w.Snapshots.Merges.Store(true)
 	for i := range w.Run.Batch {
 		c, err := store.Checkout(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree)
 		if err == nil {
@@ -244,6 +245,7 @@ func (l *landing) checkAgain() {
 
 // Close removes the checkouts.
 func (w *Batch) Close() {
+	w.Snapshots.Merges.Store(false)
 	if err := paths.RemoveAll(w.Dir); err != nil {
 		w.Warn("the checkouts of workers could not be removed: " + err.Error())
 	}
