@@ -20,8 +20,10 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 			}
 		})
 	}
-	if max(late, byTheWall) > stoppedFor {
+	if slept := max(late, byTheWall); slept > sleptFor {
 		l.activity.Wake()
+	} else if slept > stoppedFor {
+		l.activity.Excuse()
 	}
 }
 

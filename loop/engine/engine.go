@@ -372,10 +372,12 @@ func (l *runs) setRunning(agent progress.Agent) {
 
 // A beat that is as late as stoppedFor tells that this process was stopped
 // (Ctrl-Z), or that the machine slept: that time isn't the agent's, and what it said meanwhile is
-// still to be read.
+// still to be read. On a busy machine one may be as late, too: only one that is as late as sleptFor
+// tells that connections are broken.
 const (
 	beatInterval = time.Second
 	stoppedFor   = time.Second
+	sleptFor     = 10 * time.Second
 )
 
 // beat is called at least each beatInterval while an agent runs. It takes note

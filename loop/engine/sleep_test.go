@@ -24,6 +24,14 @@ func TestAConnectionThatASleepBroke(t *testing.T) {
 			t.Errorf("%+v", end)
 		}
 	})
+	bubble(t, func(t *testing.T) { // a busy machine breaks none: what fails on it counts
+		r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 1 }, withTime(fails(stream.KindOther, "connection reset"), time.Minute))
+		time.Sleep(30 * time.Second)
+		r.notePause(sleptFor, sleptFor)
+		if end := r.over(loop.StopFailures, 1); end.Iterations != 1 {
+			t.Errorf("%+v", end)
+		}
+	})
 	for name, tt := range map[string]struct {
 		since time.Duration
 		is    judge.Report
