@@ -286,14 +286,7 @@ func kill(t *testing.T, pids ...int) {
 // is done.
 func awaitRemoved(t *testing.T, tempDir string) {
 	t.Helper()
-	for deadline := time.Now().Add(hangs); ; time.Sleep(time.Millisecond) {
-		if _, err := os.Stat(tempDir); errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("after %v there is still %s", hangs, tempDir)
-		}
-	}
+	proctest.Until(t, "the end of "+tempDir, func() bool { _, err := os.Stat(tempDir); return errors.Is(err, fs.ErrNotExist) })
 }
 
 // Whatever an agent started is gone, in whichever way its loop ends.

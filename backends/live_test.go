@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -165,9 +166,7 @@ func TestAPromptOfAnyLengthGoesIn(t *testing.T) {
 func TestWhatComesTooLateIsNotHeard(t *testing.T) {
 	p, texts, heard := startLive(t, "ends with its answer")
 	await(t, texts)
-	for p.Steer("g", "too late") {
-		time.Sleep(time.Millisecond) // until the end is seen
-	}
+	proctest.Until(t, "that the end is seen", func() bool { return !p.Steer("g", "too late") })
 	exit := p.Wait()
 	if len(heard) > 0 || exit.Code != 0 || exit.Lingered {
 		t.Errorf("heard %d, %+v", len(heard), exit)
@@ -213,9 +212,7 @@ func TestAnAgentThatNeverReadsKeepsNobodyWaiting(t *testing.T) {
 func TestAnAgentMayDieWhileItIsTalkedTo(t *testing.T) {
 	p, texts, heard := startLive(t, "dies when it is talked to")
 	await(t, texts)
-	for p.Steer("g", strings.Repeat("x", 1<<20)) {
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "its death", func() bool { return !p.Steer("g", strings.Repeat("x", 1<<20)) })
 	if exit := p.Wait(); exit.Code != 7 || len(heard) > 0 {
 		t.Errorf("heard %d, %+v", len(heard), exit)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -428,9 +429,7 @@ func TestAClockThatIsWrong(t *testing.T) {
 			t.Errorf("%v ahead it waits until %v", ahead, r.ResumeAt)
 		}
 		var l Ledger
-		for l, _ = LedgerOf(t.Context(), w.bus); l.Swept.IsZero(); l, _ = LedgerOf(t.Context(), w.bus) {
-			time.Sleep(time.Millisecond)
-		}
+		proctest.Until(t, "a sweep", func() bool { l, _ = LedgerOf(t.Context(), w.bus); return !l.Swept.IsZero() })
 		if off := time.Until(l.Swept.Add(ahead)); off.Abs() > time.Hour/2 {
 			t.Errorf("%v ahead it sweeps as if it were %v", ahead, l.Swept)
 		}

@@ -4,7 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"testing"
-	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // A process that has ended and isn't waited for yet is none.
@@ -14,13 +15,11 @@ func TestProcessStartOfAZombie(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.stdin.Close()
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	proctest.Until(t, "its end", func() bool {
 		_, err := ProcessStart(p.Process.Pid)
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if err != nil || time.Now().After(deadline) {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatalf("after its end: %v, want fs.ErrNotExist", err)
 		}
-	}
+		return err != nil
+	})
 }

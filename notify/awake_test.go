@@ -3,12 +3,13 @@
 package notify
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
@@ -24,14 +25,7 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 	await := func(step string, want bool) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
-			if _, err := os.Stat(held); (err == nil) == want {
-				return
-			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: held is not %t", step, want)
-			}
-		}
+		proctest.Until(t, fmt.Sprintf("%s: held is %t", step, want), func() bool { return exists(held) == want })
 	}
 	tell := func(cfg setup.Config) *Teller {
 		tl := newTeller(cfg, nobody{}, At{})

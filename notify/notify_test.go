@@ -332,9 +332,7 @@ func TestNothingIsLeftOfACommandThatHangs(t *testing.T) {
 	}
 	tl, s := teller(t, settings.Notify{Command: []string{hangs}}, At{})
 	tl.HandleLoop(loop.Asked{})
-	for !exists(filepath.Join(tl.cfg.Folder, "begun")) {
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "the command", func() bool { return exists(filepath.Join(tl.cfg.Folder, "begun")) })
 	tl.HandleLoop(endOf(loop.StopCancelled))
 	tl.Close()
 	proctest.CheckNone(t, 0, mark)

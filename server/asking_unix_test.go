@@ -11,11 +11,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -75,11 +75,7 @@ func gone(t *testing.T, dir string) (told string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for late := time.Now().Add(patience); !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(late) {
-			t.Fatal("the agent is left running")
-		}
-	}
+	proctest.Until(t, "the end of the agent", func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	answer, _ := os.ReadFile(filepath.Join(dir, "told"))
 	return string(answer)
 }

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -62,14 +62,10 @@ func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
 // awaitNobody returns once nobody drives a folder's loop: its lock tells.
 func awaitNobody(t *testing.T, dir string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if _, _, owned, _ := loop.FolderStatus(dir); !owned {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("somebody drives the loop still")
-		}
-	}
+	proctest.Until(t, "that nobody drives the loop", func() bool {
+		_, _, owned, _ := loop.FolderStatus(dir)
+		return !owned
+	})
 }
 
 // The question is older than its answer: another client goes on with the loop.

@@ -3,8 +3,8 @@ package server
 import (
 	"errors"
 	"testing"
-	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -108,21 +108,19 @@ func TestAnOwnerThatLeavesTakesNoWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := m.workspace.RunningAt(dir)
-	for r.Status().LastLine != "working" { // by now it ignores signals
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "that it ignores signals", func() bool { return r.Status().LastLine == "working" })
 	file, err := loopstate.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	go r.Interrupt()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		if owner, owned, err := file.Owner(); err != nil || !owned || time.Now().After(deadline) {
+	proctest.Until(t, "that the owner leaves", func() bool {
+		owner, owned, err := file.Owner()
+		if err != nil || !owned {
 			t.Fatalf("nobody says that the owner leaves: %+v, %v, %v", owner, owned, err)
-		} else if owner.Leaving {
-			break
 		}
-	}
+		return owner.Leaving
+	})
 	err = loop.Other{Folder: dir}.Resume(loop.Patch{})
 	if _, owned, _ := file.Owner(); owned || !errors.Is(err, loop.ErrNotRunning) {
 		t.Errorf("it is driven: %v, and the answer is %v", owned, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -108,19 +109,15 @@ func open(t *testing.T, a *asksElsewhere, questions ...ask.Question) {
 }
 
 // answersIn waits for as many answers, and returns them.
-func answersIn(t *testing.T, a *asksElsewhere, want int) []string {
+func answersIn(t *testing.T, a *asksElsewhere, want int) (answers []string) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+	proctest.Until(t, fmt.Sprintf("%d answers", want), func() bool {
 		a.mu.Lock()
-		answers := slices.Clone(a.answers)
-		a.mu.Unlock()
-		if len(answers) >= want {
-			return answers
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("%d answers", len(answers))
-		}
-	}
+		defer a.mu.Unlock()
+		answers = slices.Clone(a.answers)
+		return len(answers) >= want
+	})
+	return answers
 }
 
 func permissionOf(t *testing.T, m lsptest.Message) (q wire.Question) {

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // work is a folder with the user's repository in it, called app.
@@ -375,9 +375,7 @@ func TestOneTreeIsMadeAtATime(t *testing.T) {
 		}
 		made <- err
 	}()
-	for _, err := os.Stat(begun); err != nil && len(made) == 0; _, err = os.Stat(begun) {
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "git's work", func() bool { _, err := os.Stat(begun); return err == nil || len(made) > 0 })
 	other, err := os.Open(filepath.Join(recordsOf(filepath.Join(w.repo, ".git")), "lock"))
 	w.must(err)
 	defer other.Close()

@@ -7,12 +7,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/notify"
@@ -76,11 +76,7 @@ func TestALoopOfTheFleetCallsOnce(t *testing.T) {
 		data, _ := os.ReadFile(heard)
 		return strings.Count(string(data), `"event":"question"`), strings.Count(string(data), `"event":"end"`), string(data)
 	}
-	for late := time.Now().Add(lsptest.Patience); ; time.Sleep(20 * time.Millisecond) {
-		if q, e, _ := counts(); q > 0 && e > 0 || time.Now().After(late) {
-			break
-		}
-	}
+	proctest.Until(t, "a question and an end", func() bool { q, e, _ := counts(); return q > 0 && e > 0 })
 	cancel()
 	<-ended
 	<-ended // what they still tell is told

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // maxMemory bounds the sidecar's resident memory during a flood, in KiB.
@@ -193,17 +194,11 @@ func (c *tallied) complain(format string, args ...any) {
 
 func (c *tallied) awaitEnd(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	proctest.Until(t, "the end", func() bool {
 		c.mu.Lock()
-		over := c.over
-		c.mu.Unlock()
-		if over {
-			return
-		}
-		if time.Now().After(deadline) {
-			t.Fatal("the end never came")
-		}
-	}
+		defer c.mu.Unlock()
+		return c.over
+	})
 }
 
 // check looks at what must arrive, and at the order.

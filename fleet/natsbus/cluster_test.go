@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/certtest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 func TestWhoMaySpeakToTheBus(t *testing.T) {
@@ -136,7 +137,7 @@ func TestAClusterOfThree(t *testing.T) {
 	leader := int(info.Cluster.Leader[len("bus")] - '0')
 	served[leader].Close()
 	enter(t, b, "f3")
-	until(t, "all loops are listed without that server", func() bool { // each stream has a leader to choose first
+	proctest.Until(t, "all loops are listed without that server", func() bool { // each stream has a leader to choose first
 		loops, _, err := b.List(t.Context())
 		return err == nil && len(loops) == 4
 	})
@@ -144,7 +145,7 @@ func TestAClusterOfThree(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := (leader + 1) % 3
-	until(t, "the first server has caught up", func() bool {
+	proctest.Until(t, "the first server has caught up", func() bool {
 		info, err := b.work.Info(t.Context())
 		if err != nil || info.Cluster.Leader == "" {
 			return false
@@ -159,11 +160,11 @@ func TestAClusterOfThree(t *testing.T) {
 	served[other].Close() // now it is one of two
 	for range 4 {
 		var ticket fleet.Ticket
-		until(t, "a ticket", func() bool {
+		proctest.Until(t, "a ticket", func() bool {
 			ticket, err = b.Take(t.Context())
 			return err == nil
 		})
-		until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
+		proctest.Until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
 	}
 }
 
@@ -182,21 +183,11 @@ func wantLed(t *testing.T, b *Bus) {
 func enter(t *testing.T, b *Bus, id string) {
 	t.Helper()
 	r := fleet.Record{Task: fleet.Task{ID: id, Name: id, Priority: fleet.Normal}, Phase: fleet.Queued}
-	until(t, "that "+id+" is on the bus", func() bool {
+	proctest.Until(t, "that "+id+" is on the bus", func() bool {
 		err := b.Create(t.Context(), r)
 		return err == nil || err == fleet.ErrExists
 	})
-	until(t, "that it waits", func() bool { return b.Enqueue(t.Context(), r) == nil })
-}
-
-// until waits for something. Only a hang reaches its end.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(4 * time.Minute); !is(); time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("not yet: %s", what)
-		}
-	}
+	proctest.Until(t, "that it waits", func() bool { return b.Enqueue(t.Context(), r) == nil })
 }
 
 func TestAnAddressThatIsTaken(t *testing.T) {

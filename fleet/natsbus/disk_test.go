@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // On a full disk nothing large is kept, all else goes on, and with room so do files.
@@ -38,7 +39,7 @@ func TestADiskThatIsFullForAWhile(t *testing.T) {
 		}
 		return info.Config.MaxBytes
 	}
-	until(t, "the quota", func() bool { return limit() == 200<<10 })
+	proctest.Until(t, "the quota", func() bool { return limit() == 200<<10 })
 	if err := put("one"); err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func TestADiskThatIsFullForAWhile(t *testing.T) {
 		t.Fatal(err)
 	}
 	free.Store(1000)
-	until(t, "a full disk", func() bool { d, isTold := DiskOf(ctx, b); return isTold && d.IsFull() && limit() != 200<<10 })
+	proctest.Until(t, "a full disk", func() bool { d, isTold := DiskOf(ctx, b); return isTold && d.IsFull() && limit() != 200<<10 })
 	if err := put("three"); err == nil || !strings.Contains(err.Error(), "the disk of the bus is full: 1.0 kB of it are free") {
 		t.Errorf("on a full disk: %v", err)
 	}
@@ -67,18 +68,18 @@ func TestADiskThatIsFullForAWhile(t *testing.T) {
 		t.Errorf("it took %s", one.ID())
 	}
 	free.Store(10 << 20)
-	until(t, "room", func() bool { return put("four") == nil })
+	proctest.Until(t, "room", func() bool { return put("four") == nil })
 
 	d := Disk{Free: 5, Failed: true}
 	if !d.IsFull() {
 		t.Error("where writing has failed nothing is kept")
 	}
 	served.failed.Store(true) // as JetStream says of a write that came to nothing
-	until(t, "that it is served anew", func() bool {
+	proctest.Until(t, "that it is served anew", func() bool {
 		return !served.failed.Load() && b.RemoveFile(ctx, "four", time.Time{}) == nil && put("five") == nil
 	})
 	if now, _, err := b.Get(ctx, "f1"); err != nil || now.ID != "f1" {
 		t.Errorf("what it had is %+v, %v", now, err)
 	}
-	until(t, "its disk", func() bool { d, isTold := DiskOf(ctx, b); return isTold && !d.IsFull() })
+	proctest.Until(t, "its disk", func() bool { d, isTold := DiskOf(ctx, b); return isTold && !d.IsFull() })
 }

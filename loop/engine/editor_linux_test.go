@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -63,11 +64,7 @@ func TestNoSaveIsLostBesideALoop(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 	}
 	runs := l.Status().Iteration
-	for deadline := time.Now().Add(patience); l.Status().Iteration < runs+2; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatal("the loop stands still")
-		}
-	}
+	proctest.Until(t, "two more runs", func() bool { return l.Status().Iteration >= runs+2 })
 	l.Interrupt()
 	left := readText(t, path)
 	if want := text(saves)[strings.Index(text(saves), "loop_id"):]; !strings.HasSuffix(left, want) || !strings.Contains(left, "active: true # mine\niteration: ") || strings.Contains(left, "elapsed") {
@@ -99,11 +96,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 		loops, files = append(loops, l), append(files, readText(t, l.Status().StateFile))
 	}
 	for i, l := range loops {
-		for deadline := time.Now().Add(patience); l.Status().Iteration < 3; time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatal("the loop stands still")
-			}
-		}
+		proctest.Until(t, "the third run", func() bool { return l.Status().Iteration >= 3 })
 		if now := readText(t, l.Status().StateFile); now != files[i] {
 			t.Errorf("its file became %q", now)
 		}

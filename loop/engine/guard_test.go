@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -88,9 +89,7 @@ func TestAPromiseWaitsWhenTheLoopChangedWhatIsProtected(t *testing.T) {
 	// The user mends one of them, changes another, and wants to have it looked at again.
 	put(t, file, "old", theirs, "better")
 	r.Resume(loop.Patch{})
-	for n := 0; n < 2; time.Sleep(time.Millisecond) {
-		n = r.log.count("verify unchecked: protected files")
-	}
+	proctest.Until(t, "another look", func() bool { return r.log.count("verify unchecked: protected files") >= 2 })
 	r.waitPaused()
 	if st := r.Status(); st.Unchecked != "protected files were changed by the loop: c_test.go (added)" {
 		t.Errorf("got %q", st.Unchecked)

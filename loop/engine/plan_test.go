@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -215,9 +216,7 @@ func TestTheUsersEditCountsFromTheNextRunOn(t *testing.T) {
 		})
 		return []run{pausing, does(nil)}
 	})
-	for p.Status().State != loop.StatePaused {
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "a pause", func() bool { return p.Status().State == loop.StatePaused })
 	p.edit("- [ ] two\n", "- [ ] three (verify: make)\n", "")()
 	if err := p.Resume(loop.Patch{}); err != nil {
 		t.Fatal(err)

@@ -24,6 +24,16 @@ func Pause(since time.Time) {
 	time.Sleep(min(max(time.Since(since)/10, pollInterval), 250*time.Millisecond))
 }
 
+// Until waits for what only the system, or a loop at its own pace, makes true. Only a hang reaches its end.
+func Until(t testing.TB, what string, is func() bool) {
+	t.Helper()
+	for begun := time.Now(); !is(); Pause(begun) {
+		if time.Since(begun) > 4*time.Minute {
+			t.Fatalf("not yet: %s", what)
+		}
+	}
+}
+
 // Process is a living process.
 type Process struct {
 	PID     int
