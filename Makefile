@@ -119,13 +119,14 @@ cross:
 	@GOGC=400 go run ./internal/test/crosscheck $(PLATFORMS)
 
 # The race detector makes tests up to five times slower, and finds something only where things happen at
-# once. Rooms where neither code nor tests do so are tested without it (alone), and so is the command
-# line, but for the tests of commands that do (TOGETHER).
-ALONE := rooms=$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -vxF $(CURDIR)/cmd/ralph-lsp); \
+# once. Rooms where neither code nor tests do so are tested without it (alone), and so are those of SELDOM_TOGETHER,
+# which are the command line and walls, but for the tests of what does (TOGETHER).
+SELDOM_TOGETHER := ./cmd/ralph-lsp ./sandbox
+ALONE := rooms=$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -vxE '$(CURDIR)/(cmd/ralph-lsp|sandbox)'); \
 	alone=$$(for room in $$rooms; do \
 		grep -qsE --exclude='*bench_test.go' '^[[:space:]]*(defer )?go [a-z]|\.Go\(|AfterFunc|[^a-z](sync|atomic|synctest)\.|t\.Parallel\(' $$room/*.go || echo $$room; done); \
 	others=$$(grep -vxF "$$alone" <<<"$$rooms")
-TOGETHER := Answered|CtrlZ|IsEnding|CommandLine/^(once|watch|control)$$
+TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
 
 # The tests of large amounts and of many kills, in files that are built without the race
 # detector: it finds no more in them than in the others. Those of rooms that are alone run there.
@@ -155,7 +156,7 @@ endif
 # Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := $(addprefix $(CURDIR)/,server sandbox loop/engine changes fleet)
+LONGEST := $(addprefix $(CURDIR)/,server loop/engine changes fleet backends)
 
 # Heaps of tests are small: collecting them less often saves a tenth under the race detector.
 RACE := GORACE=atexit_sleep_ms=0 GOGC=400 CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE)
@@ -164,8 +165,8 @@ RACE := GORACE=atexit_sleep_ms=0 GOGC=400 CGO_ENABLED=1 $(GO_TEST) -race -p $(AT
 unit: bubblewrap ## the tests that need nothing installed; what happens at once, under the race detector
 	@$(ALONE); failed=; \
 	$(RACE) $(LONGEST) $$others | $(RESULTS) || failed=1; \
-	$(RACE) -run '$(TOGETHER)' ./cmd/ralph-lsp | $(RESULTS) || failed=1; \
-	$(GO_TEST) -p $(AT_ONCE) ./cmd/ralph-lsp $$alone | $(RESULTS) || failed=1; \
+	$(RACE) -run '$(TOGETHER)' $(SELDOM_TOGETHER) | $(RESULTS) || failed=1; \
+	$(GO_TEST) -p $(AT_ONCE) $(SELDOM_TOGETHER) $$alone | $(RESULTS) || failed=1; \
 	$(BULK); $(GO_TEST) -p $(AT_ONCE) -run "^($$tests)$$" $$packages | $(RESULTS) || failed=1; \
 	[ -z "$$failed" ]
 

@@ -29,8 +29,8 @@ var toolchains = []struct {
 		prepare: goModule,
 		home:    map[string]string{".config/go/env": "GOSUMDB=off\nGOPRIVATE=corp.example\nGOAUTH=netrc secret\n"},
 		script: `[ -e go.mod ] || printf 'module me\n\nrequire example.org/dep v1.0.0\n' >go.mod
-printf 'package main\nimport ("example.org/dep"; "os")\nfunc main() { os.Stdout.WriteString(dep.Word) }\n' >main.go
-go mod tidy 2>tidy || cat tidy; go run . && echo && go env GOPRIVATE`,
+printf 'package main\nimport "example.org/dep"\nfunc main() { println(dep.Word) }\n' >main.go
+go mod tidy 2>tidy || cat tidy; go run . 2>&1 && go env GOPRIVATE`, // println: with "os", a third more to compile
 		want: "a word\ncorp.example\n",
 	},
 	{
@@ -45,9 +45,9 @@ npm install --silent --offline --no-update-notifier ./dep && npm test --silent &
 	{
 		name: "python", program: "python3",
 		home: map[string]string{".config/pip/pip.conf": "[global]\nindex-url = https://pypi.example/simple\nextra-index-url = https://me:secret@pypi.example/simple\n"},
-		script: `[ -e .venv ] || python3 -m venv .venv && .venv/bin/python -c 'print("a word")' && .venv/bin/pip config get global.index-url
-.venv/bin/pip config get global.extra-index-url 2>/dev/null; .venv/bin/pip cache dir >/dev/null && echo kept >~/.cache/kept && cat ~/.cache/kept`,
-		want: "a word\nhttps://pypi.example/simple\nkept\n",
+		script: `[ -e .venv ] || python3 -m venv .venv && .venv/bin/python -c 'print("a word")' && .venv/bin/pip config list | grep index-url
+.venv/bin/pip cache dir >/dev/null && echo kept >~/.cache/kept && cat ~/.cache/kept`,
+		want: "a word\nglobal.index-url='https://pypi.example/simple'\nkept\n",
 	},
 	{
 		name: "Rust", program: "cargo",
@@ -115,7 +115,7 @@ func TestToolchainsWorkInside(t *testing.T) {
 			}
 			for loop := range 2 {
 				walls := raise(t, sandbox.Spec{Network: true}, p.folder)
-				for run := range 2 {
+				for run := range 2 - loop { // again in the same walls, and in new ones
 					out, err := p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", tt.script+"; true")
 					if err != nil || out != tt.want {
 						t.Errorf("loop %d, run %d: %v\n%s\nwant\n%s", loop+1, run+1, err, out, tt.want)
