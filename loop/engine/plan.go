@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,6 +133,7 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 		return
 	}
 	l.watchPlan()
+	left := l.plan.Data
 	var book plan.Book
 	var wrote []string
 	l.look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Deeds.Wrote) })
@@ -152,7 +154,9 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 			l.plan = l.write(l.plan, l.plan.Mark(it.ID, v.IsDone))
 		}
 	}
-	l.plan = l.write(l.plan, l.plan.Grouped())
+	if l.plan = l.write(l.plan, l.plan.Grouped()); !bytes.Equal(l.plan.Data, left) {
+		l.snapshots.Amend(run.Iteration)
+	}
 	l.note(func(b *plan.Book) {
 		b.Look(l.plan)
 		b.Before, b.Judging = nil, false

@@ -118,6 +118,29 @@ func TestATasksCheckDecides(t *testing.T) {
 	}
 }
 
+// The box that a passing check brings belongs to the iteration that did the task, and is progress.
+func TestABoxIsTheIterationsThatDidItsTask(t *testing.T) {
+	p := plannedRuns(t, "- [ ] one (verify: make)\n- [ ] two (verify: make)\n- [ ] three (verify: make)\n", func(c *setup.Config) { c.Limits.MaxUnchanged = 1 },
+		[]checked{passes}, func(p *planned) []run {
+			return []run{does(p.edit("", "", "a")), does(nil), does(p.edit("", "", "c"))}
+		})
+	p.over(loop.StopPromise, 3)
+	store, err := changes.Find(p.cfg.Folder, "", p.cfg.Changes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range []string{"PLAN.md a", "PLAN.md", "PLAN.md c"} {
+		files, err := store.Files(t.Context(), changes.Range{From: n, To: n + 1}, nil)
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Path)
+		}
+		if got := strings.Join(names, " "); err != nil || got != want {
+			t.Errorf("iteration %d changed %q, want %q: %v", n+1, got, want, err)
+		}
+	}
+}
+
 // Who checks a task and does nothing is asked again, once.
 func TestWhoLiesIsAskedAgainOnce(t *testing.T) {
 	p := plannedRuns(t, "- [ ] one\n", nil, nil, func(p *planned) []run { return []run{does(p.edit("[ ]", "[x]", ""))} })
