@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -141,6 +142,15 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 				return []play{s.does("one", run{}), s.does("two", slow, run{}), s.does("three", slow, run{})}
 			})
 			s.went(name, tt.why, tt.rows, tt.done)
+			for n, task := range []string{"two", "three"} {
+				file := filepath.Join(s.cfg.Changes.Dir, "*", fmt.Sprintf("iteration-1-task-%d.patch", n+2))
+				kept, _ := filepath.Glob(file)
+				if len(kept) != 1 || !strings.Contains(contentOf(t, kept[0]), "+"+task+"\n") || strings.Contains(contentOf(t, kept[0]), "PLAN") {
+					t.Errorf("%s: the work on %s is in %q\n%s", name, task, kept, strings.Join(s.log.lines, "\n"))
+				} else if !s.log.has(fmt.Sprintf("the task %q stays open, and its work isn't merged (it is in %s): its agent failed, or was stopped", task, kept[0])) {
+					t.Errorf("%s: nobody is told of %s\n%s", name, kept[0], strings.Join(s.log.lines, "\n"))
+				}
+			}
 		})
 	}
 }

@@ -130,15 +130,17 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	l := landing{Batch: w}
 	for i, it := range w.Run.Batch {
-		if !isWell(i) {
-			continue
-		}
 		work, err := w.checkouts[i].Work(w.Snapshots.Alive)
-		if err != nil {
-			l.leave(it, "its work can't be read: "+err.Error())
-			continue
+		switch {
+		case !isWell(i): // it has its turn again, beside others
+			if len(work.Paths) > 0 {
+				l.warnOf(it, work, "its agent failed, or was stopped")
+			}
+		case err != nil:
+			l.leave(it, work, "its work can't be read: "+err.Error())
+		default:
+			l.look(it, work, w.trial(i, work))
 		}
-		l.look(it, work, w.trial(i, work))
 	}
 	l.merge()
 	if len(l.Done) > 1 {
@@ -172,10 +174,24 @@ type landing struct {
 }
 
 // leave has a task done alone, without what was done of it.
-func (l *landing) leave(it plan.Item, why string) {
+func (l *landing) leave(it plan.Item, work changes.Work, why string) {
 	l.Alone = append(l.Alone, it.ID)
-	l.Warn(fmt.Sprintf("the task %q stays open, and what was done of it is dropped: %s", it.Text, why))
+	l.warnOf(it, work, why)
 	l.tell(fmt.Sprintf("The task %q was done beside others, and that work isn't in the folder: %s.", it.Text, why))
+}
+
+// warnOf says why a work isn't merged, and keeps it for its user.
+func (l *landing) warnOf(it plan.Item, work changes.Work, why string) {
+	name := fmt.Sprintf("iteration-%d-task-%d.patch", l.Run.Iteration, it.N)
+	file, err := l.Snapshots.Store.KeepWork(l.Snapshots.Alive, name, l.checkouts[0].Base, work, l.Plan.Name)
+	kept := "isn't merged"
+	switch {
+	case err != nil:
+		kept = "is lost (" + err.Error() + ")"
+	case file != "":
+		kept += " (it is in " + file + ")"
+	}
+	l.Warn(fmt.Sprintf("the task %q stays open, and its work %s: %s", stream.Line(it.Text, maxName), kept, why))
 }
 
 func (l *landing) tell(text string) { l.Told = strings.TrimSpace(l.Told + "\n\n" + text) }
@@ -194,10 +210,10 @@ func (l *landing) look(it plan.Item, work changes.Work, t Trial) {
 	guarded := slices.IndexFunc(work.Paths, l.Guards)
 	switch {
 	case !v.IsDone:
-		l.leave(it, "it isn't done")
+		l.leave(it, work, "it isn't done")
 		l.tell(v.Told)
 	case guarded >= 0:
-		l.leave(it, work.Paths[guarded]+" is read-only behind walls")
+		l.leave(it, work, work.Paths[guarded]+" is read-only behind walls")
 	default:
 		l.works, l.items = append(l.works, work), append(l.items, it)
 	}
@@ -212,13 +228,13 @@ func (l *landing) merge() {
 	for i, it := range l.items {
 		switch {
 		case err != nil:
-			l.leave(it, "it can't be merged: "+err.Error())
+			l.leave(it, l.works[i], "it can't be merged: "+err.Error())
 		case len(refused[i]) > 0:
 			var files []string
 			for _, r := range refused[i] {
 				files = append(files, r.Path+" ("+r.Reason+")")
 			}
-			l.leave(it, "it conflicts with what others have changed: "+snapshots.Bounded(files))
+			l.leave(it, l.works[i], "it conflicts with what others have changed: "+snapshots.Bounded(files))
 		default:
 			l.Done = append(l.Done, it.ID)
 		}
