@@ -11,7 +11,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
+
+// maxLine is the longest line of a session that is read, in bytes.
+const maxLine = 16 << 20
 
 // ownEntry is what is read back of an entry that we have written.
 type ownEntry struct {
@@ -55,9 +59,9 @@ func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 			return
 		}
 		defer file.Close()
-		lines := newLineReader(file)
+		in := lines.NewReader(file, maxLine)
 		for isFirst := true; ; isFirst = false {
-			line, err := lines.next()
+			line, _, err := in.Next()
 			if n := readNode(line); isFirst && n.kind != "session" {
 				yield(ownEntry{}, &FormatError{Path: path})
 				return

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
 // Writer mirrors a loop into a session file. What the agent said waits for
@@ -108,12 +109,11 @@ func (w *Writer) takeUp(path string) error {
 
 // readBack learns the header and the last entry of a session file.
 func (w *Writer) readBack(f *os.File) error {
-	lines := newLineReader(f)
+	in := lines.NewReader(f, maxLine)
 	first := true
 	for {
-		start := lines.offset
-		line, err := lines.next()
-		switch w.torn = lines.torn; {
+		line, isCut, err := in.Next()
+		switch {
 		case err == io.EOF && first:
 			return &FormatError{f.Name()}
 		case err == io.EOF:
@@ -122,10 +122,10 @@ func (w *Writer) readBack(f *os.File) error {
 			return err
 		}
 		e := readNode(line)
-		switch {
-		case lines.torn && !e.ok && !first:
-			lines.torn = false
-			if err := f.Truncate(start); err != nil {
+		switch w.torn = isCut; {
+		case isCut && !e.ok && !first:
+			w.torn = false
+			if err := f.Truncate(in.Whole); err != nil {
 				return err
 			}
 		case first && e.kind != "session" && e.ok:

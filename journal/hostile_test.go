@@ -228,7 +228,7 @@ func TestALoopEndsWhileItIsRead(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	l := newLog()
 	l.open("l1", history.Options{}, true)
-	l.change(func(to *lines) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
+	l.change(func(to *unwritten) { to.addText(wire.KindMessageChunk, "m1", "", "a word") })
 	l.flush()
 	s, _, done, err := l.source()
 	if err != nil {

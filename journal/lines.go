@@ -14,9 +14,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// lines makes lines of updates. Neighbouring pieces of a message wait for each other, and
+// unwritten makes lines of updates. Neighbouring pieces of a message wait for each other, and
 // of what a run has used the last word.
-type lines struct {
+type unwritten struct {
 	encoder   *wire.Encoder
 	out       []byte // whole lines
 	iteration int
@@ -36,10 +36,10 @@ type run struct {
 // runEnd is what an update has behind its text.
 const runEnd = `"}}`
 
-func newLines() lines { return lines{encoder: wire.NewEncoder()} }
+func newUnwritten() unwritten { return unwritten{encoder: wire.NewEncoder()} }
 
 // waiting is roughly how many bytes aren't in out yet.
-func (l *lines) waiting() int {
+func (l *unwritten) waiting() int {
 	n := l.text.size
 	if l.usage != nil {
 		n++
@@ -48,7 +48,7 @@ func (l *lines) waiting() int {
 }
 
 // addText adds a piece of a message's text or thought.
-func (l *lines) addText(kind, messageID, parent, delta string) {
+func (l *unwritten) addText(kind, messageID, parent, delta string) {
 	for delta = stream.Plain(delta); delta != ""; {
 		t := &l.text
 		goesOn := t.kind == kind && t.messageID == messageID && t.parent == parent
@@ -78,7 +78,7 @@ func appendText(to []byte, text string) []byte {
 }
 
 // addEvent adds what an event of the agent's is told as.
-func (l *lines) addEvent(p *wire.Projector, e stream.Event) {
+func (l *unwritten) addEvent(p *wire.Projector, e stream.Event) {
 	switch e := e.(type) {
 	case stream.Text:
 		l.addText(wire.KindMessageChunk, e.MessageID, e.ParentToolCallID, e.Delta)
@@ -92,7 +92,7 @@ func (l *lines) addEvent(p *wire.Projector, e stream.Event) {
 }
 
 // add adds an update that isn't text.
-func (l *lines) add(u wire.Update) {
+func (l *unwritten) add(u wire.Update) {
 	if used, ok := u.(wire.UsageUpdate); ok {
 		l.usage = &used
 		return
@@ -102,7 +102,7 @@ func (l *lines) add(u wire.Update) {
 }
 
 // seal writes what waits.
-func (l *lines) seal() {
+func (l *unwritten) seal() {
 	if t := &l.text; t.size > 0 {
 		l.putEncoded(t.head, t.text, []byte(runEnd))
 		t.text, t.size = t.text[:0], 0
@@ -120,7 +120,7 @@ const (
 	lineEnd   = "}\n"
 )
 
-func (l *lines) put(u wire.Update) {
+func (l *unwritten) put(u wire.Update) {
 	u, cut := wire.Limited(u)
 	encoded, err := l.encoder.Encode(u, cut)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *lines) put(u wire.Update) {
 	l.putEncoded(encoded)
 }
 
-func (l *lines) putEncoded(update ...[]byte) {
+func (l *unwritten) putEncoded(update ...[]byte) {
 	l.out = append(l.out, lineHead...)
 	l.out = strconv.AppendInt(l.out, int64(l.iteration), 10)
 	l.out = append(l.out, lineTime...)
@@ -154,7 +154,7 @@ func parseLine(data []byte) (l line, ok bool) {
 	head, rest, cut := bytes.Cut(rest, []byte(lineInner))
 	number, since, isTimed := bytes.Cut(head, []byte(lineTime))
 	var whole bool
-	l.update, whole = bytes.CutSuffix(rest, []byte(lineEnd))
+	l.update, whole = bytes.CutSuffix(rest, []byte("}"))
 	n, err := strconv.Atoi(string(number))
 	if l.iteration = n; isTimed {
 		var ms int64

@@ -41,7 +41,7 @@ type Log struct {
 	begun      int64    // where this process began to tell
 	onDisk     int64    // what is before is in the file
 	from       int64    // the offset of lines.out; above onDisk where some couldn't be kept
-	lines      lines
+	lines      unwritten
 	broken     error         // why nothing is written any more
 	told       bool          // of it
 	fails      atomic.Bool   // it is to be told, for who doesn't hold mu
@@ -67,7 +67,7 @@ type progress struct {
 // maxInProgress bounds of how many things it is known how far they have come.
 const maxInProgress = 64
 
-func newLog() *Log { return &Log{name: newName(), lines: newLines(), opened: make(chan struct{})} }
+func newLog() *Log { return &Log{name: newName(), lines: newUnwritten(), opened: make(chan struct{})} }
 
 // newName makes the name of a journal.
 func newName() string { return strings.ToLower(rand.Text()[:12]) }
@@ -98,7 +98,7 @@ func (l *Log) end() int64 { return l.from + int64(len(l.lines.out)) }
 func (l *Log) waiting() int64 { return l.end() + int64(l.lines.waiting()) }
 
 // change adds something and sees that it is written and told.
-func (l *Log) change(add func(*lines)) {
+func (l *Log) change(add func(*unwritten)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over {

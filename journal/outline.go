@@ -64,22 +64,24 @@ func (x *index) outline(ctx context.Context, s source) (Outline, error) {
 	if x.name != s.name || x.at > s.end {
 		*x = index{name: s.name, told: map[int]int{}, at: s.first, begun: s.first}
 	}
-	for r := s.from(x.at, s.end); x.at < s.end; {
-		data, size, err := nextLine(r)
-		if err == io.EOF { // it isn't whole
-			break
-		}
+	in, base := s.from(x.at, s.end), x.at
+	for {
+		data, isCut, err := in.Next()
 		if err == nil {
 			err = ctx.Err()
+		}
+		if isCut || err == io.EOF {
+			break
 		}
 		if err != nil {
 			return Outline{}, err
 		}
 		x.take(data)
-		if x.at += size; x.at-x.begun >= partSize {
+		if x.at = base + in.Whole; x.at-x.begun >= partSize {
 			x.flush()
 		}
 	}
+	x.at = base + in.Whole
 	return x.all(), nil
 }
 

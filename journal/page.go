@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -91,24 +91,26 @@ func (s source) page(ctx context.Context, after string, o Options) (Page, int64,
 	if before, bounded := s.find(o.Before); bounded && before <= end {
 		end, p.page.More = before, false
 	}
-	reader := s.from(at, end)
-	for at < end {
-		data, size, err := nextLine(reader)
-		if err == io.EOF { // it isn't whole
-			break
-		}
+	in, base := s.from(at, end), at
+	for {
+		data, isCut, err := in.Next()
 		if err == nil {
 			err = ctx.Err()
+		}
+		if isCut || err == io.EOF {
+			at = base + in.Whole
+			break
 		}
 		if err != nil {
 			return p.page, at, err
 		}
-		if !p.take(data, s.ours > 0 && at >= s.ours) {
+		if at = base + in.Start; !p.take(data, s.ours > 0 && at >= s.ours) {
 			p.page.More = true
 			break
 		}
-		at += size
+		at = base + in.Whole
 	}
+	p.page.Skipped += in.Skipped
 	p.page.Cursor = cursor{s.name, at}.String()
 	return p.Page(), at, nil
 }
@@ -129,29 +131,8 @@ func (s source) find(text string) (offset int64, ok bool) {
 }
 
 // from reads lines from an offset on, up to another.
-func (s source) from(at, end int64) *bufio.Reader {
-	const chunk = 64 << 10
-	return bufio.NewReaderSize(io.NewSectionReader(s, at, end-at), int(min(chunk, end-at+1)))
-}
-
-// nextLine returns a line, nil for one that is too long, and how many bytes it has. It is
-// valid until the next.
-func nextLine(r *bufio.Reader) (data []byte, size int64, err error) {
-	data, err = r.ReadSlice('\n')
-	size = int64(len(data))
-	if err != bufio.ErrBufferFull {
-		return data, size, err
-	}
-	long := bytes.Clone(data)
-	for err == bufio.ErrBufferFull {
-		data, err = r.ReadSlice('\n')
-		if size += int64(len(data)); size > maxLine {
-			long = nil
-		} else {
-			long = append(long, data...)
-		}
-	}
-	return long, size, err
+func (s source) from(at, end int64) *lines.Reader {
+	return lines.NewReader(io.NewSectionReader(s, at, end-at), int(min(maxLine, end-at)))
 }
 
 // Pager makes a page of lines, or of updates that are kept elsewhere than in a journal.

@@ -48,7 +48,7 @@ func (r *Recorder) Handle(e stream.Event) {
 	r.warn()
 	switch e.(type) {
 	case stream.Text, stream.Thinking:
-		r.log.change(func(l *lines) { l.addEvent(&r.projector, e) })
+		r.log.change(func(l *unwritten) { l.addEvent(&r.projector, e) })
 	default:
 		if u := r.projector.Event(e); u != nil {
 			r.add(u)
@@ -74,7 +74,7 @@ func (r *Recorder) record(e loop.Event) {
 		r.add(u)
 	}
 	if begin, ok := e.(loop.IterationStart); ok {
-		r.log.change(func(l *lines) {
+		r.log.change(func(l *unwritten) {
 			l.seal()
 			l.iteration = begin.Iteration
 		})
@@ -134,5 +134,5 @@ func (r *Recorder) add(u wire.Update) {
 		}
 		r.log.progress(gate, nil)
 	}
-	r.log.change(func(l *lines) { l.add(u) })
+	r.log.change(func(l *unwritten) { l.add(u) })
 }

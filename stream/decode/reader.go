@@ -49,10 +49,18 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		return err
 	}
 	emit := run.emit // made once, not for each line
-	run.skipped, err = lines.Each(beforeRead{r, run.Rest}, lines.Max, func(line []byte, cut bool) { run.line(line, cut, emit) })
+	in := lines.NewReader(beforeRead{r, run.Rest}, lines.Max)
+	for {
+		line, isCut, end := in.Next()
+		if err = end; err != nil {
+			break
+		}
+		run.line(line, isCut, emit)
+	}
+	run.skipped = in.Skipped
 	run.done = run.decoder.Done()
 	run.decoder.Close(emit)
-	if err != nil {
+	if err != io.EOF {
 		return fmt.Errorf("reading the agent's output: %w", err)
 	}
 	return nil

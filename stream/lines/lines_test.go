@@ -13,14 +13,20 @@ import (
 
 // readLines returns the lines of r, the last one marked with "|" if it was cut.
 func readLines(r io.Reader, limit int) (lines []string, skipped int, err error) {
-	skipped, err = Each(r, limit, func(line []byte, cut bool) {
+	in := NewReader(r, limit)
+	for {
+		line, isCut, err := in.Next()
+		if err == io.EOF {
+			return lines, in.Skipped, nil
+		} else if err != nil {
+			return lines, in.Skipped, err
+		}
 		s := string(line)
-		if cut {
+		if isCut {
 			s += "|"
 		}
 		lines = append(lines, s)
-	})
-	return lines, skipped, err
+	}
 }
 
 // chunks reads at most a random number of bytes at once.
@@ -134,4 +140,22 @@ func splitNaively(data string, limit int) (lines []string, skipped int) {
 		}
 	}
 	return lines, skipped
+}
+
+// What was torn off is cut away, or read again when the rest has come.
+func TestWhereLinesAre(t *testing.T) {
+	in := NewReader(strings.NewReader("ab\r\n"+strings.Repeat("x", 20)+"\nc\ntorn"), 10)
+	for _, want := range []struct {
+		line         string
+		start, whole int64
+		isCut        bool
+	}{{"ab", 0, 4, false}, {"c", 25, 27, false}, {"torn", 27, 27, true}} {
+		line, isCut, err := in.Next()
+		if string(line) != want.line || in.Start != want.start || in.Whole != want.whole || isCut != want.isCut || err != nil {
+			t.Errorf("%q at %d, whole up to %d, cut %v, error %v; want %+v", line, in.Start, in.Whole, isCut, err, want)
+		}
+	}
+	if _, _, err := in.Next(); err != io.EOF || in.Whole != 27 {
+		t.Errorf("at the end: %v, whole up to %d", err, in.Whole)
+	}
 }
