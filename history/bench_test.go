@@ -20,7 +20,7 @@ import (
 func longLoop(size int, h *Writer) {
 	paragraph := strings.Fields(strings.Repeat("the parser reads \"quoted\" lines\nand keeps their ends; naïve ones don't. ", 8))
 	output := strings.Repeat("ok  \tralph-lsp/stream\t0.123s\tcoverage: 93.1% of statements in \"./...\"\n", 56)
-	h.HandleRecord(LoopStart{LoopID: "ralph-long", Backend: "pi", Title: "Work for long"})
+	h.HandleRecord(LoopStart{LoopID: "ralph-long", Backend: "pi", Title: "Work for long", Prompt: "Work for long"})
 	for turn, done := 0, 0; done < size; turn++ {
 		if turn%50 == 0 {
 			h.HandleRecord(begins(turn/50 + 1))
@@ -92,7 +92,7 @@ func BenchmarkList(b *testing.B) {
 	}
 	b.Run("prompts", func(b *testing.B) {
 		for b.Loop() {
-			if found, err := Prompts(Options{Folder: dir}, cwd); err != nil || len(found) != 1 || found[0].Uses != promptFiles {
+			if found, err := Prompts(Options{Folder: dir}, cwd); err != nil || len(found) != 1 || found[0].Uses != promptLoops {
 				b.Fatal(found, err)
 			}
 		}

@@ -89,7 +89,7 @@ func listIn(dir string, limit int, wanted func(Summary) bool) ([]Summary, error)
 		if limit > 0 {
 			batch = min(batch, limit-len(sessions))
 		}
-		for _, s := range each(dir, names[:batch], summarize) {
+		for _, s := range summarizeAll(dir, names[:batch]) {
 			if s.ID != "" && wanted(s) {
 				sessions = append(sessions, s)
 			}
@@ -122,15 +122,15 @@ func sessionNames(dir string) ([]string, error) {
 	return names, nil
 }
 
-// each looks into files, several at once, and returns what it finds in their order.
-func each[T any](dir string, names []string, look func(path string, buf *[]byte) T) []T {
-	found := make([]T, len(names))
+// summarizeAll looks into files, several at once, and returns what it finds in their order.
+func summarizeAll(dir string, names []string) []Summary {
+	found := make([]Summary, len(names))
 	var wg sync.WaitGroup
 	for first := range min(listers, len(names)) {
 		wg.Go(func() {
 			buf := make([]byte, headSize)
 			for i := first; i < len(names); i += listers {
-				found[i] = look(filepath.Join(dir, names[i]), &buf)
+				found[i] = summarize(filepath.Join(dir, names[i]), &buf)
 			}
 		})
 	}

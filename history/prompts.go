@@ -1,15 +1,8 @@
 package history
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
-	"io"
-	"os"
 	"slices"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Prompt is what loops were started with.
@@ -21,31 +14,21 @@ type Prompt struct {
 }
 
 const (
-	// MaxPrompt is the longest prompt that Prompts returns, in bytes. Longer ones are in files.
+	// MaxPrompt is the longest prompt that is kept with a loop's begin, in bytes. Longer ones are in files.
 	MaxPrompt = 64 << 10
-	// promptFiles are how many sessions Prompts looks at, from the newest on: there may be
-	// tens of thousands.
-	promptFiles = 1000
+	// promptLoops are how many loops Prompts looks at, from the newest on: there may be tens of thousands.
+	promptLoops = 1000
 )
 
 // Prompts returns what the last loops of a working directory were started with. A
 // folder that doesn't exist has none.
 func Prompts(o Options, cwd string) ([]Prompt, error) {
-	real := paths.Real(cwd)
-	dir, err := o.dir(real)
-	if err != nil {
-		return nil, err
+	loops, err := List(o, cwd, promptLoops)
+	var prompts []Prompt
+	for _, l := range loops {
+		prompts = append(prompts, Prompt{Text: l.Loop.Prompt, At: l.StartedAt, Folder: cwd, Uses: 1})
 	}
-	names, err := sessionNames(dir)
-	if err != nil {
-		return nil, err
-	}
-	prompts := each(dir, names[:min(len(names), promptFiles)], func(path string, _ *[]byte) Prompt {
-		p := promptIn(path, real)
-		p.Folder = cwd
-		return p
-	})
-	return Newest(prompts, len(prompts)), nil
+	return Newest(prompts, len(prompts)), err
 }
 
 // Newest returns each prompt once, with all its uses, the newest first: at most limit. Empty
@@ -66,50 +49,4 @@ func Newest(prompts []Prompt, limit int) []Prompt {
 		}
 	}
 	return newest
-}
-
-// promptIn reads what the first iteration of a loop was given, from the beginning of
-// its session. It is the zero value of one that is no loop's of the directory, or too
-// long.
-func promptIn(path, cwd string) (p Prompt) {
-	file, err := paths.OpenRegular(path, os.O_RDONLY)
-	if err != nil {
-		return p
-	}
-	defer file.Close()
-	lines := bufio.NewReader(io.LimitReader(file, maxHead))
-	for first := true; ; first = false {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return p
-		}
-		if first {
-			if head := readNode(line); head.kind != "session" || head.cwd != cwd {
-				return p
-			}
-		} else if text, at, ok := inputIn(line); ok {
-			if len(text) <= MaxPrompt {
-				p = Prompt{Text: text, At: at, Uses: 1}
-			}
-			return p
-		}
-	}
-}
-
-// inputIn returns what the loop gave to an agent, if that is in a line.
-func inputIn(line []byte) (text string, at time.Time, ok bool) {
-	if !bytes.Contains(line, []byte(InputType)) {
-		return "", at, false
-	}
-	var entry struct {
-		CustomType string
-		Timestamp  string
-		Content    string
-		Details    struct{ Kind InputKind }
-	}
-	if json.Unmarshal(line, &entry) != nil || entry.CustomType != InputType || entry.Details.Kind != InputCallback {
-		return "", at, false
-	}
-	at, _ = time.Parse(time.RFC3339, entry.Timestamp) // the zero time for what is none
-	return entry.Content, at, true
 }

@@ -16,7 +16,7 @@ func loopWith(t testing.TB, o Options, cwd, prompt string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.HandleRecord(LoopStart{LoopID: "ralph-x", Backend: "pi", Title: prompt, StartedAt: time.Now()})
+	w.HandleRecord(LoopStart{LoopID: "ralph-x", Backend: "pi", Title: prompt, Prompt: prompt, StartedAt: time.Now()})
 	w.HandleRecord(begins(1))
 	w.HandleRecord(Input{Kind: InputCallback, Text: prompt})
 	w.HandleRecord(Input{Kind: InputCallback, Text: "what the check said"})

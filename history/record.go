@@ -18,7 +18,8 @@ type Record interface{ record() }
 type LoopStart struct {
 	LoopID    string    `json:"loopId"`
 	Backend   string    `json:"backend"`
-	Title     string    `json:"title"` // of the prompt, one line
+	Title     string    `json:"title"`            // of the prompt, one line
+	Prompt    string    `json:"prompt,omitempty"` // "" for one of more than MaxPrompt bytes, and of a loop that goes on
 	StartedAt time.Time `json:"startedAt"`
 	Continued bool      `json:"continued,omitempty"`
 }

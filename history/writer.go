@@ -169,6 +169,9 @@ func (w *Writer) HandleRecord(r Record) {
 		w.input(r)
 	case LoopStart:
 		r.Title, r.StartedAt = Title(r.Title), TimeOf(r.StartedAt)
+		if len(r.Prompt) > MaxPrompt {
+			r.Prompt = ""
+		}
 		w.event(eventLoopStart, r)
 		if !r.Continued {
 			w.append(func(n node) any {

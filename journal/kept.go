@@ -42,7 +42,7 @@ func (k *kept) Open(path string, handedOn bool) string {
 
 // Begin writes the loop's beginning.
 func (k *kept) Begin(s loop.Status) {
-	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Backend: s.Session.Backend, Title: s.Title, StartedAt: s.StartedAt, Continued: k.cfg.Continue})
+	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Backend: s.Session.Backend, Title: s.Title, Prompt: k.cfg.Prompt, StartedAt: s.StartedAt, Continued: k.cfg.Continue})
 	if k.cfg.Continue {
 		return
 	}
