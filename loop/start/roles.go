@@ -3,14 +3,13 @@ package start
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -132,12 +131,7 @@ func instructionsOf(h config.Hat) (string, error) {
 	if h.InstructionsFile == "" {
 		return h.Instructions, nil
 	}
-	file, err := os.Open(h.InstructionsFile)
-	if err != nil {
-		return "", fmt.Errorf("the instructions of the hat %s: %w", h.Name, err)
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxInstructions+1))
+	data, err := paths.ReadRegular(h.InstructionsFile, maxInstructions+1)
 	if err == nil && len(data) > maxInstructions {
 		err = fmt.Errorf("%s is larger than %d KiB", h.InstructionsFile, maxInstructions>>10)
 	}

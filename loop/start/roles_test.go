@@ -70,7 +70,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 		t.Fatal(err)
 	}
 	for file, want := range map[string]string{
-		ringFile: "the instructions of the hat first: open ",
+		ringFile: "the instructions of the hat first: ",
 		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md is larger than 64 KiB",
 		"[hats.a]\ntriggers = [\"x\"]\n":                                               "the hats of ralph.toml: no hat is woken by loop.start",
 	} {
