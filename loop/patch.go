@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -34,18 +33,7 @@ var (
 )
 
 // AlreadyRunningError says that a living process drives this folder's loop.
-type AlreadyRunningError struct {
-	Folder string
-	Owner  loopstate.Owner
-}
-
-func (e *AlreadyRunningError) Error() string {
-	owner := "another process"
-	if e.Owner.PID != 0 {
-		owner = fmt.Sprintf("process %d on %s since %s", e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
-	}
-	return fmt.Sprintf("a loop is already running in %s (%s): cancel it first", e.Folder, owner)
-}
+type AlreadyRunningError = loopstate.LockedError
 
 // InterruptedError says that a loop was left in the folder by a process that is
 // gone, or that it failed there.

@@ -96,7 +96,8 @@ func lives(pid int, start string) bool {
 
 // LockedError says that another process drives the folder's loop.
 type LockedError struct {
-	Owner Owner // with PID 0 when its record can't be read
+	Folder string
+	Owner  Owner // with PID 0 when its record can't be read
 }
 
 // Words name the process, and the version of ralph-lsp that it is: another one may be installed by now.
@@ -116,11 +117,11 @@ func (o Owner) Words() string {
 
 // Error names the owner.
 func (e *LockedError) Error() string {
-	if e.Owner.PID == 0 {
-		return "a loop already runs in this folder; cancel it first"
+	owner := "another process"
+	if e.Owner.PID != 0 {
+		owner = fmt.Sprintf("process %d on %s since %s", e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
 	}
-	return fmt.Sprintf("a loop already runs in this folder: process %d on %s, since %s; cancel it first",
-		e.Owner.PID, e.Owner.Host, e.Owner.StartedAt.Local().Format(time.DateTime))
+	return fmt.Sprintf("a loop is already running in %s (%s): cancel it first", e.Folder, owner)
 }
 
 // Lock makes this process the only one that drives the folder's loop, until
@@ -159,7 +160,7 @@ func (f *File) Lock(o Owner) (*Lock, error) {
 				return nil, err
 			}
 			if held {
-				return nil, &LockedError{Owner: owner}
+				return nil, &LockedError{f.folder, owner}
 			}
 		}
 		time.Sleep(lockPoll)

@@ -51,7 +51,7 @@ func TestALockSaysWhoHasIt(t *testing.T) {
 	if diff := cmp.Diff(o, locked.Owner); diff != "" {
 		t.Errorf("a second time: -want +got:\n%s", diff)
 	}
-	wantError(t, err, "a loop already runs in this folder: process")
+	wantError(t, err, "a loop is already running in ")
 }
 
 func TestTheOwnersRecordCanBeRewritten(t *testing.T) {

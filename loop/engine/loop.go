@@ -65,9 +65,7 @@ func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	host, _ := os.Hostname()
 	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
-	if locked := (*loopstate.LockedError)(nil); errors.As(err, &locked) {
-		return nil, &loop.AlreadyRunningError{Folder: cfg.Folder, Owner: locked.Owner}
-	} else if err != nil {
+	if err != nil {
 		return nil, advised(err)
 	}
 	if err := l.begin(); err != nil {
