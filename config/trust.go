@@ -157,10 +157,33 @@ func (f Files) CheckRun(file, backend string, args []string, agents ...string) e
 	return &UntrustedError{File: file, Wants: wants, memory: f.memory(), hashes: []string{hash}, about: file}
 }
 
-// RememberLoop takes down which loop the user started last in the folder: what
-// the state file says of it is the user's.
-func (f Files) RememberLoop(id string) error {
-	return f.remember(f.loopHash(), f.Folder+"\n"+id)
+// started is a loop as it is remembered that the user has started.
+type started struct {
+	ID string `json:"id"`
+	verify.Check
+	Mark string `json:"mark,omitempty"` // of the reviewer's hat
+}
+
+// RememberLoop takes down which loop the user started last in the folder, and how its promises are
+// verified: what the state file says of it is the user's, and an agent that changes that or the folder's
+// file changes nothing about the verification. mark tells the reviewer's hat from another one of its name.
+func (f Files) RememberLoop(id string, check verify.Check, mark string) error {
+	said, err := json.Marshal(started{id, check, mark})
+	if err != nil {
+		return fmt.Errorf("remembering a loop: %w", err)
+	}
+	return f.remember(f.loopHash(), f.Folder+"\n"+string(said))
+}
+
+// startOf is what RememberLoop was told of a loop.
+func (f Files) startOf(id string) (was started, ok bool) {
+	about, _ := f.recall(f.loopHash())
+	lines := strings.Split(strings.TrimSuffix(about, "\n"), "\n") // a folder's name may have line breaks
+	ok = json.Unmarshal([]byte(lines[len(lines)-1]), &was) == nil && was.ID == id && id != ""
+	if !ok {
+		return started{}, false
+	}
+	return was, true
 }
 
 // KnowsLoop says whether RememberLoop was told of a loop, or the folder is
@@ -169,48 +192,15 @@ func (f Files) KnowsLoop(id string) bool { return f.Trusted || f.HasStarted(id) 
 
 // HasStarted says whether RememberLoop was told of a loop.
 func (f Files) HasStarted(id string) bool {
-	about, ok := f.recall(f.loopHash())
-	return ok && id != "" && strings.HasSuffix(about, "\n"+id+"\n")
+	_, ok := f.startOf(id)
+	return ok
 }
 
-// kept is a check as it is remembered.
-type kept struct {
-	verify.Check
-	Mark string `json:"mark,omitempty"` // of the reviewer's hat
-}
-
-// RememberCheck takes down how the promises of a loop that the user started are
-// verified: an agent that changes the folder's file, or the state file, changes nothing
-// about that. mark tells the reviewer's hat from another one of its name.
-func (f Files) RememberCheck(id string, check verify.Check, mark string) (err error) {
-	if !check.IsSet() {
-		for _, dir := range f.memories() {
-			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, f.checkHash())))
-		}
-		return err
-	}
-	said, err := json.Marshal(kept{check, mark})
-	if err != nil {
-		return fmt.Errorf("remembering how a loop is verified: %w", err)
-	}
-	return f.remember(f.checkHash(), f.Folder+"\n"+id+"\n"+string(said))
-}
-
-// CheckOf is what RememberCheck was told of a loop; the zero value is nothing.
+// CheckOf is how the promises of a loop are verified, as RememberLoop was told; the zero value is nothing.
 func (f Files) CheckOf(id string) (check verify.Check, mark string) {
-	about, ok := f.recall(f.checkHash())
-	if !ok || id == "" {
-		return check, ""
-	}
-	var was kept
-	lines := strings.Split(about, "\n") // a folder's name may have line breaks
-	if n := len(lines); n < 4 || lines[n-3] != id || json.Unmarshal([]byte(lines[n-2]), &was) != nil {
-		return check, ""
-	}
+	was, _ := f.startOf(id)
 	return was.Check, was.Mark
 }
-
-func (f Files) checkHash() string { return fingerprint("check", paths.Real(f.Folder)) }
 
 func (f Files) loopHash() string { return fingerprint("loop", paths.Real(f.Folder)) }
 

@@ -317,7 +317,7 @@ func TestTrustGoesWithItsFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	check := verify.Check{Shell: "make"}
-	for _, err := range []error{untrusted.Remember(), own.RememberRun("pi", []string{"-x"}), own.RememberLoop("one"), own.RememberCheck("one", check, ""), own.CheckRun("state.md", "pi", []string{"-before"})} {
+	for _, err := range []error{untrusted.Remember(), own.RememberRun("pi", []string{"-x"}), own.RememberLoop("one", check, ""), own.CheckRun("state.md", "pi", []string{"-before"})} {
 		if err != nil {
 			t.Error(err)
 		}
@@ -336,7 +336,7 @@ func TestTrustGoesWithItsFolder(t *testing.T) {
 	if known, err := own.Forget(); !known || err != nil || knows(own)[0] {
 		t.Errorf("it is not forgotten: %v, %v", known, err)
 	}
-	if err := own.RememberCheck("one", verify.Check{}, ""); err != nil || knows(own)[3] {
+	if err := own.RememberLoop("one", verify.Check{}, ""); err != nil || knows(own)[3] {
 		t.Errorf("the check stays: %v", err)
 	}
 }

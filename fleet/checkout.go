@@ -193,7 +193,8 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 	// It comes from another worker and is no stranger's. Without that note less of it counts, as its user's answers.
 	files := config.FilesOf(tree, nil)
 	files.OwnDir = keptOf(tree)
-	_ = files.RememberLoop(s.LoopID)
+	check, mark := files.CheckOf(s.LoopID)
+	_ = files.RememberLoop(s.LoopID, check, mark)
 	return nil
 }
 

@@ -12,13 +12,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 	s := settingsOf(t, "[limits]\nmax_cost_usd = 2\n") // and 50, 4h, 10m, 5, 5, 3
 	home := t.TempDir()
 	files := config.Files{Folder: t.TempDir(), UserDir: home}
-	if err := files.RememberLoop("ralph-mine"); err != nil {
+	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	loose := loop.Limits{MaxIterations: 51, MaxCostUSD: 2.5, MaxDuration: 0, IdleTimeout: time.Hour, MaxFailures: 0, MaxUnchanged: 6, MaxUnknown: 4}
@@ -61,7 +62,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir()}
 	for _, id := range []string{"ralph-one", "ralph-two"} {
-		if err := files.RememberLoop(id); err != nil {
+		if err := files.RememberLoop(id, verify.Check{}, ""); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,7 +71,7 @@ func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 			t.Errorf("%q is known: %t", id, !known)
 		}
 	}
-	if err := (config.Files{}).RememberLoop("ralph-one"); err != nil {
+	if err := (config.Files{}).RememberLoop("ralph-one", verify.Check{}, ""); err != nil {
 		t.Error(err)
 	}
 	if (config.Files{}).KnowsLoop("ralph-one") {
@@ -81,7 +82,7 @@ func TestOnlyTheLastLoopOfAFolderIsKnown(t *testing.T) {
 func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 	own := settingsOf(t, "backend = \"claude\"")
 	files := config.Files{Folder: t.TempDir(), UserDir: t.TempDir(), Builtin: backends.Names()}
-	if err := files.RememberLoop("ralph-mine"); err != nil {
+	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct {

@@ -365,11 +365,10 @@ func Remember(files config.Files, cfg setup.Config, loopID string) {
 	if caller.Check(caller.Trust, cfg.Folder) != nil { // an agent has started it
 		return
 	}
-	files.RememberLoop(loopID)
+	files.RememberLoop(loopID, cfg.Verify, cmp.Or(cfg.ReviewerMark, cfg.Reviewer.Mark()))
 	if cfg.OfferWalls {
 		files.RememberOffer(offerOfWalls)
 	}
-	files.RememberCheck(loopID, cfg.Verify, cmp.Or(cfg.ReviewerMark, cfg.Reviewer.Mark()))
 	if IsPath(cfg.Backend.Name) || len(cfg.Args) > 0 {
 		files.RememberRun(cfg.Backend.Name, cfg.Args)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // settings reads a ralph.toml that is trusted.
@@ -322,7 +323,7 @@ backend = { command = "/bin/coder", args = ["--code"] }
 			t.Fatal(err)
 		}
 	}
-	if err := files.RememberLoop("ralph-mine"); err != nil {
+	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	tests := []struct {

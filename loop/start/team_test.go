@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // teamPlace makes a folder with files and a home of the user's: scout is the user's on
@@ -167,7 +168,7 @@ func TestTheFoldersAgentsNeedTrust(t *testing.T) {
 // The names are in the state file; what they mean is read and trusted anew.
 func TestATeamGoesOn(t *testing.T) {
 	files := teamPlace(t, nil)
-	if err := files.RememberLoop("mine"); err != nil {
+	if err := files.RememberLoop("mine", verify.Check{}, ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := files.RememberRun("pi", []string{"--mine"}); err != nil {
