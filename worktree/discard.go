@@ -8,28 +8,21 @@ import (
 	"strings"
 )
 
-// DiscardOptions say how a worktree is discarded.
-type DiscardOptions struct {
-	Skip   []string // beginnings of paths in the worktree that are nobody's work
-	DryRun bool     // only say what would be lost
-}
-
 // Discarded is what became of a worktree that nobody wants, or would.
 type Discarded struct {
 	Branch   string
 	Commits  []string // the subjects of those that the user's branch doesn't have, the last one first
 	Leftover []string // files that weren't committed
 	Ref      string   // has all of it; "": there was nothing to lose
-	Gone     bool
-	Stays    string // why the worktree isn't removed
+	Stays    string   // why the worktree isn't removed
 }
 
 // Discard removes a worktree and its branch. Work that hasn't landed stays in the repository below
-// refs/ralph/discarded, with the files that weren't committed.
+// refs/ralph/discarded, with the files that weren't committed. Of the options, Skip and DryRun count.
 //
 // Errors: *Refused, and what git or the system says; nothing is removed then.
-func Discard(ctx context.Context, t Tree, o DiscardOptions) (Discarded, error) {
-	l, release, err := prepare(ctx, t, LandOptions{Skip: o.Skip})
+func Discard(ctx context.Context, t Tree, o LandOptions) (Discarded, error) {
+	l, release, err := prepare(ctx, t, o)
 	if err != nil {
 		return Discarded{}, err
 	}
@@ -61,7 +54,6 @@ func Discard(ctx context.Context, t Tree, o DiscardOptions) (Discarded, error) {
 	past := l.tree.past(FateDiscarded)
 	past.Ref = done.Ref
 	done.Stays = l.remove(ctx, past)
-	done.Gone = done.Stays == ""
 	return done, nil
 }
 

@@ -13,8 +13,8 @@ func TestDiscardKeepsAWayBack(t *testing.T) {
 	w := newWork(t)
 	tree := w.loopTree("Fix it")
 	before := w.git("rev-parse", "HEAD")
-	done, err := Discard(context.Background(), tree, DiscardOptions{})
-	if err != nil || !done.Gone || done.Ref != "refs/ralph/discarded/fix-it" || len(done.Commits) != 1 || len(done.Leftover) != 1 {
+	done, err := Discard(context.Background(), tree, LandOptions{})
+	if err != nil || done.Stays != "" || done.Ref != "refs/ralph/discarded/fix-it" || len(done.Commits) != 1 || len(done.Leftover) != 1 {
 		t.Fatalf("%+v %v", done, err)
 	}
 	w.isClean(tree)
@@ -26,11 +26,11 @@ func TestDiscardKeepsAWayBack(t *testing.T) {
 	}
 	second := w.loopTree("Fix it")
 	w.writeTo(second.Path, "a", "else\n")
-	if done, err := Discard(context.Background(), second, DiscardOptions{}); err != nil || done.Ref != "refs/ralph/discarded/fix-it-2" {
+	if done, err := Discard(context.Background(), second, LandOptions{}); err != nil || done.Ref != "refs/ralph/discarded/fix-it-2" {
 		t.Errorf("%+v %v", done, err)
 	}
 	third := w.add(Options{Title: "nothing"}).Tree
-	if done, err := Discard(context.Background(), third, DiscardOptions{}); err != nil || done.Ref != "" || !done.Gone {
+	if done, err := Discard(context.Background(), third, LandOptions{}); err != nil || done.Ref != "" || done.Stays != "" {
 		t.Errorf("%+v %v", done, err)
 	}
 }
@@ -43,8 +43,8 @@ func TestDiscardKeepsWhatWasDoneOnNoBranch(t *testing.T) {
 	w.writeTo(tree.Path, "c", "c\n")
 	w.gitIn(tree.Path, "add", "c")
 	w.gitIn(tree.Path, "commit", "-qm", "on no branch")
-	done, err := Discard(context.Background(), tree, DiscardOptions{})
-	if err != nil || !done.Gone || done.Ref == "" {
+	done, err := Discard(context.Background(), tree, LandOptions{})
+	if err != nil || done.Stays != "" || done.Ref == "" {
 		t.Fatalf("%+v %v", done, err)
 	}
 	if got := w.git("show", done.Ref+":c"); got != "c\n" {
@@ -59,7 +59,7 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if left := leavings(t, w); len(left) != 0 {
 		t.Fatalf("left of a tree that is there: %v", left)
 	}
-	if _, err := Discard(t.Context(), tree, DiscardOptions{}); err != nil {
+	if _, err := Discard(t.Context(), tree, LandOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	books := recordsOf(CommonDir(w.repo))
@@ -78,7 +78,7 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if err := os.Remove(filepath.Join(books, "strange")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Discard(t.Context(), second, DiscardOptions{}); err != nil {
+	if _, err := Discard(t.Context(), second, LandOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	w.writeTo(books, "begun.json", "{}")

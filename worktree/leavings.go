@@ -18,11 +18,8 @@ import (
 type Leaving struct {
 	Path   string // a ref, or a folder
 	At     time.Time
-	forget func(context.Context) error
+	Forget func(context.Context) error // removes it
 }
-
-// Forget removes it.
-func (l Leaving) Forget(ctx context.Context) error { return l.forget(ctx) }
 
 // Leavings lists what trees that are gone have left in a folder's repository. The books are listed
 // only if no tree is left.

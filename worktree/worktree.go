@@ -210,12 +210,6 @@ func open(ctx context.Context, folder string) (r repo, err error) {
 	return r, nil
 }
 
-// name is what the folder of its trees is called after.
-func (r repo) name() string {
-	top := mainTop(r.common)
-	return strings.TrimSuffix(filepath.Base(top), ".git")
-}
-
 // mainTop is the first work tree of a repository, or itself when it is bare.
 func mainTop(common string) string {
 	if filepath.Base(common) == ".git" {
@@ -226,7 +220,7 @@ func mainTop(common string) string {
 
 // place is the folder of the trees.
 func (r repo) place(said string) string {
-	said = strings.ReplaceAll(cmp.Or(said, DefaultPlace), "{repo}", r.name())
+	said = strings.ReplaceAll(cmp.Or(said, DefaultPlace), "{repo}", strings.TrimSuffix(filepath.Base(mainTop(r.common)), ".git"))
 	if !filepath.IsAbs(said) {
 		said = filepath.Join(mainTop(r.common), filepath.FromSlash(said))
 	}
