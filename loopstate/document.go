@@ -100,7 +100,7 @@ func Read(data []byte) (*Document, []*SyntaxError) {
 	d.state.Prompt = body
 	d.blocks = splitBlocks(parts.front)
 	line, bad := d.readFields()
-	if blank(body) {
+	if strings.TrimSpace(body) == "" {
 		bad = append(bad, &SyntaxError{Name, line + 1, "there is no prompt; write it below the second \"---\""})
 	}
 	return d, bad
@@ -158,8 +158,6 @@ func cutLine(s string) (line, rest string) {
 	}
 	return s[:i], s[i:]
 }
-
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
 // State returns what the document says.
 func (d *Document) State() State { return d.state.clone() }

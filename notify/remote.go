@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -35,9 +36,9 @@ type Remote struct {
 func NewRemote(n settings.Notify, at At, dir string) *Remote {
 	t := newTeller(setup.Config{Notify: n}, nil, at)
 	close(t.known)
-	for _, f := range filesIn(dir) {
-		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > toldFor {
-			os.Remove(filepath.Join(dir, f.Name()))
+	for _, f := range paths.Newest(dir, "*") {
+		if time.Since(f.ModTime()) > toldFor {
+			os.Remove(f.Path)
 		}
 	}
 	return &Remote{Teller: t, dir: dir, seen: map[string]wire.LoopStatus{}}
@@ -47,11 +48,6 @@ func NewRemote(n settings.Notify, at At, dir string) *Remote {
 func (a *Remote) Finish() {
 	a.last = true
 	a.Close()
-}
-
-func filesIn(dir string) []os.DirEntry {
-	files, _ := os.ReadDir(dir) // it is made when something is told
-	return files
 }
 
 // Stands takes note of how loops stand, and tells what that means to their user.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -98,13 +99,13 @@ func TestWhatWasToldIsForgotten(t *testing.T) {
 	if s := tell(settings.NotifyQuestion); len(s.notes) != 1 {
 		t.Errorf("%+v", s.notes)
 	}
-	for _, f := range filesIn(dir) {
+	for _, f := range paths.Newest(dir, "*") {
 		age(t, dir, f.Name(), toldFor-time.Hour)
 	}
 	if s := tell(settings.NotifyQuestion); len(s.notes) > 0 {
 		t.Errorf("%+v", s.notes)
 	}
-	for _, f := range filesIn(dir) {
+	for _, f := range paths.Newest(dir, "*") {
 		age(t, dir, f.Name(), toldFor+time.Hour)
 	}
 	if s := tell(settings.NotifyQuestion); len(s.notes) != 1 {

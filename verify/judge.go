@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -60,7 +61,7 @@ var killed = map[string]int{"hangup": 1, "interrupt": 2, "killed": 9, "terminate
 func (o *Output) Judge(e Exit) Result {
 	f := o.findings()
 	r := Result{Code: e.Code, Output: o.excerpt(f), Problems: f.problems}
-	headline := f.headline()
+	headline := cmp.Or(f.named, f.detailed) // "" when nobody knows
 	because := func(what string) string {
 		if headline != "" {
 			what += ": " + headline

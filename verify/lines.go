@@ -1,9 +1,9 @@
 package verify
 
 import (
-	"cmp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -27,9 +27,6 @@ type scanner struct {
 	last     string   // that isn't empty
 	problems []Problem
 }
-
-// headline says in a few words what failed first, "" when nobody knows.
-func (s *scanner) headline() string { return cmp.Or(s.named, s.detailed) }
 
 // add looks at a line.
 func (s *scanner) add(raw string) {
@@ -100,7 +97,7 @@ func nameIn(text string) (name string, ok bool) {
 			return name, true
 		case begin == "not ok ":
 			return strings.TrimLeft(rest, "0123456789 -"), true
-		case begin == "FAILED ", begin == "ERROR ", !isASCII(begin):
+		case begin == "FAILED ", begin == "ERROR ", begin[0] >= utf8.RuneSelf:
 			return rest, rest != "Test Suites" && !strings.HasPrefix(rest, "failing tests")
 		}
 		return text, true
@@ -115,8 +112,6 @@ func nameIn(text string) (name string, ok bool) {
 
 // detail begins a line that says more of a failure.
 var detail = lazy.Regexp(`^(FAIL[\t ]|E  |[Ee]xpected|Received|assertion |left: |right: |thread ')`)
-
-func isASCII(s string) bool { return s[0] < 0x80 }
 
 // places stand before a place, which may stand alone: its message is elsewhere.
 var places = map[string]bool{"--> ": true, "❯ ": true, "location: ": true, "error: ": false, "vet: ": false}

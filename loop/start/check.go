@@ -15,9 +15,6 @@ type Check struct {
 	Off    bool   // nothing is verified, whatever the files say
 }
 
-// isSet says whether the start says anything.
-func (c Check) isSet() bool { return c != Check{} }
-
 // over is the check in force where below is that of the files, or of a loop that goes on.
 func (c Check) over(below verify.Check) (verify.Check, error) {
 	said := below
@@ -61,7 +58,7 @@ func (r Resolver) gateSources(check verify.Check, to Sources) {
 func (r Resolver) check() (verify.Check, config.Source, error) {
 	c, err := r.Start.Check.over(r.Settings.Verify)
 	from := cmp.Or(r.Settings.Source("verify.command"), config.FromDefault)
-	if r.Start.Check.isSet() {
+	if r.Start.Check != (Check{}) {
 		from = config.FromStart
 	}
 	return c, from, err

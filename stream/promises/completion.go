@@ -97,7 +97,7 @@ func (c Completion) Judge(r stream.Result) Verdict {
 		c.Word = DefaultWord
 	}
 	c.Promise = Normal(c.Promise)
-	text := c.own(r.Text)
+	text := prepared(c.withoutGiven(r.Text))
 	tags := tagsIn(text)
 	word, hasWord := lastWord(text, c.Word, tags)
 	promised := c.promised(tags)
@@ -123,9 +123,6 @@ func (c Completion) Topics(r stream.Result) ([]stream.Topic, []stream.TopicMiss)
 	}
 	return Topics(c.withoutGiven(r.Text)) // which is all that it has printed
 }
-
-// own is what the agent itself wrote in its last message.
-func (c Completion) own(text string) string { return prepared(c.withoutGiven(text)) }
 
 // withoutGiven cuts from a message what the agent only repeats.
 func (c Completion) withoutGiven(text string) string {

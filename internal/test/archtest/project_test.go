@@ -75,7 +75,7 @@ var picture = Rules{
 		"wire":                     {"loop/engine/setup", "internal/account", "loop/ask", "worktree", "sandbox", "changes", "verify", "loop", "loop/start", "stream", "backends", "history", "config", "internal/limits", "internal/settings", "internal/tell", "stream/promises"},
 		"wire/answers":             {"loop/engine/setup", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/tell", "loop", "loop/ask", "loop/start", "sandbox", "stream", "stream/promises", "verify", "wire", "worktree"},
 		"journal":                  {"loop/engine/setup", "loop/engine", "wire", "wire/answers", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths", "internal/tell", "stream/decode", "stream/lines"},
-		"notify":                   {"loop/engine/setup", "internal/awake", "loop/engine", "journal", "wire", "loop", "backends", "stream", "internal/caller", "internal/settings"},
+		"notify":                   {"loop/engine/setup", "internal/awake", "loop/engine", "journal", "wire", "loop", "backends", "stream", "internal/caller", "internal/paths", "internal/settings"},
 		"server/rpc":               {"internal/lazy", "stream"},
 		"server/client":            {"wire"},
 		"server/feed":              {"backends", "changes", "journal", "server/client", "wire", "loop", "stream", "stream/decode"},
