@@ -22,8 +22,9 @@ import (
 type shown struct {
 	style   start.Choice
 	verbose bool
-	answers bool // what agents ask is answered here
-	once    bool // for a program that holds the loop
+	answers bool            // what agents ask is answered here
+	once    bool            // for a program that holds the loop
+	next    <-chan struct{} // gets that program's wish for another iteration; nil: it has none
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
@@ -43,6 +44,12 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *
 	screen.Out, screen.Answer, screen.Answers, screen.Statuses = out, terminal.AnswerIn(cfg.Folder), how.answers, how.once
 	screen.Verbatim, screen.Here = cfg.Backend.Output == decode.FormatText, cfg.Folder
 	display := terminal.NewDisplay(how.style.Value, screen)
+	if how.next != nil {
+		cfg.Stay = func(end loop.End) <-chan struct{} {
+			display.Left(end)
+			return how.next
+		}
+	}
 	l, log, told, err := notify.Start(cfg, display, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -20,11 +21,12 @@ import (
 type once struct {
 	wanted bool
 	lease  time.Duration // without a line on stdin for so long, the iteration is cut off; 0: never
+	next   chan struct{} // gets a wish for another iteration, where there is a lease
 }
 
 func (o *once) addFlags(f *pflag.FlagSet) {
 	f.BoolVar(&o.wanted, "once", false, "run one iteration for a program that goes on with the loop: it ends with standard input, and with 3 when there is more to do")
-	f.DurationVar(&o.lease, "lease", 0, "with --once: end when standard input brings no line for this `TIME`")
+	f.DurationVar(&o.lease, "lease", 0, "with --once: end when standard input brings no line for this `TIME`; until then it stays behind its iteration, for a line that says next")
 }
 
 // check says whether the flags go together with the command's input.
@@ -59,9 +61,12 @@ func (o *once) hold(in io.Reader, interrupt func(), over <-chan struct{}) {
 	lease := time.AfterFunc(wait, end)
 	go func() {
 		defer end()
-		for buf := make([]byte, 256); ; lease.Reset(wait) {
-			if _, err := in.Read(buf); err != nil {
-				return
+		for lines := bufio.NewScanner(in); lines.Scan(); lease.Reset(wait) {
+			if lines.Text() == "next" {
+				select {
+				case o.next <- struct{}{}:
+				default: // it has that
+				}
 			}
 		}
 	}()

@@ -256,6 +256,10 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
 		cfg.Changes.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
+	if l.once.lease > 0 {
+		l.once.next = make(chan struct{}, 1)
+		l.shown.next = l.once.next
+	}
 	if !l.once.wanted {
 		cfg.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
 	}

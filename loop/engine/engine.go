@@ -101,7 +101,10 @@ func (l *Loop) iterate() loop.End {
 			l.awaitBudget()
 		}
 		if l.cfg.Once || l.departure.wanted.Load() {
-			return l.handOn(r, counts)
+			if end := l.handOn(r, counts); !l.stays(end) {
+				return end
+			}
+			continue
 		}
 		l.waitAfter(r, counts)
 	}

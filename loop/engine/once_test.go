@@ -66,6 +66,75 @@ func TestOneIterationAtATime(t *testing.T) {
 	}
 }
 
+// A loop stays for the program that holds it behind each iteration, and has left by then what another process would need.
+func TestALoopStaysForItsNextIteration(t *testing.T) {
+	work := func(says string) run { return withTime(costs(1, says), 2*time.Minute) }
+	stays := func(t *testing.T, runs ...run) (r *rig, left chan loop.End, next chan struct{}) {
+		left, next = make(chan loop.End, 1), make(chan struct{})
+		r, err := tryStart(t, nil, func(c *setup.Config) {
+			c.Once, c.Stay = true, func(end loop.End) <-chan struct{} { left <- end; return next }
+		}, runs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r, left, next
+	}
+	t.Run("to its promise", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r, left, next := stays(t, work("no"), work("no"), work("<promise>DONE</promise>"))
+			for n := 1; n < 3; n++ {
+				end, s := <-left, *r.file.state
+				if end.Reason != loop.StopOnce || end.Iterations != n || end.Cost.USD != float64(n) || end.Status.LoopID != r.ID() {
+					t.Errorf("iteration %d was left as %+v", n, end)
+				}
+				if s.Iteration != n+1 || s.Begun || s.Cost.USD != float64(n) || s.Elapsed.Truncate(time.Second) != time.Duration(n)*2*time.Minute || !s.Active {
+					t.Errorf("behind iteration %d the file has %+v", n, s)
+				}
+				time.Sleep(time.Hour) // which isn't the loop's
+				if _, err := r.Steer(loop.Steering{Text: "faster"}); !errors.Is(err, loop.ErrNotRunning) {
+					t.Errorf("what its next process would not know was taken: %v", err)
+				}
+				next <- struct{}{}
+			}
+			if end := r.over(loop.StopPromise, 3); end.Duration.Truncate(time.Second) != 6*time.Minute {
+				t.Errorf("it took %v", end.Duration)
+			}
+		})
+	})
+	t.Run("until it is to end", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r, left, _ := stays(t, work("no"))
+			<-left
+			before := *r.file.state
+			r.Interrupt()
+			r.over(loop.StopOnce, 1)
+			if after := *r.file.state; after.Iteration != before.Iteration || after.Begun || after.Elapsed != before.Elapsed {
+				t.Errorf("left %+v, before that %+v", after, before)
+			}
+		})
+	})
+	t.Run("not to wait", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			r, left, _ := stays(t, fails(stream.KindRateLimit, "x"))
+			if r.over(loop.StopOnce, 1); len(left) > 0 || !r.file.state.ResumeAt.After(time.Now()) {
+				t.Errorf("it stays, with %+v", r.file.state)
+			}
+		})
+	})
+	t.Run("not with what its next iteration is to be told", func(t *testing.T) {
+		bubble(t, func(t *testing.T) {
+			stubborn := work("no")
+			for range deeds.MaxSame + 1 {
+				stubborn.events = append(stubborn.events, stream.ToolCall{ID: "1", Name: "Bash", Input: []byte(`{"command":"make"}`)}, stream.ToolResult{ID: "1", IsError: true})
+			}
+			r, left, _ := stays(t, stubborn)
+			if r.over(loop.StopOnce, 1); len(left) > 0 || r.file.state.Stuck == "" {
+				t.Errorf("it stays, with %+v", r.file.state)
+			}
+		})
+	})
+}
+
 // handed takes a loop through processes, one for each run, to its end. It returns the last one and all that the user was told.
 func handed(t *testing.T, configure func(*setup.Config), ends loop.StopReason, runs ...run) (last *rig, told *watcher) {
 	t.Helper()

@@ -96,7 +96,9 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 	l.look(func(p *progress.State) { concluded = p.Concluded })
 	if concluded {
 		l.fileMu.Unlock()
-		<-l.done
+		if l.cfg.Stay == nil {
+			<-l.done
+		}
 		return loop.ErrNotRunning
 	}
 	defer l.fileMu.Unlock()

@@ -47,6 +47,35 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	return end
 }
 
+// stays waits for the wish for another iteration where the program that holds the loop may have one, and has put down
+// before all with which another process could go on. It is false once the loop is to end. Nothing is told the loop
+// meanwhile, as none of its ends is.
+func (l *runs) stays(end loop.End) bool {
+	if l.cfg.Stay == nil || end.Reason != loop.StopOnce || l.Status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
+		return false
+	}
+	l.fileMu.Lock()
+	_, err := l.saveBy(l.store.HandOn, func(*loopstate.State) {})
+	l.fileMu.Unlock()
+	if err != nil { // the end says it
+		return false
+	}
+	end.Status = l.Status()
+	next := l.cfg.Stay(end)
+	for {
+		select {
+		case <-next:
+			l.change(func(p *progress.State) { p.Concluded = false })
+			l.setOwner()
+			return true
+		case <-l.wake:
+			if why, _ := l.mustStop(); why != "" {
+				return false
+			}
+		}
+	}
+}
+
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {

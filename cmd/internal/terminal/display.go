@@ -83,6 +83,9 @@ func (d *Display) HandleLoop(e loop.Event) {
 // Note takes a line of this program's own.
 func (d *Display) Note(text string) { d.aside(func() { d.style.Note(text) }) }
 
+// Left tells the program that holds the loop how that stands behind an iteration: the journal has no end, as it goes on.
+func (d *Display) Left(end loop.End) { d.aside(func() { d.tell(end) }) }
+
 func (d *Display) aside(show func()) {
 	d.mu.Lock()
 	d.asides = append(d.asides, show)
@@ -162,6 +165,11 @@ func (d *Display) show(before string) {
 
 // warn shows a warning about what is shown.
 func (d *Display) warn(text string) {
-	update, _ := json.Marshal(new(wire.Projector).Loop(loop.Warning{Message: text}))
+	d.tell(loop.Warning{Message: text})
+}
+
+// tell shows an event that the journal doesn't have.
+func (d *Display) tell(e loop.Event) {
+	update, _ := json.Marshal(new(wire.Projector).Loop(e))
 	d.style.Show(journal.Item{JSON: update, Iteration: d.iteration, At: time.Now()}, true)
 }

@@ -97,6 +97,9 @@ type Config struct {
 	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
 	// state file, how long to wait before that too, so that another process can go on.
 	Once bool
+	// Stay is called behind an iteration of a loop that runs once and would go on at once, with how it stands. The
+	// loop stays for another iteration, which what comes on the channel begins. nil: it ends.
+	Stay func(loop.End) (next <-chan struct{})
 	// Detached ends the loop before its first run: it goes on in a process of its own, which
 	// Keep starts for the loop with an id in a folder. That process waits until nobody drives
 	// it, and continues it with Alone. Without Keep a loop can't be detached.
