@@ -51,6 +51,23 @@ var seed = maphash.MakeSeed()
 // look makes a stamp of the folder, but for files that are printed into; the zero one
 // of a folder that is large or can't be read.
 func (b book) look(but printed) (s stamp, isLarge bool) {
+	return stampOf(b.Folder, func(path, name string) bool { return filepath.Base(path) == ".git" || b.skips(name) || but.has(path) })
+}
+
+// Stamp is what the entries of a small folder say together.
+type Stamp struct{ stamp }
+
+// StampOf looks at a folder, but for what skips says, by paths in the folder with slashes. Of one that is large or can't
+// be read it says nothing.
+func StampOf(folder string, skips func(name string) bool) Stamp {
+	s, _ := stampOf(folder, func(_, name string) bool { return skips(name) })
+	return Stamp{s}
+}
+
+// Same says whether nothing has changed in the folder since an older stamp.
+func (s Stamp) Same(older Stamp) bool { return s.same(older.stamp) }
+
+func stampOf(folder string, skips func(path, name string) bool) (s stamp, isLarge bool) {
 	s = stamp{sum: 1, taken: time.Now()}
 	left := smallFolder
 	var visit func(dir, path string) bool
@@ -60,18 +77,14 @@ func (b book) look(but printed) (s stamp, isLarge bool) {
 			return false
 		}
 		for _, entry := range entries {
-			name := path + entry.Name()
-			if entry.Name() == ".git" || b.skips(name) {
+			name, full := path+entry.Name(), filepath.Join(dir, entry.Name())
+			if skips(full, name) {
 				continue
 			}
-			full := filepath.Join(dir, entry.Name())
 			if entry.IsDir() {
 				if !visit(full, name+"/") {
 					return false
 				}
-				continue
-			}
-			if but.has(full) {
 				continue
 			}
 			t, err := traceOf(full)
@@ -82,7 +95,7 @@ func (b book) look(but printed) (s stamp, isLarge bool) {
 		}
 		return true
 	}
-	if !visit(b.Folder, "") {
+	if !visit(folder, "") {
 		return stamp{}, left < 0
 	}
 	return s, false

@@ -14,9 +14,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // checkouts are the folders of a worker: copies of repositories, and the checkouts of the
@@ -31,6 +34,8 @@ type checkouts struct {
 	minFree uint64 // bytes of the disk
 	free    func(dir string) (int64, error)
 	lock    *os.File // held by each git that works here
+	left    child.Left
+	made    sync.Map // by loop: the changes.Stamp of its checkout before the checkpoint that is beside it was made
 
 	mu    sync.Mutex
 	repos map[string]*sync.RWMutex // who uses a copy
@@ -47,7 +52,7 @@ const (
 // stateName is where a loop has its state, below its checkout. attemptName says beside
 // that what the checkout has, and keptName is what ralph-lsp keeps of it, which goes with it.
 const (
-	stateName   = ".pi/ralph-loop.local.md"
+	stateName   = loopstate.Name
 	attemptName = "attempt"
 	keptName    = "kept"
 )
@@ -135,7 +140,11 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 	if err := os.MkdirAll(filepath.Dir(exclude), 0o700); err != nil {
 		return err
 	}
-	return os.WriteFile(exclude, []byte("/"+stateName+"*\n"), 0o600)
+	rules := ""
+	for _, own := range loopstate.OwnFiles() {
+		rules += "/" + own + "*\n"
+	}
+	return os.WriteFile(exclude, []byte(rules), 0o600)
 }
 
 // restore makes a fresh checkout what a checkpoint says.
@@ -198,9 +207,6 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 	return nil
 }
 
-// maxSetupWords is how much of what a setup printed is told.
-const maxSetupWords = 2 << 10
-
 // setUp runs the task's setup in a fresh checkout, as a child that ends as one of an
 // iteration does, with all that it has started.
 func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) (err error) {
@@ -209,14 +215,16 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 	}
 	end := timed(ctx, StageSetup)
 	defer func() { end(err) }()
-	args := append([]string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup...)
-	s, err := spawn(c.ralph, tree, args, func([]byte) {})
+	s, err := child.Start(c.ralph, tree, environ(tree), []string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup, nil)
 	if err != nil {
 		return err
 	}
-	s.holds(ctx, beat)
-	if err := s.wait(ctx); err != nil {
-		return fmt.Errorf("%w: %s", err, s.tail.text())
+	select {
+	case beat <- s.Renew:
+	case <-ctx.Done():
+	}
+	if err := s.Wait(ctx); err != nil {
+		return fmt.Errorf("%w: %s", err, s.Words())
 	}
 	return nil
 }
@@ -237,18 +245,29 @@ func run(ctx context.Context, tree, program string, args ...string) error {
 		return nil
 	}
 	words := strings.TrimSpace(string(out))
-	return fmt.Errorf("%w: %s", err, words[max(len(words)-maxSetupWords, 0):])
+	return fmt.Errorf("%w: %s", err, words[max(len(words)-child.MaxWords, 0):])
 }
 
 // checkpoint makes a bundle of what the checkout has beyond the task's commit: files as
 // they are, no filter changes them. What is in a repository within it isn't there, but for
-// a submodule's commit.
+// a submodule's commit. The bundle stays beside the checkout, and is the next one's where nothing has changed.
 func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bundle string, err error) {
 	own := filepath.Join(tree, ".git")
 	_, foreign := os.Lstat(filepath.Join(own, "commondir"))
 	if info, err := os.Lstat(own); err != nil || !info.IsDir() || foreign == nil {
 		return "", errors.New("the agent has removed .git, or made it another repository's")
 	}
+	bundle = filepath.Join(filepath.Dir(tree), "bundle")
+	now := changes.StampOf(tree, isUnkept)
+	if before, ok := c.made.LoadAndDelete(r.ID); ok && now.Same(before.(changes.Stamp)) {
+		c.made.Store(r.ID, before)
+		return bundle, nil
+	}
+	defer func() {
+		if err == nil {
+			c.made.Store(r.ID, now)
+		}
+	}()
 	g := c.git(tree)
 	g.Env = append(g.Env, "GIT_DIR="+own, "GIT_WORK_TREE="+tree)
 	g.NoFilters = true // an agent's would run outside of its walls, and one as that of git LFS would keep the content here
@@ -282,9 +301,14 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if _, err := g.Run(ctx, nil, "update-ref", workRef, commit); err != nil {
 		return "", err
 	}
-	bundle = filepath.Join(filepath.Dir(tree), "bundle")
 	_, err = g.Run(ctx, nil, "bundle", "create", "--quiet", bundle, "--glob=refs/ralph/*", workRef, "^"+r.Base)
 	return bundle, err
+}
+
+// isUnkept says whether a file of a checkout has no part in its checkpoint, or only with others: objects with refs.
+func isUnkept(name string) bool {
+	isOwn := func(own string) bool { return strings.HasPrefix(name, own) }
+	return slices.ContainsFunc(loopstate.OwnFiles(), isOwn) || name == ".git/index" || name == ".git/objects" || name == ".git/"+workRef
 }
 
 // identity is who made the commits of checkpoints. What is fetched is made anew, by its user.

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -392,5 +393,61 @@ func TestACopyOfARepositoryThatIsWellStays(t *testing.T) {
 	w.until(w.submit(), isEnded)
 	if _, err := os.Stat(mark); err != nil {
 		t.Errorf("the copy was made anew: %v", err)
+	}
+}
+
+// A checkpoint is made anew where anything has changed that it has, and only there.
+func TestACheckpointIsMadeOfWhatChanged(t *testing.T) {
+	for name, test := range map[string]struct {
+		does  string
+		fresh bool
+	}{
+		"nothing":            {"true", false},
+		"a look at it":       {"touch .git/index", false},
+		"the loop's own":     {"echo x >>.pi/ralph-loop.local.md", false},
+		"a file":             {"echo more >>count", true},
+		"a file of that age": {"touch -r count was; echo 9 >count; touch -r was count; rm was", true},
+		"a new one":          {"mkdir d; echo x >d/f", true},
+		"one less":           {"rm count", true},
+		"a mode":             {"chmod +x count", true},
+		"a commit":           {"git -c user.name=A -c user.email=a@x commit -q --allow-empty -m more", true},
+		"a snapshot":         {"git update-ref refs/ralph/one/last HEAD", true},
+		"what git ignores":   {"echo count >>.git/info/exclude", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			w.write("log.pauses", "")
+			r := w.until(w.submit(), isPaused)
+			c := w.worker.checkouts
+			tree := c.tree(r)
+			inode := func() os.FileInfo {
+				bundle, err := c.checkpoint(t.Context(), r, tree)
+				if err != nil {
+					t.Fatal(err)
+				}
+				info, err := os.Stat(bundle)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return info
+			}
+			before := inode()
+			for { // what was just written may change again, so it is looked at again
+				again := inode()
+				if os.SameFile(before, again) && before.ModTime().Equal(again.ModTime()) {
+					break
+				}
+				before = again
+			}
+			cmd := exec.Command("sh", "-c", test.does)
+			cmd.Dir = tree
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			after := inode()
+			if isFresh := !os.SameFile(before, after) || !before.ModTime().Equal(after.ModTime()); isFresh != test.fresh {
+				t.Errorf("made anew: %v, want %v", isFresh, test.fresh)
+			}
+		})
 	}
 }

@@ -64,6 +64,10 @@ func (c *checkouts) use(id string) (release func()) {
 
 // remove removes the checkout of a loop that has ended.
 func (c *checkouts) remove(id string) error {
+	if left := c.left.Take(id); left != nil {
+		left.End()
+	}
+	c.made.Delete(id)
 	return paths.RemoveAll(filepath.Join(c.dir, "loops", id))
 }
 

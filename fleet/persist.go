@@ -49,7 +49,6 @@ func (w *Worker) upload(ctx context.Context, a *attempt, tree string, transcript
 	if err != nil {
 		return fmt.Errorf("making a checkpoint: %w", err)
 	}
-	defer os.Remove(bundle)
 	if err := w.uploadIn(ctx, a, a.CheckpointFile(a.Attempt), filepath.Dir(bundle), filepath.Base(bundle)); err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -79,6 +80,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	there.Go(func() { w.attend(ctx) })
 	there.Go(func() { w.sweep(ctx) })
 	defer there.Wait()
+	defer w.checkouts.left.End()
 	slots := make(chan struct{}, w.Slots)
 	work, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
@@ -131,6 +133,7 @@ func (w *Worker) serve(ctx context.Context, t Ticket) {
 	a, later, err := w.begin(ctx, t)
 	if err == nil && a != nil {
 		later, err = w.run(ctx, a)
+		a.endChild()
 	}
 	// A worker that is told to end still says what becomes of the ticket, or the loop would wait for the lease.
 	settled, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -183,6 +186,7 @@ type attempt struct {
 	lease   time.Duration
 	log     *slog.Logger
 	listens listener
+	child   *child.Child // nil before there is one
 }
 
 // begin takes the loop, if it wants a worker and the limits of all loops let it.
@@ -344,6 +348,9 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 
 // after does what is to be done once an attempt counts. If it isn't, nothing is lost.
 func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) {
+	if r.Phase != Queued {
+		a.endChild()
+	}
 	problem := w.Bus.Forget(ctx, r.ID)
 	if limited {
 		problem = errors.Join(problem, ChangeLedger(ctx, w.Bus, func(l *Ledger) bool {
@@ -357,8 +364,11 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 	}
 	if r.Phase == Ended {
 		problem = errors.Join(problem, w.checkouts.remove(r.ID))
-	} else {
-		problem = errors.Join(problem, w.checkouts.committed(r))
+	} else if err := w.checkouts.committed(r); err != nil {
+		problem = errors.Join(problem, err)
+	} else if r.Phase == Queued {
+		w.checkouts.left.Keep(r.ID, a.child, w.Slots)
+		a.child = nil
 	}
 	if problem != nil {
 		a.log.Warn("tidying up", "error", problem)
@@ -432,7 +442,6 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	if err != nil {
 		return o, false, err
 	}
-	a.listens.begin(tree, a.Guidance)
 	prompt := ""
 	if !a.HasState { // its state has it
 		if prompt, err = w.checkouts.download(ctx, a.PromptFile()); err != nil {
@@ -450,7 +459,8 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	var last struct{ Tasks *wire.Tasks } // of its statuses
 	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
-	c, err := startChild(w.Program, tree, prompt, a.Record, a.lease, w.Walls, func(line []byte) {
+	end := timed(ctx, StageIteration)
+	exit, err := w.runChild(ctx, a, tree, prompt, beat, func(line []byte) {
 		if status := statusIn(line); status != nil {
 			_ = json.Unmarshal(status, &last) // what isn't one says nothing new
 			if ctx.Err() == nil {
@@ -463,13 +473,9 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		w.Bus.Tell(ctx, a.ID, livelog.Tag(line, a.Attempt, lines))
 		a.listens.tell()
 	})
-	if err != nil {
+	if end(cmp.Or(err, context.Cause(ctx))); err != nil {
 		return o, false, err
 	}
-	c.holds(ctx, beat)
-	end := timed(ctx, StageIteration)
-	exit := c.wait(ctx)
-	end(context.Cause(ctx))
 	asked.End()
 	took := a.listens.end()
 	cancelled := errors.Is(context.Cause(ctx), errCancelled)
@@ -477,7 +483,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		o.CostOpen = true
 		return o, false, context.Cause(ctx)
 	}
-	if o, limited, err = c.outcome(exit, tree); err != nil {
+	if o, limited, err = outcome(a.child, exit, tree); err != nil {
 		return o, false, err
 	}
 	o.Took, o.Tasks = took, last.Tasks

@@ -23,6 +23,7 @@ const standIn = `#!/bin/sh
 case "$1" in trust) echo trusted >trusted; exit;; setup) shift 6; for c; do sh -c "$c" || exit; done; exit;; esac
 n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
+echo $$ >>"$RALPH_TEST_LOG.pids"
 end() { echo '{"sessionUpdate":"_ralph/end","stopReason":"'$1'","iterations":'$n',"costUsd":'$n',"text":"'$1'"}'; }
 if [ -f "$RALPH_TEST_LOG.hang" ]; then rm "$RALPH_TEST_LOG.hang"; echo hangs; echo '{"sessionUpdate":"_ralph/status","status":{"state":"running","line":"1/3"},"loopId":"x"}'; cat >/dev/null; end interrupted; exit 130; fi
 if [ -f "$RALPH_TEST_LOG.does" ]; then . "$RALPH_TEST_LOG.does"; fi
@@ -36,6 +37,7 @@ active=true
 if [ -f "$RALPH_TEST_LOG.pauses" ]; then rm "$RALPH_TEST_LOG.pauses"; active=false; fi
 printf -- '---\nactive: %s\niteration: %d\n%s\n---\nDo it\n' $active $((n + 1)) "${resume:-}" >.pi/ralph-loop.local.md
 end once
+if [ -f "$RALPH_TEST_LOG.stays" ]; then while read -r wish && [ "$wish" != leave ]; do if [ "$wish" = next ]; then exec "$0" "$@"; fi; done; fi
 exit 3
 `
 
@@ -114,8 +116,10 @@ func (w *works) until(r Record, is func(Record) bool) Record {
 	return now
 }
 
-func (w *works) said() string {
-	data, _ := os.ReadFile(w.log)
+func (w *works) said() string { return w.read("log") }
+
+func (w *works) read(name string) string {
+	data, _ := os.ReadFile(filepath.Join(w.dir, name))
 	return string(data)
 }
 
@@ -194,7 +198,7 @@ func TestAnAttemptThatFails(t *testing.T) {
 			w.task.Reserve = 2
 			submitted := w.submit()
 			r := w.until(submitted, func(r Record) bool { return r.Failures > 0 })
-			if !strings.HasPrefix(r.Text, "no such model") || strings.Contains(r.Text, "ended with 1") == strings.Contains(test.does, "end") || !r.ResumeAt.After(r.UpdatedAt) {
+			if !strings.HasPrefix(r.Text, "no such model") || strings.Contains(r.Text, "ended with exit status 1") == strings.Contains(test.does, "end") || !r.ResumeAt.After(r.UpdatedAt) {
 				t.Errorf("it is %+v", r)
 			}
 			r, _, _ = w.bus.Get(t.Context(), submitted.ID)
