@@ -174,16 +174,21 @@ unit: bubblewrap ## the tests that need nothing installed; what happens at once,
 race: bubblewrap ## all of them under the race detector, but for those of large amounts
 	@$(RACE) $(LONGEST) ./... | $(RESULTS)
 
-# The rooms that differ from origin's main, or from HEAD where there is none, and those that import them.
+# The rooms that differ from origin's main, or from HEAD where there is none, and those that import them. Rooms that take
+# longest to test (UNHURRIED) are left to make unit where only what they import differs.
+UNHURRIED := /(backends|cmd/ralph-lsp|fleet|server)$$
 .PHONY: quick
-quick: bubblewrap ## the tests of what differs from main, and of who imports that, without the race detector
+quick: bubblewrap ## the tests of what differs from main, and of most who import that, without the race detector
 	@base=$$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD); \
 	changed=$$({ git diff --name-only $$base; git ls-files --others --exclude-standard; } | sed 's|/testdata/.*|/|; s|[^/]*$$||; s|^|$(CURDIR)/|; s|/$$||' | sort -u); \
 	rooms=$$(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | awk -v changed="$$changed" ' \
 		BEGIN { n = split(changed, dirs, "\n"); for (i = 1; i <= n; i++) isChanged[dirs[i]] = 1 } \
 		{ imports[$$2] = $$0; if ($$1 in isChanged) rooms[$$2] = 1 } \
-		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print p; break } } }'); \
-	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -timeout 10m $$rooms | $(RESULTS); fi
+		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print (p in rooms ? "changed" : "imports"), p; break } } }'); \
+	left=$$(awk '$$1 == "imports" && $$2 ~ "$(UNHURRIED)" { print $$2 }' <<<"$$rooms"); \
+	rooms=$$(awk 'NF && !($$1 == "imports" && $$2 ~ "$(UNHURRIED)") { print $$2 }' <<<"$$rooms"); \
+	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -vet=off -timeout 10m -p $(AT_ONCE) $$rooms | $(RESULTS); fi; \
+	[ -z "$$left" ] || echo "left to make unit:" $$left
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
