@@ -46,7 +46,7 @@ const makeRoom = "make room on that disk, or remove loops that have ended (ralph
 
 // DiskOf asks the server for its disk. A NATS of somebody else's doesn't tell.
 func DiskOf(ctx context.Context, b *Bus) (d Disk, isTold bool) {
-	within, cancel := context.WithTimeout(ctx, 2*time.Second)
+	within, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	m, err := b.conn.RequestWithContext(within, diskSubject+b.conn.ConnectedServerId(), nil)
 	return d, err == nil && json.Unmarshal(m.Data, &d) == nil
