@@ -190,6 +190,10 @@ quick: bubblewrap ## the tests of what differs from main, and of most who import
 	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -vet=off -timeout 10m -p $(AT_ONCE) $$rooms | $(RESULTS); fi; \
 	[ -z "$$left" ] || echo "left to make unit:" $$left
 
+.PHONY: soak
+soak: ## tests that kill processes at random moments, at ten times as many of them
+	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree | $(RESULTS)
+
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
 	@go run ./internal/test/agents/install

@@ -22,7 +22,7 @@ import (
 // it goes on. RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
-	kills := 30
+	kills := 15
 	if n, err := strconv.Atoi(os.Getenv("RALPH_TEST_KILLS")); err == nil {
 		kills = n
 	}

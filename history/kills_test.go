@@ -49,10 +49,10 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestKilledWhileWriting kills processes 200 times while they write, each one
+// TestKilledWhileWriting kills processes 100 times while they write, each one
 // that goes on with the session of the one before.
 func TestKilledWhileWriting(t *testing.T) {
-	const chains, kills = 4, 50
+	const chains, kills = 4, 25
 	for chain := range chains {
 		t.Run(fmt.Sprint(chain), func(t *testing.T) {
 			t.Parallel()
