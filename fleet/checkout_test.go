@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -325,12 +326,26 @@ func TestCheckoutsThatArentUsedGo(t *testing.T) {
 	release()
 }
 
+// hears is a log that does something when a text is said.
+type hears struct {
+	text string
+	do   func()
+}
+
+func (h hears) Write(line []byte) (int, error) {
+	if strings.Contains(string(line), h.text) {
+		h.do()
+	}
+	return len(line), nil
+}
+
 func TestAFullDiskTakesNoLoop(t *testing.T) {
 	w := newWorks(t)
 	loop := w.submit()
 	w.worker.MinFree = 1 << 40
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
+	w.worker.Log = slog.New(slog.NewTextHandler(hears{"the disk is full", cancel}, nil))
 	if err := w.worker.Run(ctx); err != nil {
 		t.Error(err)
 	}
