@@ -124,7 +124,7 @@ cross:
 SELDOM_TOGETHER := ./cmd/ralph-lsp ./sandbox
 ALONE := rooms=$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -vxE '$(CURDIR)/(cmd/ralph-lsp|sandbox)'); \
 	alone=$$(for room in $$rooms; do \
-		grep -qsE --exclude='*bench_test.go' '^[[:space:]]*(defer )?go [a-z]|\.Go\(|AfterFunc|[^a-z](sync|atomic|synctest)\.|t\.Parallel\(' $$room/*.go || echo $$room; done); \
+		grep -qsE --exclude='*bench_test.go' '^[[:space:]]*(defer )?go [a-z]|\.Go\(|AfterFunc|[^a-z](sync|atomic)\.|t\.Parallel\(' $$room/*.go || echo $$room; done); \
 	others=$$(grep -vxF "$$alone" <<<"$$rooms")
 TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
 
