@@ -24,6 +24,11 @@ type header struct {
 	CWD       string `json:"cwd"`
 }
 
+// entry is a line of a session but the header.
+type entry interface{ common() *node }
+
+func (n *node) common() *node { return n }
+
 // node is what all entries but the header have in common.
 type node struct {
 	Type      string  `json:"type"`

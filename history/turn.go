@@ -78,10 +78,7 @@ func (w *Writer) atWork(e stream.SessionStart) {
 	w.session = e
 	if name := w.provider() + "/" + e.Model; e.Model != "" && name != w.modelTold {
 		w.modelTold = name
-		w.append(func(n node) any {
-			n.Type = "model_change"
-			return modelEntry{n, w.provider(), w.model()}
-		})
+		w.append("model_change", &modelEntry{Provider: w.provider(), ModelID: w.model()})
 	}
 }
 
@@ -223,14 +220,14 @@ func (w *Writer) endTurn(end stream.TurnEnd) {
 	for _, c := range t.calls {
 		m.Content = append(m.Content, callBlock(c))
 	}
-	w.appendMessage(m)
+	w.append("message", &messageEntry{Message: m})
 	w.run = w.run.Plus(end.Usage)
 	for _, r := range t.results {
 		i := slices.IndexFunc(t.calls, func(c stream.ToolCall) bool { return c.ID == r.ID })
-		w.appendMessage(toolResultMessage{
+		w.append("message", &messageEntry{Message: toolResultMessage{
 			Role: "toolResult", ToolCallID: r.ID, ToolName: t.calls[i].Name, Content: []block{textBlock(r.Output)},
 			IsError: r.IsError, Timestamp: time.Now().UnixMilli(),
-		})
+		}})
 	}
 }
 
@@ -246,10 +243,7 @@ func (w *Writer) settle() {
 		Tokens: u.Tokens.Minus(was.Tokens),
 		Cost:   stream.Cost{USD: u.Cost.USD - was.Cost.USD, Known: u.Cost.Known},
 	}
-	w.append(func(n node) any {
-		n.Type = "usage"
-		return usageEntry{n, usageKind, w.provider(), w.model(), usageOf(more), u.Cost}
-	})
+	w.append("usage", &usageEntry{Kind: usageKind, Provider: w.provider(), Model: w.model(), Usage: usageOf(more), Total: u.Cost})
 }
 
 // endRun writes what is left of a run: a message that never ended, and results

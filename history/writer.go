@@ -166,7 +166,7 @@ func (w *Writer) HandleRecord(r Record) {
 	isEnd := false // of an iteration
 	switch r := r.(type) {
 	case Input:
-		w.input(r)
+		w.append("custom_message", &inputEntry{CustomType: InputType, Content: r.Text, Display: r.Kind != InputCallback, Details: inputDetails{r.Kind}})
 	case LoopStart:
 		r.Title, r.StartedAt = Title(r.Title), TimeOf(r.StartedAt)
 		if len(r.Prompt) > MaxPrompt {
@@ -174,10 +174,7 @@ func (w *Writer) HandleRecord(r Record) {
 		}
 		w.event(eventLoopStart, r)
 		if !r.Continued {
-			w.append(func(n node) any {
-				n.Type = "session_info"
-				return nameEntry{n, r.Title}
-			})
+			w.append("session_info", &nameEntry{Name: r.Title})
 		}
 	case LoopEnd:
 		w.event(eventLoopEnd, r)
@@ -219,37 +216,21 @@ func (w *Writer) toDisk() {
 	}
 }
 
-func (w *Writer) input(in Input) {
-	w.append(func(n node) any {
-		n.Type = "custom_message"
-		return inputEntry{n, InputType, in.Text, in.Kind != InputCallback, inputDetails{in.Kind}}
-	})
-}
-
 func (w *Writer) event(kind string, payload any) {
-	w.append(func(n node) any {
-		n.Type = "custom"
-		return customEntry{n, EventType, eventData{kind, payload}}
-	})
-}
-
-func (w *Writer) appendMessage(message any) {
-	w.append(func(n node) any {
-		n.Type = "message"
-		return messageEntry{n, message}
-	})
+	w.append("custom", &customEntry{CustomType: EventType, Data: eventData{kind, payload}})
 }
 
 // append adds an entry as a child of the last one.
-func (w *Writer) append(entry func(node) any) {
-	n := node{ID: newEntryID(), Timestamp: stamp(time.Now())}
+func (w *Writer) append(kind string, e entry) {
+	n := e.common()
+	n.Type, n.ID, n.Timestamp = kind, newEntryID(), stamp(time.Now())
 	if w.parent != "" {
 		n.ParentID = &w.parent
 	}
 	if w.held.Len() == 0 {
 		w.behind = w.parent
 	}
-	if err := encodeLine(&w.held, entry(n)); err != nil {
+	if err := encodeLine(&w.held, e); err != nil {
 		w.fail(err)
 		return
 	}
