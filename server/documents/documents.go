@@ -113,6 +113,8 @@ type Documents struct {
 	working bool                 // a worker is at it
 	// shown is what the editor was last told, in short.
 	shown map[shownKey]string
+	plans map[string]lookedUp // by folder
+	news  int                 // goes up when what is known of a folder's plans has changed
 }
 
 // shownKey names something that the editor shows of a document.
@@ -134,7 +136,7 @@ func New(ed client.Editor, env Env) *Documents {
 			methodRefreshLenses:     newRefresher(ed, methodRefreshLenses),
 			methodRefreshDiagnostic: newRefresher(ed, methodRefreshDiagnostic),
 		},
-		open: map[string]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{},
+		open: map[string]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{}, plans: map[string]lookedUp{},
 	}
 }
 
@@ -256,6 +258,8 @@ func (d *Documents) folderOf(doc *document) string {
 func (d *Documents) Republish(folder string) {
 	d.mu.Lock()
 	open := slices.Collect(maps.Values(d.open))
+	delete(d.plans, folder)
+	d.news++
 	d.mu.Unlock()
 	if len(open) == 0 {
 		return

@@ -91,6 +91,7 @@ type docWorld struct {
 	missing map[string]string
 	review  answers.Review
 	plans   Plans
+	asked   int // times, for the plans
 }
 
 // withLoop is a folder with a loop of another process, or nobody's.
@@ -111,7 +112,12 @@ func (w *docWorld) set(s wire.LoopStatus) {
 	w.status = &s
 }
 
-func (w *docWorld) PlansIn(string) Plans { return w.plans }
+func (w *docWorld) PlansIn(string) Plans {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	return w.plans
+}
 
 func (w *docWorld) ReviewIn(string) answers.Review { return w.review }
 

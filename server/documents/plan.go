@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
@@ -46,6 +47,33 @@ type planView struct {
 	err    error // why it can't be read
 }
 
+// lookedUp is what was known of a folder's plans at a time.
+type lookedUp struct {
+	at time.Time
+	Plans
+}
+
+// plansFor is how long that is believed. An editor asks several things with each change of each Markdown file, and a
+// folder's past loops may be many.
+const plansFor = time.Second
+
+// plansIn returns what is known of a folder's plans, as of a moment ago or of now.
+func (d *Documents) plansIn(folder string) Plans {
+	d.mu.Lock()
+	known, news := d.plans[folder], d.news
+	d.mu.Unlock()
+	if time.Since(known.at) < plansFor {
+		return known.Plans
+	}
+	known = lookedUp{time.Now(), d.env.PlansIn(folder)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if news == d.news {
+		d.plans[folder] = known
+	}
+	return known.Plans
+}
+
 // planOf returns a document as a plan: one that the settings or a loop of its folder name. ok is false for any other.
 func (d *Documents) planOf(doc *document) (v planView, ok bool) {
 	if doc.kind != planDoc {
@@ -53,7 +81,7 @@ func (d *Documents) planOf(doc *document) (v planView, ok bool) {
 	}
 	v.doc, v.folder = doc, d.folderOf(doc)
 	place := docKey(doc.uri)
-	v.Plans = d.env.PlansIn(v.folder)
+	v.Plans = d.plansIn(v.folder)
 	for _, name := range []string{v.Settings.Said.Plan, v.Loop.Plan} {
 		full := filepath.FromSlash(name)
 		if !filepath.IsAbs(full) {

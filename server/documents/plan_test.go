@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.lsp.dev/protocol"
@@ -329,6 +330,7 @@ func TestWhichMarkdownFilesAreToldOf(t *testing.T) {
 			t.Errorf("when that is mended (-want +got):\n%s", diff)
 		}
 		world.plans = Plans{}
+		time.Sleep(plansFor)
 		d.DidOpen(opened(planURI, bad))
 		d.DidOpen(opened(configURI, ""))
 		ed.heard()
@@ -337,5 +339,37 @@ func TestWhichMarkdownFilesAreToldOf(t *testing.T) {
 		if got := ed.heard(); len(got) != 2 || !strings.HasPrefix(got[0], "PLAN.md v1 [\"after") {
 			t.Errorf("when ralph.toml names it: %q", got)
 		}
+	})
+}
+
+// Editors ask much with each change of a Markdown file. Whether it is a plan is looked up once in a moment, and again
+// when its folder's loop has changed.
+func TestWhetherAFileIsAPlanIsLookedUpOnceInAMoment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &docWorld{}
+		d := withDoc(planURI, "- [ ] one\n", false, w)
+		lenses := func() int { return len(d.lenses(d.get(planURI))) }
+		looked := func(when string, asked int, isPlan bool) {
+			t.Helper()
+			for range 5 {
+				if got := lenses() > 0; got != isPlan {
+					t.Errorf("%s: it is a plan: %v", when, got)
+				}
+			}
+			if w.asked != asked {
+				t.Errorf("%s: it was looked up %d times, want %d", when, w.asked, asked)
+			}
+		}
+		looked("at first", 1, false)
+		w.plans = inPlan("PLAN.md").plans
+		looked("in the same moment", 1, false)
+		time.Sleep(plansFor)
+		looked("a moment later", 2, true)
+		w.plans = Plans{}
+		d.Republish("/other")
+		looked("when another folder's loop has changed", 2, true)
+		d.Republish("/w")
+		synctest.Wait()
+		looked("when its loop has changed", 3, false)
 	})
 }
