@@ -64,6 +64,7 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   fs.writeFileSync(path.join(work.dir('user-data', 'Machine'), 'settings.json'), JSON.stringify(machine));
   const fullEnv = {
     ...process.env, HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
+    XDG_RUNTIME_DIR: work.root, // VS Code leaves a socket there
     EXTENSIONS_GALLERY: '{"serviceUrl":"","itemUrl":"","resourceUrlTemplate":""}', // no look-ups of the gallery's host
     ...env,
   };
