@@ -37,7 +37,7 @@ type event struct {
 	Title      string          `json:"title"`
 	ToolKind   string          `json:"kind"`
 	Status     string          `json:"status"`
-	Locations  []location      `json:"locations"`
+	Locations  []wire.Location `json:"locations"`
 	RawInput   json.RawMessage `json:"rawInput"`
 	Used       *int64          `json:"used"`
 	Size       *int64          `json:"size"`
@@ -49,11 +49,6 @@ type event struct {
 	State      string          `json:"state"`
 	StopReason string          `json:"stopReason"`
 	Text       string          `json:"text"` // what the user is told
-}
-
-type location struct {
-	Path string `json:"path"`
-	Line int    `json:"line,omitempty"`
 }
 
 // update takes what has happened to a loop. What doesn't follow what was seen is read instead.

@@ -165,7 +165,7 @@ func TestWatchReadsLikeARun(t *testing.T) {
 	y.begin("f1", "box")
 	y.say("f1", 1, 1, first[:3]...)
 	out, code := y.watches(t.Context(), "one")
-	y.until(out, "Now")
+	y.until(out, "I look at it.")         // what is still to come of a line comes with what is behind it
 	y.say("f1", 1, 3, first[2], first[3]) // the first of them again
 	y.until(out, "> Bash make")
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1}, first...) // the rest was said while nobody heard it

@@ -23,7 +23,7 @@ func (b *blockBuffer) add(delta string) []string {
 		if !newline {
 			break
 		}
-		if block := b.endLine(); block != "" {
+		if block := b.endLine(); block != "" || b.byLine {
 			done = append(done, block)
 		}
 		delta = rest
@@ -38,11 +38,14 @@ func (b *blockBuffer) add(delta string) []string {
 func (b *blockBuffer) endLine() string {
 	line := b.line.String()
 	b.line.Reset()
+	if b.byLine {
+		return line
+	}
 	blank := strings.TrimSpace(line) == ""
 	b.text.WriteString(line)
 	b.text.WriteByte('\n')
 	b.trackFence(line)
-	if !b.byLine && (!blank || b.fence != "") {
+	if !blank || b.fence != "" {
 		return ""
 	}
 	return b.flush()

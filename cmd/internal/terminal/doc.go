@@ -2,8 +2,8 @@
 //
 // A Style draws updates of the wire, as a journal, a session file or a fleet's bus has them; New
 // chooses one (style.go). For people there is one, told (style_told.go): it knows what is said of a
-// loop and when. How that looks is its look's, of which there are two: console prints as things
-// come, pretty renders markdown and keeps a live line below (style_console.go, style_pretty.go,
+// loop and when. How that looks is its look's, of which there are two: console prints line
+// by line, pretty renders markdown and keeps a live line below (style_console.go, style_pretty.go,
 // liveline.go). For programs jsonStyle writes the updates as they are. A Display shows a loop of
 // this process by its journal, so that no terminal makes an agent wait (display.go).
 //

@@ -10,13 +10,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// consoleLook prints what comes, as it comes: text as the agent writes it, a line per tool
-// call and result.
+// consoleLook prints what comes, as it comes: text line by line as the agent writes it, a
+// line per tool call and result.
 type consoleLook struct {
-	cfg     Config
-	calls   *callLog
-	midLine bool // the cursor isn't at the beginning of a line
-	speaks  speaker
+	cfg   Config
+	calls *callLog
 }
 
 // consoleTitle bounds a line about a tool, in cells.
@@ -38,69 +36,30 @@ func (s *consoleLook) begin(title string) {
 	s.print(sectionHead, s.cfg.Palette.Bold("--- "+title+" ---"))
 }
 
-func (s *consoleLook) endMessage(parent string, discarded bool) {
-	if parent == "" || !s.calls.several() {
-		s.endText()
-	}
+func (s *consoleLook) endMessage(_ string, discarded bool) {
 	if discarded {
 		s.print(sectionNote, s.cfg.Palette.Yellow("("+wire.DiscardText+")"))
 	}
 }
 
-func (s *consoleLook) Note(text string) {
-	s.endText()
-	fmt.Fprintln(s.cfg.Notes, text)
-}
+func (s *consoleLook) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 
-// shows prints a piece of a message or of reasoning, unless several agents speak at once. A
-// subagent's lines are marked.
-func (s *consoleLook) shows(delta string, by speaker) bool {
-	if by.parent != "" && s.calls.several() {
-		return false
-	}
-	if delta == "" {
-		return true
-	}
-	if by != s.speaks {
-		s.endText()
-		s.speaks = by
+func (s *consoleLook) shows(string, speaker) bool { return false }
+
+// block prints a line of a message or of reasoning. A subagent's are marked; of several, blank ones tell nothing.
+func (s *consoleLook) block(by speaker, line string) {
+	if by.parent != "" && s.calls.several() && strings.TrimSpace(line) == "" {
+		return
 	}
 	s.calls.last = "" // a result that comes now isn't below its call any more
-	for line := range strings.Lines(delta) {
-		bar := ""
-		if !s.midLine {
-			bar = s.calls.bar(by.parent)
-		}
-		s.midLine = !strings.HasSuffix(line, "\n")
-		fmt.Fprint(s.cfg.Out, s.spoken(bar, line, by))
-	}
-	return true
-}
-
-// spoken is text as it is printed behind a bar.
-func (s *consoleLook) spoken(bar, text string, by speaker) string {
+	bar := s.calls.bar(by.parent)
 	if by.thinking {
-		text = s.cfg.Palette.Dim(text)
+		line = s.cfg.Palette.Dim(line)
 	}
-	return s.cfg.Palette.Dim(bar) + text
-}
-
-// block prints a line of one of several agents.
-func (s *consoleLook) block(by speaker, line string) {
-	s.calls.last = ""
-	s.print(sectionText, s.spoken(s.calls.bar(by.parent), line, by))
-}
-
-// endText ends a line of text that is still open.
-func (s *consoleLook) endText() {
-	if s.midLine {
-		fmt.Fprintln(s.cfg.Out)
-	}
-	s.midLine = false
+	s.print(sectionText, s.cfg.Palette.Dim(bar)+line)
 }
 
 func (s *consoleLook) print(_ section, lines ...string) {
-	s.endText()
 	for _, line := range lines {
 		fmt.Fprintln(s.cfg.Out, line)
 	}

@@ -350,7 +350,8 @@ func TestConsoleKeepsSpeakersApart(t *testing.T) {
 	} {
 		s.Handle(text)
 	}
-	want := "I ask a subagent.\n  ┊ LOOP_COMPLETE\n  ┊ \n  ┊ <promise>DONE</promise>\nmain not done\nnor now\nend"
+	s.Close()
+	want := "I ask a subagent.\n  ┊ LOOP_COMPLETE\n  ┊ \n  ┊ <promise>DONE</promise>\nmain not done\nnor now\nend\n"
 	if out.String() != want {
 		t.Errorf("got  %q\nwant %q", out.String(), want)
 	}

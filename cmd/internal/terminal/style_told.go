@@ -66,7 +66,7 @@ type marks struct {
 	over                                func(wire.Iteration) mark
 	end                                 func(loop.Class) mark // of a loop
 	more                                mark                  // below an end
-	plain                               bool                  // blocks are lines, notes may stand between them, and no live line tells the model
+	plain                               bool                  // blocks are lines, and no live line tells the model
 }
 
 // anyUpdate is one as anybody may have written it.
@@ -247,6 +247,12 @@ func (s *told) retell(u anyUpdate) {
 	}
 }
 
+// Close shows what is held of an end that nobody has told.
+func (s *told) Close() {
+	s.releaseAll()
+	s.look.Close()
+}
+
 // Look does nothing: the live line looks by itself.
 func (s *told) Look() {}
 
@@ -255,13 +261,18 @@ func (s *told) Tell(text string) { s.note(Line(text)) }
 
 // say has a piece of what somebody says shown, or the blocks that it completes.
 func (s *told) say(delta string, by speaker) {
-	if !by.thinking && !s.marks.plain {
+	if !by.thinking {
 		s.show(speaker{parent: by.parent, thinking: true})
 	}
 	if s.shows(delta, by) {
 		return
 	}
 	by.message = ""
+	for other := range s.held {
+		if s.marks.plain && other != by && !s.calls.several() { // what others are in the middle of comes first
+			s.show(other)
+		}
+	}
 	if s.held[by] == nil {
 		s.held[by] = &blockBuffer{byLine: s.marks.plain}
 	}
@@ -300,17 +311,13 @@ func (s *told) releaseAll() {
 
 // Note prints what this program says, not the loop.
 func (s *told) Note(text string) {
-	if !s.marks.plain {
-		s.releaseAll()
-	}
+	s.releaseAll()
 	s.look.Note(text)
 }
 
 // note prints lines about the loop.
 func (s *told) note(lines ...string) {
-	if !s.marks.plain {
-		s.releaseAll()
-	}
+	s.releaseAll()
 	for _, line := range lines {
 		s.print(sectionNote, line)
 	}
