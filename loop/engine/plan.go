@@ -154,8 +154,8 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 			l.plan = l.write(l.plan, l.plan.Mark(it.ID, v.IsDone))
 		}
 	}
-	if l.plan = l.write(l.plan, l.plan.Grouped()); !bytes.Equal(l.plan.Data, left) {
-		l.snapshots.Amend(run.Iteration)
+	if l.plan = l.write(l.plan, l.plan.Grouped()); run.Iteration > 0 && !bytes.Equal(l.plan.Data, left) {
+		l.snapshots.After(run.Iteration) // what we wrote behind it is its work, too
 	}
 	l.note(func(b *plan.Book) {
 		b.Look(l.plan)

@@ -113,8 +113,7 @@ type Documents struct {
 	working bool                 // a worker is at it
 	// shown is what the editor was last told, in short.
 	shown map[shownKey]string
-	plans map[string]lookedUp // by folder
-	news  int                 // goes up when what is known of a folder's plans has changed
+	plans map[string]lookedUp // by folder; another one when something has changed
 }
 
 // shownKey names something that the editor shows of a document.
@@ -258,8 +257,7 @@ func (d *Documents) folderOf(doc *document) string {
 func (d *Documents) Republish(folder string) {
 	d.mu.Lock()
 	open := slices.Collect(maps.Values(d.open))
-	delete(d.plans, folder)
-	d.news++
+	d.plans = map[string]lookedUp{}
 	d.mu.Unlock()
 	if len(open) == 0 {
 		return

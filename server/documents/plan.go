@@ -60,16 +60,14 @@ const plansFor = time.Second
 // plansIn returns what is known of a folder's plans, as of a moment ago or of now.
 func (d *Documents) plansIn(folder string) Plans {
 	d.mu.Lock()
-	known, news := d.plans[folder], d.news
+	plans := d.plans
+	known := plans[folder]
 	d.mu.Unlock()
-	if time.Since(known.at) < plansFor {
-		return known.Plans
-	}
-	known = lookedUp{time.Now(), d.env.PlansIn(folder)}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if news == d.news {
-		d.plans[folder] = known
+	if time.Since(known.at) >= plansFor {
+		known = lookedUp{time.Now(), d.env.PlansIn(folder)}
+		d.mu.Lock()
+		plans[folder] = known // which nobody sees when something has changed meanwhile
+		d.mu.Unlock()
 	}
 	return known.Plans
 }
@@ -228,7 +226,7 @@ func (v planView) describe(it plan.Item) []string {
 	case hasNext && next.ID == it.ID:
 		state = "open, and the next one"
 	case len(v.Waits(it)) > 0:
-		state = "open, waits for " + texts(v.Waits(it))
+		state = "open, waits for " + plan.TextOf(v.Waits(it))
 	}
 	if it.Agent != "" {
 		agent = "Its agent: " + it.Agent
@@ -251,14 +249,6 @@ func (v planView) meant(name string) string {
 		said = append(said, fmt.Sprintf("Task %d, %s: %s", it.N, state, it.Text))
 	}
 	return strings.Join(said, "\n\n")
-}
-
-func texts(items []plan.Item) string {
-	var all []string
-	for _, it := range items {
-		all = append(all, it.Text)
-	}
-	return strings.Join(all, ", ")
 }
 
 // agents are those that a task can name, each with what it is for.

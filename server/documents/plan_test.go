@@ -208,7 +208,7 @@ func TestHoverInAPlan(t *testing.T) {
 		"the next one":  {"«- [ ] a‸ (verify: make)»\n", nil, "**Task 1**: open, and the next one\n\nIt is done when this passes:\n\n```text\nmake\n```"},
 		"one behind it": {"- [ ] a\n«- [‸ ] b»", nil, "**Task 2**: open"},
 		"one that waits": {"- [ ] a\n- [ ] b\n«- [ ] c‸ (after: a) (after: 2) (agent: critic)»", nil,
-			"**Task 3**: open, waits for a, b\n\nIts agent: critic"},
+			"**Task 3**: open, waits for a · b\n\nIts agent: critic"},
 		"done":           {"«- [x] a‸»", nil, "**Task 1**: done"},
 		"by a loop":      {"«- [x] one‸»", afterLoop(loop.StateEnded), "**Task 1**: done in iteration 2 · pi · $0.12"},
 		"opened since":   {"«- [ ] one‸»", afterLoop(loop.StateEnded), "**Task 1**: open, and the next one"},
@@ -366,8 +366,6 @@ func TestWhetherAFileIsAPlanIsLookedUpOnceInAMoment(t *testing.T) {
 		time.Sleep(plansFor)
 		looked("a moment later", 2, true)
 		w.plans = Plans{}
-		d.Republish("/other")
-		looked("when another folder's loop has changed", 2, true)
 		d.Republish("/w")
 		synctest.Wait()
 		looked("when its loop has changed", 3, false)

@@ -3,7 +3,6 @@ package snapshots
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -23,18 +22,6 @@ func (s *Taker) AfterStep(iteration int) (files int) {
 	}
 	s.between = s.between || taken.Files > 0
 	return taken.Files
-}
-
-// Amend has what we ourselves wrote behind an iteration count as its work.
-func (s *Taker) Amend(iteration int) {
-	if s.Store == nil || iteration == 0 {
-		return
-	}
-	taken, err := s.Store.After(s.Going, iteration)
-	s.tell(taken, err)
-	if s.Now, s.Last = taken.State, time.Now(); err != nil {
-		s.Now = changes.State{}
-	}
 }
 
 // TellOfReaders says that agents of a step changed files, although they were to read only.
