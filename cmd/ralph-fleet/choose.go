@@ -53,10 +53,8 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 		return err
 	case c.all && len(names) > 0:
 		return fmt.Errorf("--all is every loop, and %s is one of them: leave one of both out", names[0])
-	case len(names) == 0 && len(want) == 0 && !c.all && cmd.Flags().Lookup("all") != nil:
-		return errors.New(nobodyNamed + ", or --all")
 	case len(names) == 0 && len(want) == 0 && !c.all:
-		return errors.New(nobodyNamed)
+		return errors.New(nobodyNamed + map[bool]string{true: ", or --all"}[cmd.Flags().Lookup("all") != nil])
 	}
 	chosen := func(ctx context.Context, bus fleet.Bus) error {
 		found, err := find(ctx, bus, names, cmd.ErrOrStderr())
@@ -193,10 +191,7 @@ func find(ctx context.Context, bus fleet.Bus, names []string, notes io.Writer) (
 		}
 		var named []fleet.Record
 		for _, r := range all {
-			switch {
-			case r.ID == name, r.Name == name:
-				named = append(named, r)
-			case len(name) >= 4 && strings.HasPrefix(r.ID, name):
+			if r.ID == name || r.Name == name || len(name) >= 4 && strings.HasPrefix(r.ID, name) {
 				named = append(named, r)
 			}
 		}
@@ -273,7 +268,7 @@ func (b *busFlags) known(cmd *cobra.Command) []fleet.Record {
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
-	bus, err := b.dial(ctx, "completion", nil)
+	bus, err := b.dial(ctx, "completion")
 	if err != nil {
 		return nil
 	}

@@ -79,6 +79,8 @@ func newRoot(stdout io.Writer) *cobra.Command {
 // busFlags say which bus a command speaks to.
 type busFlags struct {
 	url, tokenFile, ca, creds, nkey string
+
+	lost, back func() // are called when the connection is lost, and there again; nil: nobody wants to know
 }
 
 func (b *busFlags) addFlags(cmd *cobra.Command) { b.addTo(cmd.Flags()) }
@@ -107,19 +109,18 @@ func (b *busFlags) options(name string) (natsbus.Options, error) {
 
 // reach says where the bus is.
 func (b *busFlags) reach(name string) natsbus.Options {
-	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name}
+	return natsbus.Options{URL: cmp.Or(b.url, "nats://127.0.0.1:4222"), Creds: b.creds, NKey: b.nkey, CA: b.ca, Name: name, Lost: b.lost, Back: b.back}
 }
 
 // dialPatience bounds how long it may take to open a bus.
 const dialPatience = 30 * time.Second
 
-// dial connects to the bus. lost is called when the connection is lost; nil: nobody wants to know.
-func (b *busFlags) dial(ctx context.Context, name string, lost func()) (*natsbus.Bus, error) {
+// dial connects to the bus.
+func (b *busFlags) dial(ctx context.Context, name string) (*natsbus.Bus, error) {
 	o, err := b.options(name)
 	if err != nil {
 		return nil, err
 	}
-	o.Lost = lost
 	within, cancel := context.WithTimeout(ctx, dialPatience)
 	defer cancel()
 	return natsbus.Dial(within, o)
@@ -127,7 +128,7 @@ func (b *busFlags) dial(ctx context.Context, name string, lost func()) (*natsbus
 
 // with connects a command to the bus while do runs.
 func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *natsbus.Bus) error) error {
-	bus, err := b.dial(cmd.Context(), cmd.Name(), nil)
+	bus, err := b.dial(cmd.Context(), cmd.Name())
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,8 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 
 // dial connects to the bus. A connection that is lost is given up: a new one hears all anew.
 func (e *editor) dial(ctx context.Context, lost func()) (fleet.Bus, func(), error) {
-	bus, err := e.bus.dial(ctx, "editor", lost)
+	e.bus.lost = lost
+	bus, err := e.bus.dial(ctx, "editor")
 	if why := (*natsbus.Problem)(nil); errors.As(err, &why) {
 		return nil, nil, why // the client names the bus
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
-	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/notify"
@@ -34,12 +33,12 @@ func newWatch() *cobra.Command {
 would: with 0 for a loop that is done, 2 at a limit, 130 for a cancelled one, else 1.
 Ctrl-C ends the reading alone: loops go on. --json prints the updates of the wire.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			v := &view{asJSON: asJSON, flags: flagsOf(cmd), out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
+			loops.bus.lost, loops.bus.back = v.away, v.back
 			return loops.with(cmd, args, func(ctx context.Context, bus fleet.Bus, found []fleet.Record) error {
 				if asJSON && len(found) > 1 {
 					return errors.New("--json is of one loop: its updates don't say which one they are of")
 				}
-				v := &view{asJSON: asJSON, flags: flagsOf(cmd), out: cmd.OutOrStdout(), notes: cmd.ErrOrStderr()}
-				bus.(*natsbus.Bus).Notice(v.away, v.back)
 				if !asJSON && !now {
 					defer v.call()()
 				}

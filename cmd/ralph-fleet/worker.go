@@ -124,7 +124,7 @@ func (w *worker) work(cmd *cobra.Command) error {
 	if w.Log, err = w.log.logger(cmd.ErrOrStderr(), token); err != nil {
 		return err
 	}
-	connected, err := w.bus.dial(cmd.Context(), "worker "+w.Name, nil)
+	connected, err := w.bus.dial(cmd.Context(), "worker "+w.Name)
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type Options struct {
 	Name     string // of this client, for the server's own lists
 	Replicas int    // of what it keeps, when this client makes it; 0 is three in a cluster, else one
 	Lost     func() // called when the connection is lost, each time; nil: nobody wants to know
+	Back     func() // called when it is there again; the same
 }
 
 // Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
@@ -45,25 +46,17 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 			}
 		}))
 	if o.Lost != nil {
-		options = append(options, nats.DisconnectErrHandler(func(*nats.Conn, error) { o.Lost() }))
+		options = append(options, nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // else it was closed
+				o.Lost()
+			}
+		}))
 	}
-	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
+	keys, err := o.keys()
+	if err != nil {
+		return nil, err
 	}
-	if o.Creds != "" {
-		options = append(options, nats.UserCredentials(o.Creds))
-	}
-	if o.NKey != "" {
-		key, err := nats.NkeyOptionFromSeed(o.NKey)
-		if err != nil {
-			return nil, fmt.Errorf("the key in %s: %w", o.NKey, err)
-		}
-		options = append(options, key)
-	}
-	if o.CA != "" {
-		options = append(options, nats.RootCAs(o.CA))
-	}
-	conn, err := connect(ctx, o.URL, options)
+	conn, err := connect(ctx, o.URL, append(options, keys...))
 	switch {
 	case errors.Is(err, context.Canceled):
 		return nil, err
@@ -71,7 +64,11 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		return nil, &Unreached{tell.WithoutUserinfo(o.URL), Explain(err, o)}
 	}
 	b.conn = link{conn}
-	conn.SetReconnectHandler(func(*nats.Conn) { b.back() })
+	conn.SetReconnectHandler(func(*nats.Conn) {
+		if b.back(); o.Back != nil {
+			o.Back()
+		}
+	})
 	isCluster := conn.ConnectedClusterName() != ""
 	if o.Replicas == 0 {
 		o.Replicas = 1
@@ -107,18 +104,25 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 	return nil, &Unreached{tell.WithoutUserinfo(o.URL), p}
 }
 
-// Notice has somebody told when the connection is lost, and when it is there again; from
-// goroutines of their own.
-func (b *Bus) Notice(lost, back func()) {
-	b.conn.SetDisconnectErrHandler(func(_ *nats.Conn, err error) {
-		if err != nil { // else it was closed
-			lost()
+// keys are what lets this client in, and what it knows the server by.
+func (o Options) keys() (options []nats.Option, err error) {
+	if o.Token != "" {
+		options = append(options, nats.Token(o.Token))
+	}
+	if o.Creds != "" {
+		options = append(options, nats.UserCredentials(o.Creds))
+	}
+	if o.NKey != "" {
+		key, err := nats.NkeyOptionFromSeed(o.NKey)
+		if err != nil {
+			return nil, fmt.Errorf("the key in %s: %w", o.NKey, err)
 		}
-	})
-	b.conn.SetReconnectHandler(func(*nats.Conn) {
-		b.back()
-		back()
-	})
+		options = append(options, key)
+	}
+	if o.CA != "" {
+		options = append(options, nats.RootCAs(o.CA))
+	}
+	return options, nil
 }
 
 // openPatience bounds one try: servers of a cluster without a leader answer nobody, not even later, and an answer is lost
