@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -122,19 +123,23 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 		_, err := fmt.Fprintln(w, "no loops; put some there with ralph-fleet submit")
 		return err
 	}
-	var rows bytes.Buffer
-	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
+	var text bytes.Buffer
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
 	counts := map[fleet.Phase]int{}
 	spent, isOpen := 0.0, false
 	for _, r := range records {
 		counts[r.Phase]++
 		spent, isOpen = spent+r.Cost(), isOpen || r.CostOpen
 	}
-	for _, r := range rowsOf(records, shown) {
+	rows := records
+	if len(records) > maxRows {
+		rows = client.First(records, shown, maxRows)
+	}
+	for _, r := range rows {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%s\t%s\n", r.ID, r.Name, r.Phase, r.Iterations, costOf(r.Cost(), r.CostOpen), stream.Line(lineOf(r, shown[r.ID], now), 100))
 	}
 	table.Flush() // a buffer takes all
-	for row := range strings.Lines(rows.String()) {
+	for row := range strings.Lines(text.String()) {
 		if row = strings.TrimSuffix(row, "\n"); width > 0 {
 			row = displaywidth.TruncateString(row, width, "…")
 		}
@@ -159,28 +164,8 @@ func printTable(w io.Writer, records []fleet.Record, shown map[string]fleet.Show
 	return err
 }
 
-// maxRows is how many loops a table has: more of them nobody reads.
+// maxRows is how many loops a table has: more of them nobody reads, and of many those are shown that need their user most.
 const maxRows = 200
-
-// rowsOf are the loops that a table shows: of many, those that need their user most, and of these the newest.
-func rowsOf(records []fleet.Record, shown map[string]fleet.Shown) []fleet.Record {
-	if len(records) <= maxRows {
-		return records
-	}
-	ranks := make([]int, len(records))
-	order := make([]int, len(records)) // a record is large: there may be 100,000
-	for i, r := range records {
-		ranks[i], order[i] = r.Rank(shown[r.ID]), i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), records[b].UpdatedAt.Compare(records[a].UpdatedAt), cmp.Compare(a, b))
-	})
-	first := make([]fleet.Record, maxRows)
-	for i := range first {
-		first[i] = records[order[i]]
-	}
-	return first
-}
 
 // maxAsking is of how many loops the status says how to answer them.
 const maxAsking = 5

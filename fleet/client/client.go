@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
@@ -37,11 +36,11 @@ func (u *Unset) Unwrap() error { return u.Why }
 // Client implements remote.Fleet.
 type Client struct {
 	Options
-	logs      logs
-	snapshots snapshots
-	origins   origins
-	news      chan struct{} // holds one signal: there is something to show
-	tried     chan struct{} // closed once the bus was dialled, with or without success
+	logs     logs
+	fetching sync.Mutex // held while snapshots are fetched
+	origins  origins
+	news     chan struct{} // holds one signal: there is something to show
+	tried    chan struct{} // closed once the bus was dialled, with or without success
 
 	mu      sync.Mutex
 	watcher remote.Watcher
@@ -59,7 +58,6 @@ func New(o Options) *Client {
 	}
 	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
 	c.logs.init(c)
-	c.snapshots.client = c
 	return c
 }
 
@@ -257,16 +255,12 @@ func (c *Client) Loops() (loops []wire.LoopStatus, text string) {
 		}
 		all = append(all, r)
 	}
-	ranks := make(map[string]int, len(all))
 	for _, r := range all {
-		ranks[r.ID] = r.Rank(c.shown[r.ID])
+		left[string(r.Phase)]++
 	}
-	slices.SortFunc(all, func(a, b fleet.Record) int {
-		return cmp.Or(cmp.Compare(ranks[a.ID], ranks[b.ID]), b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.ID, b.ID))
-	})
-	for len(all) > maxListed {
-		left[string(all[len(all)-1].Phase)]++
-		all = all[:len(all)-1]
+	all = First(all, c.shown, maxListed)
+	for _, r := range all {
+		left[string(r.Phase)]--
 	}
 	shown := make([]fleet.Shown, len(all))
 	for i, r := range all {

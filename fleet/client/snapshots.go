@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
@@ -15,14 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// snapshots are what loops changed: those of their last checkpoints, fetched into a
-// repository of each loop's own.
-type snapshots struct {
-	client *Client
-	mu     sync.Mutex // one is fetched at a time
-}
-
-// Snapshots implements remote.Fleet.
+// Snapshots implements remote.Fleet: those of the loop's last checkpoint, fetched into a repository of the loop's own.
 func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, string, error) {
 	r, bus, err := c.record(id)
 	if err != nil {
@@ -31,8 +23,8 @@ func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, stri
 	if r.Committed == 0 {
 		return nil, "", fmt.Errorf("%w: no iteration of the loop has ended yet", changes.ErrNone)
 	}
-	c.snapshots.mu.Lock()
-	defer c.snapshots.mu.Unlock()
+	c.fetching.Lock()
+	defer c.fetching.Unlock()
 	folder := c.folder(r.ID)
 	home := filepath.Join(folder, "changes")
 	has, err := os.ReadFile(filepath.Join(home, "attempt"))
@@ -41,7 +33,7 @@ func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, stri
 		has = nil
 	}
 	if string(has) != strconv.Itoa(r.Committed) {
-		if err := c.snapshots.get(ctx, bus, r, home); err != nil {
+		if err := c.fetchSnapshots(ctx, bus, r, home); err != nil {
 			return nil, "", err
 		}
 	}
@@ -49,8 +41,8 @@ func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, stri
 	return s, folder, err
 }
 
-// get fetches the snapshots of a loop's last checkpoint.
-func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home string) error {
+// fetchSnapshots fetches the snapshots of a loop's last checkpoint.
+func (c *Client) fetchSnapshots(ctx context.Context, bus fleet.Bus, r fleet.Record, home string) error {
 	repo := filepath.Join(home, "git")
 	program, err := git.Find()
 	if err != nil {
@@ -65,7 +57,7 @@ func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home
 			return err
 		}
 	}
-	if err := s.base(ctx, bus, g, r); err != nil {
+	if err := c.fetchBase(ctx, bus, g, r); err != nil {
 		return err
 	}
 	bundle, err := fleet.Download(ctx, bus, r.CheckpointFile(r.Committed), home)
@@ -82,14 +74,14 @@ func (s *snapshots) get(ctx context.Context, bus fleet.Bus, r fleet.Record, home
 	return os.WriteFile(filepath.Join(home, "attempt"), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
 
-// base gets the commit that the loop began with: from the repository of its origin, or
+// fetchBase gets the commit that the loop began with: from the repository of its origin, or
 // from the bus.
-func (s *snapshots) base(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.Record) error {
+func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r fleet.Record) error {
 	has := func() bool { return hasCommits(ctx, g.Dir, r.Base)[r.Base] }
 	if has() {
 		return nil
 	}
-	if origin := s.client.origins.find(r, s.client.folders()); origin != "" {
+	if origin := c.origins.find(r, c.folders()); origin != "" {
 		from := fleet.Fetcher(g.Program, origin)
 		if objects, err := from.Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
 			if !filepath.IsAbs(objects) {

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -13,6 +14,23 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
+
+// First are those of the loops that need their user most, and of these the newest: at most so many.
+func First(all []fleet.Record, shown map[string]fleet.Shown, most int) []fleet.Record {
+	ranks := make([]int, len(all))
+	order := make([]int, len(all)) // a record is large: there may be 100,000
+	for i, r := range all {
+		ranks[i], order[i] = r.Rank(shown[r.ID]), i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(ranks[a], ranks[b]), all[b].UpdatedAt.Compare(all[a].UpdatedAt), cmp.Compare(all[a].ID, all[b].ID))
+	})
+	first := make([]fleet.Record, min(len(all), most))
+	for i := range first {
+		first[i] = all[order[i]]
+	}
+	return first
+}
 
 // statusOf is a loop as the editor is told of it.
 func (c *Client) statusOf(r fleet.Record, s fleet.Shown, away bool) wire.LoopStatus {
