@@ -116,17 +116,29 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 	return allOf(ctx, w.Updates(), func(info *jetstream.ObjectInfo) { each(info.Name, info.ModTime) })
 }
 
-// List implements fleet.Bus.
+// List implements fleet.Bus. The client ends when as many came as there were: a loop that changes meanwhile may come twice,
+// and another one not at all. So all are read again until each is there, but not for ever.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	err = b.loops.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
-		var r fleet.Record
-		if fleet.Decode(entry.Value(), &r) != nil || r.ID != entry.Key() {
-			unread = append(unread, entry.Key())
-			return
+	found, bucket := map[string]jetstream.KeyValueEntry{}, jetstream.Stream(nil) // with the marks of removed loops
+	for again := 0; again < 8 && (bucket == nil || uint64(len(found)) < bucket.CachedInfo().State.NumSubjects); again++ {
+		if err = b.loops.all(ctx, nil, func(e jetstream.KeyValueEntry) { found[e.Key()] = e }); err == nil {
+			bucket, err = b.js.Stream(ctx, "KV_"+loopBucket)
 		}
-		all = append(all, r)
-	})
-	return all, unread, err
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	for key, entry := range found {
+		var r fleet.Record
+		switch {
+		case entry.Operation() != jetstream.KeyValuePut:
+		case fleet.Decode(entry.Value(), &r) != nil || r.ID != key:
+			unread = append(unread, key)
+		default:
+			all = append(all, r)
+		}
+	}
+	return all, unread, nil
 }
 
 // all calls each with what a bucket has now.

@@ -70,16 +70,15 @@ func waits(ctx context.Context, b *Bus, p fleet.Priority, since int64) (waited t
 func (b *Bus) Depths(ctx context.Context) (map[fleet.Priority]int, error) {
 	depths := map[fleet.Priority]int{}
 	for _, p := range fleet.Priorities {
-		queue, err := b.work.Consumer(ctx, "ralph-"+string(p))
-		if err == nil {
-			depths[p] = int(queue.CachedInfo().NumPending)
-			continue
-		}
-		info, err := b.work.Info(ctx, jetstream.WithSubjectFilter("ralph.work."+string(p)+".*")) // no worker has ever been there
+		queue, err := b.queue(ctx, p)
 		if err != nil {
 			return nil, err
 		}
-		depths[p] = len(info.State.Subjects)
+		info, err := queue.Info(ctx)
+		if err != nil {
+			return nil, err
+		}
+		depths[p] = int(info.NumPending)
 	}
 	return depths, nil
 }
