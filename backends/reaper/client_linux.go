@@ -1,6 +1,7 @@
 package reaper
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -98,8 +99,8 @@ func Start(mark uint64, grace time.Duration, tempDir string) (*Reaper, error) {
 
 // listen hears what the reaper says, to its end.
 func (r *Reaper) listen() {
-	for {
-		m, err := receive(r.socket)
+	for socket := bufio.NewReader(r.socket); ; {
+		m, err := receive(socket)
 		if err != nil {
 			break
 		}

@@ -1,6 +1,7 @@
 package reaper
 
 import (
+	"bufio"
 	"os"
 	"os/signal"
 	"runtime"
@@ -40,6 +41,7 @@ type nest struct {
 
 // serve is the reaper.
 func serve(mark uint64, grace time.Duration, tempDir string) {
+	runtime.GOMAXPROCS(1)  // with a second one, Go looks 50 times at each thread that waits in a system call
 	runtime.LockOSThread() // the agents are sent SIGTERM when the thread that forked them dies
 	adoptOrphans()
 	bear(mark)
@@ -47,8 +49,8 @@ func serve(mark uint64, grace time.Duration, tempDir string) {
 	beDeaf()
 	n := &nest{socket: &rightsReader{}, born: make(chan struct{}, 1)}
 	go n.wait()
-	for {
-		m, err := receive(n.socket)
+	for socket := bufio.NewReader(n.socket); ; {
+		m, err := receive(socket)
 		if err != nil {
 			break
 		}
@@ -78,7 +80,8 @@ func beDeaf() {
 func (n *nest) obey(m message) {
 	switch m.kind {
 	case askStart:
-		with := n.socket.take()
+		with := n.socket.files
+		n.socket.files = nil
 		pid, err := n.start(m, with)
 		for _, fd := range with {
 			syscall.Close(fd)

@@ -148,10 +148,3 @@ func (r *rightsReader) Read(b []byte) (int, error) {
 		return n, err
 	}
 }
-
-// take hands over the files that came.
-func (r *rightsReader) take() []int {
-	taken := r.files
-	r.files = nil
-	return taken
-}
