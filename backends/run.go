@@ -213,10 +213,10 @@ func (p *Process) start(cmd *exec.Cmd, prompt string) (err error) {
 	}
 	stderrDone := make(chan struct{})
 	go func() {
-		io.Copy(writerFunc(func(b []byte) (int, error) {
+		io.CopyBuffer(writerFunc(func(b []byte) (int, error) {
 			p.active()
 			return p.stderr.Write(b)
-		}), errs.r)
+		}), struct{ io.Reader }{errs.r}, make([]byte, tailSize))
 		close(stderrDone)
 	}()
 	go p.pump()
