@@ -79,13 +79,7 @@ func (f *File) Load() (State, error) {
 		if err != nil {
 			return State{}, err
 		}
-		s := l.doc.State()
-		if path, err := f.recordOf(s.LoopID); err == nil {
-			if r, ok := readRecord(path); ok && r.Version > recordVersion {
-				return State{}, &LaterError{path}
-			}
-		}
-		return f.withOurs(s), nil
+		return f.withOurs(l.doc.state)
 	}
 }
 
@@ -152,7 +146,7 @@ func (f *File) change(purpose purpose, change func(*State) error) (State, error)
 	f.updating.Lock()
 	defer f.updating.Unlock()
 	p := patience{purpose: purpose}
-	var before *State // what was ours in it: the change is made once
+	var before []byte // what was ours in it: the change is made once
 	for tries := 0; tries < maxUpdates; tries++ {
 		l, wait, err := f.look(&p)
 		if wait {
@@ -163,11 +157,12 @@ func (f *File) change(purpose purpose, change func(*State) error) (State, error)
 		if err != nil {
 			return State{}, err
 		}
-		s := f.withOurs(l.doc.State())
-		if before == nil {
-			before = new(s)
+		s, err := f.withOurs(l.doc.state)
+		if err != nil {
+			return State{}, err
 		}
-		s = s.With(*before)
+		s = s.with(before)
+		before = s.ours()
 		if err := change(&s); err != nil {
 			return State{}, err
 		}

@@ -108,31 +108,33 @@ func (f *File) Note(s State) error {
 }
 
 // withOurs is what a state file says with what is ours, where there is a record of it. What is in
-// the file of that is then of an older version, or somebody's idea.
-func (f *File) withOurs(s State) State {
+// the file of that is then of an older version, or somebody's idea. The error is a *LaterError.
+func (f *File) withOurs(s State) (State, error) {
 	f.recording.Lock()
 	defer f.recording.Unlock()
 	if f.driven.ours == nil {
-		found, isKept, ok := f.recorded(s)
-		if !ok || !f.drives.Load() {
-			return found
+		found, isKept, ok, err := f.recorded(s.clone())
+		if err != nil || !ok || !f.drives.Load() {
+			return found, err
 		}
 		f.driven = driven{s.LoopID, found.ours(), isKept}
 	}
 	s.LoopID = f.driven.id
-	return s.with(f.driven.ours)
+	return s.with(f.driven.ours), nil
 }
 
 // recorded is a state with what its record has. That of a folder that was moved, or of which this
 // one is a copy, is looked for by the loop's id: what was spent is never forgotten, and the rest
 // belongs to whoever is there still. isKept says that it is this folder's own.
-func (f *File) recorded(s State) (found State, isKept, ok bool) {
+func (f *File) recorded(s State) (found State, isKept, ok bool, err error) {
 	path, err := f.recordOf(s.LoopID)
 	if err != nil || s.LoopID == "" {
-		return s, false, false
+		return s, false, false, nil
 	}
-	if r, ok := readRecord(path); ok && r.LoopID == s.LoopID && r.Folder == f.root {
-		return s.with(r.State), true, true
+	if r, ok := readRecord(path); ok && r.Version > recordVersion {
+		return State{}, false, false, &LaterError{path}
+	} else if ok && r.LoopID == s.LoopID && r.Folder == f.root {
+		return s.with(r.State), true, true, nil
 	}
 	dir, name := filepath.Split(path)
 	others, _ := os.ReadDir(dir)
@@ -147,11 +149,11 @@ func (f *File) recorded(s State) (found State, isKept, ok bool) {
 		moved := s.with(r.State)
 		if _, err := os.Stat(filepath.Join(r.Folder, filepath.FromSlash(Name))); err == nil {
 			s.Cost, s.UnknownCosts, s.HatCosts, s.Elapsed, s.Tokens = moved.Cost, moved.UnknownCosts, moved.HatCosts, moved.Elapsed, moved.Tokens
-			return s, false, true
+			return s, false, true, nil
 		}
-		return moved, false, true
+		return moved, false, true, nil
 	}
-	return s, false, false
+	return s, false, false, nil
 }
 
 func readRecord(path string) (r record, ok bool) {

@@ -296,6 +296,11 @@ func TestTheVersionOfARecord(t *testing.T) {
 		if (err == nil) != want {
 			t.Errorf("%s: who drives it reads %v", version, err)
 		}
+		if !want {
+			if _, err := again.Update(func(s *State) error { s.Iteration++; return nil }); !errors.As(err, new(*LaterError)) {
+				t.Errorf("%s: it is updated: %v", version, err)
+			}
+		}
 		if err := lock.Release(); err != nil {
 			t.Error(err)
 		}

@@ -98,10 +98,7 @@ func defaultState() State {
 func (s State) Limits() limits.Limits { return s.Given.Over(limits.Default()) }
 
 // clone returns a copy that shares no memory with s.
-func (s State) clone() State {
-	s.BackendArgs, s.Given = slices.Clone(s.BackendArgs), s.Given.Clone()
-	return s.With(s)
-}
+func (s State) clone() State { return s.With(s) }
 
 // With is a state with our part of another one.
 func (s State) With(other State) State {
@@ -122,8 +119,9 @@ func (s State) isSound() bool {
 		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0
 }
 
-// with is a state with what is ours, as ours wrote it.
+// with is a state with what is ours, as ours wrote it. It shares no memory with s.
 func (s State) with(ours []byte) State {
+	s.BackendArgs, s.Given = slices.Clone(s.BackendArgs), s.Given.Clone()
 	if ours == nil {
 		return s
 	}
