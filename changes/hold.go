@@ -29,7 +29,6 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 		filelock.Unlock(file)
 		file.Close()
 	}
-	os.Remove(filepath.Join(s.home, indexName+".lock"))
 	s.clearWorks()
 	if err := s.clearLocks(ctx); err != nil {
 		release()

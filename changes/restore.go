@@ -248,11 +248,11 @@ func (w *writer) announce(p *restoration) error {
 	return nil
 }
 
-// clearWorks removes what an undo that was killed left behind.
+// clearWorks removes what a git or an undo that was killed left behind.
 func (s *kept) clearWorks() {
 	entries, _ := os.ReadDir(s.home)
 	for _, entry := range entries {
-		if name := entry.Name(); strings.HasPrefix(name, exportName) || strings.HasPrefix(name, mergeName) {
+		if name := entry.Name(); name == indexName+".lock" || strings.HasPrefix(name, exportName) || strings.HasPrefix(name, mergeName) {
 			os.RemoveAll(filepath.Join(s.home, name))
 		}
 	}

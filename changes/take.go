@@ -25,7 +25,7 @@ const (
 	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
 	begunName = "begun" // there while the index may have more than the last snapshot
 	worksName = "works" // what an undo has under its hands
-	agentName = "agent" // not empty while an agent may change the folder
+	agentName = "agent" // may be written to while an agent may change the folder: to give it a content takes ten times as long
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
@@ -61,7 +61,11 @@ func (s *shots) Start(ctx context.Context) (Taken, error) {
 // Begin says that an agent begins to work in the folder, until After. A snapshot that
 // somebody else makes before that has what a run did which was cut off.
 func (s *shots) Begin() error {
-	if err := os.WriteFile(filepath.Join(s.home, agentName), []byte("works"), 0o600); err != nil {
+	agent := filepath.Join(s.home, agentName)
+	if os.Chmod(agent, 0o600) == nil {
+		return nil
+	}
+	if err := os.WriteFile(agent, nil, 0o600); err != nil {
 		return fmt.Errorf("noting that an agent begins: %w", err)
 	}
 	return nil
@@ -89,13 +93,13 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	}
 	agent := filepath.Join(s.home, agentName)
 	marker, markerErr := os.Stat(agent)
-	isMarked := markerErr == nil && marker.Size() > 0
+	isMarked := markerErr == nil && marker.Mode()&0o200 != 0
 	if isMarked && next.Kind == kindBetween {
 		next.Kind = kindCutOff
 	}
 	defer func() {
-		if err == nil && isMarked { // the file stays: to make one anew takes longest of all that a run without changes does here
-			err = os.Truncate(agent, 0)
+		if err == nil && isMarked {
+			err = os.Chmod(agent, 0o400)
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
@@ -140,12 +144,8 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
-	}
-	if last.list == "" && err == nil {
-		var shown []string
-		shown, err = s.hide(ctx)
-		submodules = append(submodules, shown...)
-		if err != nil {
+		shown, err := s.hide(ctx)
+		if submodules = append(submodules, shown...); err != nil {
 			return taken, last, err
 		}
 	}
