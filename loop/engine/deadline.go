@@ -42,21 +42,19 @@ func (l *runs) watch(agent progress.Agent, w watching) backends.Exit {
 	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()
 	for last := time.Now(); ; {
-		at := w.until()
-		timer := time.NewTimer(time.Until(at))
-		if at.IsZero() {
-			timer.Stop()
+		var late <-chan time.Time
+		if at := w.until(); !at.IsZero() {
+			late = time.After(time.Until(at))
 		}
 		select {
 		case exit := <-exited:
-			timer.Stop()
 			l.beat(last)
 			return exit
 		case <-beats.C:
 			if last = l.beat(last); w.beat != nil {
 				w.beat()
 			}
-		case <-timer.C:
+		case <-late:
 			last = l.beat(last)
 			w.late(time.Now())
 		case <-l.wake:
@@ -67,7 +65,6 @@ func (l *runs) watch(agent progress.Agent, w watching) backends.Exit {
 			l.tellAgents()
 			l.showCancelling()
 		}
-		timer.Stop()
 	}
 }
 

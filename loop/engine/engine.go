@@ -203,7 +203,11 @@ func (l *ground) mustStop() (why loop.StopReason, paused bool) {
 // may have changed it, pauses are kept, caps looked at, and the file is written.
 func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 	for {
-		err := l.readFile()
+		var isRead bool
+		var err error
+		if l.change(func(p *progress.State) { isRead, p.IsRead = p.IsRead, false }); !isRead {
+			err = l.readFile()
+		}
 		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
 		if err != nil && !isSyntax && !errors.Is(err, fs.ErrNotExist) {
 			return setup.Run{}, loop.StopBadStateFile, err

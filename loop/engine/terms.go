@@ -72,8 +72,8 @@ func (l *books) work(do func()) {
 	l.countNested() // so that they know what is left
 	do()
 	l.countNested()
-	_ = l.readFile() // a failure shows at the next iteration
-	l.change(func(p *progress.State) { p.Busy = false })
+	err := l.readFile() // a failure shows at the next iteration
+	l.change(func(p *progress.State) { p.Busy, p.IsRead = false, err == nil })
 }
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written

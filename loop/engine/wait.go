@@ -94,9 +94,7 @@ func (l *ground) tellPacing(p judge.Pause) {
 // wait waits until a time, or until the user wants to go on, to pause or to stop.
 func (l *books) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
-	timer := time.NewTimer(time.Until(until))
-	defer timer.Stop()
-	for {
+	for isTime := time.After(time.Until(until)); ; {
 		var over bool
 		l.change(func(p *progress.State) {
 			over = p.Cause != "" || p.Paused || p.LastRun || l.departure.wanted.Load() || p.RetryNow
@@ -106,7 +104,7 @@ func (l *books) wait(reason string, attempt int, until time.Time) {
 			return
 		}
 		select {
-		case <-timer.C:
+		case <-isTime:
 			return
 		case <-l.wake:
 		}
@@ -141,7 +139,7 @@ func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 	var changed bool
 	l.change(func(p *progress.State) {
 		changed = p.Status.State != to.State || retry != nil
-		p.Status.State, p.Status.Retry = to.State, retry
+		p.Status.State, p.Status.Retry, p.IsRead = to.State, retry, false
 		p.RetryNow = false
 	})
 	if changed {

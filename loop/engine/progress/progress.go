@@ -50,6 +50,7 @@ type State struct {
 	Met      account.Account
 	UnderWay bool   // an iteration is begun, and not counted yet
 	Busy     bool   // an agent, or what it wrote, is at work, see Loop.work
+	IsRead   bool   // the state file was read at the end of that, and nobody has waited since
 	Wears    string // the hat that the run under way costs, where hats hand over
 
 	Proof proof.State
