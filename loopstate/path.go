@@ -45,7 +45,11 @@ func (f *File) realPath(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.inside(name, filepath.Join(dir, filepath.Base(name)))
+	path := filepath.Join(dir, filepath.Base(name))
+	if _, err := os.Readlink(path); err != nil {
+		return path, nil // not a link, or nothing, and its folder was followed just now
+	}
+	return f.inside(name, path)
 }
 
 // inside follows the links of a path and refuses what is not in the folder.
