@@ -82,8 +82,8 @@ type Bus interface {
 	// Show says in the place of what it said before how an iteration stands now. The bus
 	// keeps that for no longer than the worker is there, and until an empty Status.
 	Show(ctx context.Context, s Shown) error
-	// Shown sends what is shown of each loop and each change of it, until ctx is done. Who
-	// reads slowly gets the latest of each loop only, and some of them more than once.
+	// Shown sends what is shown of each loop and each change of it, until ctx is done, and behind all that a worker
+	// shows its name alone. Who reads slowly gets the latest of each loop only, and some of them more than once.
 	Shown(ctx context.Context) (<-chan Shown, error)
 
 	// Ask asks the worker that runs a loop's iteration. It is ErrNobody at once when there is none.
@@ -100,6 +100,7 @@ type Shown struct {
 	ID      string // of the loop
 	Attempt int
 	Status  []byte // a wire.LoopStatus as JSON, of a checkout on the worker
+	Worker  string // that has said all that it shows, without an ID
 }
 
 // IsNow says whether what an iteration shows is still true of the loop.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -168,8 +169,8 @@ func behind(between, text string) string {
 	return between + text
 }
 
-// Gather returns what the iterations of these loops show now. Workers say so at once, but one
-// that prepares a checkout has nothing to show: so it waits no longer than that.
+// Gather returns what the iterations of these loops show now. It waits until each is shown, or its worker has said
+// that there is no more, and for one that says nothing no longer than that.
 func Gather(ctx context.Context, bus Bus, records []Record, patience time.Duration) (map[string]Shown, error) {
 	all, running := map[string]Shown{}, map[string]Record{}
 	for _, r := range records {
@@ -195,6 +196,8 @@ func Gather(ctx context.Context, bus Bus, records []Record, patience time.Durati
 			if r, wanted := running[s.ID]; wanted && r.IsNow(s) {
 				all[s.ID] = s
 				delete(running, s.ID)
+			} else if s.ID == "" {
+				maps.DeleteFunc(running, func(_ string, r Record) bool { return r.Worker == s.Worker })
 			}
 		case <-ctx.Done():
 			return all, nil

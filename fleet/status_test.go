@@ -20,7 +20,7 @@ func showing(t *testing.T, r Record, s loop.Status) Shown {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Shown{r.ID, r.Attempt, data}
+	return Shown{ID: r.ID, Attempt: r.Attempt, Status: data}
 }
 
 func TestHowALoopStands(t *testing.T) {
@@ -40,7 +40,7 @@ func TestHowALoopStands(t *testing.T) {
 		{"begun", running, nil, "starting box on box [cancel pause steer update]"},
 		{"asking", running, func(r Record) Shown { return showing(t, r, asks) }, "waiting box 3 · Bash git push [answer cancel pause next steer update]"},
 		{"of the attempt before", running, func(r Record) Shown { r.Attempt--; return showing(t, r, asks) }, "starting box on box [cancel pause steer update]"},
-		{"broken", running, func(r Record) Shown { return Shown{r.ID, r.Attempt, []byte("{")} }, "starting box on box [cancel pause steer update]"},
+		{"broken", running, func(r Record) Shown { return Shown{ID: r.ID, Attempt: r.Attempt, Status: []byte("{")} }, "starting box on box [cancel pause steer update]"},
 		{"stopping", func(r *Record) { running(r); r.Wish = WishCancel }, func(r Record) Shown { return showing(t, r, asks) }, "cancelling box stopping on box []"},
 		{"pausing", func(r *Record) { running(r); r.Wish = WishPause }, nil, "starting box on box, pauses behind this iteration [cancel pause steer update]"},
 		{"pausing, what it shows", func(r *Record) { running(r); r.Wish = WishPause }, func(r Record) Shown {
@@ -98,21 +98,26 @@ func TestWhatIsGathered(t *testing.T) {
 	var all []Record
 	for i, phase := range []Phase{Running, Running, Queued} {
 		r := queued()
-		r.ID, r.Phase, r.Attempt = fmt.Sprint("f", i), phase, 2
+		r.ID, r.Phase, r.Attempt, r.Worker = fmt.Sprint("f", i), phase, 2, fmt.Sprint("w", i)
 		all = append(all, r)
 	}
-	for _, s := range []Shown{{"f0", 1, []byte("lost")}, {"f2", 2, []byte("of one that waits")}} {
+	for _, s := range []Shown{{ID: "f0", Attempt: 1, Status: []byte("lost")}, {ID: "f2", Attempt: 2, Status: []byte("of one that waits")}} {
 		bus.Show(t.Context(), s)
 	}
 	got, err := Gather(t.Context(), bus, all[2:], time.Hour) // nothing to wait for
 	if err != nil || len(got) != 0 {
 		t.Errorf("gathered %v, %v", got, err)
 	}
-	bus.Show(t.Context(), Shown{"f0", 2, []byte("now")})
+	bus.Show(t.Context(), Shown{ID: "f0", Attempt: 2, Status: []byte("now")})
 	if got, err = Gather(t.Context(), bus, all, time.Millisecond); err != nil || len(got) > 1 {
 		t.Errorf("gathered %v, %v", got, err)
 	}
-	bus.Show(t.Context(), Shown{"f1", 2, []byte("now")})
+	bus.Show(t.Context(), Shown{Worker: "w1", Status: []byte("its checkout isn't there yet")})
+	if got, err = Gather(t.Context(), bus, all, time.Hour); err != nil || len(got) != 1 {
+		t.Errorf("when its worker has said all: gathered %v, %v", got, err)
+	}
+	bus.Show(t.Context(), Shown{Worker: "w1"})
+	bus.Show(t.Context(), Shown{ID: "f1", Attempt: 2, Status: []byte("now")})
 	if got, err = Gather(t.Context(), bus, all, time.Hour); err != nil || len(got) != 2 || string(got["f0"].Status) != "now" {
 		t.Errorf("gathered %v, %v", got, err)
 	}

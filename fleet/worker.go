@@ -464,7 +464,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		if status := statusIn(line); status != nil {
 			_ = json.Unmarshal(status, &last) // what isn't one says nothing new
 			if ctx.Err() == nil {
-				w.Bus.Show(ctx, Shown{a.ID, a.Attempt, status})
+				w.Bus.Show(ctx, Shown{ID: a.ID, Attempt: a.Attempt, Status: status})
 			}
 			return
 		}

@@ -138,7 +138,9 @@ func (c *Client) serve(ctx context.Context, known func()) error {
 			if !ok {
 				return nil
 			}
-			c.show(s)
+			if s.ID != "" {
+				c.show(s)
+			}
 		}
 	}
 }

@@ -19,6 +19,10 @@ func attendanceKey(name string) string { return base64.RawURLEncoding.EncodeToSt
 
 // Attend implements fleet.Attendance.
 func (b *Bus) Attend(ctx context.Context, p fleet.Presence) error {
+	b.shows.mu.Lock()
+	b.shows.worker = p.Name
+	b.hearViewers() // what fails says so when there is something to show
+	b.shows.mu.Unlock()
 	return b.workers.put(ctx, attendanceKey(p.Name), p)
 }
 

@@ -34,6 +34,9 @@ func BenchmarkFleet(b *testing.B) {
 				b.Fatal(err)
 			}
 			b.Cleanup(own.Close)
+			if err := own.Attend(ctx, fleet.Presence{Name: fmt.Sprintf("w%d", i)}); err != nil {
+				b.Fatal(err)
+			}
 			working.Go(func() { standInWorker(ctx, own, fmt.Sprintf("w%d", i), (slots+workers-1)/workers, &begun) })
 		}
 		for begun.Load() < slots { // all of them work

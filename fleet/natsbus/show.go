@@ -2,6 +2,7 @@ package natsbus
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 // The subjects of what isn't kept by the server.
 const (
-	shownSubject = "ralph.shown" // .<loop>.<attempt>: how an iteration stands
+	shownSubject = "ralph.shown" // .<loop>.<attempt>: how an iteration stands; .<worker>.all: no more of them
 	whoShows     = "ralph.show"  // whoever shows something says it again, to the reply's subject
 	askSubject   = "ralph.ask"   // .<loop>: a request to its worker
 )
@@ -26,6 +27,7 @@ const (
 type shows struct {
 	mu      sync.Mutex
 	latest  map[string]fleet.Shown
+	worker  string               // whose iterations they are; "" before it attends
 	hears   *nats.Subscription   // whoShows; nil: there was nothing to show yet
 	viewers map[*viewer]struct{} // of Shown
 }
@@ -34,11 +36,8 @@ type shows struct {
 func (b *Bus) Show(_ context.Context, s fleet.Shown) error {
 	b.shows.mu.Lock()
 	defer b.shows.mu.Unlock()
-	if b.shows.hears == nil {
-		var err error
-		if b.shows.hears, err = b.conn.Subscribe(whoShows, func(m *nats.Msg) { b.showAll(m.Reply) }); err != nil {
-			return err
-		}
+	if err := b.hearViewers(); err != nil {
+		return err
 	}
 	if len(s.Status) == 0 {
 		delete(b.shows.latest, s.ID)
@@ -49,6 +48,14 @@ func (b *Bus) Show(_ context.Context, s fleet.Shown) error {
 		return nil // it is said when the server is back
 	}
 	return b.say(shownSubject, s)
+}
+
+// hearViewers has those told all that is shown here who ask for it. The caller holds shows.mu.
+func (b *Bus) hearViewers() (err error) {
+	if b.shows.hears == nil {
+		b.shows.hears, err = b.conn.Subscribe(whoShows, func(m *nats.Msg) { b.showAll(m.Reply) })
+	}
+	return err
 }
 
 func (b *Bus) say(to string, s fleet.Shown) error {
@@ -62,7 +69,13 @@ func (b *Bus) showAll(to string) {
 	for _, s := range b.shows.latest {
 		b.say(to, s) // the connection is lost: it is said when there is a new one
 	}
+	if b.shows.worker != "" {
+		b.conn.Publish(to+"."+attendanceKey(b.shows.worker)+"."+noMore, nil)
+	}
 }
+
+// noMore stands in the place of an attempt behind all that a worker shows.
+const noMore = "all"
 
 // back makes up for what was missed while the server was away.
 func (b *Bus) back() {
@@ -81,7 +94,7 @@ func (b *Bus) back() {
 
 // Shown implements fleet.Bus.
 func (b *Bus) Shown(ctx context.Context) (<-chan fleet.Shown, error) {
-	v := &viewer{inbox: nats.NewInbox(), latest: map[string]fleet.Shown{}, some: make(chan struct{}, 1)}
+	v := &viewer{inbox: nats.NewInbox(), at: map[string]int{}, some: make(chan struct{}, 1)}
 	var heard [2]*nats.Subscription
 	for i, subject := range []string{shownSubject, v.inbox} {
 		var err error
@@ -106,28 +119,37 @@ func (b *Bus) Shown(ctx context.Context) (<-chan fleet.Shown, error) {
 	return to, b.conn.PublishRequest(whoShows, v.inbox, nil)
 }
 
-// viewer has of each loop the latest that its reader hasn't got yet.
+// viewer has what its reader hasn't got yet, of each loop the latest.
 type viewer struct {
 	inbox string
 	some  chan struct{}
 
-	mu     sync.Mutex
-	latest map[string]fleet.Shown
+	mu    sync.Mutex
+	queue []fleet.Shown
+	at    map[string]int // where a loop is in it
 }
 
 func (v *viewer) hear(m *nats.Msg) {
 	parts := strings.Split(m.Subject, ".")
-	attempt, err := strconv.Atoi(parts[len(parts)-1])
-	if err != nil {
-		return
+	who, which := parts[len(parts)-2], parts[len(parts)-1]
+	attempt, err := strconv.Atoi(which)
+	switch {
+	case err == nil:
+		v.note(fleet.Shown{ID: who, Attempt: attempt, Status: m.Data})
+	case which == noMore:
+		if name, err := base64.RawURLEncoding.DecodeString(who); err == nil {
+			v.note(fleet.Shown{Worker: string(name)})
+		}
 	}
-	v.note(fleet.Shown{ID: parts[len(parts)-2], Attempt: attempt, Status: m.Data})
 }
 
 func (v *viewer) note(s fleet.Shown) {
 	v.mu.Lock()
-	if v.latest[s.ID].Attempt <= s.Attempt { // a worker that has lost the loop doesn't know yet
-		v.latest[s.ID] = s
+	if i, waits := v.at[s.ID]; !waits || s.ID == "" {
+		v.at[s.ID] = len(v.queue)
+		v.queue = append(v.queue, s)
+	} else if v.queue[i].Attempt <= s.Attempt { // a worker that has lost the loop doesn't know yet
+		v.queue[i] = s
 	}
 	v.mu.Unlock()
 	select {
@@ -139,8 +161,8 @@ func (v *viewer) note(s fleet.Shown) {
 func (v *viewer) send(ctx context.Context, to chan<- fleet.Shown) {
 	for {
 		v.mu.Lock()
-		ready := v.latest
-		v.latest = map[string]fleet.Shown{}
+		ready := v.queue
+		v.queue, v.at = nil, map[string]int{}
 		v.mu.Unlock()
 		for _, s := range ready {
 			select {

@@ -106,8 +106,32 @@ func TestWhatIterationsShow(t *testing.T) {
 	}
 }
 
+// A user who looks doesn't wait for what no worker will say: here f2 is in its checkout.
+func TestAWorkerSaysThatItShowsNoMore(t *testing.T) {
+	connect := serve(t)
+	worker, client := connect("worker"), connect("client")
+	if err := worker.Attend(t.Context(), fleet.Presence{Name: "box of mine"}); err != nil {
+		t.Fatal(err)
+	}
+	running := []fleet.Record{
+		{Task: fleet.Task{ID: "f1"}, Phase: fleet.Running, Attempt: 1, Worker: "box of mine"},
+		{Task: fleet.Task{ID: "f2"}, Phase: fleet.Running, Attempt: 1, Worker: "box of mine"},
+	}
+	for range 20 {
+		show(t, worker, "f1", 1, "works")
+		got, err := fleet.Gather(t.Context(), client, running, time.Hour)
+		if err != nil || len(got) != 1 || string(got["f1"].Status) != "works" {
+			t.Fatalf("gathered %v, %v", got, err)
+		}
+	}
+	show(t, worker, "f1", 1, "")
+	if got, err := fleet.Gather(t.Context(), client, running, time.Hour); err != nil || len(got) != 0 {
+		t.Errorf("between iterations: gathered %v, %v", got, err)
+	}
+}
+
 func TestWhoReadsSlowlyGetsTheLatest(t *testing.T) {
-	v := &viewer{some: make(chan struct{}, 1), latest: map[string]fleet.Shown{}}
+	v := &viewer{some: make(chan struct{}, 1), at: map[string]int{}}
 	for n := range 1000 {
 		v.note(fleet.Shown{ID: "f1", Attempt: 2, Status: fmt.Append(nil, n)})
 	}
