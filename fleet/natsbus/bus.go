@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -117,16 +118,14 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 }
 
 // List implements fleet.Bus. The client ends when as many came as there were: a loop that changes meanwhile may come twice,
-// and another one not at all. So all are read again until each is there, but not for ever.
+// and another one not at all, which is then asked for by itself.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	found, bucket := map[string]jetstream.KeyValueEntry{}, jetstream.Stream(nil) // with the marks of removed loops
-	for again := 0; again < 8 && (bucket == nil || uint64(len(found)) < bucket.CachedInfo().State.NumSubjects); again++ {
-		if err = b.loops.all(ctx, nil, func(e jetstream.KeyValueEntry) { found[e.Key()] = e }); err == nil {
-			bucket, err = b.js.Stream(ctx, "KV_"+loopBucket)
-		}
-		if err != nil {
-			return nil, nil, err
-		}
+	found := map[string]jetstream.KeyValueEntry{} // with the marks of removed loops
+	if err := b.loops.all(ctx, nil, func(e jetstream.KeyValueEntry) { found[e.Key()] = e }); err != nil {
+		return nil, nil, err
+	}
+	if err := b.addMissed(ctx, found); err != nil {
+		return nil, nil, err
 	}
 	for key, entry := range found {
 		var r fleet.Record
@@ -139,6 +138,29 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 		}
 	}
 	return all, unread, nil
+}
+
+func (b *Bus) addMissed(ctx context.Context, found map[string]jetstream.KeyValueEntry) error {
+	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
+	if err != nil || kept.CachedInfo().State.NumSubjects <= uint64(len(found)) {
+		return err
+	}
+	info, err := kept.Info(ctx, jetstream.WithSubjectFilter(">"))
+	if err != nil {
+		return err
+	}
+	for subject := range info.State.Subjects {
+		key := strings.TrimPrefix(subject, "$KV."+loopBucket+".")
+		if found[key] != nil {
+			continue
+		}
+		if entry, err := b.loops.Get(ctx, key); err == nil {
+			found[key] = entry
+		} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
+			return err
+		}
+	}
+	return nil
 }
 
 // all calls each with what a bucket has now.
