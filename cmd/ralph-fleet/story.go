@@ -21,7 +21,7 @@ type story struct {
 // newStory returns the story of a loop; name stands before each line, "" where it is the only loop.
 func newStory(out io.Writer, id, name, flags string) *story {
 	if name != "" {
-		out = &labelled{out: out, label: name + " | "}
+		out = labelled{out, name + " | "}
 	}
 	asks := "ralph-fleet answer " + id
 	return &story{Style: terminal.New(terminal.Console, terminal.Config{Out: out, Notes: out, Asks: asks, Answer: asks + flags})}
@@ -40,26 +40,18 @@ func (s *story) take(line []byte, isLive bool) error {
 	return nil
 }
 
-// labelled writes whole lines, each behind a label: others may write between them.
+// labelled writes lines, each behind a label. It gets whole ones: others may write between them.
 type labelled struct {
 	out   io.Writer
 	label string
-	held  []byte // of a line that is open
 }
 
-func (l *labelled) Write(p []byte) (int, error) {
-	l.held = append(l.held, p...)
-	whole := bytes.LastIndexByte(l.held, '\n') + 1
-	if whole == 0 && len(l.held) > wire.MaxText {
-		l.held = append(l.held, '\n')
-		whole = len(l.held)
-	}
+func (l labelled) Write(lines []byte) (int, error) {
 	var out bytes.Buffer
-	for line := range bytes.Lines(l.held[:whole]) {
+	for line := range bytes.Lines(lines) {
 		out.WriteString(l.label)
 		out.Write(line)
 	}
-	l.held = append(l.held[:0], l.held[whole:]...)
 	_, err := l.out.Write(out.Bytes())
-	return len(p), err
+	return len(lines), err
 }
