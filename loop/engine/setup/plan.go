@@ -131,6 +131,13 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	if info, err := root.Stat(name); err == nil {
 		mode = info.Mode().Perm()
 	}
+	for range 40 { // as many links as the system follows; a file is never put in the place of one
+		target, err := root.Readlink(name)
+		if err != nil {
+			break
+		}
+		name = filepath.Join(filepath.Dir(name), target)
+	}
 	temp := name + ".ralph.tmp"
 	_ = root.Remove(temp) // of one that was killed; a link there would be written through
 	if err = root.WriteFile(temp, want.Data, mode); err == nil {

@@ -1,0 +1,45 @@
+package setup
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/plan"
+)
+
+// A plan may be a link to a file of the folder: that is written, and the link stays.
+func TestAPlanThatIsALink(t *testing.T) {
+	folder := t.TempDir()
+	file, link := filepath.Join(folder, "docs", "plan.md"), filepath.Join(folder, "PLAN.md")
+	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for at, to := range map[string]string{link: "docs/now.md", filepath.Join(folder, "docs", "now.md"): "plan.md"} {
+		if err := os.Symlink(to, at); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("- [ ] one\n"), 0o640); err != nil {
+		t.Fatal(err)
+	}
+	was, err := ReadPlan(folder, "PLAN.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"- [x] one\n", "- [x] one\n- [ ] two\n"} {
+		want, err := plan.Parse(was.Name, []byte(text))
+		if err == nil {
+			err = WritePlan(folder, was, want)
+		}
+		got, _ := os.ReadFile(file)
+		info, statErr := os.Lstat(file)
+		if err != nil || string(got) != text || statErr != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%q is written as %q, %v, %v", text, got, info, err)
+		}
+		if to, err := os.Readlink(link); to != "docs/now.md" {
+			t.Errorf("the link leads to %q, %v", to, err)
+		}
+		was = want
+	}
+}
