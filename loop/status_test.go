@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // What an owner's record says that is asked may be anybody's.
@@ -46,10 +47,10 @@ func TestStateInTheFile(t *testing.T) {
 		"running":                          {"", true, true, StateRunning},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := loopstate.State{Active: tt.active, Iteration: 3, StopReason: string(tt.reason), StopError: "why"}
+			s := loopstate.State{Active: tt.active, Iteration: 3, StopReason: string(tt.reason), StopError: "why", Tokens: stream.Tokens{Input: 7}}
 			got := StatusOf(s, "f", "/w", tt.owned)
-			if got.State != tt.want || (got.Error != "") != (tt.want == StateFailed) || got.Iteration != 3 {
-				t.Errorf("got %s %q", got.State, got.Error)
+			if got.State != tt.want || (got.Error != "") != (tt.want == StateFailed) || got.Iteration != 3 || got.Tokens != s.Tokens {
+				t.Errorf("got %s %q, %+v", got.State, got.Error, got.Tokens)
 			}
 		})
 	}
@@ -57,7 +58,7 @@ func TestStateInTheFile(t *testing.T) {
 
 // knownToItsOwn are the keys of a status that only the process knows that drives the loop: for others they would have
 // to be written again and again, and nobody there decides anything by them.
-var knownToItsOwn = []string{"Tokens", "IterationCost", "Context", "ContextSize", "Quota", "LastSign", "LastLine"}
+var knownToItsOwn = []string{"IterationCost", "Context", "ContextSize", "Quota", "LastSign", "LastLine"}
 
 // ralph-lsp status, top and other windows are other processes. They know of a loop what its state file and its
 // owner's record say.
