@@ -84,6 +84,65 @@ func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 	}
 }
 
+// theWaves are a lead on pi that shares out files, two readers of claude's side by side, and pi that sums up.
+const theWaves = `
+[hats.lead]
+triggers = ["loop.start"]
+publishes = ["review.file"]
+
+[hats.reviewer]
+backend = { type = "claude", args = ["--allowedTools=Bash"] }
+triggers = ["review.file"]
+publishes = ["review.done"]
+concurrency = 2
+
+[hats.editor]
+triggers = ["review.done"]
+aggregate = true
+may_finish = true
+`
+
+// TestAWaveOfRealAgents has two of claude wait for each other: neither is done alone.
+func TestAWaveOfRealAgents(t *testing.T) {
+	t.Parallel()
+	reviews := func(own, other string) fakemodel.Turn {
+		turn := does(claude.bash("touch " + own + "; until [ -e " + other + " ]; do sleep 0.1; done; echo " + own + " was read"))
+		turn.System = "read " + own
+		return turn
+	}
+	published := func(own string) fakemodel.Turn {
+		turn := says(`<event topic="review.done">` + own + ` is fine</event>`)
+		turn.Match = own + " was read"
+		return turn
+	}
+	sum := says("Both are fine.\n<promise>DONE</promise>")
+	sum.System = "alpha is fine"
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
+		says("<event topic=\"review.file\">read alpha</event>\n<event topic=\"review.file\">read beta</event>"),
+		published("alpha"), published("beta"), reviews("alpha", "beta"), reviews("beta", "alpha"), sum,
+	}}, claude)
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theWaves), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.start("--completion-promise", "DONE", "--max-iterations", "4", prompt)
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	if got := p.hats(); got != "lead(loop.start) reviewer(review.file from lead and 1 more) editor(review.done from reviewer and 1 more)" {
+		t.Errorf("the hats: %s", got)
+	}
+	requests := p.model.MainRequests()
+	if told := requests[len(requests)-1].System; !strings.Contains(told, "beta is fine") {
+		t.Errorf("the editor is told %q", told)
+	}
+	if t.Failed() {
+		p.show()
+	}
+}
+
 // theReadingHats are a planner of pi that may only read, although its arguments give it a
 // shell, and a builder of claude.
 const theReadingHats = `
