@@ -170,10 +170,7 @@ it('shows loops of a real bus, and does with them what all others know', functio
   nvim:command('Ralph')
   nvim:wait([[vim.fn.search('^▸ long .*1/3 .*bash sleep 900.* box-1$', 'nw') > 0]])
   nvim:wait([[vim.fn.search('^▸ short .*done: DONE after 2', 'w') > 0]])
-  expect.equal(
-    nvim:lua([[return require('ralph').status().loops[1].origin]]),
-    vim.uri_from_fname(app)
-  )
+  nvim:wait([[require('ralph').status().loops[1].origin == want]], vim.uri_from_fname(app))
 
   local function goes_to(title)
     nvim:command('Ralph')
