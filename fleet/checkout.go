@@ -27,7 +27,7 @@ import (
 type checkouts struct {
 	dir     string
 	bus     Bus
-	program string // git
+	fetcher git.Git
 	ralph   string // ralph-lsp
 
 	keep    int    // checkouts, and copies, that aren't used now
@@ -58,7 +58,7 @@ const (
 )
 
 func (c *checkouts) git(dir string) git.Git {
-	g := Fetcher(c.program, dir)
+	g := c.fetcher.In(dir)
 	g.Lock = c.lock
 	return g
 }
@@ -268,21 +268,14 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 			c.made.Store(r.ID, now)
 		}
 	}()
-	g := c.git(tree)
-	g.Env = append(g.Env, "GIT_DIR="+own, "GIT_WORK_TREE="+tree)
+	g := c.git(tree).With("GIT_DIR="+own, "GIT_WORK_TREE="+tree)
 	g.NoFilters = true // an agent's would run outside of its walls, and one as that of git LFS would keep the content here
 	index := filepath.Join(filepath.Dir(tree), "index")
 	defer os.Remove(index)
-	theirs := filepath.Join(own, "index")
-	if info, err := os.Lstat(theirs); err == nil && info.Mode().IsRegular() { // it knows which files haven't changed; a pipe in its place would be waited for
-		if data, err := os.ReadFile(theirs); err == nil {
-			if err := os.WriteFile(index, data, 0o600); err != nil {
-				return "", err
-			}
-		}
+	if _, _, err := git.CopyIndex(filepath.Join(own, "index"), index); err != nil { // it only knows which files haven't changed
+		os.Remove(index)
 	}
-	private := g
-	private.Env = append(private.Env[:len(private.Env):len(private.Env)], "GIT_INDEX_FILE="+index)
+	private := g.With("GIT_INDEX_FILE=" + index)
 	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
 		return "", err
 	}
@@ -293,7 +286,7 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if err != nil {
 		return "", err
 	}
-	g.Env = append(g.Env, identity...)
+	g = g.With(identity...)
 	commit, err := g.Text(ctx, []byte(r.Name+"\n"), "commit-tree", made, "-p", "HEAD")
 	if err != nil {
 		return "", err

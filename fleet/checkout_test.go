@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
@@ -170,7 +169,7 @@ func TestRepositoriesThatAreNone(t *testing.T) {
 	w.write("askpass", "#!/bin/sh\ntouch "+escaped+"\n")
 	t.Setenv("SSH_ASKPASS", filepath.Join(w.dir, "askpass"))
 	t.Setenv("DISPLAY", ":0")
-	c := &checkouts{dir: w.dir, bus: w.bus, program: must(git.Find()), repos: map[string]*sync.RWMutex{}, free: paths.Free}
+	c := &checkouts{dir: w.dir, bus: w.bus, fetcher: must(Fetcher("")), repos: map[string]*sync.RWMutex{}, free: paths.Free}
 	for _, url := range []string{
 		"file://" + w.dir + "/gone", "ext::touch " + escaped, "--upload-pack=touch " + escaped, "-oProxyCommand=touch " + escaped, "ssh://-oProxyCommand=touch " + escaped + "/x",
 		"fd::7", "../repo\nx", "https://127.0.0.1:1/x.git", "ssh://127.0.0.1:1/x",
@@ -383,7 +382,7 @@ func TestALoopFromAnotherWorkerIsNoStranger(t *testing.T) {
 	w.write("log.pauses", "")
 	w.write("log.does", `resume="loop_id: ralph-it"`)
 	r := w.until(w.submit(), isPaused)
-	c := &checkouts{dir: filepath.Join(w.dir, "other"), bus: w.bus, program: must(git.Find()), free: paths.Free, repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
+	c := &checkouts{dir: filepath.Join(w.dir, "other"), bus: w.bus, fetcher: must(Fetcher("")), free: paths.Free, repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
 	tree, err := c.prepare(t.Context(), r, time.Minute, nil)
 	if err != nil {
 		t.Fatal(err)

@@ -81,11 +81,10 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 	if r.Committed == 0 {
 		return f, nil, fmt.Errorf("%s: no iteration of it has ended yet", r.ID)
 	}
-	program, err := git.Find()
+	g, err := Fetcher(repo)
 	if err != nil {
 		return f, nil, err
 	}
-	g := Fetcher(program, repo)
 	if _, err := g.Run(ctx, nil, "cat-file", "-e", r.Base+"^{commit}"); err != nil {
 		return f, nil, fmt.Errorf("%s isn't the repository of %s (%s), or hasn't fetched its commit %.12s: say where that is with --into, or fetch there first", repo, r.Name, r.Repo, r.Base)
 	}
@@ -121,8 +120,7 @@ func bring(ctx context.Context, bus Bus, r Record, repo string) (f fetched, done
 // check sees to it that git would make these files: a worker that lies may have a tree with a way out of a checkout,
 // that other programs follow.
 func (f fetched) check(ctx context.Context, index string) error {
-	g := f.git
-	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_INDEX_FILE="+index)
+	g := f.git.With("GIT_INDEX_FILE=" + index)
 	for _, tree := range []string{f.head, f.tree} {
 		if _, err := g.Run(ctx, nil, "read-tree", "--reset", tree); err != nil {
 			return fmt.Errorf("what it has left can't be checked out, so it is not fetched: %w", err)
@@ -145,9 +143,7 @@ func (f fetched) commit(ctx context.Context, parents ...string) (string, error) 
 		args = append(args, "-p", p)
 	}
 	at := fmt.Sprintf("%d +0000", f.UpdatedAt.Unix())
-	g := f.git
-	g.Env = append(g.Env[:len(g.Env):len(g.Env)], "GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at)
-	return g.Text(ctx, fmt.Appendf(nil, "%s\n\n%s\n", f.Name, f.Text), args...)
+	return f.git.With("GIT_AUTHOR_DATE="+at, "GIT_COMMITTER_DATE="+at).Text(ctx, fmt.Appendf(nil, "%s\n\n%s\n", f.Name, f.Text), args...)
 }
 
 // behind is the commit with which a branch goes on that was fetched before.

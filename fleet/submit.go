@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,19 +151,11 @@ func (s Submission) taskOf(fields map[string]any) (t Task, prompt string, err er
 	if strings.TrimSpace(prompt) == "" {
 		return t, "", errors.New("the prompt is empty: say what the agent should do")
 	}
-	name := s.Name
-	if name == "" {
-		name, _ = fields["name"].(string)
-	}
-	if name == "" {
-		name = prompt
-	}
-	if name, err = Fill(name, fields); err != nil {
+	name, _ := fields["name"].(string)
+	if name, err = Fill(cmp.Or(s.Name, name, prompt), fields); err != nil {
 		return t, "", fmt.Errorf("the name: %w", err)
 	}
-	if t.Name = Slug(name); t.Name == "" {
-		t.Name = "loop"
-	}
+	t.Name = cmp.Or(Slug(name), "loop")
 	return t, prompt, t.Fits()
 }
 
@@ -214,26 +207,21 @@ func (d Door) create(ctx context.Context, t Task, prompt string) (r Record, err 
 // resolve finds the commit that the loops begin with. A folder's is put on the bus, as
 // far as it isn't there.
 func (s *Submission) resolve(ctx context.Context, to Entrance) error {
-	program, err := git.Find()
+	g, err := Fetcher("")
 	if err != nil {
 		return err
 	}
-	g := Fetcher(program, "")
 	if info, err := os.Stat(s.Repo); err == nil && info.IsDir() {
 		if s.Repo, err = filepath.Abs(s.Repo); err != nil {
 			return err
 		}
-		g.Dir = s.Repo
-		return s.bundle(ctx, to, g)
+		return s.bundle(ctx, to, g.In(s.Repo))
 	}
 	if !strings.Contains(s.Repo, ":") {
 		return fmt.Errorf("there is no folder %s, and it is no URL", s.Repo)
 	}
-	want := s.Commit
-	if want == "" {
-		want = "HEAD"
-	}
-	if isCommit(want) {
+	want := cmp.Or(s.Commit, "HEAD")
+	if commitForm.MatchString(want) {
 		s.Task.Repo, s.Task.Base = s.Repo, want
 		return isPushed(ctx, remote(ctx, g), s.Task)
 	}
@@ -268,10 +256,7 @@ func isPushed(ctx context.Context, g git.Git, t Task) (err error) {
 
 // bundle puts the commit of a folder's repository on the bus.
 func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
-	want := s.Commit
-	if want == "" {
-		want = "HEAD"
-	}
+	want := cmp.Or(s.Commit, "HEAD")
 	out, err := g.Run(ctx, nil, "rev-parse", "--verify", "--quiet", want+"^{commit}")
 	if err != nil {
 		return fmt.Errorf("%s has no commit %s: a fleet's loops begin with one", s.Repo, want)
@@ -295,8 +280,7 @@ func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 	if _, err := g.Run(ctx, nil, "clone", "--quiet", "--bare", "--shared", s.Repo, filepath.Join(dir, "repo")); err != nil {
 		return err
 	}
-	own := g
-	own.Dir = filepath.Join(dir, "repo")
+	own := g.In(filepath.Join(dir, "repo"))
 	name := filepath.Join(dir, "bundle")
 	for _, args := range [][]string{{"update-ref", bundledRef, s.Task.Base}, {"bundle", "create", "--quiet", name, bundledRef}} {
 		if _, err := own.Run(ctx, nil, args...); err != nil {
@@ -313,16 +297,15 @@ func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 
 // CheckBundle says whether a bundle has a commit, as the one that a loop begins with, and all that it is made of.
 func CheckBundle(ctx context.Context, bundle, commit string) error {
-	program, err := git.Find()
-	if err != nil {
-		return err
-	}
 	dir, err := os.MkdirTemp(filepath.Dir(bundle), "checked-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	g := Fetcher(program, dir)
+	g, err := Fetcher(dir)
+	if err != nil {
+		return err
+	}
 	for _, args := range [][]string{{"init", "--quiet", "--bare", "--template="}, {"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", bundle, "+" + bundledRef + ":" + bundledRef}} {
 		if _, err := g.Run(ctx, nil, args...); err != nil {
 			return fmt.Errorf("the repository that was sent along can't be read: %w", err)
@@ -332,8 +315,4 @@ func CheckBundle(ctx context.Context, bundle, commit string) error {
 		return fmt.Errorf("the repository that was sent along hasn't the commit %.12s as the one to begin with", commit)
 	}
 	return nil
-}
-
-func isCommit(text string) bool {
-	return len(text) >= 40 && strings.Trim(text, "0123456789abcdef") == ""
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
-	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -57,7 +56,7 @@ type Worker struct {
 
 // Run works until ctx is done, and all that it has begun has ended: by itself within Drain, and else cut off.
 func (w *Worker) Run(ctx context.Context) error {
-	program, err := git.Find()
+	g, err := Fetcher("")
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	if err := os.MkdirAll(w.Dir, 0o700); err != nil {
 		return err
 	}
-	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, program: program, ralph: w.Program, keep: w.Keep, minFree: w.MinFree << 20, free: paths.Free,
+	w.checkouts = &checkouts{dir: w.Dir, bus: w.Bus, fetcher: g, ralph: w.Program, keep: w.Keep, minFree: w.MinFree << 20, free: paths.Free,
 		repos: map[string]*sync.RWMutex{}, used: map[string]int{}}
 	release, err := w.checkouts.hold(ctx)
 	if err != nil {

@@ -44,14 +44,13 @@ func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, stri
 // fetchSnapshots fetches the snapshots of a loop's last checkpoint.
 func (c *Client) fetchSnapshots(ctx context.Context, bus fleet.Bus, r fleet.Record, home string) error {
 	repo := filepath.Join(home, "git")
-	program, err := git.Find()
+	g, err := fleet.Fetcher(repo)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(repo, 0o700); err != nil {
 		return err
 	}
-	g := fleet.Fetcher(program, repo)
 	if _, err := os.Stat(filepath.Join(repo, "HEAD")); err != nil {
 		if _, err := g.Run(ctx, nil, "init", "--quiet", "--bare"); err != nil {
 			return err
@@ -82,8 +81,7 @@ func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r flee
 		return nil
 	}
 	if origin := c.origins.find(r, c.folders()); origin != "" {
-		from := fleet.Fetcher(g.Program, origin)
-		if objects, err := from.Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
+		if objects, err := g.In(origin).Text(ctx, nil, "rev-parse", "--git-path", "objects"); err == nil {
 			if !filepath.IsAbs(objects) {
 				objects = filepath.Join(origin, objects)
 			}
