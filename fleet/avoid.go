@@ -47,7 +47,7 @@ func (w *Worker) judged() (failed int, problem string) {
 // rest keeps a slot from its next loop: the longer, the more attempts failed here. While nobody else is there it doesn't.
 func (w *Worker) rest(ctx context.Context) {
 	if failed, _ := w.judged(); failed > 0 && w.areOthers(ctx, []string{w.Name}) {
-		pause(ctx, min(time.Second<<min(failed, 10), maxRest))
+		Pause(ctx, min(time.Second<<min(failed, 10), maxRest))
 	}
 }
 

@@ -31,7 +31,12 @@ func (e as) Unwrap() error { return e.known }
 
 // Bus is what the parts of a fleet share. All of it may be called from many goroutines.
 type Bus interface {
-	Attendance
+	// Attend says that a worker is there, which holds for PresenceLasts.
+	Attend(ctx context.Context, p Presence) error
+	// Leave says that it isn't any more.
+	Leave(ctx context.Context, name string) error
+	// Workers returns those that are there, in the order of their names.
+	Workers(ctx context.Context) ([]Presence, error)
 
 	// Create adds a loop; ErrExists when there is one with its id.
 	Create(ctx context.Context, r Record) error
@@ -153,7 +158,7 @@ func changePart(ctx context.Context, bus Bus, part string, change func(*Ledger) 
 func retry(ctx context.Context, try func() error) error {
 	for tries := 0; ; tries++ {
 		if tries > 0 {
-			pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
+			Pause(ctx, rand.N(time.Millisecond<<min(tries, 6)))
 		}
 		if err := try(); !errors.Is(err, ErrConflict) {
 			return err

@@ -161,11 +161,10 @@ func (c *checkouts) room() (isEnough bool, err error) {
 
 // tidy removes what the worker doesn't need any more, now and then.
 func (w *Worker) tidy(ctx context.Context) {
-	for ctx.Err() == nil {
+	for ; ctx.Err() == nil; Pause(ctx, tidying) {
 		if err := w.checkouts.tidy(ctx, w.Name); err != nil {
 			w.Log.Warn("something old stays", "error", err)
 		}
-		pause(ctx, tidying)
 	}
 }
 
@@ -179,6 +178,6 @@ func (w *Worker) awaitRoom(ctx context.Context) {
 		if !told {
 			w.Log.Warn("the disk is full: no loop is taken until there is room", "dir", w.Dir, "wanted", w.MinFree, "error", err)
 		}
-		pause(ctx, time.Second)
+		Pause(ctx, time.Second)
 	}
 }

@@ -114,13 +114,8 @@ func (l Ledger) with(others []Ledger) Ledger {
 	return l
 }
 
-// Ledgers has the parts of a ledger, as a Bus.
-type Ledgers interface {
-	Ledger(ctx context.Context, part string) (Ledger, uint64, error)
-}
-
 // LedgerOf is the whole ledger.
-func LedgerOf(ctx context.Context, bus Ledgers) (Ledger, error) {
+func LedgerOf(ctx context.Context, bus Bus) (Ledger, error) {
 	common, _, err := bus.Ledger(ctx, CommonPart)
 	if err != nil {
 		return common, err
@@ -129,7 +124,7 @@ func LedgerOf(ctx context.Context, bus Ledgers) (Ledger, error) {
 	return common.with(others), err
 }
 
-func partsOf(ctx context.Context, bus Ledgers, names []string) (parts []Ledger, err error) {
+func partsOf(ctx context.Context, bus Bus, names []string) (parts []Ledger, err error) {
 	parts = make([]Ledger, len(names))
 	errs := make([]error, len(names))
 	var reading sync.WaitGroup

@@ -26,16 +26,6 @@ func (p Presence) Fails() bool { return p.Failed > 1 }
 // PresenceLasts is for how long the bus believes in a worker that says nothing more.
 const PresenceLasts = 30 * time.Second
 
-// Attendance is the part of a Bus that knows which workers are there.
-type Attendance interface {
-	// Attend says that a worker is there, which holds for PresenceLasts.
-	Attend(ctx context.Context, p Presence) error
-	// Leave says that it isn't any more.
-	Leave(ctx context.Context, name string) error
-	// Workers returns those that are there, in the order of their names.
-	Workers(ctx context.Context) ([]Presence, error)
-}
-
 // betweenWords is how soon a worker says the next time how many of its slots are busy.
 const betweenWords = time.Second / 4
 
@@ -49,7 +39,7 @@ func (w *Worker) attend(ctx context.Context) {
 			w.sayThere(ctx)
 		case <-w.changed:
 			w.sayThere(ctx)
-			pause(ctx, betweenWords)
+			Pause(ctx, betweenWords)
 		case <-ctx.Done():
 		}
 	}

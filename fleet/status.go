@@ -143,6 +143,10 @@ func (r Record) Sentence(now time.Time) string {
 }
 
 func (r Record) sentence(now time.Time) string {
+	why := ""
+	if r.Reason != "" {
+		why = ": " + r.Reason
+	}
 	switch {
 	case r.Phase == Running && r.Wish == WishCancel:
 		return "stopping on " + r.Worker
@@ -153,20 +157,13 @@ func (r Record) sentence(now time.Time) string {
 	case r.Phase == Paused:
 		return "paused"
 	case r.Phase == Queued && r.ResumeAt.After(now):
-		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + behind(": ", r.Reason)
+		return "waits until " + r.ResumeAt.Local().Format(time.TimeOnly) + why
 	case r.Phase == Queued:
-		return "waits for a worker" + behind(": ", r.Reason)
+		return "waits for a worker" + why
 	case r.StopReason == string(loop.StopCancelled): // its worker's last words are that it was interrupted
 		return r.StopReason
 	}
 	return cmp.Or(r.Text, r.StopReason)
-}
-
-func behind(between, text string) string {
-	if text == "" {
-		return ""
-	}
-	return between + text
 }
 
 // Gather returns what the iterations of these loops show now. It waits until each is shown, or its worker has said

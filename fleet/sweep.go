@@ -28,9 +28,7 @@ type Swept struct {
 
 // sweep takes part in sweeping until ctx is done.
 func (w *Worker) sweep(ctx context.Context) {
-	look := time.NewTicker(sweepEvery / 6)
-	defer look.Stop()
-	for {
+	for ; ctx.Err() == nil; Pause(ctx, sweepEvery/6) {
 		done, err := Sweep(ctx, w.Bus, w.now())
 		switch {
 		case ctx.Err() != nil:
@@ -41,11 +39,6 @@ func (w *Worker) sweep(ctx context.Context) {
 			w.Log.Warn("swept; loops whose records can't be read were left alone", "loops", done.Loops, "files", done.Files, "unread", done.Unread)
 		case done != Swept{}:
 			w.Log.Info("swept", "loops", done.Loops, "files", done.Files)
-		}
-		select {
-		case <-look.C:
-		case <-ctx.Done():
-			return
 		}
 	}
 }

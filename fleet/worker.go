@@ -108,7 +108,7 @@ func (w *Worker) Run(ctx context.Context) error {
 				err = errors.Join(err, unread, requeue(ctx, w.Bus, all))
 			}
 			w.Log.Warn("no loop could be taken; trying again", "error", err)
-			pause(ctx, time.Second)
+			Pause(ctx, time.Second)
 			continue
 		}
 		working.Go(func() {
@@ -119,7 +119,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
+// Pause waits for so long, or until ctx is done.
+func Pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():

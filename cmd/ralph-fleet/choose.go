@@ -80,12 +80,9 @@ const nobodyNamed = "say which loops: their names or ids (ralph-fleet status lis
 func (c *choice) choose(found []fleet.Record, areNamed bool, want map[string]string, notes io.Writer) (chosen []fleet.Record, err error) {
 	isKnown := false
 	for _, r := range found {
-		for key, value := range want {
-			if has, ok := r.Labels[key]; areNamed && (!ok || has != value) {
-				return nil, fmt.Errorf("%s hasn't the label %s=%s: leave its name or the label out", r.Name, key, value)
-			}
-		}
-		if !hasLabels(r, want) {
+		if label := lacking(r, want); label != "" && areNamed {
+			return nil, fmt.Errorf("%s hasn't the label %s: leave its name or the label out", r.Name, label)
+		} else if label != "" {
 			continue
 		}
 		isKnown = true
@@ -106,13 +103,14 @@ func (c *choice) choose(found []fleet.Record, areNamed bool, want map[string]str
 	return chosen, nil
 }
 
-func hasLabels(r fleet.Record, want map[string]string) bool {
+// lacking is a label that a loop hasn't, KEY=VALUE; "" where it has all.
+func lacking(r fleet.Record, want map[string]string) string {
 	for key, value := range want {
 		if has, ok := r.Labels[key]; !ok || has != value {
-			return false
+			return key + "=" + value
 		}
 	}
-	return true
+	return ""
 }
 
 // maxLabels is how many labels an error names: there may be one for each task.

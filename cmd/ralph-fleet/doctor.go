@@ -94,6 +94,12 @@ func (d *doctor) bad(id, fix, format string, args ...any) {
 	d.add(answers.Check{ID: id, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
 
+// explain says why something of the bus can't be used, behind what that is.
+func (d *doctor) explain(id, what string, err error, o natsbus.Options) {
+	p := natsbus.Explain(err, o)
+	d.bad(id, p.Fix, "%s%s", what, p.What)
+}
+
 func (d *doctor) note(id, fix, format string, args ...any) {
 	d.add(answers.Check{ID: id, Optional: true, Message: fmt.Sprintf(format, args...), Fix: fix})
 }
@@ -210,15 +216,13 @@ func (d *doctor) checkBus(ctx context.Context) {
 	defer cancel()
 	bus, err := natsbus.Dial(ctx, o)
 	if err != nil {
-		p := natsbus.Explain(err, o)
-		d.bad("bus", p.Fix, "the bus %s can't be used: %s", o.URL, p.What)
+		d.explain("bus", "the bus "+o.URL+" can't be used: ", err, o)
 		return
 	}
 	defer bus.Close()
 	h, err := bus.Look(ctx)
 	if err != nil {
-		p := natsbus.Explain(err, o)
-		d.bad("bus", p.Fix, "the bus %s can't be looked at: %s", o.URL, p.What)
+		d.explain("bus", "the bus "+o.URL+" can't be looked at: ", err, o)
 		return
 	}
 	walls := "without TLS"
@@ -231,14 +235,12 @@ func (d *doctor) checkBus(ctx context.Context) {
 		d.good("bus.disk", "%s", disk)
 	}
 	if _, err := fleet.LedgerOf(ctx, bus); err != nil {
-		p := natsbus.Explain(err, o)
-		d.bad("ledger", p.Fix, "%s", p.What)
+		d.explain("ledger", "", err, o)
 	}
 	d.checkClock("clock", "this machine's clock", h.Ahead, h.Took)
 	d.checkWorkers(ctx, bus)
 	if err := natsbus.Well(ctx, bus, natsbus.Stalled); err != nil {
-		p := natsbus.Explain(err, o)
-		d.bad("queue", p.Fix, "%s", p.What)
+		d.explain("queue", "", err, o)
 	}
 }
 
@@ -293,8 +295,7 @@ func (d *doctor) checkWorkers(ctx context.Context, bus *natsbus.Bus) {
 		d.bad("workers", "", "which workers are there can't be said: %v", err)
 		return
 	}
-	c := answers.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"}
-	d.add(c)
+	d.add(answers.Check{ID: "workers", OK: len(workers) > 0, Optional: d.only.Value == "bus" && d.expects == "", Message: tellWorkers(workers), Fix: "start one where the agents are: ralph-fleet worker"})
 	found := d.expects == ""
 	for _, w := range workers {
 		line := fmt.Sprintf("worker %s: %s, %d of %s busy, there since %s", w.Name, w.Version, w.Busy, tell.Counted(w.Slots, "slot"), w.Since.Local().Format(time.DateTime))

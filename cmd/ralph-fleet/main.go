@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
@@ -68,9 +69,11 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	}
 	editor.addFlags(root)
 	cli.Overview(root, overview)
+	handOver := emit.New() // what agents of local loops call
+	handOver.Hidden = true
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
-		newCancel(), newSteer(), newDoctor(), newEmit(), keeper.New(programVersion()))
+		newCancel(), newSteer(), newDoctor(), handOver, keeper.New(programVersion()))
 	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root

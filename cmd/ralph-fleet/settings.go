@@ -37,20 +37,13 @@ func isFleetKey(name string) bool {
 	return false
 }
 
-// userFile is what the user's fleet.toml says; nothing for one without a home.
-func userFile() (config.Fleet, error) {
-	dir, err := config.UserDir()
-	if err != nil {
-		return nil, nil
-	}
-	return config.LoadFleet(dir)
-}
-
 // settle gives a command's flags that weren't given what the user has settled.
 func settle(cmd *cobra.Command) error {
-	file, err := userFile()
-	if err != nil {
-		return err
+	var file config.Fleet
+	if dir, err := config.UserDir(); err == nil { // else there is no home
+		if file, err = config.LoadFleet(dir); err != nil {
+			return err
+		}
 	}
 	return fillIn(cmd, file)
 }

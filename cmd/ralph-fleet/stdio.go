@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
@@ -88,11 +87,4 @@ func (e *editor) dial(ctx context.Context, lost func()) (fleet.Bus, func(), erro
 		return nil, nil, err
 	}
 	return bus, bus.Close, nil
-}
-
-// newEmit is what agents of local loops call.
-func newEmit() *cobra.Command {
-	cmd := emit.New()
-	cmd.Hidden = true
-	return cmd
 }

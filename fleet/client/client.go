@@ -36,7 +36,7 @@ func (u *Unset) Unwrap() error { return u.Why }
 // Client implements remote.Fleet.
 type Client struct {
 	Options
-	logs     logs
+	logs     *logs
 	fetching sync.Mutex // held while snapshots are fetched
 	origins  origins
 	news     chan struct{} // holds one signal: there is something to show
@@ -57,7 +57,7 @@ func New(o Options) *Client {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
-	c.logs.init(c)
+	c.logs = &logs{client: c, opened: map[string]*transcript{}, follow: map[string]*follower{}, grown: make(chan struct{}, 1)}
 	return c
 }
 
@@ -90,10 +90,7 @@ func (c *Client) Run(ctx context.Context, w remote.Watcher) {
 		}
 		c.away(err)
 		isTried()
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
+		fleet.Pause(ctx, wait)
 	}
 }
 
@@ -218,7 +215,7 @@ func (c *Client) changed() {
 
 // report tells the editor of changes, not too often.
 func (c *Client) report(ctx context.Context) {
-	for {
+	for ctx.Err() == nil {
 		select {
 		case <-ctx.Done():
 			return
@@ -232,11 +229,7 @@ func (c *Client) report(ctx context.Context) {
 			pause = tooSoon
 		}
 		c.mu.Unlock()
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
+		fleet.Pause(ctx, pause)
 	}
 }
 
@@ -251,14 +244,10 @@ func (c *Client) Loops() (loops []wire.LoopStatus, text string) {
 	all := make([]fleet.Record, 0, len(c.records))
 	left := map[string]int{}
 	for _, r := range c.records {
-		if r.Phase == fleet.Ended && time.Since(r.UpdatedAt) > forgotten {
-			left[string(fleet.Ended)]++
-			continue
-		}
-		all = append(all, r)
-	}
-	for _, r := range all {
 		left[string(r.Phase)]++
+		if r.Phase != fleet.Ended || time.Since(r.UpdatedAt) <= forgotten {
+			all = append(all, r)
+		}
 	}
 	all = First(all, c.shown, maxListed)
 	for _, r := range all {

@@ -42,10 +42,6 @@ type follower struct {
 	news chan struct{}
 }
 
-func (l *logs) init(c *Client) {
-	l.client, l.opened, l.follow, l.grown = c, map[string]*transcript{}, map[string]*follower{}, make(chan struct{}, 1)
-}
-
 // transcript returns that of a loop. The caller holds mu.
 func (l *logs) transcript(id string) *transcript {
 	t := l.opened[id]
@@ -56,7 +52,8 @@ func (l *logs) transcript(id string) *transcript {
 		case l.grown <- struct{}{}:
 		default:
 		}
-		t = &transcript{id: id, dir: dir, filled: make(chan struct{})}
+		filled := make(chan struct{})
+		t = &transcript{id: id, dir: dir, filled: filled, isFilled: sync.OnceFunc(func() { close(filled) })}
 		l.opened[id] = t
 	}
 	return t
@@ -203,7 +200,9 @@ func (f *follower) look() {
 // followLoop listens to a loop until it has ended and all is told, or ctx is done.
 func (c *Client) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f *follower) {
 	defer c.logs.gone(t.id, f)
-	c.fill(ctx, bus, t)
+	if lines, err := bus.Hear(ctx, t.id, true); err == nil { // all that it has said up to now
+		c.hear(t, lines, func() {})
+	}
 	r, _ := c.now(t.id)
 	told := t.cursor(t.end(r)) // what comes from here on is told, however early it comes
 	t.mu.Lock()
@@ -260,36 +259,12 @@ func (c *Client) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f
 			continue
 		case <-f.news:
 		}
-		select { // what comes at once is told at once
-		case <-ctx.Done():
-			return
-		case <-time.After(gather):
-		}
+		fleet.Pause(ctx, gather) // what comes at once is told at once
 	}
 }
 
 // gather is how long updates are gathered before they are told.
 const gather = 50 * time.Millisecond
-
-// fill hears all that a loop has said live up to now.
-func (c *Client) fill(ctx context.Context, bus fleet.Bus, t *transcript) {
-	lines, err := bus.Hear(ctx, t.id, true)
-	if err != nil {
-		return
-	}
-	c.hear(t, lines, func() {})
-}
-
-// isFilled lets those read who wait for that.
-func (t *transcript) isFilled() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	select {
-	case <-t.filled:
-	default:
-		close(t.filled)
-	}
-}
 
 // hear keeps what a loop says, as long as it says something.
 func (c *Client) hear(t *transcript, lines <-chan []byte, news func()) {

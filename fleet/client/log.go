@@ -31,12 +31,14 @@ type transcript struct {
 	dir  string // of the cached files
 	told string // the cursor up to which the editor was told; of who follows it
 
+	filled   chan struct{} // closed when all that was said before is heard
+	isFilled func()        // lets those read who wait for that
+
 	mu      sync.Mutex
 	live    *os.File // what attempt says, without a name in its folder
 	attempt int      // 0: nothing was heard
 	lines   int      // of live
 	size    int64
-	filled  chan struct{} // closed when all that was said before is heard
 }
 
 // position is where in a transcript something stands.

@@ -12,11 +12,9 @@ import (
 
 // Source is what figures of a bus are made of.
 type Source interface {
-	fleet.Attendance
-	fleet.Ledgers
+	fleet.Bus
 	Depths(ctx context.Context) (map[fleet.Priority]int, error)
 	Used(ctx context.Context) (uint64, error)
-	Watch(ctx context.Context, id string) (<-chan fleet.Record, error)
 }
 
 // Bus has the figures of a bus. It counts loops as they change, so asking for the figures
@@ -49,13 +47,9 @@ func NewBus(ctx context.Context, version string, source Source) *Bus {
 	b := &Bus{source: source, registry: newRegistry(version)}
 	b.registry.MustRegister(b)
 	go func() {
-		for ctx.Err() == nil {
+		for ; ctx.Err() == nil; fleet.Pause(ctx, time.Second) { // the watch was lost
 			if records, err := source.Watch(ctx, ""); err == nil {
 				b.count(records)
-			}
-			select { // the watch was lost
-			case <-time.After(time.Second):
-			case <-ctx.Done():
 			}
 		}
 	}()

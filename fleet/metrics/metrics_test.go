@@ -20,6 +20,7 @@ import (
 
 // bus is one with a few loops.
 type bus struct {
+	fleet.Bus
 	loops []fleet.Record
 	gone  fleet.Record
 	away  bool
@@ -32,8 +33,6 @@ func (b *bus) err() error {
 	}
 	return nil
 }
-func (b *bus) Attend(context.Context, fleet.Presence) error { return nil }
-func (b *bus) Leave(context.Context, string) error          { return nil }
 func (b *bus) Workers(context.Context) ([]fleet.Presence, error) {
 	return []fleet.Presence{{Slots: 3}, {Slots: 4}}, b.err()
 }

@@ -17,7 +17,7 @@ const attendanceBucket = "RALPH_WORKERS"
 // attendanceKey is a worker's name in the letters that a key may have.
 func attendanceKey(name string) string { return base64.RawURLEncoding.EncodeToString([]byte(name)) }
 
-// Attend implements fleet.Attendance.
+// Attend implements fleet.Bus.
 func (b *Bus) Attend(ctx context.Context, p fleet.Presence) error {
 	b.shows.mu.Lock()
 	b.shows.worker = p.Name
@@ -26,12 +26,12 @@ func (b *Bus) Attend(ctx context.Context, p fleet.Presence) error {
 	return b.workers.put(ctx, attendanceKey(p.Name), p)
 }
 
-// Leave implements fleet.Attendance.
+// Leave implements fleet.Bus.
 func (b *Bus) Leave(ctx context.Context, name string) error {
 	return b.workers.Purge(ctx, attendanceKey(name))
 }
 
-// Workers implements fleet.Attendance.
+// Workers implements fleet.Bus.
 func (b *Bus) Workers(ctx context.Context) (all []fleet.Presence, err error) {
 	err = b.workers.all(ctx, jetstream.IgnoreDeletes(), func(entry jetstream.KeyValueEntry) {
 		var p fleet.Presence

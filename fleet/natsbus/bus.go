@@ -40,7 +40,7 @@ type Bus struct {
 	work    jetstream.Stream
 	live    jetstream.Stream
 
-	replicas int
+	replicas int // of what it makes: three in a cluster, else one
 
 	denied atomic.Pointer[string] // what the server has refused last
 

@@ -123,7 +123,7 @@ func TestAClusterOfThree(t *testing.T) {
 	if _, err := b.js.UpdateStream(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.open(t.Context(), 3); err != nil {
+	if err := b.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	wantLed(t, b)
@@ -196,7 +196,7 @@ func TestAnAddressThatIsTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	if served, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: l.Addr().String(), ReadyPatience: time.Hour}); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	if served, err := Serve(ServeOptions{Dir: t.TempDir(), Listen: l.Addr().String()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("it says %v", err)
 		if err == nil {
 			served.Close()

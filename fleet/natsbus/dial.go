@@ -18,15 +18,14 @@ const retention = 7 * 24 * time.Hour
 
 // Options say how to reach a bus.
 type Options struct {
-	URL      string // or several with commas between them, of the servers of a cluster
-	Token    string
-	Creds    string // a file with the credentials that an existing NATS gave its user
-	NKey     string // a file with the seed of a key that an existing NATS knows
-	CA       string // a file with the certificates of its server; "" is the system's
-	Name     string // of this client, for the server's own lists
-	Replicas int    // of what it keeps, when this client makes it; 0 is three in a cluster, else one
-	Lost     func() // called when the connection is lost, each time; nil: nobody wants to know
-	Back     func() // called when it is there again; the same
+	URL   string // or several with commas between them, of the servers of a cluster
+	Token string
+	Creds string // a file with the credentials that an existing NATS gave its user
+	NKey  string // a file with the seed of a key that an existing NATS knows
+	CA    string // a file with the certificates of its server; "" is the system's
+	Name  string // of this client, for the server's own lists
+	Lost  func() // called when the connection is lost, each time; nil: nobody wants to know
+	Back  func() // called when it is there again; the same
 }
 
 // Dial connects to a bus and makes what it lacks. A connection that is lost comes back by itself.
@@ -70,16 +69,12 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		}
 	})
 	isCluster := conn.ConnectedClusterName() != ""
-	if o.Replicas == 0 {
-		o.Replicas = 1
-		if isCluster {
-			o.Replicas = 3
-		}
+	if b.replicas = 1; isCluster {
+		b.replicas = 3
 	}
-	b.replicas = o.Replicas
 	for again := false; ; again = true {
 		try, cancel := context.WithTimeout(ctx, openPatience)
-		err = b.open(try, o.Replicas)
+		err = b.open(try)
 		cancel()
 		if err == nil {
 			return b, nil
@@ -91,7 +86,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 		if !isCluster && (again || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded)) {
 			break
 		}
-		if pause(ctx, 250*time.Millisecond); ctx.Err() != nil { // it may be choosing its leader
+		if fleet.Pause(ctx, 250*time.Millisecond); ctx.Err() != nil { // it may be choosing its leader
 			err = fmt.Errorf("%w: do two of its servers run, and three at the very first time?", err)
 			break
 		}
@@ -106,9 +101,7 @@ func dial(ctx context.Context, o Options, more ...nats.Option) (*Bus, error) {
 
 // keys are what lets this client in, and what it knows the server by.
 func (o Options) keys() (options []nats.Option, err error) {
-	if o.Token != "" {
-		options = append(options, nats.Token(o.Token))
-	}
+	options = append(options, nats.Token(o.Token))
 	if o.Creds != "" {
 		options = append(options, nats.UserCredentials(o.Creds))
 	}
@@ -154,25 +147,18 @@ func connect(ctx context.Context, url string, options []nats.Option) (*nats.Conn
 	}
 }
 
-func pause(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
-}
-
 // open finds or makes the streams and buckets. What is there stays as it is: another
 // client may have made it with more replicas.
-func (b *Bus) open(ctx context.Context, replicas int) (err error) {
+func (b *Bus) open(ctx context.Context) (err error) {
 	if b.js, err = jetstream.New(b.conn.Conn); err != nil {
 		return err
 	}
 	stream := func(c jetstream.StreamConfig) (jetstream.Stream, error) {
-		c.Replicas = replicas
+		c.Replicas = b.replicas
 		return findOrMake(func() (jetstream.Stream, error) { return b.js.Stream(ctx, c.Name) }, func() (jetstream.Stream, error) { return b.js.CreateStream(ctx, c) })
 	}
 	values := func(c jetstream.KeyValueConfig) (kept bucket, err error) {
-		c.Replicas = replicas
+		c.Replicas = b.replicas
 		kept.KeyValue, err = findOrMake(
 			led(ctx, b, "KV_"+c.Bucket, func() (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }),
 			func() (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
@@ -201,7 +187,7 @@ func (b *Bus) open(ctx context.Context, replicas int) (err error) {
 	}
 	b.files, err = findOrMake(led(ctx, b, filesStream, func() (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) }),
 		func() (jetstream.ObjectStore, error) {
-			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: replicas})
+			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: b.replicas})
 		})
 	if err != nil {
 		return err

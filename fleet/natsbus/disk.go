@@ -12,6 +12,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -84,7 +85,7 @@ func (s *Served) tend(ctx context.Context) {
 	var heard *nats.Subscription
 	var isBound bool // as it has to be: the streams are asked only until then, and once in a while
 	var looked time.Time
-	for wasFull := false; ctx.Err() == nil; pause(ctx, diskEvery) {
+	for wasFull := false; ctx.Err() == nil; fleet.Pause(ctx, diskEvery) {
 		free, err := s.options.free(s.options.Dir)
 		if err != nil {
 			continue

@@ -102,7 +102,7 @@ func (b *Bus) KeepFile(ctx context.Context, name string) error {
 		if err = conflict(err); !errors.Is(err, fleet.ErrConflict) {
 			return refused(ctx, b, err)
 		}
-		if pause(ctx, 10*time.Millisecond); ctx.Err() != nil { // a server of a cluster may not know yet
+		if fleet.Pause(ctx, 10*time.Millisecond); ctx.Err() != nil { // a server of a cluster may not know yet
 			return ctx.Err()
 		}
 	}

@@ -40,7 +40,7 @@ func BenchmarkFleet(b *testing.B) {
 			working.Go(func() { standInWorker(ctx, own, fmt.Sprintf("w%d", i), (slots+workers-1)/workers, &begun) })
 		}
 		for begun.Load() < slots { // all of them work
-			pause(ctx, 10*time.Millisecond)
+			fleet.Pause(ctx, 10*time.Millisecond)
 		}
 		from, at := begun.Load(), time.Now()
 		var took []time.Duration
@@ -127,7 +127,7 @@ func standInWorker(ctx context.Context, bus *Bus, name string, slots int, begun 
 			}
 			begun.Add(1)
 			bus.Show(ctx, fleet.Shown{ID: r.ID, Attempt: r.Attempt, Status: []byte(`{"state":"running","iteration":1}`)})
-			pause(ctx, standInWorks)
+			fleet.Pause(ctx, standInWorks)
 			fleet.Change(ctx, bus, r.ID, func(now *fleet.Record) error {
 				return now.Commit(r.Attempt, fleet.Outcome{HasState: true, Iterations: r.Attempt}, time.Now())
 			})

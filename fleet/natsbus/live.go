@@ -47,10 +47,7 @@ func (b *Bus) Hear(ctx context.Context, id string, all bool) (<-chan []byte, err
 	if err != nil {
 		return nil, err
 	}
-	go func() {
-		<-ctx.Done()
-		messages.Stop()
-	}()
+	context.AfterFunc(ctx, messages.Stop)
 	go func() {
 		defer close(lines)
 		for {

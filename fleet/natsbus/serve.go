@@ -23,20 +23,19 @@ import (
 
 // ServeOptions say how a bus is served by this process.
 type ServeOptions struct {
-	Dir           string   // where it keeps its files
-	Listen        string   // HOST:PORT; port 0 is any that is free
-	Token         string   // that its clients have to know; "" is none
-	Submitters    []string // the tokens of those who may only submit (NewToken)
-	Cert, Key     string   // files, for TLS; "" is without
-	CA            string   // a file with the certificates that the others of a cluster are known by
-	Name          string   // of this one in a cluster
-	Cluster       string   // HOST:PORT for the others of a cluster; "" is none
-	Routes        []string // HOST:PORT of the others
-	SyncAlways    bool     // what is answered is on the disk, and survives a power failure
-	MinFree       int64    // bytes of its disk: with less it keeps no more files; 0 is all of it
-	MaxFiles      int64    // bytes that files may have in all; 0 is any number
-	ReadyPatience time.Duration
-	Log           *slog.Logger // hears of what goes wrong; nil is nobody
+	Dir        string       // where it keeps its files
+	Listen     string       // HOST:PORT; port 0 is any that is free
+	Token      string       // that its clients have to know; "" is none
+	Submitters []string     // the tokens of those who may only submit (NewToken)
+	Cert, Key  string       // files, for TLS; "" is without
+	CA         string       // a file with the certificates that the others of a cluster are known by
+	Name       string       // of this one in a cluster
+	Cluster    string       // HOST:PORT for the others of a cluster; "" is none
+	Routes     []string     // HOST:PORT of the others
+	SyncAlways bool         // what is answered is on the disk, and survives a power failure
+	MinFree    int64        // bytes of its disk: with less it keeps no more files; 0 is all of it
+	MaxFiles   int64        // bytes that files may have in all; 0 is any number
+	Log        *slog.Logger // hears of what goes wrong; nil is nobody
 
 	free func(dir string) (int64, error) // of a test's disk
 }
@@ -163,7 +162,7 @@ func (s *Served) start() (*server.Server, error) {
 	next.SetLogger(warnings{s.log, fatal, &s.failed}, false, false)
 	go next.Start()
 	ready := make(chan bool, 1)
-	go func() { ready <- next.ReadyForConnections(cmp.Or(s.options.ReadyPatience, time.Minute)) }()
+	go func() { ready <- next.ReadyForConnections(time.Minute) }()
 	select {
 	case why := <-fatal:
 		err = fmt.Errorf("the bus can't start: %s", why)

@@ -60,29 +60,22 @@ func take(ctx context.Context, b *Bus) (fleet.Ticket, error) {
 	return b.await(ctx)
 }
 
-// mend makes anew what the bus has lost, but for its consumers, and says since when it has its queue.
-func mend(ctx context.Context, b *Bus) (born time.Time, err error) {
-	within, cancel := context.WithTimeout(ctx, openPatience)
-	defer cancel()
-	now := &Bus{conn: b.conn}
-	err = now.open(within, b.replicas)
-	return now.born, err
-}
-
-// renew has loops taken from what the bus has by now.
+// renew makes anew what the bus has lost, and has loops taken from what it has by now.
 func renew(ctx context.Context, b *Bus) error {
 	if !b.conn.IsConnected() {
 		return nil
 	}
-	born, err := mend(ctx, b)
-	if err != nil {
+	within, cancel := context.WithTimeout(ctx, openPatience)
+	defer cancel()
+	now := &Bus{conn: b.conn, replicas: b.replicas}
+	if err := now.open(within); err != nil {
 		return err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	clear(b.queues)
-	if !b.born.Equal(born) {
-		b.born = born
+	if !b.born.Equal(now.born) {
+		b.born = now.born
 		return fleet.ErrAnew
 	}
 	return nil
