@@ -124,7 +124,7 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 	if err := b.loops.all(ctx, nil, func(e jetstream.KeyValueEntry) { found[e.Key()] = e }); err != nil {
 		return nil, nil, err
 	}
-	if err := b.addMissed(ctx, found); err != nil {
+	if err := addMissed(ctx, b, found); err != nil {
 		return nil, nil, err
 	}
 	for key, entry := range found {
@@ -140,7 +140,7 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 	return all, unread, nil
 }
 
-func (b *Bus) addMissed(ctx context.Context, found map[string]jetstream.KeyValueEntry) error {
+func addMissed(ctx context.Context, b *Bus, found map[string]jetstream.KeyValueEntry) error {
 	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
 	if err != nil || kept.CachedInfo().State.NumSubjects <= uint64(len(found)) {
 		return err
