@@ -32,9 +32,9 @@ func (l *talks) openDesk() *ask.Desk {
 				l.noteSpending()
 				l.poke()
 			},
-			IsOver: func(q ask.Question) (isOver bool) {
-				l.look(func(p *progress.State) { isOver = p.Cause != "" || p.Skip && q.HoldsAgent() })
-				return isOver
+			IsOver: func(q ask.Question) bool {
+				now := l.now()
+				return now.Cause != "" || now.Skip && q.HoldsAgent()
 			},
 			Await: func(stillWaits func() bool) func() {
 				return l.awaitWord(func(*progress.State) bool { return stillWaits() })

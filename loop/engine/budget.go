@@ -14,9 +14,8 @@ import (
 
 // countBudget takes down what the loop has spent, and looks at what others have.
 func (l *books) countBudget() (budget.Spent, error) {
-	var limits budget.Limits
-	var cost float64
-	l.look(func(p *progress.State) { limits, cost = p.Purse.Limits, p.Cost().USD })
+	now := l.now()
+	limits, cost := now.Purse.Limits, now.Cost().USD
 	if !limits.IsSet() {
 		return budget.Spent{}, nil
 	}
@@ -50,8 +49,7 @@ func (l *books) awaitBudget() {
 	for {
 		l.readBudget()
 		spent, err := l.countBudget()
-		var now progress.State
-		l.look(func(p *progress.State) { now = *p })
+		now := l.now()
 		why := now.Purse.Limits.Used(spent)
 		switch n, limits := now.Counts.UnknownCosts, now.Status.Limits; {
 		case err != nil:
@@ -78,8 +76,7 @@ func (l *books) awaitMoney(then func(*progress.State)) (ok bool) {
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
 func (l *books) minUnknownCost(iteration int) {
-	var now progress.State
-	l.look(func(p *progress.State) { now = *p })
+	now := l.now()
 	n, limits := now.Counts.UnknownCosts, now.Status.Limits
 	if limits.MaxCostUSD == 0 && !now.Purse.Limits.IsSet() || n == 0 {
 		return

@@ -80,11 +80,8 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 			l.tellEvent(sum)
 			l.hasSpent(warning)
 		},
-		OutOf: func() (why loop.StopReason) {
-			l.look(func(p *progress.State) { why = p.OutOf() })
-			return why
-		},
-		Poke: l.poke,
+		OutOf: func() loop.StopReason { return l.now().OutOf() },
+		Poke:  l.poke,
 	}
 }
 

@@ -99,9 +99,7 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 
 // lastSign is since when the running agent is silent; of several, the one that has been for longest.
 func (l *runs) lastSign() time.Time {
-	var running progress.Agent
-	l.look(func(p *progress.State) { running = p.Running })
-	if c, ok := running.(*crew.Crew); ok {
+	if c, ok := l.now().Running.(*crew.Crew); ok {
 		if last, ok := c.LastSign(); ok {
 			return last
 		}
@@ -110,11 +108,9 @@ func (l *runs) lastSign() time.Time {
 }
 
 // overdue says which limit the run under way has worked for too long for.
-func (l *runs) overdue(now time.Time) (why loop.StopReason) {
-	l.look(func(p *progress.State) {
-		if why = judge.StopSlow; p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
-			why = loop.StopMaxTime
-		}
-	})
-	return why
+func (l *runs) overdue(now time.Time) loop.StopReason {
+	if p := l.now(); p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
+		return loop.StopMaxTime
+	}
+	return judge.StopSlow
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // departure is a loop's way out of the process that drives it, into one of its own.
@@ -48,11 +47,9 @@ func (l *Loop) Detach() (iteration int, err error) {
 		return 0, err
 	}
 	l.departure.wanted.Store(true)
-	l.look(func(p *progress.State) {
-		if p.UnderWay {
-			iteration = p.Status.Iteration
-		}
-	})
+	if now := l.now(); now.UnderWay {
+		iteration = now.Status.Iteration
+	}
 	l.setOwner()
 	l.poke()
 	return iteration, nil

@@ -68,8 +68,7 @@ func (l *Loop) iterate() loop.End {
 		return end
 	}
 	l.settleCutOff()
-	var left *loop.RetryStatus
-	if l.look(func(p *progress.State) { left = l.cfg.LeftWaiting(p.Known) }); left != nil {
+	if left := l.cfg.LeftWaiting(l.now().Known); left != nil {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
@@ -94,8 +93,7 @@ func (l *Loop) iterate() loop.End {
 		if end, ok := l.decide(r); ok {
 			return end
 		}
-		var counts judge.Tally
-		l.look(func(p *progress.State) { counts = p.Counts })
+		counts := l.now().Counts
 		l.minUnknownCost(run.Iteration)
 		if l.cfg.Once {
 			l.awaitBudget()
@@ -131,8 +129,7 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 func (l *Loop) decide(r judge.Report) (loop.End, bool) {
 	cause := l.causeOf(r)
 	return l.conclude(r, func() loop.StopReason {
-		var now progress.State
-		l.look(func(p *progress.State) { now = *p })
+		now := l.now()
 		return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
 	})
 }
@@ -184,19 +181,18 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
 func (l *ground) mustStop() (why loop.StopReason, paused bool) {
-	l.look(func(p *progress.State) {
-		switch {
-		case p.Cause != "":
-			why = p.Cause
-		case p.LastRun:
-			why = loop.StopCancelled
-		default: // a limit before a pause, or a paused loop would show one that can't go on as one that waits for its user
-			if why, paused = judge.Reached(p.Base, p.Status.Limits), p.Paused; why == "" && l.departure.wanted.Load() {
-				why = loop.StopDetached
-			}
-		}
-	})
-	return why, paused
+	now := l.now()
+	switch {
+	case now.Cause != "":
+		return now.Cause, false
+	case now.LastRun:
+		return loop.StopCancelled, false
+	}
+	// A limit before a pause, or a paused loop would show one that can't go on as one that waits for its user.
+	if why = judge.Reached(now.Base, now.Status.Limits); why == "" && l.departure.wanted.Load() {
+		why = loop.StopDetached
+	}
+	return why, now.Paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
@@ -427,23 +423,18 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 			}
 		},
 		woken: func() {
-			var spent loop.StopReason
-			var skip bool
-			l.look(func(p *progress.State) { spent, skip = p.OutOf(), p.Skip })
-			if spent != "" {
+			now := l.now()
+			if spent := now.OutOf(); spent != "" {
 				stop(spent)
 			}
-			if skip {
+			if now.Skip {
 				end(judge.Skipped, crew.EndRun)
 			}
 		},
 	})
-	cause := ours
-	l.look(func(p *progress.State) {
-		cause = cmp.Or(p.Cause, cause)
-		exit.Duration = max(exit.Duration-p.Idle(), 0)
-	})
-	return exit, cause
+	now := l.now()
+	exit.Duration = max(exit.Duration-now.Idle(), 0)
+	return exit, cmp.Or(now.Cause, ours)
 }
 
 // closeIteration tells everybody how an iteration went.
@@ -478,8 +469,7 @@ func (l *runs) reading(run setup.Run) snapshots.Reading {
 
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ground) causeOf(r judge.Report) (why loop.StopReason) {
-	l.look(func(p *progress.State) { why = cmp.Or(p.Cause, r.Cause) })
-	if why == judge.Skipped || why == judge.StopSpent {
+	if why = cmp.Or(l.now().Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}
 	return why

@@ -72,8 +72,7 @@ func (l *Loop) finish(end loop.End) {
 	if err := l.scope.Close(); err != nil {
 		l.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
-	var last progress.State
-	l.look(func(p *progress.State) { last = *p })
+	last := l.now()
 	last.Over(state, end)
 	told := end
 	told.Status = last.Snapshot()

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -45,9 +44,9 @@ func (l *runs) Handle(e stream.Event) {
 }
 
 // isEnding says whether the running agent was asked to end.
-func (l *ground) isEnding() (ending bool) {
-	l.look(func(p *progress.State) { ending = p.Ending || p.Cause != "" })
-	return ending
+func (l *ground) isEnding() bool {
+	now := l.now()
+	return now.Ending || now.Cause != ""
 }
 
 // hasSpent does what follows when some agent has used more.

@@ -80,8 +80,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 
 // verification is what is told of a gate that is asked.
 func (l *runs) verification(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
-	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1}
-	l.look(func(p *progress.State) { v.Promised = p.Proof.Promised != "" })
+	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.now().Proof.Promised != ""}
 	if state == verify.Unchecked && (v.Promised || check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}

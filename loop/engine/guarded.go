@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// guarded is a loop's progress and its lock. Only look, change and follow use them.
+// guarded is a loop's progress and its lock. Only its own methods use them.
 type guarded struct {
 	mu   sync.Mutex
 	held progress.State
@@ -23,6 +23,15 @@ func (g *guarded) change(f func(*progress.State)) {
 
 // look is change for an f that only reads.
 func (g *guarded) look(f func(*progress.State)) { g.change(f) }
+
+// now is a copy of the loop's progress. What its slices and maps hold isn't copied: who needs that of
+// what is changed in its place looks.
+func (g *guarded) now() *progress.State {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now := g.held
+	return &now
+}
 
 // follow is change for an agent's event. There may be millions of them, so it
 // does without a function value.

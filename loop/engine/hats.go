@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -46,9 +45,7 @@ func (l *turns) nobodysTurn() string {
 	if ring == nil {
 		return ""
 	}
-	var s loopstate.State
-	l.look(func(p *progress.State) { s = p.Known })
-	q, _ := l.queueOf(s)
+	q, _ := l.queueOf(l.now().Known)
 	if _, warnings, ok := ring.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
 	}
@@ -63,9 +60,7 @@ func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 	if ring == nil {
 		return 0
 	}
-	var s loopstate.State
-	l.look(func(p *progress.State) { s = p.Known })
-	q, _ := l.queueOf(s)
+	q, _ := l.queueOf(l.now().Known)
 	handed, _ := ring.Done(&q, turn.Hat, published...)
 	return len(handed)
 }
@@ -80,9 +75,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	var warnings []string
 	var q hats.Queue
 	var handed []hats.Topic
-	var before proof.State
-	l.look(func(p *progress.State) { before = p.Proof })
-	said := r.Verdict
+	before, said := l.now().Proof, r.Verdict
 	revoke := func(why string) {
 		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
@@ -95,7 +88,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			revoke(l.notYet(ring, turn, q))
 		}
 		l.mustVerify(r)
-		l.look(func(p *progress.State) { p.Proof.Enter(s) })
+		l.now().Proof.Enter(s)
 		s.Queue = q
 	})
 	if err == nil {

@@ -98,9 +98,7 @@ func (l *books) writeSpending() {
 	_, _ = l.countBudget() // what can't be counted is told before the next iteration
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	var isDue bool
-	l.look(func(p *progress.State) { isDue = p.UnderWay || p.Proof.Checking })
-	if isDue {
+	if now := l.now(); now.UnderWay || now.Proof.Checking {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
 }

@@ -20,9 +20,7 @@ func (l *Loop) warnAtStart() {
 	if l.cfg.OfferWalls {
 		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
-	var prompt string
-	l.look(func(p *progress.State) { prompt = p.Known.Prompt })
-	l.lookAtPrompt(prompt)
+	l.lookAtPrompt(l.now().Known.Prompt)
 	if l.cfg.IsHandedOn() {
 		return
 	}

@@ -85,8 +85,7 @@ func (l *checks) bench(iteration int) tasks.Bench {
 
 // settleCutOff finds out what a run did of the plan whose process was ended before it could.
 func (l *checks) settleCutOff() {
-	var isCutOff bool
-	if l.look(func(p *progress.State) { isCutOff = p.Tasks.Judging }); isCutOff && l.cfg.Said.Plan != "" {
+	if l.now().Tasks.Judging && l.cfg.Said.Plan != "" {
 		l.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
 	}
 }
@@ -96,9 +95,7 @@ func endOfPlan(l *Loop) (end loop.End, isOver bool) {
 	if l.cfg.Said.Plan == "" || l.nothingNext() != "" || len(l.plan.Open()) > 0 {
 		return end, false
 	}
-	var now progress.State
-	r := judge.Report{Outcome: loop.OutcomeOK}
-	l.look(func(p *progress.State) { now = *p })
+	now, r := l.now(), judge.Report{Outcome: loop.OutcomeOK}
 	if now.Proof.Refutation != "" || now.Paused || now.Cause != "" { // a run is told that
 		return end, false
 	}
@@ -116,8 +113,7 @@ func (l *checks) promiseOfPlan(r *judge.Report) {
 	if one := l.plan.Chosen(); len(one) == 1 {
 		r.Verdict.Promise = fmt.Sprintf("the task %q of %s", one[0].Text, l.plan.Name)
 	}
-	var book plan.Book
-	l.look(func(p *progress.State) { book = p.Tasks })
+	book := l.now().Tasks
 	failed := func(it plan.Item) bool { return !slices.Contains(book.Passed, it.ID) }
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
@@ -235,9 +231,8 @@ func (l *checks) askCommands() {
 	})
 }
 
-func (l *checks) isAccepted(command string) (is bool) {
-	l.look(func(p *progress.State) { is = slices.Contains(p.Tasks.Accepted, command) })
-	return is
+func (l *checks) isAccepted(command string) bool {
+	return slices.Contains(l.now().Tasks.Accepted, command)
 }
 
 // ask asks the user about the plan, once. What was asked last of a kind is what is meant.

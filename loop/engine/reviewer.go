@@ -25,14 +25,10 @@ var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*checks).review}
 // review runs the reviewer once.
 func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
-	var spent loop.StopReason
-	var run setup.Run
-	var asked string
-	switch l.look(func(p *progress.State) {
-		spent, run.Limits, run.Budget, asked = p.OutOf(), p.Status.Limits, p.Left(), p.Known.Prompt
-	}); spent {
+	now := l.now()
+	switch now.OutOf() {
 	case loop.StopMaxCost:
-		l.requestStop(spent, backends.Grace)
+		l.requestStop(loop.StopMaxCost, backends.Grace)
 		return proof.Unchecked("was not asked: the loop has no money left")
 	case judge.StopSpent:
 		return proof.Unchecked("was not asked: your budget is used")
@@ -42,8 +38,9 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	}
 	l.snapshots.Take()
 	cfg := l.cfg.As(reviewer)
-	cfg.Model, run.Prompt = "", proof.ReviewPrompt(reviewer, asked, done.Verdicts, l.snapshots.DiffSection()) // its own arguments may name one
-	prompt, args := cfg.Hand(run, nil)
+	cfg.Model = "" // its own arguments may name one
+	question := proof.ReviewPrompt(reviewer, now.Known.Prompt, done.Verdicts, l.snapshots.DiffSection())
+	prompt, args := cfg.Hand(setup.Run{Limits: now.Status.Limits, Budget: now.Left(), Prompt: question}, nil)
 	p := &guidance.Partner{Fulfils: guidance.Fulfils(proof.Approval(reviewer, prompt))}
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
@@ -83,8 +80,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 
 // stopBroke ends the loop when its money is spent.
 func (l *checks) stopBroke() {
-	var isBroke bool
-	if l.look(func(p *progress.State) { isBroke = p.Cause == "" && p.OutOf() == loop.StopMaxCost }); isBroke {
+	if now := l.now(); now.Cause == "" && now.OutOf() == loop.StopMaxCost {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }

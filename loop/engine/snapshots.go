@@ -27,19 +27,17 @@ func (l *runs) beginSnapshots() {
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *runs) snapshotBefore() {
-	var iterations int
-	var hat string
-	l.look(func(p *progress.State) { iterations, hat = p.Base.Iterations, loop.HatOf(p.Known) })
+	now := l.now()
+	hat := loop.HatOf(now.Known)
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}
-	l.snapshots.Before(iterations, hat)
+	l.snapshots.Before(now.Base.Iterations, hat)
 }
 
 // noteProgress counts a run that brought nothing new, and warns in time.
 func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
-	var now progress.State
-	l.look(func(p *progress.State) { now = *p })
+	now := l.now()
 	p := snapshots.Passage{
 		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
 		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,

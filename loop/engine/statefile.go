@@ -92,9 +92,7 @@ func (l *books) learnGuidance(texts, next []string) {
 // decided takes nothing: it is ErrNotRunning once it is over.
 func (l *books) edit(edit func(*loopstate.State) error) error {
 	l.fileMu.Lock()
-	concluded := false
-	l.look(func(p *progress.State) { concluded = p.Concluded })
-	if concluded {
+	if l.now().Concluded {
 		l.fileMu.Unlock()
 		if l.cfg.Stay == nil {
 			<-l.done
@@ -117,10 +115,8 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 		return loop.ErrNotRunning
 	}
 	if err == nil {
-		var before, after progress.Terms
-		l.look(func(p *progress.State) { before = p.Terms() })
-		l.learn(state)
-		if l.look(func(p *progress.State) { after = p.Terms() }); before != after { // the user has spoken
+		before := l.now().Terms()
+		if l.learn(state); l.now().Terms() != before { // the user has spoken
 			l.desk.End(fromFile)
 		}
 		l.askTerms(held)

@@ -56,9 +56,7 @@ func (l *talks) askAgain(from, title, detail string, yes func() bool) {
 // Saved implements Handle: what an editor has saved counts as its user's, even while a run is
 // at work.
 func (l *books) Saved(s loopstate.State) error {
-	var now progress.Terms
-	l.look(func(p *progress.State) { now = p.Terms() })
-	want, _, words := now.Loosening(progress.TermsOf(s))
+	want, _, words := l.now().Terms().Loosening(progress.TermsOf(s))
 	if len(words) == 0 {
 		return nil
 	}

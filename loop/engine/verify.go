@@ -43,8 +43,7 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 
 // prove has the work pass the gates. What is stopped is still to be verified.
 func (l *checks) prove(r *judge.Report, iteration int) {
-	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify}}
-	l.look(func(p *progress.State) { done.HasPromised = p.Proof.Promised != "" })
+	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify, HasPromised: l.now().Proof.Promised != ""}}
 	row := make([]proof.Gate, len(gates))
 	for i, g := range gates {
 		row[i] = g.Gate

@@ -79,8 +79,7 @@ func (l *runs) stays(end loop.End) bool {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.look(func(p *progress.State) { until = p.UntilLimit(until, now) })
-	l.wait(reason, attempt, until)
+	l.wait(reason, attempt, l.now().UntilLimit(until, now))
 	l.change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
 }
 
@@ -149,9 +148,7 @@ func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 
 // showCancelling tells the observer that the loop is being ended.
 func (l *ground) showCancelling() {
-	var why loop.StopReason
-	l.look(func(p *progress.State) { why = p.Cause })
-	if why != "" {
+	if why := l.now().Cause; why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}
 }
