@@ -22,9 +22,6 @@ const (
 	PromptLive  PromptMode = "live"  // a frame on standard input, which stays open for more: see Live and Backend.Talking
 )
 
-// Valid says whether m is one of the ways that a user may name.
-func (m PromptMode) Valid() bool { return m == PromptStdin || m == PromptArg || m == PromptFile }
-
 // MaxArg is the longest prompt, in bytes, that may go in as an argument:
 // Linux refuses a single one over 128 KiB.
 const MaxArg = 100 << 10

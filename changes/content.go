@@ -11,9 +11,8 @@ import (
 
 // Content is a file as a snapshot has it.
 type Content struct {
-	Data   []byte // as a checkout would write it
+	Data   []byte // as a checkout would write it; of a link, where it leads
 	Absent bool   // there was no such file
-	Link   bool   // Data is where it leads
 }
 
 // MaxContent is how many bytes of a file, or of a patch, are read at most.
@@ -97,7 +96,7 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 	}
 	if words[0] == symlink {
 		data, err := s.git.Run(ctx, nil, "cat-file", "blob", words[2])
-		return Content{Data: data, Link: true}, err
+		return Content{Data: data}, err
 	}
 	data, all, err := s.git.UpTo(MaxContent).RunSome(ctx, "cat-file", "--filters", "--path="+within[0], words[2])
 	if err == nil && !all {

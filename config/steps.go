@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
@@ -150,17 +149,4 @@ func inline(v any) (line string, ok bool) {
 		parts = append(parts, "{ "+strings.Join(pairs, ", ")+" }")
 	}
 	return "[" + strings.Join(parts, ", ") + "]", true
-}
-
-// AgentNames are the agents that the steps name, each once.
-func (s Settings) AgentNames() []string {
-	var names []string
-	for _, step := range s.Steps {
-		for _, a := range step {
-			if !slices.Contains(names, a.Agent) {
-				names = append(names, a.Agent)
-			}
-		}
-	}
-	return names
 }

@@ -16,7 +16,6 @@ import (
 
 // Held is a value of a folder's file that doesn't count, as the file isn't trusted, or whatever it is.
 type Held struct {
-	Key    string // "limits.max_cost_usd", "hats.planner"
 	Line   string // "limits.max_cost_usd = 0"
 	Counts string // "2.0", what counts instead; "" when that is no single value
 	Users  bool   // no folder's file may say it
@@ -36,14 +35,14 @@ func (s Settings) hold(folder, user map[string]any, isTrusted bool) (rest map[st
 		for _, l := range leaves(at(folder, "hats", name).(map[string]any), "hats", name) {
 			lines = append(lines, l.line())
 		}
-		held = append(held, Held{Key: "hats." + name, Line: strings.Join(lines, ", ")})
+		held = append(held, Held{Line: strings.Join(lines, ", ")})
 		delete(rest["hats"].(map[string]any), name)
 	}
 	for _, l := range leaves(rest) {
 		key := strings.Join(l.path, ".")
 		now, isSet := s.sources[key]
 		if isSet && (!isTrusted || l.key.Yields == settings.Users) && l.yields(now.value, at(user, l.path...) != nil) {
-			held = append(held, Held{key, l.line(), text(now.value), l.key.Yields == settings.Users})
+			held = append(held, Held{l.line(), text(now.value), l.key.Yields == settings.Users})
 			delete(at(rest, l.path[:len(l.path)-1]...).(map[string]any), l.path[len(l.path)-1])
 		}
 	}

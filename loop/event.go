@@ -170,7 +170,6 @@ type End struct {
 	Status     Status           // how the loop stands then; zero of one that was read back
 	Changes    *changes.Summary // from before the loop until now; nil: nobody knows
 	Unanswered []ask.Question   // StopUnanswered: what the agents asked
-	Unchecked  string           // why what the agent promised could not be verified, "" for nothing
 	Verified   string           // StopPromise: what it was verified by, and how that went; "" for nothing
 	Guards     string           // the same, the files of it that the loop changed
 	Prompt     string           // what was asked, at most maxPrompt bytes of it

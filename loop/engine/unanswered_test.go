@@ -25,7 +25,7 @@ func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 			t.Errorf("it ended after %v", waited)
 		}
 		const why = "what the agent promised (DONE) could not be verified: go test ./... could not be run: no program check"
-		if end.Problem() != why || end.Unchecked != "go test ./... could not be run: no program check" || end.Status.State != loop.StateFailed {
+		if end.Problem() != why || end.Status.Unchecked != "go test ./... could not be run: no program check" || end.Status.State != loop.StateFailed {
 			t.Errorf("got %q, %+v", end.Problem(), end)
 		}
 		if !r.log.has("warning: nobody looks at this loop: if nobody answers within 30m (--ask-timeout) it ends") {

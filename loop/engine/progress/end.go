@@ -24,7 +24,6 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	case loop.StopUnanswered:
 		end.Unanswered, r.Problem = p.Unanswered, p.unansweredText()
 	}
-	end.Unchecked = p.Proof.Unchecked
 	if why.Capped() || why == loop.StopDetached { // maybe before its first run
 		end.Iterations = p.Base.Iterations
 		if p.Proof.Checking && p.Proof.Promised != "" {
