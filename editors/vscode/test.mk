@@ -16,7 +16,7 @@ VSCODE_RUNS := vscode-host-1.139 $(VSCODE_WORKBENCHES) vscode-host-1.100 vscode-
 
 .PHONY: vscode-test
 vscode-test: vscode-package ## the VS Code extension, in the real VS Code
-	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j3 $(VSCODE_RUNS)
+	@$(MAKE) --no-print-directory --keep-going --output-sync=target -j2 $(VSCODE_RUNS)
 
 # The lock file says what is installed.
 $(VSCODE)/node_modules/.package-lock.json: $(VSCODE)/package-lock.json
