@@ -15,11 +15,6 @@ const (
 	maxRest  = 30 * time.Second // of a slot behind an attempt that failed
 )
 
-// leaves says whether the loop is another worker's to try: it failed on this one, and on one that is there it didn't.
-func (w *Worker) leaves(ctx context.Context, r Record) bool {
-	return slices.Contains(r.FailedOn, w.Name) && w.areOthers(ctx, r.FailedOn)
-}
-
 // areOthers says whether a worker is there that is none of these.
 func (w *Worker) areOthers(ctx context.Context, these []string) bool {
 	all, err := w.Bus.Workers(ctx)

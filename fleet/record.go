@@ -130,17 +130,12 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	r.FailedOn, r.Tasks = nil, cmp.Or(o.Tasks, r.Tasks)
 	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took
-	switch {
-	case o.StopReason != "":
-		r.Phase, r.StopReason = Ended, o.StopReason
-	case r.Wish == WishCancel:
-		r.Phase, r.StopReason = Ended, "cancelled"
-	case r.Wish == WishPause || o.Paused:
+	if r.Phase, r.UpdatedAt = Queued, now; o.Paused {
 		r.Phase = Paused
-	default:
-		r.Phase = Queued
 	}
-	r.Wish, r.UpdatedAt = "", now
+	if r.obey(); o.StopReason != "" { // whatever was wished
+		r.Phase, r.StopReason = Ended, o.StopReason
+	}
 	return nil
 }
 

@@ -76,8 +76,12 @@ func Submit(ctx context.Context, to Entrance, s Submission, tell func(Submitted)
 			t.At = time.Now().UTC() // so they are listed in their order
 			done := make(chan entered, 1)
 			busy.Go(func() {
-				r, isNew, err := s.enter(ctx, to, t)
-				done <- entered{Submitted{r, isNew}, err}
+				_, prompt, err := s.taskOf(t.fields)
+				one := entered{err: err}
+				if err == nil {
+					one.Record, one.IsNew, one.err = to.Enter(ctx, t.Task, prompt)
+				}
+				done <- one
 			})
 			select {
 			case inOrder <- done:
@@ -165,14 +169,6 @@ func (t Task) Fits() error {
 		return fmt.Errorf("its flags, setup and labels have %d KiB, and at most %d are possible: put long texts into the prompt, or into a file of the repository", size>>10, maxTask>>10)
 	}
 	return nil
-}
-
-func (s Submission) enter(ctx context.Context, to Entrance, d draft) (r Record, isNew bool, err error) {
-	_, prompt, err := s.taskOf(d.fields)
-	if err != nil {
-		return r, false, err
-	}
-	return to.Enter(ctx, d.Task, prompt)
 }
 
 // Door is the entrance of a bus.

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -220,7 +221,7 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if now := r; now.capped(w.now()) {
 		return nil, 0, w.Bus.Put(ctx, now, revision) // it is looked at again
 	}
-	if w.leaves(ctx, r) {
+	if slices.Contains(r.FailedOn, w.Name) && w.areOthers(ctx, r.FailedOn) { // one on which it didn't fail may try
 		return nil, leaveFor, nil
 	}
 	// The ledger comes before the record. A worker that dies between the two has reserved what nobody spends,

@@ -330,14 +330,11 @@ func tellWorkers(workers []fleet.Presence) string {
 			failing += "; each attempt fails on " + w.Name
 		}
 	}
-	return fmt.Sprintf("%s there, %d of %s busy%s", areWorkers(len(workers)), busy, tell.Counted(slots, "slot"), failing)
-}
-
-func areWorkers(n int) string {
-	if n == 1 {
-		return "1 worker is"
+	are := "are"
+	if len(workers) == 1 {
+		are = "is"
 	}
-	return fmt.Sprintf("%d workers are", n)
+	return fmt.Sprintf("%s %s there, %d of %s busy%s", tell.Counted(len(workers), "worker"), are, busy, tell.Counted(slots, "slot"), failing)
 }
 
 // checkMachine says whether this machine can be a worker.

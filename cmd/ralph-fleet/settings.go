@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,22 +20,14 @@ func keyOf(command, flag string) string {
 	if name == "label" {
 		name = "labels"
 	}
-	switch command {
-	case "worker", "serve":
-		if own := command + "." + name; isFleetKey(own) {
-			return own
-		}
+	if command != "worker" && command != "serve" {
+		return name
+	}
+	own := command + "." + name
+	if slices.ContainsFunc(config.FleetKeys(), func(key config.Key) bool { return strings.Join(key.Path, ".") == own && key.Type != config.Table }) {
+		return own
 	}
 	return name
-}
-
-func isFleetKey(name string) bool {
-	for _, key := range config.FleetKeys() {
-		if strings.Join(key.Path, ".") == name && key.Type != config.Table {
-			return true
-		}
-	}
-	return false
 }
 
 // settle gives a command's flags that weren't given what the user has settled.

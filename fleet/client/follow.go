@@ -236,7 +236,7 @@ func (c *Client) followLoop(ctx context.Context, bus fleet.Bus, t *transcript, f
 			c.Log.Debug("a log can't be read", "loop", t.id, "error", err)
 			again = time.After(lookAgain)
 		case page.Reset: // what was told of an attempt that came to nothing is of no use: whoever has it reads again
-			told = t.cursor(position{max(r.Attempt, t.heard()), 0})
+			told = t.cursor(position{t.last(r), 0})
 			continue
 		default:
 			if len(page.Items) > 0 {

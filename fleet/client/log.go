@@ -61,9 +61,7 @@ func (t *transcript) parse(cursor string) (at position, ok bool) {
 // parts are the attempts that the log has. The last one may be live.
 func (t *transcript) parts(r fleet.Record) (attempts []int, live int) {
 	attempts = slices.Clone(r.Kept)
-	t.mu.Lock()
-	last := max(r.Attempt, t.attempt)
-	t.mu.Unlock()
+	last := t.last(r)
 	if len(attempts) == 0 || last > attempts[len(attempts)-1] {
 		return append(attempts, last), last
 	}
@@ -264,11 +262,11 @@ func (t *transcript) end(r fleet.Record) position {
 	return position{r.Attempt, 0}
 }
 
-// heard is the attempt that was heard last.
-func (t *transcript) heard() int {
+// last is the attempt that began last: that is known from the record, or heard earlier.
+func (t *transcript) last(r fleet.Record) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.attempt
+	return max(r.Attempt, t.attempt)
 }
 
 // moved is a line as one of the loop on the bus: its commands name that, and not the

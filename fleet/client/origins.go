@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -114,12 +115,7 @@ func (repo *repository) isCalled(r fleet.Record, folder string) bool {
 	if r.Bundled {
 		return repo.top != "" && (r.Repo == folder || r.Repo == repo.top || strings.HasPrefix(r.Repo, repo.top+string(filepath.Separator)))
 	}
-	for _, url := range repo.remotes {
-		if sameURL(url, r.Repo) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(repo.remotes, func(url string) bool { return sameURL(url, r.Repo) })
 }
 
 func sameURL(a, b string) bool {
