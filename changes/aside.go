@@ -83,7 +83,7 @@ func (s *shots) noteLeft(name string) {
 		s.blind = true
 		return
 	}
-	one := stamp{}
+	one := Stamp{}
 	one.add(name, t)
 	s.left += one.sum // in no order
 }
@@ -97,7 +97,7 @@ func (s *shots) refsNow() uint64 {
 		return 0
 	}
 	common := commonDir(s.book.GitDir)
-	sum := stamp{}
+	sum := Stamp{}
 	look := func(path string) {
 		if t, err := traceOf(path); err == nil {
 			t.changed = 0 // a link more, by a backup say, is no news

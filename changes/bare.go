@@ -51,7 +51,7 @@ func Look(folder string, o Options) (*Bare, error) {
 func (b *Bare) State() (State, error) {
 	now := make(map[string]known, len(b.known))
 	theirs := printedOf(b.printed)
-	var sum stamp
+	var sum Stamp
 	err := filepath.WalkDir(b.book.Folder, func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.ToSlash(path[min(len(b.book.Folder)+1, len(path)):])
 		switch {

@@ -53,7 +53,7 @@ func storeOf(k kept) *Store { return &Store{shots{views: views{k}}} }
 // shots take snapshots of the folder.
 type shots struct {
 	views
-	seen  stamp  // the folder as it was before the last look of git's
+	seen  Stamp  // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
 	large bool   // it has too many entries for a stamp

@@ -62,14 +62,10 @@ func (s *views) ContentBefore(ctx context.Context, n int, path string) (Content,
 // read reads a file of the tree that is chosen; of none: as far as the user has kept it. How large it is is known before
 // it is read; what a filter makes of it isn't.
 func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []snapshot, name string) (string, error)) (Content, error) {
-	within, err := s.within([]string{path})
+	within, snapshots, err := s.chosen(ctx, []string{path})
 	if err == nil && len(within) == 0 {
 		err = &OutsideError{path}
 	}
-	if err != nil {
-		return Content{}, err
-	}
-	snapshots, err := s.snapshots(ctx)
 	if err != nil {
 		return Content{}, err
 	}
@@ -109,11 +105,7 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 // read, and returns its path. head is its first line. What is behind MaxContent
 // bytes is left out, and its last line says so.
 func (s *views) WritePatch(ctx context.Context, r Range, paths []string, head string) (string, error) {
-	from, to, within, err := s.ends(ctx, r, paths)
-	if err != nil {
-		return "", err
-	}
-	patch, all, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
+	patch, all, err := s.Diff(ctx, r, paths, MaxContent)
 	if err != nil {
 		return "", err
 	}
@@ -133,12 +125,12 @@ func (s *views) WritePatch(ctx context.Context, r Range, paths []string, head st
 
 // Diff returns what changed as text for people, at most so many bytes of it. all says
 // that nothing is left out.
-func (s *views) Diff(ctx context.Context, r Range, most int) (diff []byte, all bool, err error) {
-	from, to, _, err := s.ends(ctx, r, nil)
+func (s *views) Diff(ctx context.Context, r Range, paths []string, most int) (diff []byte, all bool, err error) {
+	from, to, within, err := s.ends(ctx, r, paths)
 	if err != nil {
 		return nil, false, err
 	}
-	return s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, nil)...)
+	return s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
 }
 
 // Iteration is how much an iteration changed.
@@ -149,11 +141,7 @@ type Iteration struct {
 
 // Iterations are those in a range that changed something, the first one first.
 func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iteration, error) {
-	within, err := s.within(paths)
-	if err != nil {
-		return nil, err
-	}
-	snapshots, err := s.snapshots(ctx)
+	within, snapshots, err := s.chosen(ctx, paths)
 	if err != nil {
 		return nil, err
 	}

@@ -61,11 +61,7 @@ const Latest = -1
 //
 // Errors: ErrNone, *OutsideError, and what git says.
 func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, error) {
-	within, err := s.within(paths)
-	if err != nil {
-		return nil, err
-	}
-	snapshots, err := s.snapshots(ctx)
+	within, snapshots, err := s.chosen(ctx, paths)
 	if err != nil {
 		return nil, err
 	}
@@ -110,10 +106,7 @@ func (s *views) Patch(ctx context.Context, r Range, paths []string) ([]byte, err
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
 func (s *views) ends(ctx context.Context, r Range, paths []string) (from, to string, within []string, err error) {
-	if within, err = s.within(paths); err != nil {
-		return "", "", nil, err
-	}
-	snapshots, err := s.snapshots(ctx)
+	within, snapshots, err := s.chosen(ctx, paths)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -154,6 +147,14 @@ func (s *views) within(paths []string) ([]string, error) {
 		within = append(within, s.book.prefix()+p)
 	}
 	return within, nil
+}
+
+// chosen are git's paths of paths in the folder, and the loop's snapshots.
+func (s *views) chosen(ctx context.Context, paths []string) (within []string, snapshots []snapshot, err error) {
+	if within, err = s.within(paths); err == nil {
+		snapshots, err = s.snapshots(ctx)
+	}
+	return within, snapshots, err
 }
 
 func (s *views) diffArgs(how []string, from, to string, within []string) []string {

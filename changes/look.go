@@ -18,9 +18,9 @@ type trace struct {
 	file     uint64 // which file it is
 }
 
-// stamp is what all entries of a small folder say together. The zero value says
+// Stamp is what all entries of a small folder say together. The zero value says
 // nothing.
-type stamp struct {
+type Stamp struct {
 	sum    uint64
 	taken  time.Time
 	newest int64 // when an entry changed last
@@ -37,8 +37,8 @@ const (
 	coarseTick = 2 * time.Second
 )
 
-// same says whether nothing has changed in the folder since an older stamp.
-func (s stamp) same(older stamp) bool {
+// Same says whether nothing has changed in the folder since an older Stamp.
+func (s Stamp) Same(older Stamp) bool {
 	tick := fineTick
 	if older.newest%int64(time.Second) == 0 {
 		tick = coarseTick
@@ -48,27 +48,15 @@ func (s stamp) same(older stamp) bool {
 
 var seed = maphash.MakeSeed()
 
-// look makes a stamp of the folder, but for files that are printed into; the zero one
-// of a folder that is large or can't be read.
-func (b book) look(but printed) (s stamp, isLarge bool) {
-	return stampOf(b.Folder, func(path, name string) bool { return filepath.Base(path) == ".git" || b.skips(name) || but.has(path) })
+// look makes a stamp of the folder, but for files that are printed into.
+func (b book) look(but printed) (s Stamp, isLarge bool) {
+	return StampOf(b.Folder, func(path, name string) bool { return filepath.Base(path) == ".git" || b.skips(name) || but.has(path) })
 }
 
-// Stamp is what the entries of a small folder say together.
-type Stamp struct{ stamp }
-
-// StampOf looks at a folder, but for what skips says, by paths in the folder with slashes. Of one that is large or can't
-// be read it says nothing.
-func StampOf(folder string, skips func(name string) bool) Stamp {
-	s, _ := stampOf(folder, func(_, name string) bool { return skips(name) })
-	return Stamp{s}
-}
-
-// Same says whether nothing has changed in the folder since an older stamp.
-func (s Stamp) Same(older Stamp) bool { return s.same(older.stamp) }
-
-func stampOf(folder string, skips func(path, name string) bool) (s stamp, isLarge bool) {
-	s = stamp{sum: 1, taken: time.Now()}
+// StampOf makes a stamp of a folder, but for what skips says, by full paths and those in the folder with slashes; the
+// zero one of a folder that is large or can't be read.
+func StampOf(folder string, skips func(path, name string) bool) (s Stamp, isLarge bool) {
+	s = Stamp{sum: 1, taken: time.Now()}
 	left := smallFolder
 	var visit func(dir, path string) bool
 	visit = func(dir, path string) bool {
@@ -96,12 +84,12 @@ func stampOf(folder string, skips func(path, name string) bool) (s stamp, isLarg
 		return true
 	}
 	if !visit(folder, "") {
-		return stamp{}, left < 0
+		return Stamp{}, left < 0
 	}
 	return s, false
 }
 
-func (s *stamp) add(path string, t trace) {
+func (s *Stamp) add(path string, t trace) {
 	var hash maphash.Hash
 	hash.SetSeed(seed)
 	hash.WriteString(path)

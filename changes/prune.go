@@ -62,25 +62,22 @@ func All(o Options) (all []Stored, err error) {
 }
 
 // Forget removes all of them.
-func (s Stored) Forget(ctx context.Context) error { return forget(ctx, s.program, s.Path) }
-
-// forget removes all of one loop's snapshots.
-func forget(ctx context.Context, program, home string) error {
-	s, err := open(program, home)
+func (stored Stored) Forget(ctx context.Context) error {
+	s, err := open(stored.program, stored.Path)
 	if err == nil && !s.book.Own {
 		release, err := s.hold(ctx)
 		if err != nil {
 			return err
 		}
 		defer release()
-		s.outlive(program)
+		s.outlive(stored.program)
 		if _, err := os.Stat(s.book.GitDir); err == nil {
 			if _, err := s.git.Run(ctx, nil, "update-ref", "-d", s.refsOf()+refName); err != nil {
 				return err
 			}
 		}
 	}
-	if err := os.RemoveAll(home); err != nil {
+	if err := os.RemoveAll(stored.Path); err != nil {
 		return fmt.Errorf("removing old snapshots: %w", err)
 	}
 	return nil

@@ -103,12 +103,12 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
-	var now stamp
+	var now Stamp
 	if !s.large { // it stays so
 		now, s.large = s.book.look(s.printed)
 	}
 	refs := s.refsNow()
-	if last.list != "" && s.seen.tip == last && now.same(s.seen) {
+	if last.list != "" && s.seen.tip == last && now.Same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
 	var made tip
@@ -131,7 +131,7 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	taken.State = s.state(made.tree, refs)
 	now.tip = made
 	if s.seen = now; taken.again {
-		s.seen = stamp{}
+		s.seen = Stamp{}
 	}
 	return taken, nil
 }

@@ -161,7 +161,7 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}
-	s.seen = stamp{} // here it is git that has to look
+	s.seen = Stamp{} // here it is git that has to look
 	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
 	}
@@ -301,25 +301,14 @@ func (s *Store) merge(ctx context.Context, mine, base, theirs version) (merged v
 	case mine.oid == base.oid:
 		merged.oid = theirs.oid
 	case base.oid != theirs.oid && mine.oid != theirs.oid:
-		merged.oid, why, err = s.mergeText(ctx, mine.oid, base.oid, theirs.oid)
+		merged.oid, why, err = s.mergeFile(ctx, nil, mine.oid, base.oid, theirs.oid)
 	}
 	return merged, why, err
 }
 
 func isFile(v version) bool { return strings.HasPrefix(v.mode, "100") }
 
-// mergeText merges three texts into one that git keeps.
-func (s *Store) mergeText(ctx context.Context, mine, base, theirs string) (merged, why string, err error) {
-	text, why, err := s.mergeFile(ctx, nil, mine, base, theirs)
-	if err != nil || why != "" {
-		return "", why, err
-	}
-	merged, err = s.git.Text(ctx, text, "hash-object", "-w", "--stdin")
-	return merged, "", err
-}
-
-// mark merges three texts that can't be into one with conflict markers, which
-// git keeps.
+// mark merges three texts that can't be into one with conflict markers.
 func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (merged, why string, err error) {
 	text, err := s.git.Run(ctx, nil, "cat-file", "blob", mine)
 	if err != nil {
@@ -329,41 +318,38 @@ func (s *Store) mark(ctx context.Context, sp span, mine, base, theirs string) (m
 		return "", whyNested, nil
 	}
 	labels := []string{"--diff3", "-L", "yours", "-L", fmt.Sprintf("after iteration %d", sp.to.Number), "-L", fmt.Sprintf("before iteration %d", sp.first.Number)}
-	text, _, err = s.mergeFile(ctx, labels, mine, base, theirs)
-	if err != nil {
-		return "", "", err
-	}
-	merged, err = s.git.Text(ctx, text, "hash-object", "-w", "--stdin")
+	merged, _, err = s.mergeFile(ctx, labels, mine, base, theirs)
 	return merged, "", err
 }
 
-// mergeFile merges three texts. Where they can't be, the text has conflict markers.
-func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (text []byte, why string, err error) {
+// mergeFile merges three texts into one that git keeps. Where they can't be, that has conflict markers.
+func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (merged, why string, err error) {
 	dir, err := os.MkdirTemp(s.home, mergeName)
 	if err != nil {
-		return nil, "", fmt.Errorf("merging: %w", err)
+		return "", "", fmt.Errorf("merging: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	args := append([]string{"merge-file", "-p", "-q"}, how...)
 	for i, oid := range oids {
 		text, err := s.git.Run(ctx, nil, "cat-file", "blob", oid)
 		if err != nil {
-			return nil, "", err
+			return "", "", err
 		}
 		name := filepath.Join(dir, []string{"mine", "base", "theirs"}[i])
 		if err := os.WriteFile(name, text, 0o600); err != nil {
-			return nil, "", fmt.Errorf("merging: %w", err)
+			return "", "", fmt.Errorf("merging: %w", err)
 		}
 		args = append(args, name)
 	}
-	text, err = s.git.Run(ctx, nil, args...)
+	text, err := s.git.Run(ctx, nil, args...)
 	switch code := git.ExitCode(err); {
-	case err == nil:
-		return text, "", nil
 	case code > 0 && code < 128: // the number of conflicts
-		return text, whyEdited, nil
+		why = whyEdited
 	case code >= 128:
-		return nil, whyBinary, nil
+		return "", whyBinary, nil
+	case err != nil:
+		return "", "", err
 	}
-	return nil, "", err
+	merged, err = s.git.Text(ctx, text, "hash-object", "-w", "--stdin")
+	return merged, why, err
 }

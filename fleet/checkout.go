@@ -258,7 +258,7 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 		return "", errors.New("the agent has removed .git, or made it another repository's")
 	}
 	bundle = filepath.Join(filepath.Dir(tree), "bundle")
-	now := changes.StampOf(tree, isUnkept)
+	now, _ := changes.StampOf(tree, func(_, name string) bool { return isUnkept(name) })
 	if before, ok := c.made.LoadAndDelete(r.ID); ok && now.Same(before.(changes.Stamp)) {
 		c.made.Store(r.ID, before)
 		return bundle, nil

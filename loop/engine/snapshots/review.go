@@ -41,7 +41,7 @@ func (s *Taker) DiffSection() string {
 	if s.begun == nil || s.Store == nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}
-	diff, all, err := s.Store.Diff(s.Going, changes.Range{To: changes.Latest}, MaxDiff)
+	diff, all, err := s.Store.Diff(s.Going, changes.Range{To: changes.Latest}, nil, MaxDiff)
 	if err != nil {
 		return "Nobody knows what was changed: look at the files.\n"
 	}
