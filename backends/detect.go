@@ -94,7 +94,7 @@ func Detect(ctx context.Context) (Backend, Probe, error) {
 	answers := make([]chan Probe, len(builtin))
 	for i, b := range builtin {
 		answers[i] = make(chan Probe, 1)
-		wg.Go(func() { answers[i] <- worked.probe(asking, b) })
+		wg.Go(func() { answers[i] <- b.knownProbe(asking) })
 	}
 	var broken error
 	for i := range builtin {

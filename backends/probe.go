@@ -138,14 +138,14 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 func ProbeAll(ctx context.Context) []Probe {
 	probes := each(func(b Backend) Probe { return b.Probe(ctx) })
 	for _, p := range probes {
-		worked.remember(p)
+		p.remember()
 	}
 	return probes
 }
 
 // Look is ProbeAll for whoever can do with an earlier answer of a program that works.
 func Look(ctx context.Context) []Probe {
-	return each(func(b Backend) Probe { return worked.probe(ctx, b) })
+	return each(func(b Backend) Probe { return b.knownProbe(ctx) })
 }
 
 // each asks for all known backends at once.
@@ -165,7 +165,7 @@ func (b Backend) Version(ctx context.Context) (string, error) {
 	if own, err := Lookup(b.Name); err != nil || own.Command != b.Command {
 		return "", nil
 	}
-	probe := worked.probe(ctx, b)
+	probe := b.knownProbe(ctx)
 	if probe.Err != nil {
 		return "", probe.Err
 	}

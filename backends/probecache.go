@@ -7,14 +7,9 @@ import (
 	"time"
 )
 
-// probeCache remembers the programs that worked. Asking all of them takes up
+// worked has the Probe of each program that worked. Asking all of them takes up
 // to a second of every start, as each is an interpreter that starts.
-type probeCache struct {
-	mu     sync.Mutex
-	probes map[program]Probe
-}
-
-var worked probeCache
+var worked sync.Map
 
 // program is a file at one time: another version has another time or size.
 type program struct {
@@ -23,9 +18,9 @@ type program struct {
 	size          int64
 }
 
-// probe is Backend.Probe for whoever can do with an earlier answer. What
+// knownProbe is Probe for whoever can do with an earlier answer. What
 // didn't work is asked each time: the user may have mended it.
-func (c *probeCache) probe(ctx context.Context, b Backend) Probe {
+func (b Backend) knownProbe(ctx context.Context) Probe {
 	path, err := b.Find()
 	if err != nil {
 		return Probe{Backend: b, Err: err}
@@ -34,31 +29,22 @@ func (c *probeCache) probe(ctx context.Context, b Backend) Probe {
 	if err != nil {
 		return Probe{Backend: b, Path: path, Err: err}
 	}
-	c.mu.Lock()
-	probe, known := c.probes[key]
-	c.mu.Unlock()
-	if !known {
-		probe = b.Probe(ctx)
-		c.remember(probe)
+	if probe, ok := worked.Load(key); ok {
+		return probe.(Probe)
 	}
+	probe := b.Probe(ctx)
+	probe.remember()
 	return probe
 }
 
 // remember keeps what is known of a program that worked.
-func (c *probeCache) remember(p Probe) {
+func (p Probe) remember() {
 	if p.Err != nil || p.Version == "" {
 		return
 	}
-	key, err := programAt(p.Backend.Name, p.Path)
-	if err != nil {
-		return
+	if key, err := programAt(p.Backend.Name, p.Path); err == nil {
+		worked.Store(key, p)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.probes == nil {
-		c.probes = map[program]Probe{}
-	}
-	c.probes[key] = p
 }
 
 // programAt is the program of a backend as it is now.
