@@ -2,10 +2,10 @@ package sandbox
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
@@ -92,34 +92,24 @@ func (owns *ownDirs) fill(o Own, dir string, run Run) (private string, entries [
 		return "", nil, err
 	}
 	owns.dirs = append(owns.dirs, private)
-	names := o.Read
-	if o.Login != "" {
-		names = append([]string{o.Login}, names...)
-	}
-	for _, pattern := range names {
-		found := []string{filepath.Join(dir, pattern)}
-		if strings.Contains(pattern, "*") {
-			found, _ = filepath.Glob(found[0])
-		}
-		for _, path := range found {
-			name := filepath.Base(path)
-			info, err := os.Stat(path)
-			switch {
-			case err != nil:
-			case info.IsDir():
-				entries = append(entries, name)
-			case info.Mode().IsRegular():
-				content, err := readBounded(path, maxOwn)
-				if err != nil {
-					continue // the agent says that it can't read it
-				}
-				if err := os.WriteFile(filepath.Join(private, name), content, info.Mode().Perm()|0o600); err != nil {
+	for _, path := range o.found(dir) {
+		name := filepath.Base(path)
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			entries = append(entries, name)
+		case info.Mode().IsRegular():
+			content, err := readBounded(path, maxOwn)
+			if err != nil {
+				continue // the agent says that it can't read it
+			}
+			if err := os.WriteFile(filepath.Join(private, name), content, info.Mode().Perm()|0o600); err != nil {
+				return "", nil, err
+			}
+			if name == o.Login {
+				if err := owns.addLogin(private, real(path), content, o.Tokens); err != nil {
 					return "", nil, err
-				}
-				if name == o.Login {
-					if err := owns.addLogin(private, real(path), content, o.Tokens); err != nil {
-						return "", nil, err
-					}
 				}
 			}
 		}
@@ -159,7 +149,7 @@ func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err 
 		switch {
 		case dir == "":
 		case o.Variable == "" || runtime.GOOS == "darwin":
-			for _, path := range append(globAll(dir, append(o.Read, o.Login)), beside) {
+			for _, path := range append(o.found(dir), beside) {
 				read = append(read, real(path))
 			}
 		default:
@@ -183,12 +173,12 @@ func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err 
 	return owns, env, read, nil
 }
 
-// globAll lists what is there of names in a folder.
-func globAll(dir string, names []string) (paths []string) {
-	for _, name := range names {
-		if name != "" {
-			found, _ := filepath.Glob(filepath.Join(dir, name))
-			paths = append(paths, found...)
+// found lists what is there of the names that o has in its folder. A name of the folder's own is no pattern.
+func (o Own) found(dir string) (paths []string) {
+	for _, pattern := range append([]string{o.Login}, o.Read...) {
+		names, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range names {
+			paths = append(paths, filepath.Join(dir, name))
 		}
 	}
 	return paths
