@@ -58,7 +58,7 @@ var picture = Rules{
 		"registry":                 {"history", "internal/paths"},
 		"loop/ask":                 {"backends", "stream", "internal/paths", "internal/tell"},
 		"loop":                     {"plan", "hats", "internal/account", "loop/ask", "internal/caller", "internal/control", "internal/filelock", "worktree", "changes", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/tell", "stream/promises"},
-		"loop/engine/deeds":        {"stream"},
+		"loop/engine/deeds":        {"internal/lazy", "stream"},
 		"loop/engine/relief":       {"internal/settings", "loop", "loop/engine/judge", "stream"},
 		"loop/engine/rules":        {"loop", "plan", "stream", "stream/promises", "verify"},
 		"loop/engine/setup":        {"internal/notes", "plan", "backends", "changes", "hats", "history", "internal/budget", "internal/limits", "internal/paths", "internal/settings", "internal/tell", "loop", "loop/engine/rules", "loopstate", "sandbox", "stream", "stream/decode", "stream/promises", "verify"},

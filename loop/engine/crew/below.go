@@ -36,15 +36,10 @@ func (b *Below) Begin() {
 	b.Show(b.Call)
 }
 
-// End tells what it came to.
+// End tells what it came to, and what it used.
 func (b *Below) End(output string, isError bool) {
-	b.Show(b.result(output, isError))
-}
-
-// result is the end of the call, with what the run used.
-func (b *Below) result(output string, isError bool) stream.ToolResult {
 	b.spent.Duration = time.Since(b.began).Round(time.Millisecond)
-	return stream.ToolResult{ID: b.Call.ID, Output: output, IsError: isError, Spent: b.spent}
+	b.Show(stream.ToolResult{ID: b.Call.ID, Output: output, IsError: isError, Spent: b.spent})
 }
 
 // Handle follows the run. Its reader calls it.

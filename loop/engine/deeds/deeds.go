@@ -5,11 +5,10 @@ package deeds
 import (
 	"fmt"
 	"hash/maphash"
-	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -54,9 +53,7 @@ const (
 )
 
 // waiting matches commands that only wait.
-var waiting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(sleep|wait|watch)\b`)
-})
+var waiting = lazy.Regexp(`(?i)\b(sleep|wait|watch)\b`)
 
 var deedSeed = maphash.MakeSeed()
 
