@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	_ "embed"
@@ -248,11 +247,9 @@ func (w *Walls) Observed() (found []Refusal) {
 		}
 		end := bytes.LastIndexByte(data, '\n') + 1
 		w.tools.logs[name] = int64(end)
-		lines := bufio.NewScanner(bytes.NewReader(data[min(int(read), end):end]))
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
+		for said := range bytes.Lines(data[min(int(read), end):end]) {
 			var line string
-			if json.Unmarshal(lines.Bytes(), &line) != nil {
+			if json.Unmarshal(said, &line) != nil {
 				continue
 			}
 			if r := w.classed(refusalIn(line)); r.Path != "" && !slices.Contains(found, r) {
