@@ -138,3 +138,26 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 		t.Errorf("%s is left", left)
 	}
 }
+
+// Once each, and a line of any length hides none behind it.
+func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	w := &Walls{}
+	w.tools = &tools{logs: map[string]int64{log: 0}}
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(log, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	long := strings.Repeat("x", 2<<20)
+	whole := `"deny network-outbound a:1"` + "\n" + `"deny network-outbound ` + long + `"` + "\nno JSON\n" + `"deny network-outbound b:2 (no rule)"` + "\n"
+	write(whole + `"deny network-outbound c`)
+	if got, want := w.Observed(), []Refusal{{"a:1", Reach}, {long, Reach}, {"b:2", Reach}}; !slices.Equal(got, want) {
+		t.Errorf("%d are told: %.200v", len(got), got)
+	}
+	write(whole + `"deny network-outbound c:3"` + "\n")
+	if got, want := w.Observed(), []Refusal{{"c:3", Reach}}; !slices.Equal(got, want) {
+		t.Errorf("then %.200v", got)
+	}
+}
