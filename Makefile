@@ -220,9 +220,8 @@ ifeq ($(E2E),off)
 e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
-# Real agents are waited for more than they compute: all packages are at work, and many tests of each.
 e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@$(GO_TEST) -tags e2e -count=1 -p 4 -parallel 6 ./e2e/... | $(RESULTS)
+	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... | $(RESULTS)
 endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make test fetches none.
