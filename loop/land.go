@@ -112,7 +112,7 @@ func Discard(ctx context.Context, t worktree.Tree, dryRun bool) (worktree.Discar
 		return worktree.Discarded{}, err
 	}
 	defer release()
-	return worktree.Discard(ctx, t, worktree.LandOptions{Skip: OwnFilesIn(t), DryRun: dryRun})
+	return worktree.Discard(ctx, t, OwnFilesIn(t), dryRun)
 }
 
 // holdTree keeps loops out of a tree, and ends what a dead one may have left running.

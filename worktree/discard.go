@@ -18,11 +18,12 @@ type Discarded struct {
 }
 
 // Discard removes a worktree and its branch. Work that hasn't landed stays in the repository below
-// refs/ralph/discarded, with the files that weren't committed. Of the options, Skip and DryRun count.
+// refs/ralph/discarded, with the files that weren't committed. skip are beginnings of paths in the worktree
+// that are nobody's work. dryRun only says what would be lost.
 //
 // Errors: *Refused, and what git or the system says; nothing is removed then.
-func Discard(ctx context.Context, t Tree, o LandOptions) (Discarded, error) {
-	l, release, err := prepare(ctx, t, o)
+func Discard(ctx context.Context, t Tree, skip []string, dryRun bool) (Discarded, error) {
+	l, release, err := prepare(ctx, t, LandOptions{Skip: skip})
 	if err != nil {
 		return Discarded{}, err
 	}
@@ -42,7 +43,7 @@ func Discard(ctx context.Context, t Tree, o LandOptions) (Discarded, error) {
 			return done, err
 		}
 	}
-	if o.DryRun {
+	if dryRun {
 		return done, nil
 	}
 	ctx = context.WithoutCancel(ctx)

@@ -13,7 +13,7 @@ func TestDiscardKeepsAWayBack(t *testing.T) {
 	w := newWork(t)
 	tree := w.loopTree("Fix it")
 	before := w.git("rev-parse", "HEAD")
-	done, err := Discard(context.Background(), tree, LandOptions{})
+	done, err := Discard(context.Background(), tree, nil, false)
 	if err != nil || done.Stays != "" || done.Ref != "refs/ralph/discarded/fix-it" || len(done.Commits) != 1 || len(done.Leftover) != 1 {
 		t.Fatalf("%+v %v", done, err)
 	}
@@ -26,11 +26,11 @@ func TestDiscardKeepsAWayBack(t *testing.T) {
 	}
 	second := w.loopTree("Fix it")
 	w.writeTo(second.Path, "a", "else\n")
-	if done, err := Discard(context.Background(), second, LandOptions{}); err != nil || done.Ref != "refs/ralph/discarded/fix-it-2" {
+	if done, err := Discard(context.Background(), second, nil, false); err != nil || done.Ref != "refs/ralph/discarded/fix-it-2" {
 		t.Errorf("%+v %v", done, err)
 	}
 	third := w.add(Options{Title: "nothing"}).Tree
-	if done, err := Discard(context.Background(), third, LandOptions{}); err != nil || done.Ref != "" || done.Stays != "" {
+	if done, err := Discard(context.Background(), third, nil, false); err != nil || done.Ref != "" || done.Stays != "" {
 		t.Errorf("%+v %v", done, err)
 	}
 }
@@ -43,7 +43,7 @@ func TestDiscardKeepsWhatWasDoneOnNoBranch(t *testing.T) {
 	w.writeTo(tree.Path, "c", "c\n")
 	w.gitIn(tree.Path, "add", "c")
 	w.gitIn(tree.Path, "commit", "-qm", "on no branch")
-	done, err := Discard(context.Background(), tree, LandOptions{})
+	done, err := Discard(context.Background(), tree, nil, false)
 	if err != nil || done.Stays != "" || done.Ref == "" {
 		t.Fatalf("%+v %v", done, err)
 	}
@@ -59,7 +59,7 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if left := leavings(t, w); len(left) != 0 {
 		t.Fatalf("left of a tree that is there: %v", left)
 	}
-	if _, err := Discard(t.Context(), tree, LandOptions{}); err != nil {
+	if _, err := Discard(t.Context(), tree, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	books := recordsOf(CommonDir(w.repo))
@@ -78,7 +78,7 @@ func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	if err := os.Remove(filepath.Join(books, "strange")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Discard(t.Context(), second, LandOptions{}); err != nil {
+	if _, err := Discard(t.Context(), second, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	w.writeTo(books, "begun.json", "{}")

@@ -216,7 +216,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 	if done.Commits != 2 || done.Files != 2 || done.Gone || done.Into != "main" {
 		t.Errorf("%+v", done)
 	}
-	if d, err := Discard(context.Background(), tree, LandOptions{DryRun: true}); err != nil || len(d.Commits) != 1 || len(d.Leftover) != 1 {
+	if d, err := Discard(context.Background(), tree, nil, true); err != nil || len(d.Commits) != 1 || len(d.Leftover) != 1 {
 		t.Errorf("%+v %v", d, err)
 	}
 	if after := w.photo(); after != before {
@@ -369,7 +369,7 @@ func TestWhatNoCommitCanKeepStays(t *testing.T) {
 	if !exists(filepath.Join(tree.Path, "nested/x")) {
 		t.Error("the nested repository is gone")
 	}
-	if d, err := Discard(context.Background(), tree, LandOptions{}); err != nil || d.Stays == "" {
+	if d, err := Discard(context.Background(), tree, nil, false); err != nil || d.Stays == "" {
 		t.Errorf("%+v %v", d, err)
 	}
 	w.must(os.RemoveAll(filepath.Join(tree.Path, "nested")))

@@ -26,7 +26,7 @@ func landUntilKilled(data string) error {
 		return err
 	}
 	if how := How(os.Getenv("LANDING_HOW")); how == "discard" {
-		_, err = Discard(context.Background(), tree, LandOptions{})
+		_, err = Discard(context.Background(), tree, nil, false)
 	} else {
 		_, err = Land(context.Background(), tree, LandOptions{How: how})
 	}
@@ -98,7 +98,7 @@ func (w *work) killOnce(how string, at int, when, program string) (killed bool) 
 		w.Fatalf("%s: %v\n%s", name, err, out)
 	}
 	if how == "discard" {
-		if _, err = Discard(context.Background(), tree, LandOptions{}); errors.Is(err, ErrGone) {
+		if _, err = Discard(context.Background(), tree, nil, false); errors.Is(err, ErrGone) {
 			err = nil
 		}
 		if all := w.git("log", "--format=%s", "--glob=refs/ralph/discarded"); !strings.Contains(all, name) {

@@ -13,7 +13,7 @@ func TestWhatBecameOfTreesIsKnown(t *testing.T) {
 	landed, unwanted := w.loopTree("Fix it"), w.loopTree("Unwanted")
 	commit := w.land(landed, LandOptions{}).Commit
 	w.land(w.add(Options{Title: "No work"}).Tree, LandOptions{})
-	discarded, err := Discard(context.Background(), unwanted, LandOptions{})
+	discarded, err := Discard(context.Background(), unwanted, nil, false)
 	w.must(err)
 	byHand := w.add(Options{Title: "By hand", Folder: filepath.Join(w.repo, "sub")}).Tree
 	w.git("worktree", "remove", "--force", byHand.Path)

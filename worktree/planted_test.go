@@ -96,7 +96,7 @@ func (w *work) plantBase() {
 	tree.Commits = true
 	w.must(writeMarker(tree))
 	if found, ok := Find(tree.Path); ok {
-		_, _ = Discard(context.Background(), found, LandOptions{})
+		_, _ = Discard(context.Background(), found, nil, false)
 	}
 }
 
