@@ -53,8 +53,10 @@ func (c *choice) with(cmd *cobra.Command, names []string, do func(ctx context.Co
 		return err
 	case c.all && len(names) > 0:
 		return fmt.Errorf("--all is every loop, and %s is one of them: leave one of both out", names[0])
+	case len(names) == 0 && len(want) == 0 && !c.all && cmd.Flags().Lookup("all") != nil:
+		return errors.New(nobodyNamed + ", or --all")
 	case len(names) == 0 && len(want) == 0 && !c.all:
-		return errors.New(nobodyNamed + map[bool]string{true: ", or --all"}[cmd.Flags().Lookup("all") != nil])
+		return errors.New(nobodyNamed)
 	}
 	chosen := func(ctx context.Context, bus fleet.Bus) error {
 		found, err := find(ctx, bus, names, cmd.ErrOrStderr())

@@ -140,6 +140,7 @@ func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, er
 	return all, unread, nil
 }
 
+// addMissed adds the loops that a list has missed, by the names that the bucket has.
 func addMissed(ctx context.Context, b *Bus, found map[string]jetstream.KeyValueEntry) error {
 	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
 	if err != nil || kept.CachedInfo().State.NumSubjects <= uint64(len(found)) {
