@@ -37,7 +37,8 @@ func (i Interactive) Run(in, out *os.File) (InteractiveExit, error) {
 		theirs.Close()
 		return InteractiveExit{}, i.failed(err)
 	}
-	t := &interactiveTerminal{in, ours, before}
+	_, err = unix.IoctlGetInt(int(in.Fd()), unix.TIOCGPGRP)
+	t := &interactiveTerminal{in, ours, before, err != nil}
 	defer t.restore()
 	cmd := i.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
@@ -85,13 +86,21 @@ type interactiveTerminal struct {
 	in     *os.File
 	ours   *os.File    // the end of the agent's that shows and types
 	before *term.State // of in
+
+	uncontrolled bool // in isn't the terminal of this process's session
 }
 
 // foreground says whether the terminal is ours, and not the shell's or another
-// job's. One that can't be asked is.
+// job's. One that isn't this session's can't be asked, and is.
 func (t *interactiveTerminal) foreground() bool {
 	group, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
-	return err != nil || group == unix.Getpgrp()
+	return group == unix.Getpgrp() || err != nil && t.uncontrolled
+}
+
+// hungUp says whether the terminal, or its session, is no more.
+func (t *interactiveTerminal) hungUp() bool {
+	_, err := unix.IoctlGetInt(int(t.in.Fd()), unix.TIOCGPGRP)
+	return err != nil && !t.uncontrolled
 }
 
 // restore gives the terminal back as it was.
@@ -130,16 +139,27 @@ func (t *interactiveTerminal) attend(agent *child, caught <-chan os.Signal) {
 		case <-patience:
 			agent.sweep(0)
 		case <-agent.stopped:
+			if patience != nil {
+				agent.signal(syscall.SIGCONT) // who is to end doesn't wait for fg
+				continue
+			}
 			time.Sleep(lastWordsLimit)
 			t.suspend()
 			settled = time.After(stopLimit) // over at once where no shell can continue us
 		case <-settled:
 			settled = nil
-			if patience == nil && !t.foreground() { // bg: who talks with nobody waits
-				t.suspend()
-				continue
+			switch {
+			case patience != nil:
+			case t.hungUp():
+				syscall.Kill(os.Getpid(), syscall.SIGHUP) // nobody else tells a job in the background
+			case t.foreground():
+				t.resume(agent)
+			default:
+				// After bg only the agent stays stopped. We stop no second time: a shell
+				// that continues its jobs in order to exit may be gone before all our
+				// threads have stopped, and then nobody would continue us.
+				settled = time.After(backgroundPause)
 			}
-			t.resume(agent)
 		case sig := <-caught:
 			switch sig {
 			case syscall.SIGWINCH:

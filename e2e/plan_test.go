@@ -133,6 +133,12 @@ func (s *shell) suspends(before string, andBack bool) {
 	}
 	s.types("clear; echo clear-$((40+2))", "Enter") // what is seen then is new
 	s.sees("clear-42")
+	s.types("bg", "Enter")
+	if got := s.settings("behind"); got != before {
+		s.t.Errorf("in the background it takes the terminal:\n%s\n%s", before, got)
+	}
+	s.types("clear; echo clear-$((41+2))", "Enter")
+	s.sees("clear-43")
 	s.types("fg; echo code-$?-", "Enter")
 	s.sees(planAnswer)
 }
@@ -245,6 +251,7 @@ func TestASuspendedPlanThatIsEnded(t *testing.T) {
 	}{
 		{"its terminal is closed", func(s *shell) { s.tmux("kill-server") }},
 		{"kill", func(s *shell) { s.types("kill %1", "Enter"); s.awaitOnlyTheShell() }},
+		{"its shell exits and it is in the background", func(s *shell) { s.types("bg", "Enter"); s.sees("[1]+ " + ralph); s.types("exit", "Enter") }},
 		{"its shell exits", func(s *shell) { s.types("exit", "Enter"); s.sees("stopped jobs"); s.types("exit", "Enter") }},
 	} {
 		for _, a := range both {

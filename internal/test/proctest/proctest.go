@@ -40,7 +40,14 @@ type Process struct {
 	Command string // its arguments with spaces between
 }
 
-func (p Process) String() string { return fmt.Sprintf("%d (%.120s)", p.PID, p.Command) }
+// String has the state as well, as ps shows it: who is left may have been stopped.
+func (p Process) String() string {
+	state := "?"
+	if _, rest, ok := bytes.Cut(read(p.PID, "stat"), []byte(") ")); ok {
+		state = string(rest[:1])
+	}
+	return fmt.Sprintf("%d %s (%.120s)", p.PID, state, p.Command)
+}
 
 // Find returns the living processes, this one apart, that have one of the
 // marks. A mark is NAME=value, a variable of their environment, or else a whole
