@@ -84,8 +84,8 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 			t.Fatal(err)
 		}
 	})
-	s.company.plays = plays(s)
 	s.agents.checks = []checked{passes}
+	s.company.plays = plays(s)
 	w := &whenDone{id: "step-1-1-1", then: func() { go happens(s) }}
 	s.rig.log, s.rig.Loop.obs, s.rig.Loop.start = &w.watcher, w, s.begins
 	if err := s.begin(); err != nil {
@@ -153,6 +153,17 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Tasks without a check that were finished are done, even where the check of one before them is cut off.
+func TestACancelDuringACheckKeepsWhatNeedsNone(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := besides(t, func(*setup.Config) {}, func(*sideBySide) {}, func(s *sideBySide) []play {
+			s.agents.checks = []checked{{during: func() { go s.Cancel() }, lasts: time.Hour}}
+			return []play{s.does("one", run{}), s.does("two", run{}), s.does("three", run{})}
+		})
+		s.went("cancelled", loop.StopCancelled, "one+three+two", "two three")
+	})
 }
 
 // A pause waits for all of them, and a cancel that is to wait does, too. Who fails meanwhile has its turn later.

@@ -126,7 +126,7 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 }
 
 // Land judges the work of each agent that has ended well, and brings what is done into the loop's folder. Where the loop
-// is to end meanwhile, what is there lands all the same, and no task counts as done.
+// is to end meanwhile, what is there lands all the same, and no task counts as done whose check is cut off.
 func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	l := landing{Batch: w}
 	for i, it := range w.Run.Batch {
@@ -146,9 +146,7 @@ func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	if len(l.Done) > 1 {
 		l.checkAgain()
 	}
-	if l.isEnding {
-		l.Done = nil
-	}
+	l.Done = slices.DeleteFunc(l.Done, func(id string) bool { return slices.Contains(l.cutOff, id) })
 	return l.Outcome
 }
 
@@ -168,9 +166,9 @@ func (w *Batch) trial(i int, work changes.Work) Trial {
 type landing struct {
 	*Batch
 	Outcome
-	isEnding bool // the loop is
-	works    []changes.Work
-	items    []plan.Item // whose works they are
+	cutOff []string // ids of tasks whose check is, as the loop is to end
+	works  []changes.Work
+	items  []plan.Item // whose works they are
 }
 
 // leave has a task done alone, without what was done of it.
@@ -201,15 +199,13 @@ func (l *landing) look(it plan.Item, work changes.Work, t Trial) {
 	for _, note := range work.Notes {
 		l.Warn(fmt.Sprintf("this isn't merged, of the task %q: %s", it.Text, note))
 	}
-	v := Verdict{IsDone: true}
-	if !l.isEnding {
-		var ok bool
-		v, ok = l.Judge(t)
-		l.isEnding, v.IsDone = !ok, v.IsDone || !ok
+	v, ok := l.Judge(t)
+	if !ok {
+		l.cutOff = append(l.cutOff, it.ID)
 	}
 	guarded := slices.IndexFunc(work.Paths, l.Guards)
 	switch {
-	case !v.IsDone:
+	case ok && !v.IsDone:
 		l.leave(it, work, "it isn't done")
 		l.tell(v.Told)
 	case guarded >= 0:
@@ -244,11 +240,14 @@ func (l *landing) merge() {
 // checkAgain asks the checks of what has landed again, as each passed without the work of the others.
 func (l *landing) checkAgain() {
 	for _, it := range l.items {
-		if l.isEnding || it.Verify == "" || !l.Accepts(it.Verify) || !slices.Contains(l.Done, it.ID) {
+		if it.Verify == "" || !l.Accepts(it.Verify) || !slices.Contains(l.Done, it.ID) {
 			continue
 		}
 		v, ok := l.Judge(Trial{Item: it})
-		if l.isEnding = !ok; ok && !v.IsDone {
+		switch {
+		case !ok:
+			l.cutOff = append(l.cutOff, it.ID)
+		case !v.IsDone:
 			l.Done = slices.DeleteFunc(l.Done, func(id string) bool { return id == it.ID })
 			l.Alone = append(l.Alone, it.ID)
 			why := fmt.Sprintf("the task %q stays open: its check passed, but not with what was done beside it", it.Text)
