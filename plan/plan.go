@@ -347,12 +347,20 @@ func (p Plan) Agents() (items []Item) {
 	return items
 }
 
+// Faults are the problems of what the loop still has to do.
+func (p Plan) Faults() (faults []error) {
+	for _, problem := range p.Problems {
+		if slices.ContainsFunc(p.Items, func(it Item) bool { return it.Line == problem.Line && p.does(it) && !p.IsDone(it) }) {
+			faults = append(faults, fmt.Errorf("%s:%d: %s", p.Name, problem.Line, problem.Text))
+		}
+	}
+	return faults
+}
+
 // Why says why none of the open tasks can be next.
 func (p Plan) Why() error {
-	for _, problem := range p.Problems {
-		if p.only == nil || slices.ContainsFunc(p.Open(), func(it Item) bool { return it.Line == problem.Line }) {
-			return fmt.Errorf("%s:%d: %s", p.Name, problem.Line, problem.Text)
-		}
+	if faults := p.Faults(); len(faults) > 0 {
+		return faults[0]
 	}
 	if p.only != nil {
 		return errors.New("the task is done already in " + p.Name + "; open its box first")

@@ -29,6 +29,12 @@ func (c Config) Doubts() (doubts []string) {
 		}
 		doubts = append(doubts, loop.OneLine(fmt.Sprintf("%s %s tell what a run costs, so %s can't be enforced", strings.Join(names, ", "), verb, what)))
 	}
+	if p, err := c.ReadPlan(); c.Said.Plan != "" && err == nil {
+		faults := p.Faults()
+		for _, fault := range faults[:min(len(faults), 5)] {
+			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the loop can't do all of its plan: %v", fault)))
+		}
+	}
 	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Changes.Keep == 0 || c.Changes.Check() != nil) {
 		if _, err := changes.Look(c.Folder, c.Changes); err != nil {
 			limit, _ := limits.ByName(limits.Progress)
