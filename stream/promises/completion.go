@@ -277,7 +277,7 @@ func (c Completion) nearWord(text string, word mention, found bool) Verdict {
 	last := lastLine(text)
 	switch {
 	case found && word.place == inSentence:
-		return near(NearWord, lineAt(text, word.start), c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it.", c.Word)
+		return near(NearWord, lineAt(text, word.start), c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it, after a complete sentence.", c.Word)
 	case found:
 		s := placeSentences[word.place]
 		return near(s.kind, c.Word, c.Word, s.why, c.Word)

@@ -25,6 +25,10 @@ func withoutEcho(text, given string) string {
 		if isBoundary(words, start) && isBoundary(words, end) {
 			own.WriteString(text[kept:offsets[start]])
 			kept = int(offsets[end-1]) + 1
+			before := own.String()
+			if isOpen(before[max(0, len(before)-maxTail):]) && strings.HasPrefix(strings.TrimLeft(text[kept:], " \t\r"), "\n") {
+				own.WriteString("it") // or the sentence before it would go on with the next line
+			}
 		}
 	}
 	if kept == 0 {

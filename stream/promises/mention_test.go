@@ -287,6 +287,10 @@ func TestAnEchoIsNobodysPromise(t *testing.T) {
 		"Built.\n<promise>DONE</promise>\n" + given:   true,
 		"Then output\n\n<promise>DONE</promise>":      true, // it obeys
 		"é " + given + "\n<promise>DONE</promise> é.": false,
+		"working on: " + given + "\nLOOP_COMPLETE":    true, // its line is complete with it
+		"Working on:\n" + given + "\nLOOP_COMPLETE":   true,
+		"I can't output " + given + "\nLOOP_COMPLETE": false,
+		"working on: " + given + " LOOP_COMPLETE":     false,
 	} {
 		if v := c.Judge(stream.Result{Text: text}); v.Matched != want {
 			t.Errorf("%q: %+v", text, v)
