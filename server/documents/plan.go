@@ -302,7 +302,7 @@ func (v planView) complete(offset int) []protocol.CompletionItem {
 	return c.items
 }
 
-// FoldingRange answers textDocument/foldingRange: a task folds with what is indented below it. Nil leaves the rest to
+// FoldingRange answers textDocument/foldingRange: a task folds with what is indented below its first line. Nil leaves the rest to
 // the editor.
 func (d *Documents) FoldingRange(p protocol.FoldingRangeParams) (ranges []protocol.FoldingRange) {
 	doc := d.get(p.TextDocument.URI)
@@ -310,7 +310,7 @@ func (d *Documents) FoldingRange(p protocol.FoldingRangeParams) (ranges []protoc
 		return nil
 	}
 	v, ok := d.planOf(doc)
-	if !ok || strings.HasSuffix(v.Name, ".json") {
+	if !ok {
 		return nil
 	}
 	lines := strings.Split(doc.text, "\n")

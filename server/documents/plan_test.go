@@ -289,18 +289,22 @@ func TestCompletionInAPlan(t *testing.T) {
 }
 
 func TestATaskFoldsWithWhatIsBelowIt(t *testing.T) {
-	text := "# A\n- [ ] a\n  more\n  - [ ] b\n    x\n\n  - [ ] c\n\n- [ ] d\n# B\n"
-	fold := func(world *docWorld) (all []string) {
-		d := withDoc(planURI, text, false, world)
-		for _, r := range d.FoldingRange(protocol.FoldingRangeParams{TextDocument: protocol.TextDocumentIdentifier{URI: planURI}}) {
+	const text = "# A\n- [ ] a\n  more\n  - [ ] b\n    x\n\n  - [ ] c\n\n- [ ] d\n# B\n"
+	fold := func(file uri.URI, text string, world *docWorld) (all []string) {
+		d := withDoc(file, text, false, world)
+		for _, r := range d.FoldingRange(protocol.FoldingRangeParams{TextDocument: protocol.TextDocumentIdentifier{URI: file}}) {
 			all = append(all, fmt.Sprintf("%d-%d", r.StartLine+1, r.EndLine+1))
 		}
 		return all
 	}
-	if got := fold(inPlan("PLAN.md")); !slices.Equal(got, []string{"2-7", "4-5"}) {
+	if got := fold(planURI, text, inPlan("PLAN.md")); !slices.Equal(got, []string{"2-7", "4-5"}) {
 		t.Errorf("got %q", got)
 	}
-	if got := fold(nil); got != nil {
+	const stories = "{\n  \"userStories\": [\n    {\n      \"title\": \"a\"\n    },\n    {\"title\": \"b\"}\n  ]\n}\n"
+	if got := fold("file:///w/prd.json", stories, inPlan("prd.json")); !slices.Equal(got, []string{"3-4"}) {
+		t.Errorf("stories fold at %q", got)
+	}
+	if got := fold(planURI, text, nil); got != nil {
 		t.Errorf("a file that is no plan folds at %q", got)
 	}
 }
