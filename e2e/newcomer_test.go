@@ -52,63 +52,57 @@ func TestReadmesFirstCommand(t *testing.T) {
 	if command == nil {
 		t.Fatal("README has no first command")
 	}
-	for _, tt := range []struct {
+	for i, tt := range []struct {
 		agent
 		walls bool // can be had
-	}{{pi, false}, {claude, false}, {claude, true}} {
-		a := tt.agent
-		for _, project := range newProjects {
-			name := a.name + ", " + project.name
-			if tt.walls {
-				name += ", behind walls"
+	}{{claude, false}, {pi, false}, {claude, true}} {
+		a, project := tt.agent, newProjects[i] // what is proposed for a project is no matter of the agent
+		t.Run(fmt.Sprintf("%s, %s, walls %v", a.name, project.name, tt.walls), func(t *testing.T) {
+			t.Parallel()
+			checks := does(a.bash(project.check + "; echo x >>ran"))
+			says := func(text string) fakemodel.Turn { return fakemodel.Turn{Text: text + "\n\nLOOP_COMPLETE"} }
+			s := sitDown(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
+				checks, says("All is done."), checks, does(a.bash("cp right " + project.file)), checks, says("It passes now.")}})
+			s.hasProject(project)
+			// claude gives a command two minutes, and a compiler without a cache may need more.
+			s.types("export BASH_DEFAULT_TIMEOUT_MS=600000", "Enter")
+			if !tt.walls {
+				s.types("export GOCACHE="+goCache(t), "Enter")
 			}
-			t.Run(name, func(t *testing.T) {
-				t.Parallel()
-				checks := does(a.bash(project.check + "; echo x >>ran"))
-				says := func(text string) fakemodel.Turn { return fakemodel.Turn{Text: text + "\n\nLOOP_COMPLETE"} }
-				s := sitDown(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-					checks, says("All is done."), checks, does(a.bash("cp right " + project.file)), checks, says("It passes now.")}})
-				s.hasProject(project)
-				// claude gives a command two minutes, and a compiler without a cache may need more.
-				s.types("export BASH_DEFAULT_TIMEOUT_MS=600000", "Enter")
-				if !tt.walls {
-					s.types("export GOCACHE="+goCache(t), "Enter")
+			if tt.walls {
+				walltest.Need(t)
+				bwrap, err := exec.LookPath("bwrap")
+				if err != nil {
+					t.Fatal(err)
 				}
-				if tt.walls {
-					walltest.Need(t)
-					bwrap, err := exec.LookPath("bwrap")
-					if err != nil {
-						t.Fatal(err)
-					}
-					s.types("export PATH=$PATH:"+filepath.Dir(bwrap), "Enter")
+				s.types("export PATH=$PATH:"+filepath.Dir(bwrap), "Enter")
+			}
+			s.types("clear; "+ralph+" "+command[1]+"; echo code-$?-", "Enter")
+			if a.backend == "claude" {
+				s.sees("stay as it is, and don't ask again")
+				first := strings.Contains(s.tmux("capture-pane", "-p"), "1  run any command behind walls")
+				if tt.walls && !first {
+					t.Fatalf("walls aren't offered first:\n%s", s.tmux("capture-pane", "-p"))
 				}
-				s.types("clear; "+ralph+" "+command[1]+"; echo code-$?-", "Enter")
-				if a.backend == "claude" {
-					s.sees("stay as it is, and don't ask again")
-					first := strings.Contains(s.tmux("capture-pane", "-p"), "1  run any command behind walls")
-					if tt.walls && !first {
-						t.Fatalf("walls aren't offered first:\n%s", s.tmux("capture-pane", "-p"))
-					}
-					answer := "2"
-					if first {
-						answer = ""
-					}
-					s.types(answer, "Enter")
+				answer := "2"
+				if first {
+					answer = ""
 				}
-				s.sees("Is the loop done only when")
-				s.types("", "Enter")
-				s.sees("code-0-")
-				screen := s.tmux("capture-pane", "-p", "-S", "-200")
-				for _, want := range []string{"failed (exit 1)", "passed ·", "done: "} {
-					if !strings.Contains(screen, want) {
-						t.Errorf("no %q on the screen:\n%s", want, screen)
-					}
+				s.types(answer, "Enter")
+			}
+			s.sees("Is the loop done only when")
+			s.types("", "Enter")
+			s.sees("code-0-")
+			screen := s.tmux("capture-pane", "-p", "-S", "-200")
+			for _, want := range []string{"failed (exit 1)", "passed ·", "done: "} {
+				if !strings.Contains(screen, want) {
+					t.Errorf("no %q on the screen:\n%s", want, screen)
 				}
-				if ran, _ := os.ReadFile(filepath.Join(s.box.Dir, "ran")); string(ran) != "x\nx\nx\n" {
-					t.Errorf("the agent ran the tests %d times, want 3:\n%s", strings.Count(string(ran), "x"), screen)
-				}
-			})
-		}
+			}
+			if ran, _ := os.ReadFile(filepath.Join(s.box.Dir, "ran")); string(ran) != "x\nx\nx\n" {
+				t.Errorf("the agent ran the tests %d times, want 3:\n%s", strings.Count(string(ran), "x"), screen)
+			}
+		})
 	}
 }
 
