@@ -98,34 +98,36 @@ for i,(c,a) in enumerate([("ralph.loop.update",dict(maxIterations=500)),("ralph.
 // An agent cleans its folder, in a worktree too, and the loop goes on.
 func TestAnAgentThatCleansItsFolderEndsNoLoop(t *testing.T) {
 	t.Parallel()
-	for name, args := range map[string][]string{"": nil, ", in a worktree": {"--worktree"}} {
-		for _, a := range both {
-			t.Run(a.name+name, func(t *testing.T) {
-				t.Parallel()
-				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-					does(a.bash("git clean -fdx; test -e .pi/ralph-loop.local.md || echo gone")), says("Not yet."),
-					does(a.bash("echo x > x; git -c user.name=a -c user.email=a@localhost stash -u -a -q; sleep 1")), says("Not yet."),
-					says("<promise>DONE</promise>"),
-				}})
-				for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "x"}} {
-					if out, err := p.box.Command(t.Context(), "git", args...).CombinedOutput(); err != nil {
-						t.Fatalf("git %q: %v\n%s", args, err, out)
-					}
+	for name, a := range map[string]agent{"the folder": claude, "its worktree": pi} { // who cleans is no matter of where
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
+				does(a.bash("git clean -fdx; test -e .pi/ralph-loop.local.md || echo gone")), says("Not yet."),
+				does(a.bash("echo x > x; git -c user.name=a -c user.email=a@localhost stash -u -a -q; sleep 1")), says("Not yet."),
+				says("<promise>DONE</promise>"),
+			}})
+			for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "x"}} {
+				if out, err := p.box.Command(t.Context(), "git", args...).CombinedOutput(); err != nil {
+					t.Fatalf("git %q: %v\n%s", args, err, out)
 				}
-				p.start(append(append(a.anyToolArgs(), args...), "--completion-promise", "DONE", "--max-iterations", "5", prompt)...)
-				if exit := p.wait(); exit != exitDone {
-					p.fatalf("exit %d", exit)
-				}
-				if n := count(p.all(), func(u update) bool {
-					return u.SessionUpdate == "_ralph/warning" && strings.Contains(u.line, "the state file was removed while the agent worked")
-				}); n != 1 {
-					p.fatalf("it was told %d times", n)
-				}
-				if p.end().Iterations != 3 {
-					p.fatalf("it ended after %d iterations", p.end().Iterations)
-				}
-			})
-		}
+			}
+			args := append(a.anyToolArgs(), "--completion-promise", "DONE", "--max-iterations", "5", prompt)
+			if name == "its worktree" {
+				args = append([]string{"--worktree"}, args...)
+			}
+			p.start(args...)
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			if n := count(p.all(), func(u update) bool {
+				return u.SessionUpdate == "_ralph/warning" && strings.Contains(u.line, "the state file was removed while the agent worked")
+			}); n != 1 {
+				p.fatalf("it was told %d times", n)
+			}
+			if p.end().Iterations != 3 {
+				p.fatalf("it ended after %d iterations", p.end().Iterations)
+			}
+		})
 	}
 }
 

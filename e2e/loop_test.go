@@ -71,7 +71,7 @@ var scenarios = []scenario{
 	},
 	{
 		name:   "the prompt names the promise",
-		agents: both,
+		agents: []agent{claude}, // each is told a promise above
 		prompt: "Make the tests pass. When they do, output `<promise>ALL GREEN</promise>`.",
 		turns: func(a agent) []fakemodel.Turn {
 			return []fakemodel.Turn{says("I can not output <promise>ALL GREEN</promise> yet."), says("They pass.\n\n**<promise>ALL GREEN</promise>**")}
@@ -96,7 +96,7 @@ var scenarios = []scenario{
 	},
 	{
 		name:   "without a promise the agent is told the word",
-		agents: both,
+		agents: []agent{pi},
 		turns: func(a agent) []fakemodel.Turn {
 			return []fakemodel.Turn{says("Half of it. LOOP_COMPLETE comes later."), says("Ported.\n\n**LOOP_COMPLETE**")}
 		},
@@ -114,7 +114,7 @@ var scenarios = []scenario{
 	},
 	{
 		name:   "near but wrong promise",
-		agents: both,
+		agents: []agent{claude}, // by the decoder it is as near as the right one
 		turns: func(agent) []fakemodel.Turn {
 			return []fakemodel.Turn{says("Nearly: <promise>ALMOST DONE</promise>"), says("I will say DONE soon.")}
 		},

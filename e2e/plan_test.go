@@ -245,30 +245,30 @@ func TestThePlanIsPisOwnInterface(t *testing.T) {
 // A suspended session can be ended in all ways, without fg.
 func TestASuspendedPlanThatIsEnded(t *testing.T) {
 	t.Parallel()
-	for _, how := range []struct {
+	for _, how := range []struct { // the seat of the session, which ends, is the same for both agents
+		agent
 		name string
 		end  func(*shell)
 	}{
-		{"its terminal is closed", func(s *shell) { s.tmux("kill-server") }},
-		{"kill", func(s *shell) { s.types("kill %1", "Enter"); s.awaitOnlyTheShell() }},
-		{"its shell exits and it is in the background", func(s *shell) { s.types("bg", "Enter"); s.sees("[1]+ " + ralph); s.types("exit", "Enter") }},
-		{"its shell exits", func(s *shell) { s.types("exit", "Enter"); s.sees("stopped jobs"); s.types("exit", "Enter") }},
+		{pi, "its terminal is closed", func(s *shell) { s.tmux("kill-server") }},
+		{claude, "kill", func(s *shell) { s.types("kill %1", "Enter"); s.awaitOnlyTheShell() }},
+		{pi, "its shell exits and it is in the background", func(s *shell) { s.types("bg", "Enter"); s.sees("[1]+ " + ralph); s.types("exit", "Enter") }},
+		{claude, "its shell exits", func(s *shell) { s.types("exit", "Enter"); s.sees("stopped jobs"); s.types("exit", "Enter") }},
 	} {
-		for _, a := range both {
-			t.Run(how.name+"/"+a.name, func(t *testing.T) {
-				s := sitDown(t, a, planScript())
-				if a.name == claude.name {
-					s.knowsClaude()
-				}
-				before := s.settings("before")
-				s.plan(planPrompt, planAnswer)
-				s.suspends(before, false)
-				how.end(s)
-				if how.name != "kill" {
-					proctest.CheckNone(t, goneWithin, s.mark)
-				}
-			})
-		}
+		a := how.agent
+		t.Run(how.name+"/"+a.name, func(t *testing.T) {
+			s := sitDown(t, a, planScript())
+			if a.name == claude.name {
+				s.knowsClaude()
+			}
+			before := s.settings("before")
+			s.plan(planPrompt, planAnswer)
+			s.suspends(before, false)
+			how.end(s)
+			if how.name != "kill" {
+				proctest.CheckNone(t, goneWithin, s.mark)
+			}
+		})
 	}
 }
 

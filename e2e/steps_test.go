@@ -114,38 +114,38 @@ func signal(t *testing.T, sig syscall.Signal, pids ...int) {
 	}
 }
 
-// fourScouts work at once in each iteration, and may write, so that they have a shell.
-const fourScouts = `
+// twoScouts work at once in each iteration, and may write, so that they have a shell.
+const twoScouts = `
 [iteration]
-steps = [ { parallel = [ { agent = "scout", write = true }, { agent = "scout", write = true }, { agent = "scout", write = true }, { agent = "scout", write = true } ] },
+steps = [ { parallel = [ { agent = "scout", write = true }, { agent = "scout", write = true } ] },
           { agent = "worker" } ]
 `
 
-// TestFourScoutsWorkAtOnce kills the program while all four work, and with pi what keeps their
-// processes together, too. The loop goes on with all of them.
-func TestFourScoutsWorkAtOnce(t *testing.T) {
+// TestScoutsWorkAtOnce kills the program while both work, and with pi what keeps their
+// processes together, too. The loop goes on with both.
+func TestScoutsWorkAtOnce(t *testing.T) {
 	for _, a := range both {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			waits := func(k int) fakemodel.Turn { return does(a.bash(detachedTool(fmt.Sprintf("killed-%d", k)))) }
 			found := says("Found it.")
 			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-				waits(1), waits(2), waits(3), waits(4), found, found, found, found, says("Built.\n\n<promise>DONE</promise>"),
+				waits(1), waits(2), found, found, says("Built.\n\n<promise>DONE</promise>"),
 			}})
 			agentFiles(p, "scout", "worker")
-			if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(fourScouts), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(twoScouts), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
 				t.Fatal(err)
 			}
 			p.start(append(a.anyToolArgs(), "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
-			for k := 1; k <= 4; k++ {
+			for k := 1; k <= 2; k++ {
 				awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
 			}
 			signal(t, syscall.SIGSTOP, p.cmd.Process.Pid)
 			if a.name == pi.name { // nobody is left to end the scouts but who goes on
-				signal(t, syscall.SIGKILL, p.keepers(4)...)
+				signal(t, syscall.SIGKILL, p.keepers(2)...)
 			}
 			signal(t, syscall.SIGKILL, p.cmd.Process.Pid)
 			p.wait()
@@ -156,13 +156,13 @@ func TestFourScoutsWorkAtOnce(t *testing.T) {
 			if exit := p.wait(); exit != exitDone {
 				p.fatalf("exit %d", exit)
 			}
-			for k := 1; k <= 4; k++ {
+			for k := 1; k <= 2; k++ {
 				if n := p.begun(fmt.Sprintf("scout %d 1/2", k)); n != 1 {
 					t.Errorf("scout %d began %d times", k, n)
 				}
 			}
 			asked := p.model.MainRequests()
-			if last := asked[len(asked)-1].LastUser; strings.Count(last, "Found it.") != 4 || !strings.Contains(last, "## scout 4") {
+			if last := asked[len(asked)-1].LastUser; strings.Count(last, "Found it.") != 2 || !strings.Contains(last, "## scout 2") {
 				t.Errorf("the worker was asked %s", last)
 			}
 			proctest.CheckNone(t, goneWithin, p.mark)
@@ -174,26 +174,25 @@ func TestFourScoutsWorkAtOnce(t *testing.T) {
 }
 
 // TestTheKeeperOfAScoutIsKilled ends the process that keeps one scout's processes together.
-// The others are ended with it, and the next iteration has all of them again.
+// The other is ended with it, and the next iteration has both again.
 func TestTheKeeperOfAScoutIsKilled(t *testing.T) {
 	t.Parallel()
 	waits := func(k int) fakemodel.Turn { return does(pi.bash(longTool(fmt.Sprintf("killed-%d", k)))) }
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{
-		waits(1), waits(2), waits(3), waits(4), says("Found it."), says("Found it."), says("Found it."), says("Found it."),
-		says("Built.\n\n<promise>DONE</promise>"),
+		waits(1), waits(2), says("Found it."), says("Found it."), says("Built.\n\n<promise>DONE</promise>"),
 	}})
 	agentFiles(p, "scout", "worker")
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(fourScouts), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(twoScouts), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
 		t.Fatal(err)
 	}
 	p.start("--completion-promise", "DONE", "--max-iterations", "4", prompt)
-	for k := 1; k <= 4; k++ {
+	for k := 1; k <= 2; k++ {
 		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
 	}
-	signal(t, syscall.SIGKILL, p.keepers(4)[3])
+	signal(t, syscall.SIGKILL, p.keepers(2)[1])
 	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)
 	}

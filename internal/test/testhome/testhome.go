@@ -40,14 +40,13 @@ func Main(m *testing.M, variable string, roles map[string]func()) {
 // process and its children, and returns what removes it. The go command, which
 // some tests start, keeps its caches: it would else download everything anew.
 func Use() (remove func(), err error) {
-	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			return nil, fmt.Errorf("asking go for %s: %w", name, err)
-		}
-		if err := os.Setenv(name, strings.TrimSpace(string(out))); err != nil {
-			return nil, err
-		}
+	out, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE").Output()
+	cache, modules, both := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	if err != nil || !both {
+		return nil, fmt.Errorf("asking go for its caches: %q, %w", out, err)
+	}
+	if err := errors.Join(os.Setenv("GOCACHE", cache), os.Setenv("GOMODCACHE", modules)); err != nil {
+		return nil, err
 	}
 	if err := os.Setenv("LC_ALL", "C.UTF-8"); err != nil { // the marks that tests expect
 		return nil, err
