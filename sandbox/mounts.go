@@ -3,6 +3,7 @@ package sandbox
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -215,7 +216,10 @@ func (w *mounts) guards() []string {
 // matching lists what a pattern of verify's stands for in the folder.
 func (w *plot) matching(pattern string) (paths []string) {
 	if !strings.Contains(pattern, "**") {
-		paths, _ = filepath.Glob(filepath.Join(w.folder, pattern)) // one that isn't a pattern names nothing; the configuration refuses it
+		names, _ := fs.Glob(os.DirFS(w.folder), path.Clean(pattern)) // what isn't a pattern names nothing; the configuration refuses it
+		for _, name := range names {
+			paths = append(paths, filepath.Join(w.folder, name))
+		}
 		return paths
 	}
 	filepath.WalkDir(w.folder, func(path string, entry fs.DirEntry, err error) error {

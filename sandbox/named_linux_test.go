@@ -102,6 +102,32 @@ func TestWhatIsHiddenStaysHidden(t *testing.T) {
 	})
 }
 
+// The folder's own name is no pattern: what is protected in it stays so, whatever it is called.
+func TestWhatIsProtectedInAFolderWithAPatternsName(t *testing.T) {
+	walltest.Both(t, func(t *testing.T) {
+		for _, folder := range []string{"app [old]", "a*", `a\b`} {
+			p := newPlace(t)
+			named := filepath.Join(p.home, folder)
+			must(t, os.Rename(p.folder, named))
+			p.folder = named
+			protected := []string{"key.pem", "deploy/prod.pem", "docs/a/kept.md", "all.code-workspace"} // the last by ourselves
+			for _, name := range protected {
+				write(t, filepath.Join(p.folder, name), "ours")
+			}
+			walls := raise(t, sandbox.Spec{Protect: []string{"./*.pem", "deploy/*.pem", "docs/"}}, p.folder)
+			p.run(t, walls, sandbox.Run{}, "/bin/sh", "-c", "for f in free "+strings.Join(protected, " ")+"; do echo evil >>$f; done")
+			for _, name := range protected {
+				if contains(filepath.Join(p.folder, name), "evil") {
+					t.Errorf("in %q, %s was written", folder, name)
+				}
+			}
+			if !contains(filepath.Join(p.folder, "free"), "evil") {
+				t.Errorf("in %q, nothing can be written", folder)
+			}
+		}
+	})
+}
+
 // A repository of the user's elsewhere isn't opened by a link in a folder that has none.
 func TestALinkToARepositoryOpensNone(t *testing.T) {
 	walltest.Both(t, func(t *testing.T) {

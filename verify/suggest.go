@@ -2,6 +2,7 @@ package verify
 
 import (
 	"encoding/json"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -67,23 +68,14 @@ func Suggest(folder string) Suggestion {
 			continue
 		}
 		for pattern := range strings.FieldsSeq(habit.files) {
-			files, _ := filepath.Glob(filepath.Join(escaped(folder), filepath.FromSlash(pattern))) // the pattern is a good one
-			for _, file := range files[:min(len(files), maxHabitFiles)] {
-				data, err := paths.ReadRegular(file, maxHabit) // a pipe that nobody writes to, say, is left alone
+			names, _ := fs.Glob(os.DirFS(folder), pattern) // the pattern is a good one
+			for _, name := range names[:min(len(names), maxHabitFiles)] {
+				data, err := paths.ReadRegular(filepath.Join(folder, name), maxHabit) // a pipe that nobody writes to, say, is left alone
 				if err == nil && (habit.says == nil || habit.says(data)) {
-					name, _ := filepath.Rel(folder, file) // it is below
-					return Suggestion{habit.command, filepath.ToSlash(name)}
+					return Suggestion{habit.command, name}
 				}
 			}
 		}
 	}
 	return Suggestion{}
-}
-
-// escaped is a folder as a pattern that only it fits.
-func escaped(folder string) string {
-	if os.PathSeparator == '\\' { // nothing escapes there
-		return folder
-	}
-	return regexp.MustCompile(`[\\*?\[]`).ReplaceAllString(folder, `\$0`)
 }

@@ -55,6 +55,9 @@ func TestDiscardKeepsWhatWasDoneOnNoBranch(t *testing.T) {
 // What is left of trees is found, and goes one by one; while there is a tree, its books stay.
 func TestWhatTreesLeaveCanBeRemoved(t *testing.T) {
 	w := newWork(t)
+	named := filepath.Join(w.dir, "app [old]") // a name that is no pattern here
+	w.must(os.Rename(w.repo, named))
+	w.repo = named
 	tree := w.loopTree("Fix it")
 	if left := leavings(t, w); len(left) != 0 {
 		t.Fatalf("left of a tree that is there: %v", left)

@@ -58,7 +58,7 @@ func forgetBooks(ctx context.Context, common string) error {
 		return err
 	}
 	defer release()
-	if records, err := filepath.Glob(filepath.Join(dir, "*.json")); err != nil || len(records) > 0 {
+	if records, err := fs.Glob(os.DirFS(dir), "*.json"); err != nil || len(records) > 0 {
 		return err // somebody makes a tree
 	}
 	err = errors.Join(os.Remove(filepath.Join(dir, pastName)), os.Remove(filepath.Join(dir, "lock")))
