@@ -254,7 +254,7 @@ func (s *kept) writeOwn(name string, data []byte) error {
 	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
 		return err
 	}
-	return os.Rename(path+".new", path)
+	return paths.Rename(path+".new", path)
 }
 
 // discover finds the folder's repository. It stays out of one that ignores the folder: nothing

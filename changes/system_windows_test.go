@@ -59,3 +59,22 @@ func TestTracesOfWindows(t *testing.T) {
 		t.Errorf("none: %v", err)
 	}
 }
+
+// What is kept is written while another process reads it: the system refuses the exchange as long.
+func TestAFileThatIsReadIsReplaced(t *testing.T) {
+	s := &kept{home: t.TempDir()}
+	if err := s.SaveNote("a", []byte("one")); err != nil {
+		t.Fatal(err)
+	}
+	reader, err := os.Open(filepath.Join(s.home, "note-a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(50*time.Millisecond, func() { reader.Close() })
+	if err := s.SaveNote("a", []byte("two")); err != nil {
+		t.Error(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(s.home, "note-a")); err != nil || string(got) != "two" {
+		t.Errorf("it is %q, %v", got, err)
+	}
+}
