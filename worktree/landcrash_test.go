@@ -47,10 +47,10 @@ exit $code
 `
 
 // Whenever a landing or a discard is killed, nothing is lost, the user's work is as it
-// was, and the same said again finishes it. A run takes every third moment, from a random one
-// on; with RALPH_TEST_KILLS it takes all.
+// was, and the same said again finishes it. A run takes every seventh moment, from a random one
+// on, so each is tried before and after its git; with RALPH_TEST_KILLS it takes all.
 func TestAKillAtAnyMoment(t *testing.T) {
-	moments, first, step := 0, 1+rand.IntN(3), 3
+	moments, first, step := 0, 1+rand.IntN(7), 7
 	if os.Getenv("RALPH_TEST_KILLS") != "" {
 		first, step = 1, 1
 	}
