@@ -19,9 +19,8 @@ func TestPromptsArriveIntact(t *testing.T) {
 		inFile     bool
 	}{
 		{"at sign", "@README.md is not there", false},
-		{"command", "/compact is a command of both agents", false},
 		{"option and shell", "--max-iterations `id` $HOME \"quoted\" 'single' \\ & | > \n\n two lines", false},
-		{"one megabyte", strings.Repeat("do 1 → then 2; ", 1<<16), true},
+		{"command, and one megabyte", "/compact is a command of both agents " + strings.Repeat("do 1 → then 2; ", 1<<16), true},
 	}
 	for _, tt := range prompts {
 		for _, run := range modes {
