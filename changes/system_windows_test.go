@@ -60,9 +60,14 @@ func TestTracesOfWindows(t *testing.T) {
 	}
 }
 
-// What is kept is written while another process reads it: the system refuses the exchange as long.
+// The system refuses to exchange a file that somebody reads; a kept one waits for its reader.
 func TestAFileThatIsReadIsReplaced(t *testing.T) {
-	s := &kept{home: t.TempDir()}
+	dir, err := os.MkdirTemp("", "kept")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	s := &kept{home: dir}
 	if err := s.SaveNote("a", []byte("one")); err != nil {
 		t.Fatal(err)
 	}
