@@ -20,8 +20,8 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   const it = (name, body) => test(name, () => w.step(name, body));
   const scm = (row) => w.page.locator('.scm-view .monaco-list-row').filter({ hasText: row }).first();
   const inline = async (row, title) => {
-    await row.hover();
-    await row.getByRole('button', { name: title }).first().click();
+    await row.hover({ timeout: 5_000 });
+    await row.getByRole('button', { name: title }).first().click({ timeout: 5_000 });
   };
   const blocks = (n) => until(`${n} changes`, async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === n);
   const dialog = () => w.page.locator('.monaco-dialog-box');
@@ -57,17 +57,14 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   it('is to be reviewed in source control', async () => {
     await w.page.keyboard.press('Control+Shift+G');
     for (const row of ['notes.txt', 'made.txt', 'gone.txt', 'To Review']) await scm(row).waitFor();
-    await scm('made.txt').click();
-    await w.page.locator('.monaco-diff-editor .line-insert').first().waitFor();
+    await w.pressUntil(w.page.locator('.monaco-diff-editor .line-insert'), () => scm('made.txt').click({ timeout: 5_000 }));
     await w.screenshot('source-control');
-    await inline(scm('made.txt'), 'Keep Changes');
-    await scm('Kept').waitFor();
+    await w.pressUntil(scm('Kept'), () => inline(scm('made.txt'), 'Keep Changes'));
     await until('the badge', async () => /Source Control.*2/.test(await w.page.locator('.activitybar .action-item', { has: w.page.locator('[class*=source-control]') }).first().innerHTML()));
   });
 
   it('is undone from its row, when the user agrees, and redone', async () => {
-    await inline(scm('gone.txt'), 'Undo Changes');
-    await dialog().filter({ hasText: '1 file would be undone' }).waitFor();
+    await w.pressUntil(dialog().filter({ hasText: '1 file would be undone' }), () => inline(scm('gone.txt'), 'Undo Changes'));
     await w.screenshot('undo');
     await dialog().getByRole('button', { name: 'Undo', exact: true }).click();
     await until('the file is back', () => fs.existsSync(w.file('gone.txt')));
@@ -81,14 +78,13 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await w.treeRow('All changes').waitFor();
     await w.openRow('made.txt', w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }));
     await w.screenshot('tree-changes');
-    await inline(w.treeRow('Iteration 2'), 'Open Changes');
-    await w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }).waitFor();
+    await w.pressUntil(w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }), () => inline(w.treeRow('Iteration 2'), 'Open Changes'));
     await w.screenshot('many-files');
   });
 
   it('shows all files again after a reload of the window', async () => {
     await w.run('View: Close All Editors');
-    await inline(w.treeRow('All changes'), 'Open Changes');
+    await w.pressUntil(w.page.locator('.multiDiffEntry'), () => inline(w.treeRow('All changes'), 'Open Changes'));
     const names = ['gone.txt', 'made.txt', 'notes.txt'];
     const shown = async () => (await Promise.all(names.map((name) => w.page.locator('.multiDiffEntry').filter({ hasText: name }).count()))).join(' ');
     await until('all three', async () => (await shown()) === '1 1 1');
@@ -100,8 +96,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await w.screenshot('review-after-reload');
   });
 
-  it('is undone for the whole loop from the palette, after a reload of the window', async () => {
-    await w.load(w.folder);
+  it('is undone for the whole loop from the palette', async () => {
     await w.run('Ralph: Undo Changes...');
     await dialog().filter({ hasText: 'would be undone' }).waitFor();
     await dialog().getByRole('button', { name: 'Undo', exact: true }).click();

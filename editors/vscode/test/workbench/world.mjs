@@ -239,10 +239,15 @@ export class Workbench {
     return this.page.locator('.pane-body .monaco-list-row').filter({ hasText: text }).first();
   }
 
-  /** Clicks a row of a tree until what it opens is shown: a tree that is just drawn anew loses a click. */
-  async openRow(text, shown) {
-    await until(`what ${text} opens`, async () => {
-      await this.treeRow(text).click();
+  /** Clicks a row of a tree until what it opens is shown. */
+  openRow(text, shown) {
+    return this.pressUntil(shown, () => this.treeRow(text).click({ timeout: 5_000 }));
+  }
+
+  /** Presses until something is shown: what is just drawn anew loses a click. */
+  async pressUntil(shown, press) {
+    await until(`what is pressed for: ${shown}`, async () => {
+      await press().catch(() => {}); // its button may be gone, as it did come through
       return shown.first().waitFor({ timeout: 5_000 }).then(() => true, () => false);
     });
   }
