@@ -42,7 +42,7 @@ func TestOneLog(t *testing.T) {
 
 func oneLog(t *testing.T, seed uint64) {
 	rnd := rand.New(rand.NewPCG(seed, 1))
-	o := &ownedLoop{t: t, rnd: rnd, name: fmt.Sprint("ralph-", seed), canBlock: seed%6 == 0}
+	o := &ownedLoop{t: t, rnd: rnd, name: fmt.Sprint("ralph-", seed), canBlock: seed%12 == 0}
 	c := &logClient{t: t, rnd: rnd, loop: o}
 	o.meanwhile = c.meanwhile
 	for range 2 + rnd.IntN(3) {
