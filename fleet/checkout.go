@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
+	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -312,6 +313,16 @@ var identity = []string{
 // committed says that the checkout has what an attempt came to, which counts now.
 func (c *checkouts) committed(r Record) error {
 	return os.WriteFile(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
+}
+
+// Transcript calls take with each line that an attempt has said which counts, behind the first ones.
+func Transcript(ctx context.Context, bus Bus, r Record, attempt, skip int, take func(line []byte) error) error {
+	from, err := bus.File(ctx, r.TranscriptFile(attempt))
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	return livelog.EachLine(from, skip, take)
 }
 
 // Download fetches a file from the bus into a folder. The caller removes it.

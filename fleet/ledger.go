@@ -260,7 +260,10 @@ func Reserve(ctx context.Context, bus Bus, r Record, now func() time.Time) (leas
 		return wait == 0
 	})
 	if err == nil && wait == 0 && r.Attempt > 0 { // a worker may have died with what it had reserved when the limits were others
-		err = lost(ctx, bus, r, slices.DeleteFunc(r.parts(), func(p string) bool { return p == part }))
+		_, isCommon := common.Running[r.ID]
+		err = lost(ctx, bus, r, slices.DeleteFunc(r.parts(), func(p string) bool {
+			return p == part || p == CommonPart && !isCommon || p != CommonPart && !slices.Contains(common.Parts, p)
+		}))
 	}
 	return common.Limits.Lasts(), wait, why, err
 }

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"context"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -277,5 +279,33 @@ func TestWhatARemovedLoopHasReserved(t *testing.T) {
 		if l, errLedger := LedgerOf(t.Context(), m); err != nil || errLedger != nil || l.Spent != 2 || len(l.Running) != 0 {
 			t.Errorf("%s: it is %+v, %v, %v", name, l, err, errLedger)
 		}
+	}
+}
+
+// partsRead notes which parts of the ledger are read.
+type partsRead struct {
+	*memory
+	names []string
+}
+
+func (p *partsRead) Ledger(ctx context.Context, part string) (Ledger, uint64, error) {
+	p.names = append(p.names, part)
+	return p.memory.Ledger(ctx, part)
+}
+
+// An attempt that comes after another one reads the limits and its own part: what only other limits fill is asked for
+// only where something is.
+func TestWhatAnAttemptReadsOfTheLedger(t *testing.T) {
+	m := &partsRead{memory: newMemory()}
+	r := of("f1", "k", 2)
+	r.Attempt = 1
+	for range 2 { // the first one makes the part
+		m.names = nil
+		if _, _, _, err := Reserve(t.Context(), m, r, func() time.Time { return noon }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{CommonPart, r.parts()[0]}; !slices.Equal(m.names, want) {
+		t.Errorf("it reads %v, want %v", m.names, want)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/submitter"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -20,7 +19,14 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 		{Label: "Ended", Text: r.UpdatedAt.Local().Format(time.DateTime)}, {Label: "Result", Text: r.Sentence(time.Now())},
 	}}
 	if n := len(r.Kept); n > 0 {
-		if err := endIn(ctx, bus, r.TranscriptFile(r.Kept[n-1]), &receipt.End); err != nil {
+		err := fleet.Transcript(ctx, bus, r, r.Kept[n-1], 0, func(line []byte) error {
+			var it wire.End
+			if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
+				receipt.End = it
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, fleet.ErrNotFound) {
 			return receipt, err
 		}
 	}
@@ -39,22 +45,4 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 		help("watch --now "+r.ID, "shows what it did")
 	}
 	return receipt, nil
-}
-
-// endIn reads the last end that a transcript has. One that isn't there has none.
-func endIn(ctx context.Context, bus fleet.Bus, name string, end *wire.End) error {
-	from, err := bus.File(ctx, name)
-	if errors.Is(err, fleet.ErrNotFound) {
-		return nil
-	} else if err != nil {
-		return err
-	}
-	defer from.Close()
-	return livelog.EachLine(from, 0, func(line []byte) error {
-		var it wire.End
-		if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
-			*end = it
-		}
-		return nil
-	})
 }

@@ -103,13 +103,13 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 	var problems []error
 	var all sync.WaitGroup
 	for _, r := range found {
-		var show func(line []byte, isLive bool) error
 		name := ""
 		if len(found) > 1 {
 			name = r.Name
 		}
 		story := newStory(v.out, r.ID, name, v.flags)
-		if show = story.take; v.asJSON {
+		show := story.take
+		if v.asJSON {
 			show = func(line []byte, _ bool) error { _, err := v.out.Write(line); return err }
 		}
 		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
@@ -239,7 +239,11 @@ func (w *watcher) lookOnce(ctx context.Context) (fleet.Record, error) {
 		if attempt < w.at {
 			continue // it is told
 		}
-		if err := w.file(ctx, r, attempt); err != nil {
+		err := fleet.Transcript(ctx, w.bus, r, attempt, w.told[attempt], func(line []byte) error {
+			w.told[attempt]++
+			return w.show(line, false)
+		})
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return r, err
 		}
 		w.at = attempt
@@ -251,20 +255,6 @@ func (w *watcher) lookOnce(ctx context.Context) (fleet.Record, error) {
 		w.stands(r)
 	}
 	return r, nil
-}
-
-// file tells what an attempt said that wasn't told.
-func (w *watcher) file(ctx context.Context, r fleet.Record, attempt int) error {
-	from, err := w.bus.File(ctx, r.TranscriptFile(attempt))
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	err = livelog.EachLine(from, w.told[attempt], func(line []byte) error {
-		w.told[attempt]++
-		return w.show(line, false)
-	})
-	return cmp.Or(err, ctx.Err())
 }
 
 // stands says where the loop is, when that has changed, and at last how it has ended.
