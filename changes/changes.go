@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,7 +95,7 @@ type book struct {
 	MaxFile int64    `json:"maxFile"`
 }
 
-const bookName = "book.json"
+const bookName = "book.json" // its time is that at which the loop began, or was taken up
 
 // prefix leads from the work tree to the folder, "" or with a slash behind.
 func (b book) prefix() string {
@@ -155,6 +156,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	home := filepath.Join(dir, homeName(loopID, folder))
 	if s, err := open(program, home); err == nil {
 		s.book.Skip, s.book.Hidden, s.book.MaxFile, s.findPrinted = o.Skip, o.Hidden, o.MaxFile, o.Printed
+		_ = os.Chtimes(filepath.Join(home, bookName), time.Time{}, time.Now()) // Find goes by it
 		return s, nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
@@ -200,8 +202,9 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 	var newest time.Time
 	for _, entry := range entries {
 		home := filepath.Join(dir, entry.Name())
-		info, err := os.Stat(filepath.Join(home, tipName))
-		if err != nil || found != nil && !info.ModTime().After(newest) {
+		_, noneErr := os.Stat(filepath.Join(home, tipName)) // whose time is that of an undo, maybe
+		info, err := os.Stat(filepath.Join(home, bookName))
+		if cmp.Or(noneErr, err) != nil || found != nil && !info.ModTime().After(newest) {
 			continue
 		}
 		s, err := open(program, home)

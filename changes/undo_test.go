@@ -210,3 +210,25 @@ func TestAnUndoSaysThatHeadStays(t *testing.T) {
 		t.Error("a HEAD that nobody has was moved")
 	}
 }
+
+// What is undone of an earlier loop doesn't make that the last one, whose changes a user without an id means. A loop that
+// goes on is the last one.
+func TestTheLastLoopIsTheOneThatWorkedLast(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "1\n").loop()
+	f.after(1, "b", "1\n")
+	f.open("ralph-second")
+	f.start()
+	f.after(1, "c", "1\n")
+	first, err := Find(f.dir, "ralph-test", f.opts)
+	f.must(err)
+	if done, err := first.Undo(context.Background(), Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	for _, id := range []string{"ralph-second", "ralph-test"} {
+		if found, err := Find(f.dir, "", f.opts); err != nil || found.LoopID() != id {
+			t.Errorf("%v, %v, want %s", found, err, id)
+		}
+		f.open("ralph-test")
+	}
+}
