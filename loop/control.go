@@ -106,7 +106,7 @@ func askOwner(ctx context.Context, folder string, q Request) (iteration int, err
 		isHeard, err := askOnce(ctx, owner, q, &r)
 		switch {
 		case ctx.Err() != nil: // once it hears of that, who asked is gone
-			return 0, fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
+			return 0, silent(owner)
 		case isHeard:
 			return r.Iteration, errors.Join(err, r.Err())
 		case owner.Deaf != "", time.Since(began) > beginLimit:
@@ -132,6 +132,11 @@ func refused(do string, owner loopstate.Owner, file *loopstate.File) error {
 		driver = caller.Of(owner.PID)
 	}
 	return caller.Self().May(do, driver, file.Folder())
+}
+
+// silent says that an owner has not answered in time.
+func silent(owner loopstate.Owner) error {
+	return fmt.Errorf("process %d, which drives the loop, doesn't answer: is it suspended (fg lets it go on)?", owner.PID)
 }
 
 // unheard says that an owner can't be asked for anything.

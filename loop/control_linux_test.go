@@ -48,6 +48,9 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "doesn't answer: is it suspended") {
 		t.Errorf("got %v", err)
 	}
+	if _, err := CancelFolder(ctx, folder, ""); err == nil || !strings.Contains(err.Error(), "doesn't answer: is it suspended") {
+		t.Errorf("a cancel says %v", err)
+	}
 	if s, err := file.Load(); err != nil || len(s.Guidance) > 0 {
 		t.Errorf("the file says %+v, %v", s, err)
 	}

@@ -194,7 +194,10 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 			if asked, err = askOnce(ctx, now, Request{Do: caller.Cancel, LoopID: loopID}, &r); asked && errors.Join(err, r.Err()) != nil {
 				return r.Iteration, errors.Join(err, r.Err())
 			}
-			if iteration = r.Iteration; !asked && (now.Deaf != "" || time.Since(began) > beginLimit) {
+			if iteration = r.Iteration; !asked && ctx.Err() != nil {
+				return 0, silent(now)
+			}
+			if !asked && (now.Deaf != "" || time.Since(began) > beginLimit) {
 				return 0, unheard(now)
 			}
 		}
