@@ -258,7 +258,7 @@ bench: bubblewrap ## how fast it is, as ratios (docs/PERFORMANCE.md)
 	@go test -run '^$$' -bench '^BenchmarkFleet$$' -benchtime 1x ./fleet/natsbus | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench . -benchtime 1x -timeout 1h ./e2e/fleet | $(FIGURES)
 	@go test -tags e2e -run '^$$' -bench Live -benchtime 1x -timeout 1h ./e2e | $(FIGURES)
-	@go test -run '^$$' -bench . -benchtime 3x ./history | $(FIGURES)
+	@go test -run '^$$' -bench . -benchtime 3x ./history ./registry | $(FIGURES)
 ifneq ($(EDITORS),off)
 	@for part in $(EDITOR_BENCHES); do $(MAKE) --no-print-directory $$part; done
 endif

@@ -1,5 +1,5 @@
-// Package history mirrors loops into session files that pi itself can open, and reads back
-// what this program needs of them. It starts no processes and has never heard of editors.
+// Package history mirrors loops into session files that pi itself can open, and reads back the little
+// that only they have. It starts no processes and has never heard of editors.
 //
 // A session file is a line of JSON per entry: a header, then messages, tool
 // results and usage as pi keeps them, and entries of two kinds that pi leaves

@@ -28,45 +28,32 @@ const (
 
 const sessionSuffix = ".jsonl"
 
-// Dir returns the folder of the sessions for a working directory: the one that
-// was set, else that of paths.EnvState, else pi's, which has one for each working directory. It need not exist.
-func (o Options) Dir(cwd string) (string, error) { return o.dir(paths.Real(cwd)) }
-
-// dir is Dir for a real path: an agent sees its working directory without links.
+// dir is the folder of the sessions for a working directory without links, as an agent sees it: the one
+// that was set, else that of paths.EnvState, else pi's, which has one for each working directory. It need not exist.
 func (o Options) dir(cwd string) (string, error) {
-	dir, isShared, err := o.root(cwd)
-	if err != nil || isShared {
-		return dir, err
-	}
-	return filepath.Join(dir, folderName(cwd)), nil
-}
-
-// root is the folder of the sessions, or, where they don't share one, that of their folders.
-func (o Options) root(cwd string) (dir string, isShared bool, err error) {
 	if o.Folder != "" {
 		folder, err := expandHome(o.Folder)
 		if err == nil && !filepath.IsAbs(folder) {
 			folder = filepath.Join(cwd, folder)
 		}
-		return folder, true, err
+		return folder, err
 	}
 	if dir := os.Getenv(envSessionDir); dir != "" {
 		dir, err := expandHome(dir)
 		if err != nil {
-			return "", true, err
+			return "", err
 		}
-		dir, err = filepath.Abs(dir)
-		return dir, true, err
+		return filepath.Abs(dir)
 	}
 	if own := paths.Own("sessions"); own != "" {
-		return own, true, nil
+		return own, nil
 	}
 	agent := os.Getenv(envAgentDir)
 	if agent == "" {
 		agent = "~/.pi/agent"
 	}
-	agent, err = expandHome(agent)
-	return filepath.Join(agent, "sessions"), false, err
+	agent, err := expandHome(agent)
+	return filepath.Join(agent, "sessions", folderName(cwd)), err
 }
 
 // folderName is pi's name for the folder of a working directory's sessions.

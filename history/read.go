@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
@@ -23,13 +22,11 @@ type ownEntry struct {
 		Role       string  `json:"role"`
 		ToolCallID string  `json:"toolCallId"`
 		Content    []block `json:"content"`
-		Usage      usage   `json:"usage"`
 	} `json:"message"`
 	Data struct {
 		ChatEventType string          `json:"chatEventType"`
 		Payload       json.RawMessage `json:"payload"`
 	} `json:"data"`
-	Total stream.Cost `json:"totalCostUsd"` // of a correction
 }
 
 // text is what a message says.
@@ -46,7 +43,6 @@ func (e ownEntry) text() (text string) {
 const (
 	markEvent     = `"customType":"` + EventType + `"`
 	markAssistant = `"role":"assistant"`
-	markUsage     = `"usage":{`
 )
 
 // entries are those of a session whose lines have one of the marks. What can't be read is left out, and so is a line that
@@ -91,47 +87,6 @@ func payloadOf[P any](payload []byte, use func(P)) bool {
 	return true
 }
 
-// CostOfLoop is what a loop has cost so far by its session, including runs that were cut off: its
-// process may have been killed before it wrote that elsewhere.
-func CostOfLoop(path, loopID string) (total stream.Cost, err error) {
-	isIts := false      // what comes is the loop's
-	var run stream.Cost // of the run so far
-	endRun := func(cost stream.Cost) {
-		if cost.Known { // as its end says, or as far as it came
-			run = cost
-		}
-		if isIts {
-			total = total.Plus(run)
-		}
-		run = stream.Cost{}
-	}
-	for e, err := range entries(path, markEvent, markUsage) {
-		if err != nil {
-			return stream.Cost{}, err
-		}
-		switch e.Data.ChatEventType {
-		case eventLoopStart:
-			payloadOf(e.Data.Payload, func(r LoopStart) {
-				endRun(stream.Cost{})
-				isIts = r.LoopID == loopID
-			})
-		case eventIterationStart: // a reviewer may have worked before it
-			endRun(stream.Cost{})
-		case eventIterationEnd:
-			payloadOf(e.Data.Payload, func(r IterationEnd) { endRun(r.Cost) })
-		default:
-			if e.Message.Role == "assistant" && !e.Message.Usage.Cost.Unknown {
-				run = run.Plus(stream.CostOf(e.Message.Usage.Cost.Total))
-			}
-			if c := e.Total; c.Known && c.USD > run.USD {
-				run = c
-			}
-		}
-	}
-	endRun(stream.Cost{})
-	return total, nil
-}
-
 // Output returns all that a session keeps of what a tool gave in an iteration; 0 is what comes before the first. ok is
 // false for a call without a result. The error is a *FormatError for a file that is no session.
 func Output(path string, iteration int, callID string) (output string, ok bool, err error) {
@@ -167,4 +122,19 @@ func LastWords(path string) (words string) {
 		}
 	}
 	return words
+}
+
+// LoopOf is the id of the loop that a session file is of. The error is a *FormatError for a file that is no loop's.
+func LoopOf(path string) (id string, err error) {
+	for e, err := range entries(path, markEvent) {
+		if err != nil {
+			return "", err
+		}
+		var start LoopStart
+		if e.Data.ChatEventType != eventLoopStart || json.Unmarshal(e.Data.Payload, &start) != nil {
+			break
+		}
+		return start.LoopID, nil
+	}
+	return "", &FormatError{Path: path}
 }

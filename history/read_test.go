@@ -10,31 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-func TestWhatALoopHasCost(t *testing.T) {
-	w, _, _ := newTestWriter(t)
-	turn := func(usd float64) {
-		w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}})
-	}
-	w.HandleRecord(LoopStart{LoopID: "ralph-1"})
-	w.HandleRecord(begins(1))
-	turn(1)
-	w.HandleRecord(ends(1, "ok", stream.USD(1.5))) // with what its tools spent
-	turn(1.5)                                      // a reviewer's
-	w.HandleRecord(begins(2))
-	turn(2)
-	turn(3) // and then it was killed
-	w.HandleRecord(LoopStart{LoopID: "ralph-1", Continued: true})
-	w.HandleRecord(begins(3))
-	turn(4)
-	path := closed(t, w)
-	if got, err := CostOfLoop(path, "ralph-1"); err != nil || got != stream.USD(12) {
-		t.Errorf("it cost %v, %v", got, err)
-	}
-	if got, err := CostOfLoop(path, "ralph-2"); err != nil || got.Known {
-		t.Errorf("another one cost %v, %v", got, err)
-	}
-}
-
 // toolGives writes a turn whose tool gave an output.
 func toolGives(w *Writer, id, output string) {
 	w.Handle(stream.ToolCall{ID: id, Name: "bash"})
@@ -89,24 +64,16 @@ func TestTheLastWordsOfASession(t *testing.T) {
 func TestFilesThatAreNoSessions(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty": "", "prose": "# Notes\n\nThis is no session.\n", "another object": "{\"name\":\"package\"}\n", "an entry": asks + "\n",
-		"numbers": "1\n2\n", "one long line": strings.Repeat("x", maxLine+10),
+		"pi's own": head + "\n" + asks + "\n", "numbers": "1\n2\n", "one long line": strings.Repeat("x", maxLine+10),
 	} {
 		path := sessionFile(t, content)
-		_, cost := CostOfLoop(path, "ralph-1")
-		_, loop := LoopOf(path)
-		for _, err := range []error{cost, loop} {
-			if !errors.As(err, new(*FormatError)) {
-				t.Errorf("%s: %v", name, err)
-			}
+		if _, err := LoopOf(path); !errors.As(err, new(*FormatError)) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, path := range []string{t.TempDir(), os.DevNull} {
-		_, cost := CostOfLoop(path, "ralph-1")
-		_, loop := LoopOf(path)
-		for _, err := range []error{cost, loop} {
-			if err == nil || errors.As(err, new(*FormatError)) {
-				t.Errorf("%s was opened: %v", path, err)
-			}
+		if _, err := LoopOf(path); err == nil || errors.As(err, new(*FormatError)) {
+			t.Errorf("%s was opened: %v", path, err)
 		}
 	}
 }

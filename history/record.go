@@ -4,9 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
-	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -16,12 +13,9 @@ type Record interface{ record() }
 
 // LoopStart opens a loop, or a part of it when it is continued in the same file.
 type LoopStart struct {
-	LoopID    string    `json:"loopId"`
-	Backend   string    `json:"backend"`
-	Title     string    `json:"title"`            // of the prompt, one line
-	Prompt    string    `json:"prompt,omitempty"` // "" for one of more than MaxPrompt bytes, and of a loop that goes on
-	StartedAt time.Time `json:"startedAt"`
-	Continued bool      `json:"continued,omitempty"`
+	LoopID    string `json:"loopId"`
+	Title     string `json:"title"` // of the prompt, one line
+	Continued bool   `json:"continued,omitempty"`
 }
 
 // IterationStart opens an iteration.
@@ -38,22 +32,7 @@ type IterationEnd struct {
 
 // LoopEnd closes a loop.
 type LoopEnd struct {
-	StopReason   string           `json:"stopReason"`
-	Promise      string           `json:"promise,omitempty"`
-	Iterations   int              `json:"iterations"`
-	Limit        int              `json:"limit,omitempty"` // of iterations, when that ended it; older files don't say it
-	Cost         stream.Cost      `json:"costUsd,omitzero"`
-	UnknownCosts int              `json:"unknownCostRuns,omitempty"` // runs whose cost isn't in that, as nobody knows it
-	Tokens       stream.Tokens    `json:"tokens"`
-	Hats         hats.Costs       `json:"hats,omitempty"` // where hats handed over
-	DurationMs   int64            `json:"durationMs"`
-	Error        string           `json:"error,omitempty"`
-	Denials      []stream.Denial  `json:"denials,omitempty"`
-	Changes      *changes.Summary `json:"changes,omitempty"`
-	Verified     string           `json:"verified,omitempty"` // of a promise: by what, and how that went
-	Guards       string           `json:"guards,omitempty"`   // what it was verified by and the loop changed
-	Prompt       string           `json:"prompt,omitempty"`   // what was asked, or most of that
-	Account      account.Account  `json:"account,omitzero"`   // what it met on its way
+	StopReason string `json:"stopReason"`
 }
 
 // InputKind says from whom an input came.

@@ -169,10 +169,7 @@ func (w *Writer) HandleRecord(r Record) {
 	case Input:
 		w.append("custom_message", &inputEntry{CustomType: InputType, Content: r.Text, Display: r.Kind != InputCallback, Details: inputDetails{r.Kind}})
 	case LoopStart:
-		r.Title, r.StartedAt = Title(r.Title), TimeOf(r.StartedAt)
-		if len(r.Prompt) > MaxPrompt {
-			r.Prompt = ""
-		}
+		r.Title = Title(r.Title)
 		w.event(eventLoopStart, r)
 		if !r.Continued {
 			w.append("session_info", &nameEntry{Name: r.Title})

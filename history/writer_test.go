@@ -56,12 +56,12 @@ func mirror(t testing.TB, format decode.Format, recording string) (path string) 
 		outcome = "cancelled"
 	}
 	w.HandleRecord(ends(1, outcome, result.Usage.Cost))
-	w.HandleRecord(LoopEnd{StopReason: "promise", Iterations: 1})
+	w.HandleRecord(LoopEnd{StopReason: "promise"})
 	return closed(t, w)
 }
 
 func begin(w *Writer, iteration int) {
-	w.HandleRecord(LoopStart{LoopID: "ralph-1", Backend: "pi", Title: "Build it\nnow"})
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", Title: "Build it\nnow"})
 	w.HandleRecord(begins(iteration))
 	w.HandleRecord(Input{Kind: InputCallback, Text: "Build it\nnow"})
 }
@@ -101,7 +101,7 @@ var (
 // TestEntriesAreLaidOutAsOthersReadThem pins what is written, as pi reads it.
 func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 	w, _, cwd := newTestWriter(t)
-	w.HandleRecord(LoopStart{LoopID: "ralph-1", Backend: "pi", Title: "Build it\n now"})
+	w.HandleRecord(LoopStart{LoopID: "ralph-1", Title: "Build it\n now"})
 	w.HandleRecord(begins(1))
 	w.HandleRecord(Input{Kind: InputCallback, Text: "Build it\n now"})
 	w.HandleRecord(Input{Kind: InputAgent, Text: "Mind the <tests>"})
@@ -121,7 +121,7 @@ func TestEntriesAreLaidOutAsOthersReadThem(t *testing.T) {
 		w.Handle(e)
 	}
 	w.HandleRecord(ends(1, "cancelled", stream.USD(0.5)))
-	w.HandleRecord(LoopEnd{StopReason: "cancelled", Iterations: 1})
+	w.HandleRecord(LoopEnd{StopReason: "cancelled"})
 	content := read(t, closed(t, w))
 	content = strings.ReplaceAll(content, cwd, "/w")
 	content = generated.ReplaceAllString(content, `"$1":"-"`)
@@ -244,7 +244,7 @@ func TestFolders(t *testing.T) {
 			t.Setenv(envAgentDir, tt.agentDir)
 			t.Setenv(envSessionDir, tt.sessionDir)
 			t.Setenv(paths.EnvState, tt.state)
-			if got, err := (Options{Folder: tt.folder}).Dir(cwd); err != nil || filepath.ToSlash(got) != tt.want {
+			if got, err := (Options{Folder: tt.folder}).dir(cwd); err != nil || filepath.ToSlash(got) != tt.want {
 				t.Errorf("got %s %v, want %s", got, err, tt.want)
 			}
 		})
@@ -335,7 +335,7 @@ func TestAModelCallThatIsToldEarlyCountsOnce(t *testing.T) {
 // TestUnbelievableAmountsAreWrittenAsUnknown has what JSON has no words for.
 func TestUnbelievableAmountsAreWrittenAsUnknown(t *testing.T) {
 	w, _, _ := newTestWriter(t)
-	w.HandleRecord(LoopStart{LoopID: "ralph-1", StartedAt: time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	w.HandleRecord(LoopStart{LoopID: "ralph-1"})
 	w.HandleRecord(begins(1))
 	for _, usd := range []float64{1e308, 1e308, math.NaN(), 1e300, 2} {
 		turn := stream.Usage{Cost: stream.USD(usd), Tokens: stream.Tokens{Input: 1}}

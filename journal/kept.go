@@ -42,7 +42,7 @@ func (k *kept) Open(path string, handedOn bool) string {
 
 // Begin writes the loop's beginning.
 func (k *kept) Begin(s loop.Status) {
-	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Backend: s.Session.Backend, Title: s.Title, Prompt: k.cfg.Prompt, StartedAt: s.StartedAt, Continued: k.cfg.Continue})
+	k.writer.HandleRecord(history.LoopStart{LoopID: s.LoopID, Title: s.Title, Continued: k.cfg.Continue})
 	if k.cfg.Continue {
 		return
 	}
@@ -68,7 +68,7 @@ func (k *kept) Rest() { k.writer.Flush() }
 func (k *kept) Close(end *loop.End, release func()) {
 	k.failed = errors.Join(k.failed, k.writer.Err())
 	if end != nil {
-		k.writer.HandleRecord(loop.EndRecord(*end))
+		k.writer.HandleRecord(history.LoopEnd{StopReason: string(end.Reason)})
 	}
 	_ = k.writer.Close()
 	k.writer = nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -35,12 +36,8 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 	if len(end.Prompt) > maxPrompt || len(end.Prompt) < maxPrompt/2 {
 		t.Errorf("%d bytes of the prompt", len(end.Prompt))
 	}
-	data, err := json.Marshal(EndRecord(end))
-	record := EndRecord(End{})
-	if err == nil {
-		err = json.Unmarshal(data, &record)
-	}
-	if back := EndOfRecord(record); err != nil || fmt.Sprint(back.Account) != want || back.Prompt != end.Prompt {
+	data, err := json.Marshal(end)
+	if back, ok := RecordOf(registry.Entry{End: data}); err != nil || !ok || fmt.Sprint(back.Account) != want || back.Prompt != end.Prompt {
 		t.Errorf("read back: %v, %v", back, err)
 	}
 }

@@ -156,24 +156,24 @@ type Published stream.Topic
 
 // End is what a loop ends with: the last that is told.
 type End struct {
-	Reason     StopReason
-	Promise    string // StopPromise: what was promised
-	Iterations int    // runs that were begun
-	Limit      int    // StopMaxIterations: of iterations; it may have been lowered below them
-	Cost       stream.Cost
-	Unknown    int        // runs whose cost isn't in that, as nobody knows it
-	Hats       hats.Costs // the part of each hat, where hats hand over
-	Tokens     stream.Tokens
-	Duration   time.Duration
-	Error      string           // why it failed, in one line
-	Denials    []stream.Denial  // StopPermissionDenied: what was refused
-	Status     Status           // how the loop stands then; zero of one that was read back
-	Changes    *changes.Summary // from before the loop until now; nil: nobody knows
-	Unanswered []ask.Question   // StopUnanswered: what the agents asked
-	Verified   string           // StopPromise: what it was verified by, and how that went; "" for nothing
-	Guards     string           // the same, the files of it that the loop changed
-	Prompt     string           // what was asked, at most maxPrompt bytes of it
-	Account    account.Account  // of the whole loop
+	Reason     StopReason       `json:"stopReason"`
+	Promise    string           `json:"promise,omitempty"` // StopPromise: what was promised
+	Iterations int              `json:"iterations"`        // runs that were begun
+	Limit      int              `json:"limit,omitempty"`   // StopMaxIterations: of iterations; it may have been lowered below them
+	Cost       stream.Cost      `json:"costUsd,omitzero"`
+	Unknown    int              `json:"unknownCosts,omitempty"` // runs whose cost isn't in that, as nobody knows it
+	Hats       hats.Costs       `json:"hats,omitempty"`         // the part of each hat, where hats hand over
+	Tokens     stream.Tokens    `json:"tokens"`
+	Duration   time.Duration    `json:"duration"`
+	Error      string           `json:"error,omitempty"`    // why it failed, in one line
+	Denials    []stream.Denial  `json:"denials,omitempty"`  // StopPermissionDenied: what was refused
+	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
+	Changes    *changes.Summary `json:"changes,omitempty"`  // from before the loop until now; nil: nobody knows
+	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: what the agents asked
+	Verified   string           `json:"verified,omitempty"` // StopPromise: what it was verified by, and how that went; "" for nothing
+	Guards     string           `json:"guards,omitempty"`   // the same, the files of it that the loop changed
+	Prompt     string           `json:"prompt,omitempty"`   // what was asked, at most maxPrompt bytes of it
+	Account    account.Account  `json:"account,omitzero"`   // of the whole loop
 }
 
 func (StateChanged) loopEvent()   {}

@@ -3,7 +3,6 @@ package loop
 import (
 	"fmt"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -15,19 +14,15 @@ const (
 
 // Forecast is what iterations have cost in a folder, and what so many would (0: nobody knows how
 // many): "about $1.10 an iteration so far, 50 iterations: $55.00". "" where too little is known.
-func Forecast(folder string, h history.Options, iterations int) string {
-	if h.Off {
-		return ""
-	}
-	past, _ := PastOf(folder, h, forecastLoops)
-	return forecast(past, iterations)
+func Forecast(folder string, iterations int) string {
+	return forecast(PastOf(folder, forecastLoops), iterations)
 }
 
 func forecast(past []Past, iterations int) string {
 	usd, n := 0.0, 0
 	for _, p := range past {
-		if p.End != nil && p.End.Cost.Known && p.End.UnknownCosts == 0 {
-			usd, n = usd+p.End.Cost.USD, n+p.End.Iterations
+		if end, _ := RecordOf(p.Entry); end.Cost.Known && end.Unknown == 0 {
+			usd, n = usd+end.Cost.USD, n+end.Iterations
 		}
 	}
 	if n < minForecast || usd == 0 {

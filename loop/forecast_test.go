@@ -1,17 +1,19 @@
 package loop
 
 import (
+	"encoding/json"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func TestForecast(t *testing.T) {
 	ended := func(iterations int, usd float64, unknown int) Past {
-		return Past{Summary: history.Summary{End: &history.LoopEnd{Iterations: iterations, Cost: stream.USD(usd), UnknownCosts: unknown}}}
+		end, _ := json.Marshal(End{Iterations: iterations, Cost: stream.USD(usd), Unknown: unknown})
+		return Past{Entry: registry.Entry{End: end}}
 	}
-	unpriced := Past{Summary: history.Summary{End: &history.LoopEnd{Iterations: 9}}}
+	unpriced := Past{Entry: registry.Entry{End: []byte(`{"iterations":9}`)}}
 	for name, tt := range map[string]struct {
 		past       []Past
 		iterations int

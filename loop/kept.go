@@ -3,48 +3,66 @@ package loop
 import (
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // Past is a loop that is kept, and the worktree where it worked.
 type Past struct {
-	history.Summary
+	registry.Entry
 	Tree *worktree.Past // nil: in no worktree
 }
 
-// PastOf lists the sessions that are kept of a folder and of the worktrees that stood for
-// it, as history.List does, but those of the folders without that are there still.
-func PastOf(folder string, h history.Options, limit int, without ...string) ([]Past, error) {
+// Kept are the loops of a folder whose sessions are there, those that were driven last first: at most
+// limit, if that is positive.
+func Kept(folder string, limit int) (kept []registry.Entry) {
+	for e := range registry.In(paths.Real(folder)) {
+		if _, ok := e.Session(); !ok {
+			continue
+		}
+		if kept = append(kept, e); len(kept) == limit {
+			break
+		}
+	}
+	return kept
+}
+
+// PastOf lists the loops that are kept of a folder and of the worktrees that stood for
+// it, as Kept does, but those of the folders without that are there still.
+func PastOf(folder string, limit int, without ...string) []Past {
 	trees := worktree.PastOf(folder)
-	folders := []string{folder}
+	folders := []string{paths.Real(folder)}
 	for _, t := range trees {
-		if isHere := slices.ContainsFunc(trees, func(other worktree.Past) bool { return other.Here && other.Folder == t.Folder }); !isHere || !slices.Contains(without, t.Folder) {
+		isHere := slices.ContainsFunc(trees, func(other worktree.Past) bool { return other.Here && other.Folder == t.Folder })
+		if !(isHere && slices.Contains(without, t.Folder)) && !slices.Contains(folders, t.Folder) {
 			folders = append(folders, t.Folder)
 		}
 	}
-	sessions, err := history.ListAll(h, folders, limit)
-	if err != nil {
-		return nil, err
+	var past []Past
+	for _, folder := range folders {
+		for _, e := range Kept(folder, limit) {
+			past = append(past, Past{e, keptTree(e, trees)})
+		}
 	}
-	past := make([]Past, len(sessions))
-	for i, s := range sessions {
-		past[i] = Past{s, keptTree(s, trees)}
+	slices.SortStableFunc(past, func(a, b Past) int { return b.ChangedAt.Compare(a.ChangedAt) })
+	if limit > 0 && len(past) > limit {
+		past = past[:limit]
 	}
-	return past, nil
+	return past
 }
 
-// keptTree is the tree that a session was made in. Several may have had its folder, one
+// keptTree is the tree that a loop worked in. Several may have had its folder, one
 // after the other.
-func keptTree(s history.Summary, trees []worktree.Past) (in *worktree.Past) {
+func keptTree(e registry.Entry, trees []worktree.Past) (in *worktree.Past) {
 	for i, t := range trees {
-		if t.Folder != s.Folder {
+		if t.Folder != e.Folder {
 			continue
 		}
-		if t.Fate != worktree.FateMade && !s.StartedAt.After(t.At) {
+		if t.Fate != worktree.FateMade && !e.StartedAt.After(t.At) {
 			return &trees[i]
 		}
-		if t.Fate == worktree.FateMade && (in == nil || !s.StartedAt.Before(t.At)) {
+		if t.Fate == worktree.FateMade && (in == nil || !e.StartedAt.Before(t.At)) {
 			in = &trees[i]
 		}
 	}
@@ -54,32 +72,26 @@ func keptTree(s history.Summary, trees []worktree.Past) (in *worktree.Past) {
 // Ended is how a loop that is kept ended; ok is false where nobody was left to say it. Only the one
 // that was driven last in its folder can go on.
 func (p Past) Ended() (end End, ok bool) {
-	if p.Loop == nil || p.End == nil {
+	if p.End == nil {
 		return end, false
 	}
-	if last, ok := endOfLast(p.Folder, p.Loop.LoopID); ok {
+	if last, ok := endOfLast(p.Folder, p.LoopID); ok {
 		return last, true
 	}
-	end = EndOfRecord(*p.End)
-	end.Status = Status{
-		LoopID: p.Loop.LoopID, Folder: p.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(p.Loop.Title),
-		Iteration: end.Iterations, StartedAt: history.TimeOf(p.Loop.StartedAt), SessionFile: p.Path, GivenUp: true,
-	}
-	return end, true
+	return EndOf(p.Entry)
 }
 
 // FindPast finds the last loop that is kept of a folder, or of a worktree that stood for it, by
 // its id, its branch, or the end of that; "" is the last of all, and nil is none.
-func FindPast(folder string, h history.Options, name string) (*Past, error) {
+func FindPast(folder, name string) *Past {
 	limit := 0
 	if name == "" {
 		limit = 1
 	}
-	all, err := PastOf(folder, h, limit)
-	for i, p := range all {
-		if name == "" || p.Loop.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
-			return &all[i], nil
+	for _, p := range PastOf(folder, limit) {
+		if name == "" || p.LoopID == name || p.Tree != nil && worktree.IsNamed(p.Tree.Branch, name) {
+			return &p
 		}
 	}
-	return nil, err
+	return nil
 }

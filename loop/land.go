@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -48,14 +49,14 @@ func (e *NoTreeError) names() string {
 // FindTree finds the worktree of a loop: the one that a folder is in, or one of the
 // repository that it is in. The name is the loop's id, its branch, or the end of that;
 // "" is enough where there is only one. The error is a *NoTreeError.
-func FindTree(folder, name string, h history.Options) (worktree.Tree, error) {
-	if t, ok := worktree.Find(folder); ok && (name == "" || isNamed(t, name, h)) {
+func FindTree(folder, name string) (worktree.Tree, error) {
+	if t, ok := worktree.Find(folder); ok && (name == "" || isNamed(t, name)) {
 		return t, nil
 	}
 	trees := slices.Concat(worktree.List(folder), worktree.Lost(folder))
 	var found []worktree.Tree
 	for _, t := range trees {
-		if name == "" || isNamed(t, name, h) {
+		if name == "" || isNamed(t, name) {
 			found = append(found, t)
 		}
 	}
@@ -66,7 +67,7 @@ func FindTree(folder, name string, h history.Options) (worktree.Tree, error) {
 }
 
 // isNamed says whether a tree is that of a loop.
-func isNamed(t worktree.Tree, name string, h history.Options) bool {
+func isNamed(t worktree.Tree, name string) bool {
 	if worktree.IsNamed(t.Branch, name) || paths.Real(name) == t.Path {
 		return true
 	}
@@ -77,31 +78,31 @@ func isNamed(t worktree.Tree, name string, h history.Options) bool {
 	if err == nil && s.LoopID() == name {
 		return true
 	}
-	sessions, err := history.List(h, t.Folder, 0)
-	return err == nil && slices.ContainsFunc(sessions, func(s history.Summary) bool { return s.Loop.LoopID == name })
+	e, ok := registry.Find(name)
+	return ok && e.Folder == paths.Real(t.Folder)
 }
 
 // Land lands a loop's worktree, as worktree.Land does. A loop that somebody drives is
 // refused; one that was left goes with its worktree. Words for commits are the agent's
 // last ones, from the loop's session.
-func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions, h history.Options) (worktree.Landed, error) {
+func Land(ctx context.Context, t worktree.Tree, o worktree.LandOptions) (worktree.Landed, error) {
 	release, err := holdTree(t)
 	if err != nil {
 		return worktree.Landed{}, err
 	}
 	defer release()
-	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder, h))
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder))
 	return worktree.Land(ctx, t, o)
 }
 
 // Settle commits what isn't committed of a loop's work on its branch, as worktree.Settle does.
-func Settle(ctx context.Context, t worktree.Tree, o worktree.LandOptions, bundle string, h history.Options) error {
+func Settle(ctx context.Context, t worktree.Tree, o worktree.LandOptions, bundle string) error {
 	release, err := holdTree(t)
 	if err != nil {
 		return err
 	}
 	defer release()
-	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder, h))
+	o.Skip, o.Words = OwnFilesIn(t), CommitMessage(lastWords(t.Folder))
 	return worktree.Settle(ctx, t, o, bundle)
 }
 
@@ -155,12 +156,11 @@ func OwnFilesIn(t worktree.Tree) []string {
 
 // lastWords are what the last agent of a folder's last loop said at its end, "" when
 // nobody knows.
-func lastWords(folder string, h history.Options) string {
-	sessions, err := history.List(h, folder, 1)
-	if err != nil || len(sessions) == 0 {
-		return ""
+func lastWords(folder string) (words string) {
+	for _, last := range Kept(folder, 1) {
+		words = history.LastWords(last.SessionFile)
 	}
-	return history.LastWords(sessions[0].Path)
+	return words
 }
 
 // What bounds the message of a commit: its subject, in runes, and its body, in bytes.

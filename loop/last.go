@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"encoding/json"
 	"io/fs"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
@@ -22,12 +23,17 @@ func KeptIn(folder string) (registry.Entry, loopstate.State, error) {
 	return e, doc.State(), nil
 }
 
-// EndOf is how a loop ended that the registry knows. It has no status but what is known there.
+// RecordOf is how a loop ended that the registry knows, without a status.
+func RecordOf(e registry.Entry) (end End, ok bool) {
+	ok = e.End != nil && json.Unmarshal(e.End, &end) == nil
+	return end, ok
+}
+
+// EndOf is RecordOf, with the status that is known there.
 func EndOf(e registry.Entry) (end End, ok bool) {
-	if e.End == nil {
+	if end, ok = RecordOf(e); !ok {
 		return end, false
 	}
-	end = EndOfRecord(*e.End)
 	end.Status = Status{
 		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title), Plan: e.Plan,
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
@@ -93,5 +99,13 @@ func giveUp(folder, loopID string) (iteration int, err error) {
 	if !ok || e.End == nil || e.GivenUp || loopID != "" && e.LoopID != loopID {
 		return 0, ErrNotRunning
 	}
-	return e.End.Iterations, registry.GiveUp(e)
+	return e.Iteration, registry.GiveUp(e)
+}
+
+// ErrText is what an error says, "" for none.
+func ErrText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }

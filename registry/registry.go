@@ -1,17 +1,16 @@
 package registry
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
-	"slices"
+	"strings"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -19,50 +18,52 @@ import (
 const version = 1
 
 const (
-	// keepEnded is how long a loop is known that is over for good, and keepOpen one that
-	// may go on.
+	// keepEnded is how long a loop is known that is over for good and has no session, and keepOpen
+	// one that may go on.
 	keepEnded = 7 * 24 * time.Hour
 	keepOpen  = 30 * 24 * time.Hour
-	// maxEntries bounds how many loops are known: the oldest go.
+	// maxEntries bounds how many loops All lists, and of how many there is what they count.
 	maxEntries = 500
 	// maxSize bounds what is read of a file, in bytes. A prompt is part of it.
 	maxSize = 8 << 20
+	// MaxPrompt is the longest prompt that is kept, in bytes. Longer ones are in files.
+	MaxPrompt = 64 << 10
 
 	suffix = ".json"
 )
 
 // Entry is a loop.
 type Entry struct {
-	Version     int              `json:"version"`
-	LoopID      string           `json:"loopId"`
-	Folder      string           `json:"folder"` // without links
-	Branch      string           `json:"branch,omitempty"`
-	Title       string           `json:"title,omitempty"`
-	Backend     string           `json:"backend,omitempty"`
-	Plan        string           `json:"plan,omitempty"` // the file of tasks that it works through
-	PID         int              `json:"pid"`            // of who drives it, or drove it last
-	StartedAt   time.Time        `json:"startedAt"`
-	ChangedAt   time.Time        `json:"changedAt"`         // when this was written
-	EndedAt     time.Time        `json:"endedAt,omitzero"`  // zero: it runs, or who drove it died
-	End         *history.LoopEnd `json:"end,omitempty"`     // how it ended last
-	State       string           `json:"state,omitempty"`   // the state file with which it goes on, where that isn't in the folder any more
-	GivenUp     bool             `json:"givenUp,omitempty"` // it was discarded after its end
-	SessionFile string           `json:"sessionFile,omitempty"`
+	Version     int             `json:"version"`
+	LoopID      string          `json:"loopId"`
+	Folder      string          `json:"folder"` // without links
+	Branch      string          `json:"branch,omitempty"`
+	Title       string          `json:"title,omitempty"`
+	Prompt      string          `json:"prompt,omitempty"` // "" for one of more than MaxPrompt bytes, and of a loop without a session
+	Backend     string          `json:"backend,omitempty"`
+	Plan        string          `json:"plan,omitempty"` // the file of tasks that it works through
+	PID         int             `json:"pid"`            // of who drives it, or drove it last
+	Iteration   int             `json:"iteration"`      // the last that it began
+	StartedAt   time.Time       `json:"startedAt"`
+	ChangedAt   time.Time       `json:"changedAt"`         // when it was driven last
+	EndedAt     time.Time       `json:"endedAt,omitzero"`  // zero: it runs, or who drove it died
+	End         json.RawMessage `json:"end,omitempty"`     // how it ended last, a loop.End
+	State       string          `json:"state,omitempty"`   // the state file with which it goes on, where that isn't in the folder any more
+	GivenUp     bool            `json:"givenUp,omitempty"` // it was discarded after its end
+	SessionFile string          `json:"sessionFile,omitempty"`
 }
 
-// Begin takes down that a loop runs. What others of its folder could go on with is gone.
+// Begin takes down that a loop runs. What the one before in its folder could go on with is gone.
 func Begin(e Entry) error {
 	e.EndedAt, e.End, e.State, e.GivenUp, e.ChangedAt = time.Time{}, nil, "", false, time.Now()
+	before, ok := Last(e.Folder)
 	if err := write(e); err != nil {
 		return err
 	}
-	for _, other := range entries(paths.FolderPrefix(e.Folder)) {
-		if other.LoopID != e.LoopID && other.State != "" {
-			other.State = ""
-			_ = write(other) // it is found no more all the same: this one is newer
-		}
+	if ok && before.LoopID != e.LoopID && before.State != "" {
+		before.State = ""
+		_ = write(before) // it is found no more all the same: this one is newer
 	}
-	prune(time.Now())
 	return nil
 }
 
@@ -79,46 +80,55 @@ func GiveUp(e Entry) error {
 }
 
 // Last is the loop that was driven last in a folder.
-func Last(path string) (Entry, bool) {
-	return newest(paths.FolderPrefix(path), func(e Entry) bool { return e.Folder == path })
-}
+func Last(path string) (Entry, bool) { return first(In(path)) }
 
 // Find is the loop with an id.
-func Find(id string) (Entry, bool) {
-	return newest("", func(e Entry) bool { return e.LoopID == id })
+func Find(id string) (Entry, bool) { return first(entries(paths.LoopPattern(id))) }
+
+func first(loops iter.Seq[Entry]) (Entry, bool) {
+	for e := range loops {
+		return e, true
+	}
+	return Entry{}, false
 }
 
-// All lists the loops, those that changed last first.
-func All() []Entry {
-	all := entries("")
-	slices.SortFunc(all, func(a, b Entry) int { return cmp.Or(b.ChangedAt.Compare(a.ChangedAt), cmp.Compare(a.LoopID, b.LoopID)) })
-	return all
-}
+// In are the loops of a folder, those that were driven last first.
+func In(path string) iter.Seq[Entry] { return entries(paths.FolderPrefix(path) + "*") }
 
-// newest is the entry that was written last of those whose files' names begin so.
-func newest(prefix string, is func(Entry) bool) (found Entry, ok bool) {
-	for _, e := range entries(prefix) {
-		if is(e) && (!ok || e.ChangedAt.After(found.ChangedAt)) {
-			found, ok = e, true
+// Everything are all loops that are known, those that were driven last first.
+func Everything() iter.Seq[Entry] { return entries("*") }
+
+// All lists the loops that were driven lately or may go on, those that were driven last first.
+func All() (lately []Entry) {
+	for e := range Everything() {
+		if age := time.Since(e.ChangedAt); age >= keepOpen || len(lately) == maxEntries {
+			break
+		} else if age < keepEnded || !e.isOver() {
+			lately = append(lately, e)
 		}
 	}
-	return found, ok
+	return lately
 }
+
+// isOver says whether a loop can't go on any more.
+func (e Entry) isOver() bool { return e.State == "" && e.End != nil || !isThere(e.Folder) }
 
 func (e Entry) name() string { return paths.LoopName(e.Folder, e.LoopID) + suffix }
 
-// entries are those whose files' names begin so.
-func entries(prefix string) (found []Entry) {
-	dir, err := paths.Loops()
-	if err != nil {
-		return nil
-	}
-	for _, f := range paths.Newest(dir, prefix+"*"+suffix) {
-		if e, ok := read(f.Path); ok {
-			found = append(found, e)
+// entries are those whose files' names match a pattern, those that were driven last first. A file is
+// read only when its turn comes.
+func entries(pattern string) iter.Seq[Entry] {
+	return func(yield func(Entry) bool) {
+		dir, err := paths.Loops()
+		if err != nil {
+			return
+		}
+		for _, f := range paths.Newest(dir, pattern+suffix) {
+			if e, ok := read(f.Path); ok && !yield(e) {
+				return
+			}
 		}
 	}
-	return found
 }
 
 // read reads an entry. What isn't one, or is somebody else's, is none.
@@ -135,13 +145,18 @@ func read(path string) (e Entry, ok bool) {
 // its state file may be about to go.
 func write(e Entry) error {
 	e.Version = version
+	path := ""
 	dir, err := paths.Loops()
 	var data []byte
 	if err == nil {
 		data, err = json.Marshal(e)
 	}
 	if err == nil {
-		err = paths.WriteOwn(filepath.Join(dir, e.name()), data, e.State != "")
+		path = filepath.Join(dir, e.name())
+		err = paths.WriteOwn(path, data, e.State != "")
+	}
+	if err == nil {
+		err = os.Chtimes(path, e.ChangedAt, e.ChangedAt) // files are sorted by it
 	}
 	if err != nil {
 		return fmt.Errorf("taking down where the loop is: %w", err)
@@ -149,25 +164,74 @@ func write(e Entry) error {
 	return nil
 }
 
-// prune forgets what is old, and what is more than there may be: of entries, and of the files in
-// which loops count (see loopstate). One of these is with a loop that may go on, or it would be gone.
-func prune(now time.Time) {
+// Session is a loop's session file, if it is there.
+func (e Entry) Session() (info fs.FileInfo, ok bool) {
+	if e.SessionFile == "" {
+		return nil, false
+	}
+	info, err := os.Lstat(e.SessionFile)
+	return info, err == nil && info.Mode().IsRegular()
+}
+
+// pisOwn is how long after a loop's end its session is still its own. Who writes to it later went
+// on in pi.
+const pisOwn = 10 * time.Second
+
+// ForgetSession removes a loop's session file, and its folder if that was the last in it. One with
+// which its user went on in pi stays.
+func (e Entry) ForgetSession() error {
+	info, ok := e.Session()
+	if !ok || e.IsGoneOn(info) {
+		return nil
+	}
+	if err := os.Remove(e.SessionFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("removing a session: %w", err)
+	}
+	if dir := filepath.Dir(e.SessionFile); strings.HasPrefix(filepath.Base(dir), "--") { // pi's, of one working directory
+		_ = os.Remove(dir) // which fails where there is anything in it
+	}
+	return nil
+}
+
+// IsGoneOn says whether its user went on in pi with a loop that is over.
+func (e Entry) IsGoneOn(session fs.FileInfo) bool {
+	return e.End != nil && session.ModTime().Sub(e.ChangedAt) > pisOwn
+}
+
+// Prune forgets loops, with their sessions, that are too old, or whose sessions are more than may be
+// kept; 0 is no bound. A loop without a session goes sooner. Those that somebody needs stay.
+func Prune(keep time.Duration, maxBytes int64, isNeeded func(Entry) bool) error {
 	dir, err := paths.Loops()
 	if err != nil {
-		return
+		return err
 	}
-	counts := map[string]*paths.Count{}
+	var bytes int64
+	var errs []error
+	for e := range Everything() {
+		age := time.Since(e.ChangedAt)
+		goes := age >= keepOpen || age >= keepEnded && e.isOver()
+		info, ok := e.Session()
+		if ok {
+			age = time.Since(info.ModTime())
+			goes = !e.IsGoneOn(info) && (keep > 0 && age > keep || maxBytes > 0 && bytes+info.Size() > maxBytes)
+		}
+		switch {
+		case goes && !isNeeded(e):
+			errs = append(errs, e.ForgetSession(), os.Remove(filepath.Join(dir, e.name())))
+		case ok:
+			bytes += info.Size()
+		}
+	}
+	pruneCounts(dir, time.Now())
+	return errors.Join(errs...)
+}
+
+// pruneCounts removes files in which loops count (see loopstate) that are old, or more than there may be. One of
+// these is with a loop that may go on, or it would be gone.
+func pruneCounts(dir string, now time.Time) {
+	count := paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
 	for _, it := range paths.Newest(dir, "*") {
-		kind, age := filepath.Ext(it.Name()), now.Sub(it.ModTime())
-		if counts[kind] == nil {
-			counts[kind] = &paths.Count{Bounds: paths.Bounds{Age: keepOpen, Files: maxEntries}}
-		}
-		goes := counts[kind].Exceeded(it, now)
-		if !goes && age >= keepEnded && kind != paths.CountsSuffix {
-			e, ok := read(it.Path)
-			goes = !ok || e.State == "" && e.End != nil || !isThere(e.Folder)
-		}
-		if goes && it.Mode().IsRegular() {
+		if filepath.Ext(it.Name()) != suffix && it.Mode().IsRegular() && count.Exceeded(it, now) {
 			os.Remove(it.Path)
 		}
 	}

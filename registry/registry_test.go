@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -27,7 +27,7 @@ func inHome(t *testing.T) string {
 }
 
 func ended(id, path, state string) Entry {
-	return Entry{LoopID: id, Folder: path, Title: "Build it", StartedAt: time.Now(), EndedAt: time.Now(), End: &history.LoopEnd{StopReason: "max_iterations", Iterations: 3}, State: state}
+	return Entry{LoopID: id, Folder: path, Title: "Build it", StartedAt: time.Now(), EndedAt: time.Now(), Iteration: 3, End: []byte(`{"stopReason":"max_iterations"}`), State: state}
 }
 
 func must(t *testing.T, err error) {
@@ -45,7 +45,7 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 	}
 	must(t, End(ended("ralph-a", "/w/app", "state")))
 	must(t, End(ended("ralph-b", "/w/lib", "")))
-	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/app" || e.State != "state" || e.End.Iterations != 3 {
+	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/app" || e.State != "state" || e.Iteration != 3 {
 		t.Errorf("by its id: %+v %v", e, ok)
 	}
 	if all := All(); len(all) != 2 || all[0].LoopID != "ralph-b" {
@@ -159,46 +159,174 @@ func TestWhatCannotBeWrittenIsTold(t *testing.T) {
 	}
 }
 
-// Old ones go with the next start: those that can go on, and whose folder is there, later.
+const day = 24 * time.Hour
+
+// aged writes a loop that was driven last so long ago.
+func aged(t *testing.T, e Entry, age time.Duration) {
+	t.Helper()
+	e.ChangedAt = time.Now().Add(-age)
+	must(t, write(e))
+}
+
+// Without a session, old ones go: those that can go on, and whose folder is there, later.
 func TestOldOnesGo(t *testing.T) {
-	dir := inHome(t)
+	inHome(t)
 	here := t.TempDir()
 	for id, tt := range map[string]struct {
 		e    Entry
 		age  time.Duration
 		kept bool
 	}{
-		"ralph-young":    {ended("ralph-young", "/gone", ""), 6 * 24 * time.Hour, true},
-		"ralph-old":      {ended("ralph-old", here, ""), 8 * 24 * time.Hour, false},
-		"ralph-open":     {ended("ralph-open", here, "state"), 8 * 24 * time.Hour, true},
-		"ralph-nowhere":  {ended("ralph-nowhere", "/gone", "state"), 8 * 24 * time.Hour, false},
-		"ralph-too-old":  {ended("ralph-too-old", here, "state"), 31 * 24 * time.Hour, false},
-		"ralph-at-work":  {Entry{LoopID: "ralph-at-work", Folder: here}, 20 * 24 * time.Hour, true},
-		"ralph-at-work2": {Entry{LoopID: "ralph-at-work2", Folder: "/gone"}, 20 * 24 * time.Hour, false},
+		"ralph-young":    {ended("ralph-young", "/gone", ""), 6 * day, true},
+		"ralph-old":      {ended("ralph-old", here, ""), 8 * day, false},
+		"ralph-open":     {ended("ralph-open", here, "state"), 8 * day, true},
+		"ralph-nowhere":  {ended("ralph-nowhere", "/gone", "state"), 8 * day, false},
+		"ralph-too-old":  {ended("ralph-too-old", here, "state"), 31 * day, false},
+		"ralph-needed":   {ended("ralph-needed", here, ""), 31 * day, true},
+		"ralph-at-work":  {Entry{LoopID: "ralph-at-work", Folder: here}, 20 * day, true},
+		"ralph-at-work2": {Entry{LoopID: "ralph-at-work2", Folder: "/gone"}, 20 * day, false},
 	} {
 		t.Run(id, func(t *testing.T) {
-			must(t, End(tt.e))
-			path := filepath.Join(dir, tt.e.name())
-			then := time.Now().Add(-tt.age)
-			must(t, os.Chtimes(path, then, then))
-			must(t, Begin(Entry{LoopID: "ralph-new", Folder: "/w/new"}))
-			if _, err := os.Stat(path); (err == nil) != tt.kept {
-				t.Errorf("kept: %v, want %v", err == nil, tt.kept)
+			aged(t, tt.e, tt.age)
+			lists := slices.ContainsFunc(All(), func(e Entry) bool { return e.LoopID == id })
+			if id != "ralph-needed" && lists != tt.kept {
+				t.Errorf("it is listed: %v", lists)
+			}
+			must(t, Prune(0, 0, func(e Entry) bool { return e.LoopID == "ralph-needed" }))
+			if _, ok := Find(id); ok != tt.kept {
+				t.Errorf("kept: %v, want %v", ok, tt.kept)
 			}
 		})
 	}
 }
 
-func TestThereAreNotMoreThanMayBe(t *testing.T) {
+func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	inHome(t)
 	for i := range maxEntries + 20 {
 		must(t, End(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
 	}
-	must(t, Begin(Entry{LoopID: "ralph-new", Folder: "/w/new"}))
-	if n := len(entries("")); n > maxEntries {
-		t.Errorf("%d are kept", n)
+	if all := All(); len(all) != maxEntries || all[0].LoopID != fmt.Sprintf("ralph-%d", maxEntries+19) {
+		t.Errorf("%d are listed, the first is %+v", len(all), all[0])
 	}
-	if _, ok := Find("ralph-new"); !ok {
-		t.Error("the new one went")
+	if n := len(slices.Collect(In("/w/app"))); n != maxEntries+20 {
+		t.Errorf("%d are known", n)
+	}
+}
+
+// withSession is a loop that ended so long ago and has a session of a kilobyte.
+func withSession(t *testing.T, id, dir string, age time.Duration) Entry {
+	t.Helper()
+	e := ended(id, "/gone", "")
+	e.SessionFile = filepath.Join(dir, id+".jsonl")
+	must(t, os.MkdirAll(dir, 0o700))
+	must(t, os.WriteFile(e.SessionFile, make([]byte, 1000), 0o600))
+	writtenTo(t, e, age)
+	aged(t, e, age)
+	e, _ = Find(id)
+	return e
+}
+
+func writtenTo(t *testing.T, e Entry, age time.Duration) {
+	t.Helper()
+	at := time.Now().Add(-age)
+	must(t, os.Chtimes(e.SessionFile, at, at))
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keep  time.Duration
+		bytes int64
+		want  string
+	}{
+		"by nothing":  {0, 0, "[ralph-1 ralph-5 ralph-8 ralph-9]"},
+		"by its age":  {5*day - time.Hour, 0, "[ralph-1 ralph-8]"},
+		"at its age":  {8 * day, 0, "[ralph-1 ralph-5 ralph-8]"},
+		"by its size": {0, 2000, "[ralph-1 ralph-5 ralph-8]"},
+		"by both":     {2 * day, 4000, "[ralph-1 ralph-8]"},
+		"by a lot":    {10 * day, 4000, "[ralph-1 ralph-5 ralph-8 ralph-9]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inHome(t)
+			dir := filepath.Join(t.TempDir(), "--w-app--")
+			for _, age := range []int{9, 1, 8, 5} {
+				withSession(t, fmt.Sprintf("ralph-%d", age), dir, time.Duration(age)*day)
+			}
+			must(t, Prune(tt.keep, tt.bytes, func(e Entry) bool { return e.LoopID == "ralph-8" }))
+			var left []string
+			for e := range Everything() {
+				if _, ok := e.Session(); ok {
+					left = append(left, e.LoopID)
+				}
+			}
+			if got := fmt.Sprint(left); got != tt.want {
+				t.Errorf("kept are %s, want %s", got, tt.want)
+			}
+			if files, _ := os.ReadDir(dir); len(files) != len(left) {
+				t.Errorf("%d files are left of %d loops", len(files), len(left))
+			}
+		})
+	}
+}
+
+// Where its user went on in pi, a session isn't ours to remove. The folder of the last one goes with it.
+func TestOnlyOurHistoryIsRemoved(t *testing.T) {
+	inHome(t)
+	dir := filepath.Join(t.TempDir(), "--w-app--")
+	own, theirs := withSession(t, "ralph-a", dir, 3*day), withSession(t, "ralph-b", dir, 4*day)
+	writtenTo(t, theirs, 3*day)
+	must(t, Prune(time.Hour, 1, func(Entry) bool { return false }))
+	if _, ok := Find("ralph-a"); ok {
+		t.Error("our own is known still")
+	}
+	if _, err := os.Stat(own.SessionFile); err == nil {
+		t.Error("our own is there still")
+	}
+	if e, ok := Find("ralph-b"); !ok {
+		t.Error("theirs isn't known any more")
+	} else if _, ok := e.Session(); !ok {
+		t.Error("theirs is gone")
+	}
+	writtenTo(t, theirs, 4*day)
+	must(t, theirs.ForgetSession())
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("the folder is there still")
+	}
+	must(t, theirs.ForgetSession())
+}
+
+// A copy of a folder has the same loop. The one that was driven last is meant.
+func TestTheLoopOfACopy(t *testing.T) {
+	inHome(t)
+	aged(t, ended("ralph-a", "/w/app", ""), time.Hour)
+	aged(t, ended("ralph-a", "/w/copy", ""), time.Minute)
+	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/copy" {
+		t.Errorf("got %+v %v", e, ok)
+	}
+}
+
+// BenchmarkIn looks for what 10,000 loops of a folder have left.
+func BenchmarkIn(b *testing.B) {
+	b.Setenv(paths.EnvState, b.TempDir())
+	for i := range 10_000 {
+		e := ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")
+		e.Prompt = strings.Repeat("Build it well. ", 60)
+		if err := End(e); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for name, limit := range map[string]int{"all": 10_000, "50": 50, "last": 1} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				n := 0
+				for range In("/w/app") {
+					if n++; n == limit {
+						break
+					}
+				}
+				if n != limit {
+					b.Fatal(n)
+				}
+			}
+		})
 	}
 }

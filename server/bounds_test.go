@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -70,9 +69,8 @@ func TestABadStateFileDoesNotHideTheOtherLoops(t *testing.T) {
 	}
 }
 
-var startedAt = regexp.MustCompile(`"startedAt":"[^"]*"`)
-
-func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
+// A session that somebody put there is no loop of ours. It is read all the same by who names it.
+func TestAPlantedSessionIsNotListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)
@@ -86,15 +84,12 @@ func TestABadSessionDoesNotHideTheOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(`"iterations":2`, `"iterations":2,"costUsd":1e308`, `"durationMs":`, `"durationMs":9000000000000000`,
-		`"tokens":{"input":0`, `"tokens":{"input":9000000000000000000`).Replace(string(data))
-	text = startedAt.ReplaceAllString(text, `"startedAt":"9999-12-31T23:59:59-12:00"`)
-	writeFile(t, filepath.Join(filepath.Dir(path), "2020-01-01T00-00-00-000Z_x.jsonl"), text)
-	past = result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops
-	if len(past) != 2 || past[1].Cost.Known || past[1].Tokens != nil || past[1].DurationMs != 0 || !past[1].StartedAt.IsZero() {
-		t.Errorf("got %+v", past)
+	planted := filepath.Join(filepath.Dir(path), "2099-01-01T00-00-00-000Z_x.jsonl")
+	writeFile(t, planted, string(data))
+	if again := result[answers.HistoryResult](c, c.Command(wire.CommandHistory, struct{}{})).Loops; len(again) != 1 || again[0].SessionFileURI != past[0].SessionFileURI {
+		t.Errorf("got %+v", again)
 	}
-	read := result[answers.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{SessionFileURI: past[1].SessionFileURI}))
+	read := result[answers.ReadResult](c, c.Command(wire.CommandRead, wire.ReadParams{SessionFileURI: wire.FileURI(planted)}))
 	if len(read.Updates) < 5 || read.SkippedLines > 0 {
 		t.Errorf("the log has %d updates, %d lines are skipped", len(read.Updates), read.SkippedLines)
 	}

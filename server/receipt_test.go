@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -43,9 +42,9 @@ func TestAReceiptIsTheSameFromTheHistory(t *testing.T) {
 				c.Must(c.Command(tt.do, wire.LoopParams{}))
 			}
 			live := c.status(dir, func(l wire.LoopStatus) bool { return l.Last != nil }).Last
-			past, err := loop.PastOf(dir, history.Options{}, 1)
-			if err != nil || len(past) != 1 {
-				t.Fatalf("%d loops: %v", len(past), err)
+			past := loop.PastOf(dir, 1)
+			if len(past) != 1 {
+				t.Fatalf("%d loops", len(past))
 			}
 			end, _ := past[0].Ended()
 			read := wire.ReceiptOf(end, wire.InFolder(dir))

@@ -3,7 +3,6 @@ package wire_test
 import (
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -42,7 +41,7 @@ func exampleEndings() []exampleEnding {
 		example := exampleEnding{
 			StopReason: e.Reason, Class: e.Class, Text: e.String(), StateFile: "removed",
 			End: wire.ProjectEnd(end), Status: wire.StatusOf(status, !e.State.Left()),
-			Past: examplePast(&history.LoopEnd{StopReason: string(e.Reason), Promise: end.Promise, Iterations: 3, Cost: stream.USD(1.42), DurationMs: 720000, Error: end.Error}),
+			Past: examplePast(loop.End{Reason: e.Reason, Promise: end.Promise, Iterations: 3, Cost: stream.USD(1.42), Duration: 12 * time.Minute, Error: end.Error}),
 		}
 		switch {
 		case e.State.Left():

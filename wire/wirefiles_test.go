@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
@@ -86,9 +85,9 @@ func examples() map[string]any {
 		"result-outline": answers.OutlineResult{Parts: []answers.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
 		"result-read":    answers.ReadResult{Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  wire.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
-		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(&history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
-			Tokens: *tokens, DurationMs: 720000}), exampleLandedPast()}},
-		"result-prompts":    answers.PromptsOf([]history.Prompt{{Text: "Build X\nand test it", At: wire.Noon, Folder: "/w/app", Uses: 3}}),
+		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
+			Tokens: *tokens, Duration: 12 * time.Minute}), exampleLandedPast()}},
+		"result-prompts":    answers.PromptsResult{Prompts: []answers.PastPrompt{{Text: "Build X\nand test it", Title: "Build X and test it", At: wire.Noon, Folder: "file:///w/app", Uses: 3}}},
 		"result-changes":    exampleChanges(),
 		"result-file":       answers.FileOf(changes.Content{Data: []byte("package main\n")}),
 		"result-undo":       exampleUndo(),
@@ -207,21 +206,20 @@ func exampleLand() answers.LandResult {
 
 // exampleLandedPast is one whose worktree has landed.
 func exampleLandedPast() answers.PastLoop {
-	end := history.LoopEnd{StopReason: "promise", Promise: "DONE", Iterations: 7}
-	return answers.PastIn(loop.Past{
-		Summary: history.Summary{Path: "/h/.pi/agent/sessions/--w-app.worktrees-fix-it--/2026-11-20T12-00-00-000Z_01a1f8b5.jsonl",
-			Loop: &history.LoopStart{LoopID: "ralph-da7igygdcr4i", Title: "Fix it", Backend: "pi", StartedAt: wire.Noon}, End: &end},
-		Tree: &worktree.Past{Fate: worktree.FateLanded, Branch: "ralph/fix-it", Into: "main", Commit: "1b9d2c4e5f60718293a4b5c6d7e8f90112233445"},
-	})
+	past := keptAs("ralph-da7igygdcr4i", "Fix it", "--w-app.worktrees-fix-it--/2026-11-20T12-00-00-000Z_01a1f8b5.jsonl", loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7})
+	past.Tree = &worktree.Past{Fate: worktree.FateLanded, Branch: "ralph/fix-it", Into: "main", Commit: "1b9d2c4e5f60718293a4b5c6d7e8f90112233445"}
+	return answers.PastIn(past)
 }
 
-// examplePast is a loop that ended, nil: that has no end.
-func examplePast(end *history.LoopEnd) answers.PastLoop {
-	return answers.PastOf(history.Summary{
-		Path:      "/h/.pi/agent/sessions/--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl",
-		Loop:      &history.LoopStart{LoopID: "ralph-ca7igygdcr4i", Title: "Build X", Backend: "pi", StartedAt: wire.Noon},
-		Iteration: 7, End: end,
-	})
+// examplePast is a loop that ended.
+func examplePast(end loop.End) answers.PastLoop {
+	return answers.PastOf(keptAs("ralph-ca7igygdcr4i", "Build X", "--w-app--/2026-11-20T12-00-00-000Z_01a1f8b4.jsonl", end))
+}
+
+func keptAs(id, title, session string, end loop.End) (p loop.Past) {
+	p.LoopID, p.Title, p.Backend, p.StartedAt, p.End = id, title, "pi", wire.Noon, lsptest.JSON(end)
+	p.SessionFile = "/h/.pi/agent/sessions/" + session
+	return p
 }
 
 // rareExamples have the keys that the other examples lack.

@@ -33,16 +33,15 @@ func offers(find func(cmd *cobra.Command, dir string, args []string, begun strin
 // completeLoops offers the folder's loops by their ids, and those in worktrees that stood for
 // it by their branches, of which each has the last loop.
 var completeLoops = offers(func(_ *cobra.Command, dir string, args []string, _ string) (names []cobra.Completion) {
-	if kept, _, err := keptOf(dir); err == nil && len(args) == 0 {
-		past, _ := loop.PastOf(dir, kept, 0) // none are offered where they can't be read
+	if len(args) == 0 {
 		branches := map[string]bool{}
-		for _, p := range past {
-			name := p.Loop.LoopID
+		for _, p := range loop.PastOf(dir, 0) {
+			name := p.LoopID
 			if p.Tree != nil && !branches[p.Tree.Branch] {
 				name = p.Tree.Branch
 				branches[name] = true
 			}
-			names = append(names, cobra.CompletionWithDesc(name, terminal.Line(p.Loop.Title)))
+			names = append(names, cobra.CompletionWithDesc(name, terminal.Line(p.Title)))
 		}
 	}
 	return names

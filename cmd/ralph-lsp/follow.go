@@ -34,7 +34,9 @@ func followerOf(cmd *cobra.Command, tree worktree.Tree) (f follower, err error) 
 	folder := worktree.In(tree.Path, tree.Repo, tree.Folder)
 	settings, err := filesOf(folder).Load()
 	if untrusted := (*config.UntrustedError)(nil); errors.As(err, &untrusted) {
-		tellUntrusted(cmd, folder, untrusted, "land.command")
+		if slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, "land.command = ") }) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: land.command in %s doesn't count before you trust it: ralph-lsp trust%s\n", config.Name, terminal.InFolderOf(folder))
+		}
 	} else if err != nil {
 		return f, badConfig(err)
 	}

@@ -1,18 +1,15 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -33,15 +30,10 @@ directory.`,
 	limit := cmd.Flags().Int("limit", 0, "show at most `N`; 0 shows all")
 	asJSON := cmd.Flags().Bool("json", false, "print one JSON object per loop")
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, _ []string) error {
-		kept, err := sessionsOf(cmd, dir)
-		if err != nil {
+		if _, err := paths.Loops(); err != nil { // that nothing was found there means nothing
 			return err
 		}
-		sessions, err := loop.PastOf(dir, kept, *limit)
-		if err != nil {
-			return err
-		}
-		out := cmd.OutOrStdout()
+		sessions, out := loop.PastOf(dir, *limit), cmd.OutOrStdout()
 		if len(sessions) == 0 && !*asJSON {
 			fmt.Fprintf(out, "no loops were kept of %s\n", terminal.Line(dir))
 		}
@@ -54,31 +46,6 @@ directory.`,
 		}
 		return nil
 	})
-}
-
-// sessionsOf says where the loops of a folder are kept, and tells when a file that
-// isn't trusted wants them elsewhere.
-func sessionsOf(cmd *cobra.Command, dir string) (history.Options, error) {
-	kept, untrusted, err := keptOf(dir)
-	tellUntrusted(cmd, dir, untrusted, "history.folder")
-	return kept, err
-}
-
-// tellUntrusted says that a key doesn't count, where a file that isn't trusted has it.
-func tellUntrusted(cmd *cobra.Command, dir string, untrusted *config.UntrustedError, key string) {
-	if untrusted != nil && slices.ContainsFunc(untrusted.Wants, func(line string) bool { return strings.HasPrefix(line, key+" = ") }) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "ralph-lsp: %s in %s doesn't count before you trust it: ralph-lsp trust%s\n", key, config.Name, terminal.InFolderOf(dir))
-	}
-}
-
-// keptOf says where the loops of a folder are kept. Reading them runs nothing, so nobody
-// is asked about a file that isn't trusted; a folder that it names is left alone.
-func keptOf(dir string) (kept history.Options, untrusted *config.UntrustedError, err error) {
-	settings, err := filesOf(dir).Load()
-	if errors.As(err, &untrusted) {
-		err = nil
-	}
-	return history.Options{Folder: settings.History.Folder}, untrusted, badConfig(err)
 }
 
 func newHistoryShow() *cobra.Command {
@@ -101,7 +68,7 @@ ended: why, what it cost, what verified it, what it changed, what helps.`,
 		if *receipt {
 			return showReceipt(cmd, dir, args, style.Value == terminal.JSON)
 		}
-		path, err := sessionNamed(cmd, dir, args)
+		path, err := sessionNamed(dir, args)
 		if err != nil {
 			return err
 		}
@@ -110,31 +77,26 @@ ended: why, what it cost, what verified it, what it changed, what helps.`,
 }
 
 // sessionNamed finds the session that the arguments name.
-func sessionNamed(cmd *cobra.Command, dir string, args []string) (string, error) {
+func sessionNamed(dir string, args []string) (string, error) {
 	if len(args) == 1 {
 		if _, err := os.Stat(args[0]); err == nil {
 			return args[0], nil
 		}
 	}
-	past, err := pastNamed(cmd, dir, args)
+	past, err := pastNamed(dir, args)
 	if err != nil {
 		return "", err
 	}
-	return past.Path, nil
+	return past.SessionFile, nil
 }
 
 // pastNamed finds the loop that the arguments name by its id or its branch, without any the
 // folder's last one.
-func pastNamed(cmd *cobra.Command, dir string, args []string) (*loop.Past, error) {
-	kept, err := sessionsOf(cmd, dir)
-	if err != nil {
-		return nil, err
-	}
+func pastNamed(dir string, args []string) (*loop.Past, error) {
 	name := strings.Join(args, "") // there is one at most
-	past, err := loop.FindPast(dir, kept, name)
-	switch {
-	case err != nil || past != nil:
-		return past, err
+	switch past := loop.FindPast(dir, name); {
+	case past != nil:
+		return past, nil
 	case name == "":
 		return nil, fmt.Errorf("no loops were kept of %s; name a session file", dir)
 	}
@@ -143,13 +105,13 @@ func pastNamed(cmd *cobra.Command, dir string, args []string) (*loop.Past, error
 
 // showReceipt shows how a past loop ended.
 func showReceipt(cmd *cobra.Command, dir string, args []string, asJSON bool) error {
-	past, err := pastNamed(cmd, dir, args)
+	past, err := pastNamed(dir, args)
 	if err != nil {
 		return err
 	}
 	end, ok := past.Ended()
 	if !ok {
-		return fmt.Errorf("the loop %s has no end yet; see ralph-lsp status", past.Loop.LoopID)
+		return fmt.Errorf("the loop %s has no end yet; see ralph-lsp status", past.LoopID)
 	}
 	out := cmd.OutOrStdout()
 	if asJSON {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -87,11 +86,7 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOf
 			return fmt.Errorf("%s is there already, and stays as it is", file)
 		}
 	}
-	kept, err := sessionsOf(cmd, dir)
-	if err != nil {
-		return err
-	}
-	tree, err := loop.FindTree(dir, p.LoopID, kept)
+	tree, err := loop.FindTree(dir, p.LoopID)
 	if err != nil {
 		return err
 	}
@@ -115,10 +110,10 @@ func landIn(cmd *cobra.Command, dir string, p wire.LandParams, instead insteadOf
 	case p.Discard:
 		said, err = discarded(cmd, tree, p)
 	case instead.branch || instead.bundle != "":
-		said, err = settled(cmd, tree, p, instead.bundle, kept)
+		said, err = settled(cmd, tree, p, instead.bundle)
 		branch = tree.Branch
 	default:
-		said, branch, err = landed(cmd, tree, p, kept)
+		said, branch, err = landed(cmd, tree, p)
 	}
 	if err != nil {
 		return landingFailed(cmd, p, err, asJSON)
@@ -174,7 +169,7 @@ func writePatch(cmd *cobra.Command, tree worktree.Tree, file string) error {
 }
 
 // settled commits what isn't committed on the loop's branch, which stays.
-func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle string, kept history.Options) (answers.LandResult, error) {
+func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle string) (answers.LandResult, error) {
 	said := answers.LandResult{Text: tree.Branch + " has all of the loop's work; nothing landed", Class: wire.ClassOK}
 	o, err := p.Options()
 	if err == nil && bundle != "" {
@@ -182,18 +177,18 @@ func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle s
 		bundle, err = filepath.Abs(bundle)
 	}
 	if err == nil {
-		err = loop.Settle(cmd.Context(), tree, o, bundle, kept)
+		err = loop.Settle(cmd.Context(), tree, o, bundle)
 	}
 	return said, err
 }
 
 // landed lands a loop's worktree, on a branch that is named where there was anything to land.
-func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, kept history.Options) (said answers.LandResult, branch string, err error) {
+func landed(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams) (said answers.LandResult, branch string, err error) {
 	o, err := p.Options()
 	if err != nil {
 		return said, "", err
 	}
-	done, err := loop.Land(cmd.Context(), tree, o, kept)
+	done, err := loop.Land(cmd.Context(), tree, o)
 	if !done.Already {
 		branch = done.Into
 	}

@@ -91,7 +91,7 @@ func addCommands(root *cobra.Command) {
 	quietly := func(args []string, out io.Writer) int { return execute(args, strings.NewReader(""), out, out) } // nobody can be asked
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), note.New(inFolder), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		clean.New(inFolder, sessionsOf), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
+		clean.New(inFolder), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)

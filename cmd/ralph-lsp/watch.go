@@ -91,7 +91,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	default:
-		if w.path, err = sessionNamed(cmd, w.dir, args); err != nil {
+		if w.path, err = sessionNamed(w.dir, args); err != nil {
 			return err
 		}
 		if w.loopID, err = history.LoopOf(w.path); err != nil {

@@ -21,6 +21,9 @@ func FolderPrefix(folder string) string { return hash(folder) + "-" }
 // without links.
 func LoopName(folder, id string) string { return FolderPrefix(folder) + hash(id) }
 
+// LoopPattern matches the names of a loop's files, whichever folder it is of.
+func LoopPattern(id string) string { return "*-" + hash(id) }
+
 // CountsSuffix is how a file ends in which a loop counts.
 const CountsSuffix = ".state"
 

@@ -351,6 +351,7 @@ func (l *Loop) openIteration(run setup.Run) {
 		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 		spent = p.Base.Cost
 	})
+	_ = l.register(nil, "") // with the iteration, should nobody be left to tell the end
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})

@@ -8,19 +8,20 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
 // session is one that is kept of a loop in a folder.
-func session(t *testing.T, h history.Options, folder, id string, at time.Time) {
+func session(t *testing.T, folder, id string, at time.Time) {
 	t.Helper()
-	stamp := at.UTC().Format("2006-01-02T15:04:05.000Z")
-	put(t, filepath.Join(h.Folder, stamp+"_"+id+".jsonl"), fmt.Sprintf(`{"type":"session","version":3,"id":%q,"timestamp":%q,"cwd":%q}
-{"type":"custom","id":"1","parentId":null,"timestamp":%[2]q,"customType":"assistant.event","data":{"chatEventType":"loop_start","payload":{"loopId":%[1]q,"title":%[1]q,"startedAt":%[2]q}}}
-`, id, stamp, folder))
+	file := filepath.Join(t.TempDir(), id+".jsonl")
+	put(t, file, "")
+	if err := registry.End(registry.Entry{LoopID: id, Folder: folder, StartedAt: at, SessionFile: file}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Two worktrees had the same folder, one after the other, and a third one has it now. Each
@@ -28,20 +29,16 @@ func session(t *testing.T, h history.Options, folder, id string, at time.Time) {
 func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	ctx := context.Background()
 	repo, tree := repository(t, false)
-	h := history.Options{Folder: t.TempDir()}
 	begin := time.Now().Add(-time.Hour)
-	session(t, h, repo, "own", begin)
-	session(t, h, filepath.Dir(repo), "somebody's", begin)
+	session(t, repo, "own", begin)
+	session(t, filepath.Dir(repo), "somebody's", begin)
 	var want []string
 	check := func() {
 		t.Helper()
-		past, err := loop.PastOf(repo, h, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		past := loop.PastOf(repo, 0)
 		got := []string{}
 		for _, p := range past {
-			said := p.Loop.LoopID
+			said := p.LoopID
 			if p.Tree != nil {
 				said += fmt.Sprint(" ", p.Tree.Fate, " ", p.Tree.Branch, " ", p.Tree.Into, p.Tree.Here)
 			}
@@ -63,17 +60,17 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 		}
 	}
 
-	session(t, h, tree.Folder, "first", begin.Add(time.Second))
+	session(t, tree.Folder, "first", begin.Add(time.Second))
 	want = []string{"own", "first made ralph/fix-it true"}
 	check()
 	put(t, filepath.Join(tree.Path, "a"), "two\n")
-	if _, err := loop.Land(ctx, tree, worktree.LandOptions{}, h); err != nil {
+	if _, err := loop.Land(ctx, tree, worktree.LandOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	want[1] = "first landed ralph/fix-it mainfalse"
 	check()
 	again()
-	session(t, h, tree.Folder, "second", time.Now())
+	session(t, tree.Folder, "second", time.Now())
 	want = append(want, "second made ralph/fix-it true")
 	check()
 	testhome.Git(t, repo, "worktree", "remove", "--force", tree.Path)
@@ -81,23 +78,23 @@ func TestLoopsOfWorktreesAreKeptForTheirRepository(t *testing.T) {
 	want[2] = "second made ralph/fix-it false"
 	check()
 	again()
-	session(t, h, tree.Folder, "third", time.Now().Add(time.Second))
+	session(t, tree.Folder, "third", time.Now().Add(time.Second))
 	want = append(want, "third made ralph/fix-it true")
 	check()
 
-	if found, err := loop.FindPast(repo, h, "fix-it"); err != nil || found == nil || found.Loop.LoopID != "third" {
-		t.Errorf("by the branch: %+v %v", found, err)
+	if found := loop.FindPast(repo, "fix-it"); found == nil || found.LoopID != "third" {
+		t.Errorf("by the branch: %+v", found)
 	}
-	if found, err := loop.FindPast(repo, h, "first"); err != nil || found == nil || found.Tree.Into != "main" {
-		t.Errorf("by its id: %+v %v", found, err)
+	if found := loop.FindPast(repo, "first"); found == nil || found.Tree.Into != "main" {
+		t.Errorf("by its id: %+v", found)
 	}
-	if found, err := loop.FindPast(repo, h, "somebody's"); err != nil || found != nil {
-		t.Errorf("another folder's: %+v %v", found, err)
+	if found := loop.FindPast(repo, "somebody's"); found != nil {
+		t.Errorf("another folder's: %+v", found)
 	}
-	if last, err := loop.PastOf(repo, h, 1); err != nil || len(last) != 1 || last[0].Loop.LoopID != "third" {
-		t.Errorf("the last one: %+v %v", last, err)
+	if last := loop.PastOf(repo, 1); len(last) != 1 || last[0].LoopID != "third" {
+		t.Errorf("the last one: %+v", last)
 	}
-	if past, err := loop.PastOf(repo, h, 0, tree.Folder); err != nil || len(past) != 1 {
-		t.Errorf("without the tree's: %+v %v", past, err)
+	if past := loop.PastOf(repo, 0, tree.Folder); len(past) != 1 {
+		t.Errorf("without the tree's: %+v", past)
 	}
 }

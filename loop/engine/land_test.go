@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -102,7 +101,7 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = loop.Land(context.Background(), tree, worktree.LandOptions{}, history.Options{})
+	_, err = loop.Land(context.Background(), tree, worktree.LandOptions{})
 	if refused, ok := errors.AsType[*worktree.Refused](err); !ok || refused.Reason != worktree.ReasonRunning {
 		t.Errorf("landing says %v", err)
 	}
@@ -113,7 +112,7 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 	if err := lock.Release(); err != nil {
 		t.Fatal(err)
 	}
-	if done, err := loop.Land(context.Background(), tree, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone {
+	if done, err := loop.Land(context.Background(), tree, worktree.LandOptions{}); err != nil || !done.Gone {
 		t.Errorf("%+v %v", done, err)
 	}
 	if data, _ := os.ReadFile(filepath.Join(repo, "c")); string(data) != "c\n" {
@@ -125,11 +124,11 @@ func TestALoopThatRunsIsNotLanded(t *testing.T) {
 func TestALoopThatWasLeftLands(t *testing.T) {
 	repo, tree := repository(t, false)
 	put(t, filepath.Join(tree.Path, "c"), "c\n", filepath.Join(tree.Path, loopstate.Name), "---\nactive: true\niteration: 3\nloop_id: ralph-left\n---\nFix it\n")
-	found, err := loop.FindTree(repo, "ralph-left", history.Options{})
+	found, err := loop.FindTree(repo, "ralph-left")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done, err := loop.Land(context.Background(), found, worktree.LandOptions{}, history.Options{}); err != nil || !done.Gone || done.Files != 1 {
+	if done, err := loop.Land(context.Background(), found, worktree.LandOptions{}); err != nil || !done.Gone || done.Files != 1 {
 		t.Errorf("%+v %v", done, err)
 	}
 	if _, err := os.Stat(filepath.Join(repo, ".pi")); err == nil {
@@ -140,11 +139,11 @@ func TestALoopThatWasLeftLands(t *testing.T) {
 func TestATreeIsFoundByItsNames(t *testing.T) {
 	repo, tree := repository(t, false)
 	for _, name := range []string{"", "ralph/fix-it", "fix-it", tree.Path} {
-		if found, err := loop.FindTree(repo, name, history.Options{}); err != nil || found.Path != tree.Path {
+		if found, err := loop.FindTree(repo, name); err != nil || found.Path != tree.Path {
 			t.Errorf("%q: %+v %v", name, found, err)
 		}
 	}
-	if found, err := loop.FindTree(tree.Path, "", history.Options{}); err != nil || found.Path != tree.Path {
+	if found, err := loop.FindTree(tree.Path, ""); err != nil || found.Path != tree.Path {
 		t.Errorf("from within: %+v %v", found, err)
 	}
 	for name, want := range map[string]string{"other": "there are ralph/fix-it", "": "say which one: ralph/fix-it, ralph/two"} {
@@ -154,11 +153,11 @@ func TestATreeIsFoundByItsNames(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := loop.FindTree(repo, name, history.Options{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := loop.FindTree(repo, name); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	if _, err := loop.FindTree(t.TempDir(), "", history.Options{}); err == nil || !strings.Contains(err.Error(), "run --worktree") {
+	if _, err := loop.FindTree(t.TempDir(), ""); err == nil || !strings.Contains(err.Error(), "run --worktree") {
 		t.Errorf("%v", err)
 	}
 }

@@ -4,22 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
-
-// findCost makes the cost of a loop that was cut off at least what its session has: what is spent
-// is kept once a second, and the session is written with each answer.
-func (l *books) findCost(s *loopstate.State) {
-	if s.SessionFile == "" || !s.Begun {
-		return
-	}
-	kept, err := history.CostOfLoop(s.SessionFile, s.LoopID)
-	if err == nil && kept.Known && (!s.Cost.Known || s.Cost.USD < kept.USD) {
-		s.Cost = kept
-	}
-}
 
 // save keeps what the loop has used, and what edit changes besides of what isn't the user's: the
 // state file is left alone, as its user may be at it. The caller holds fileMu.

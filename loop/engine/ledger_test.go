@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -266,42 +265,4 @@ func TestElapsedLeavesOutAStop(t *testing.T) {
 		}
 		r.Kill()
 	})
-}
-
-// sessionThatCost writes a session of a loop that was killed in its first iteration.
-func sessionThatCost(t *testing.T, r *rig, usd float64) string {
-	t.Helper()
-	w, err := history.NewWriter(r.cfg.History, r.cfg.Folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.HandleRecord(history.LoopStart{LoopID: r.ID()})
-	w.HandleRecord(history.IterationStart{Iteration: 1})
-	w.Handle(stream.TurnEnd{Usage: stream.Usage{Cost: stream.USD(usd)}})
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return w.Path()
-}
-
-// What the session knows of the money counts, also of runs that were killed before they were written down.
-func TestTheLargerOfFileAndSessionCounts(t *testing.T) {
-	for name, tt := range map[string]struct{ file, want float64 }{"the session": {0.5, 2}, "the file": {7, 7}} {
-		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				r := start(t, nil, withTime(costs(2, "no"), time.Hour))
-				time.Sleep(time.Minute)
-				left := r.killed()
-				left.Cost, left.SessionFile = stream.USD(tt.file), sessionThatCost(t, r, 2)
-				again, err := tryStart(t, &left, func(c *setup.Config) { c.Continue, c.History = true, r.cfg.History; c.Folder = r.cfg.Folder }, withTime(says("no"), time.Hour))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got := again.Status().Cost; got != stream.USD(tt.want) || stateFileOf(again).Cost.USD != tt.want {
-					t.Errorf("it goes on at %v, its file says %v", got, stateFileOf(again).Cost.USD)
-				}
-				again.Kill()
-			})
-		})
-	}
 }

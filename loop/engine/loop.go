@@ -190,7 +190,6 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Stranger {
 		proof.State{}.Enter(&found)
 	}
-	l.findCost(&found)
 	if err := l.mayTakeUp(found); err != nil {
 		return found, err
 	}

@@ -55,7 +55,7 @@ func (l *ground) tellGoal() {
 	}
 	if !told {
 		goal.Money = l.cfg.Budget.Text()
-		if forecast := loop.Forecast(l.cfg.Folder, l.cfg.History, l.Status().Limits.MaxIterations); forecast != "" {
+		if forecast := loop.Forecast(l.cfg.Folder, l.Status().Limits.MaxIterations); forecast != "" {
 			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
 		}
 		l.emit(goal)

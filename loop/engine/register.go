@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"encoding/json"
 	"os"
 	"time"
 
@@ -12,15 +13,15 @@ import (
 )
 
 // register takes down in the user's registry that the loop runs, or how it ended and with
-// what it goes on. What another program holds is that one's to know.
+// what it goes on.
 func (l *ground) register(end *loop.End, goesOn string) error {
-	if l.cfg.Once {
-		return nil
-	}
 	now := l.Status()
 	e := registry.Entry{
 		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan, PID: os.Getpid(),
-		StartedAt: now.StartedAt, SessionFile: now.SessionFile, State: goesOn,
+		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile, State: goesOn,
+	}
+	if prompt := l.now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
+		e.Prompt = prompt
 	}
 	if now.Worktree != nil {
 		e.Branch = now.Worktree.Branch
@@ -28,7 +29,11 @@ func (l *ground) register(end *loop.End, goesOn string) error {
 	if end == nil {
 		return registry.Begin(e)
 	}
-	e.EndedAt, e.End = now.EndedAt, new(loop.EndRecord(*end))
+	e.EndedAt, e.Iteration = now.EndedAt, end.Iterations
+	var err error
+	if e.End, err = json.Marshal(end); err != nil {
+		return err
+	}
 	return registry.End(e)
 }
 

@@ -3,13 +3,13 @@ package engine
 import (
 	"fmt"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -20,7 +20,7 @@ func (l *runs) beginSnapshots() {
 	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Begin(l.id, options, l.diagnoseBefore, func() {
 		if !l.cfg.Once { // the next loop tries again
-			_ = history.Prune(l.cfg.History, l.cfg.Folder, func(s history.Stored) bool { return loop.Needs(s.Folder, s.Loop.LoopID) })
+			_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
 		}
 	})
 }

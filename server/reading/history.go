@@ -2,9 +2,11 @@ package reading
 
 import (
 	"context"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -22,14 +24,10 @@ func (rd *Reader) History(_ context.Context, p answers.HistoryParams) (any, erro
 	if limit > 0 {
 		limit++ // one may run
 	}
-	sessions, err := loop.PastOf(path, rd.KeptIn(path), limit, rd.workspace.List()...)
-	if err != nil {
-		return nil, err
-	}
 	running := rd.workspace.RunningSession(path)
 	past := []answers.PastLoop{}
-	for _, s := range sessions {
-		if s.Path != running && (p.Limit <= 0 || len(past) < p.Limit) {
+	for _, s := range loop.PastOf(path, limit, rd.workspace.List()...) {
+		if s.SessionFile != running && (p.Limit <= 0 || len(past) < p.Limit) {
 			one := answers.PastIn(s)
 			one.Talks = []wire.Talk{feed.TalkAnew(wire.FileURI(path))}
 			past = append(past, one)
@@ -38,8 +36,10 @@ func (rd *Reader) History(_ context.Context, p answers.HistoryParams) (any, erro
 	return answers.HistoryResult{Loops: past}, nil
 }
 
-// maxPrompts is how many prompts a client is told at most.
-const maxPrompts = 20
+const (
+	maxPrompts  = 20   // that a client is told at most
+	promptLoops = 1000 // of each folder are looked at, from the newest on: there may be tens of thousands
+)
 
 // Prompts lists what loops were started with in a folder, or in all that are open.
 func (rd *Reader) Prompts(_ context.Context, p answers.PromptsParams) (any, error) {
@@ -55,13 +55,27 @@ func (rd *Reader) Prompts(_ context.Context, p answers.PromptsParams) (any, erro
 	if p.Limit > 0 {
 		limit = min(p.Limit, maxPrompts)
 	}
-	var found []history.Prompt
+	var loops []registry.Entry
 	for _, path := range folders {
-		own, err := history.Prompts(rd.KeptIn(path), path)
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, own...)
+		loops = append(loops, loop.Kept(path, promptLoops)...)
 	}
-	return answers.PromptsOf(history.Newest(found, limit)), nil
+	return answers.PromptsResult{Prompts: promptsOf(loops, limit)}, nil
+}
+
+// promptsOf is each prompt of loops once, with all its uses, the newest first.
+func promptsOf(loops []registry.Entry, limit int) []answers.PastPrompt {
+	slices.SortStableFunc(loops, func(a, b registry.Entry) int { return b.StartedAt.Compare(a.StartedAt) })
+	newest, at := []answers.PastPrompt{}, map[string]int{}
+	for _, l := range loops {
+		i, known := at[l.Prompt]
+		switch {
+		case l.Prompt == "":
+		case known:
+			newest[i].Uses++
+		case len(newest) < limit:
+			at[l.Prompt] = len(newest)
+			newest = append(newest, answers.PastPrompt{Text: l.Prompt, Title: history.Title(l.Prompt), At: history.TimeOf(l.StartedAt), Folder: wire.FileURI(l.Folder), Uses: 1})
+		}
+	}
+	return newest
 }

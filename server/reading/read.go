@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
@@ -147,22 +146,14 @@ func readable(l folders.LoopLog) (folders.LoopLog, error) {
 // the last one of a folder.
 func (rd *Reader) pastLog(paths []string, folder, id string) (folders.LoopLog, error) {
 	if id == "" {
-		last, err := history.List(rd.KeptIn(folder), folder, 1)
-		if err == nil && len(last) == 0 {
-			err = refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
+		for _, last := range loop.Kept(folder, 1) {
+			return folders.LoopLog{ID: last.LoopID, Path: last.SessionFile}, nil
 		}
-		if err != nil {
-			return folders.LoopLog{}, err
-		}
-		return folders.LoopLog{Path: last[0].Path}, nil
+		return folders.LoopLog{}, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no loop of %s was kept", folder), nil)
 	}
 	for _, folder := range paths {
-		past, err := loop.FindPast(folder, rd.KeptIn(folder), id)
-		if err != nil {
-			return folders.LoopLog{}, err
-		}
-		if past != nil {
-			return folders.LoopLog{ID: past.Loop.LoopID, Path: past.Path}, nil
+		if past := loop.FindPast(folder, id); past != nil {
+			return folders.LoopLog{ID: past.LoopID, Path: past.SessionFile}, nil
 		}
 	}
 	return folders.LoopLog{}, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("no session of the loop %s is here", id), nil)

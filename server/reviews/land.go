@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -22,7 +21,7 @@ func (v *Reviewer) Land(ctx context.Context, p wire.LandParams) (any, error) {
 	if err != nil {
 		return nil, refusal.Invalid("how", "%v", err)
 	}
-	tree, kept, err := v.treeOf(ctx, p.LoopParams)
+	tree, err := v.treeOf(ctx, p.LoopParams)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +31,7 @@ func (v *Reviewer) Land(ctx context.Context, p wire.LandParams) (any, error) {
 	if p.Discard {
 		return v.discard(ctx, tree, p)
 	}
-	done, err := loop.Land(ctx, tree, o, kept)
+	done, err := loop.Land(ctx, tree, o)
 	if err != nil {
 		return refusedLanding(p, err)
 	}
@@ -72,9 +71,8 @@ func (v *Reviewer) discard(ctx context.Context, tree worktree.Tree, p wire.LandP
 	return answers.DiscardedOf(done), nil
 }
 
-// treeOf finds the worktree of a loop in the folders that are open, and where its
-// loops are kept.
-func (v *Reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree.Tree, kept history.Options, err error) {
+// treeOf finds the worktree of a loop in the folders that are open.
+func (v *Reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree.Tree, err error) {
 	v.workspace.AwaitLooks(ctx)
 	var folders []string
 	if p.Folder == "" {
@@ -84,10 +82,9 @@ func (v *Reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree
 	}
 	err = &loop.NoTreeError{Name: p.LoopID}
 	for _, folder := range folders {
-		kept = v.KeptIn(folder)
-		if tree, err = loop.FindTree(folder, p.LoopID, kept); err == nil {
-			return tree, kept, nil
+		if tree, err = loop.FindTree(folder, p.LoopID); err == nil {
+			return tree, nil
 		}
 	}
-	return tree, kept, refusal.Failed(wire.ReasonNoWorktree, err, nil)
+	return tree, refusal.Failed(wire.ReasonNoWorktree, err, nil)
 }

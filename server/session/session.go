@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/findings"
@@ -62,16 +61,6 @@ func (e *Session) Files(folder string) config.Files {
 	files := config.FilesOf(folder, backends.Names())
 	files.Trusted = e.Editor.Client().Trusted
 	return files
-}
-
-// KeptIn says where the loops of a folder are kept. Settings that can't be
-// read count for nothing: what is past can be shown all the same.
-func (e *Session) KeptIn(path string) history.Options {
-	settings, err := e.Files(path).Load()
-	if err != nil {
-		return history.Options{}
-	}
-	return history.Options{Folder: settings.History.Folder}
 }
 
 // ShowFile has the editor show a file.

@@ -66,18 +66,9 @@ type PastPrompt struct {
 	Uses   int       `json:"uses"`   // loops that were started with it
 }
 
-// PromptsOf returns the wire's form of prompts.
-func PromptsOf(prompts []history.Prompt) PromptsResult {
-	r := PromptsResult{[]PastPrompt{}}
-	for _, p := range prompts {
-		r.Prompts = append(r.Prompts, PastPrompt{p.Text, history.Title(p.Text), history.TimeOf(p.At), wire.FileURI(p.Folder), p.Uses})
-	}
-	return r
-}
-
 // PastIn is PastOf, with the worktree.
 func PastIn(p loop.Past) PastLoop {
-	past := PastOf(p.Summary)
+	past := PastOf(p)
 	if t := p.Tree; t != nil {
 		past.Branch, past.LandedOn, past.Commit = stream.Plain(t.Branch), stream.Plain(t.Into), t.Commit
 		past.Text = wire.JoinFacts(past.Text, FateText(*t))
@@ -103,21 +94,19 @@ func FateText(t worktree.Past) string {
 	return "the worktree of " + branch + " is gone"
 }
 
-// PastOf returns the wire's form of a loop's session. One without an end
+// PastOf returns the wire's form of a loop that is kept. One without an end
 // was interrupted.
-func PastOf(s history.Summary) PastLoop {
+func PastOf(p loop.Past) PastLoop {
 	past := PastLoop{
-		LoopID: s.Loop.LoopID, Title: cmp.Or(stream.Plain(s.Loop.Title), s.Loop.LoopID), Backend: s.Loop.Backend, StartedAt: history.TimeOf(s.Loop.StartedAt),
-		StopReason: string(loop.StopInterrupted), Iterations: s.Iteration, SessionFileURI: wire.FileURI(s.Path),
+		LoopID: p.LoopID, Title: cmp.Or(stream.Plain(p.Title), p.LoopID), Backend: p.Backend, StartedAt: history.TimeOf(p.StartedAt),
+		StopReason: string(loop.StopInterrupted), Iterations: p.Iteration, SessionFileURI: wire.FileURI(p.SessionFile),
 	}
 	ending := loop.StopInterrupted.Ending()
-	past.Text, past.Class = ending.With(" after "+tell.Counted(s.Iteration, "iteration")), ending.Class
-	if e := s.End; e != nil {
-		end := loop.EndOfRecord(*e)
+	past.Text, past.Class = ending.With(" after "+tell.Counted(p.Iteration, "iteration")), ending.Class
+	if end, ok := loop.RecordOf(p.Entry); ok {
 		past.Text, past.Class = wire.EndText(end), end.Reason.Ending().Class
-		past.StopReason, past.Promise, past.Iterations, past.Error = e.StopReason, e.Promise, e.Iterations, stream.Plain(e.Error)
-		past.Cost, past.DurationMs = wire.CostOf(e.Cost), history.DurationOf(e.DurationMs).Milliseconds()
-		past.Tokens = wire.TokensOf(stream.Tokens(e.Tokens))
+		past.StopReason, past.Promise, past.Iterations, past.Error = string(end.Reason), end.Promise, end.Iterations, stream.Plain(end.Error)
+		past.Cost, past.DurationMs, past.Tokens = wire.CostOf(end.Cost), end.Duration.Milliseconds(), wire.TokensOf(end.Tokens)
 	}
 	return past
 }

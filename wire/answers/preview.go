@@ -162,7 +162,7 @@ func (p preview) rows(agent string, argv []string) []wire.Detail {
 	if p.sources != nil {
 		add("Limits", p.limits())
 		add("Budget", strings.TrimPrefix(cfg.Budget.Text(), "your budget: "))
-		add("Forecast", loop.Forecast(cfg.Folder, cfg.History, cfg.Limits.MaxIterations))
+		add("Forecast", loop.Forecast(cfg.Folder, cfg.Limits.MaxIterations))
 		add("Promise", p.promise())
 		add("Verified by", p.verified())
 	}

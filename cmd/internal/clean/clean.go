@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -21,9 +20,8 @@ import (
 // defaultAge is how old something has to be that is removed without a word on its age.
 const defaultAge = "30d"
 
-// New is the command. inFolder runs it with the folder that it is about, and sessionsOf says where
-// the history of a folder's loops is.
-func New(inFolder func(*cobra.Command, func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command, sessionsOf func(cmd *cobra.Command, folder string) (history.Options, error)) *cobra.Command {
+// New is the command. inFolder runs it with the folder that it is about.
+func New(inFolder func(*cobra.Command, func(cmd *cobra.Command, dir string, args []string) error) *cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clean",
 		Short: "Remove what is kept of past loops",
@@ -45,12 +43,8 @@ docs/KEEPS.md says what is kept where.`,
 		if err != nil {
 			return fmt.Errorf("--older-than %w", err)
 		}
-		sessions, err := sessionsOf(cmd, dir)
-		if err != nil {
-			return err
-		}
 		k := &keeps{ctx: context.Background(), folder: dir, all: all, age: *age, before: time.Now().Add(-span)}
-		problem := k.find(sessions)
+		problem := k.find()
 		if err := k.clean(cmd.OutOrStdout(), dryRun); err != nil {
 			return err
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -48,21 +47,20 @@ type keeps struct {
 }
 
 // find looks at all places. What couldn't be looked at is the error; the rest was found.
-func (k *keeps) find(sessions history.Options) error {
-	past, err := history.Everywhere(sessions, k.folder)
+func (k *keeps) find() error {
 	shots, shotsErr := changes.All(changes.Options{})
 	k.loops, k.names, k.needed = map[of]bool{}, map[string]of{}, map[of]bool{}
-	for _, e := range registry.All() {
+	past := slices.Collect(registry.Everything())
+	for _, e := range past {
 		k.know(of{e.LoopID, e.Folder})
-	}
-	for _, s := range past {
-		k.know(of{s.Loop.LoopID, s.Folder})
 	}
 	for _, s := range shots {
 		k.know(of{s.LoopID, s.Folder})
 	}
-	for _, s := range past {
-		k.add(of{s.Loop.LoopID, s.Folder}, kept{"history", s.Path, s.ChangedAt, s.Size, s.Forget})
+	for _, e := range past {
+		if file, ok := e.Session(); ok && !e.IsGoneOn(file) {
+			k.add(of{e.LoopID, e.Folder}, kept{"history", e.SessionFile, file.ModTime(), file.Size(), e.ForgetSession})
+		}
 	}
 	for _, s := range shots {
 		k.add(of{s.LoopID, s.Folder}, kept{"snapshots", s.Path, s.ChangedAt, sizeOf(s.Path), func() error { return s.Forget(k.ctx) }})
@@ -79,7 +77,7 @@ func (k *keeps) find(sessions history.Options) error {
 	if errors.Is(shotsErr, changes.ErrNoGit) { // so there are none
 		shotsErr = nil
 	}
-	return errors.Join(err, shotsErr, leavingsErr)
+	return errors.Join(shotsErr, leavingsErr)
 }
 
 // know takes a loop down, and what its files are called.

@@ -53,12 +53,12 @@ func PrintChanges(out io.Writer, files []changes.File, asJSON bool) {
 func PrintPast(out io.Writer, p Palette, s loop.Past) {
 	outcome, fate := fmt.Sprintf("not ended, iteration %d", s.Iteration), ""
 	if s.End != nil {
-		outcome = answers.PastOf(s.Summary).Text
+		outcome = answers.PastOf(s).Text
 	}
 	if s.Tree != nil {
 		fate = answers.FateText(*s.Tree)
 	}
-	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(Line(s.Loop.Title)), outcome, fate), p.Dim(Line(s.Path)))
+	fmt.Fprintf(out, "%s  %s\n  %s\n", p.Dim(s.StartedAt.Local().Format(time.DateTime)), wire.JoinFacts(p.Bold(Line(s.Title)), outcome, fate), p.Dim(Line(s.SessionFile)))
 }
 
 // PrintChecks shows what a doctor has found, and counts the problems.

@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -252,15 +251,15 @@ func TestUnknownCostIsNeverZero(t *testing.T) {
 	}
 }
 
-// What a session file keeps of an end is told as it was told live.
+// What is kept of an end is told as it was told live.
 func TestThePastEndOfALimit(t *testing.T) {
-	for want, end := range map[string]history.LoopEnd{
+	for want, end := range map[string]loop.End{
 		"stopped after 5 iterations: iteration limit reached (it is 2) · cost unknown · 0s": {Iterations: 5, Limit: 2},
 		"stopped after 5 iterations: iteration limit reached · cost unknown · 0s":           {Iterations: 5, Limit: 5},
-		"stopped after 6 iterations: iteration limit reached · cost unknown · 0s":           {Iterations: 6}, // of an older version
+		"stopped after 6 iterations: iteration limit reached · cost unknown · 0s":           {Iterations: 6},
 	} {
-		end.StopReason = string(loop.StopMaxIterations)
-		if got := wire.EndLine(loop.EndOfRecord(end)); got != want {
+		end.Reason = loop.StopMaxIterations
+		if got := wire.EndLine(end); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -19,14 +19,14 @@ func kindOf(update []byte) string {
 // EndOf is the end that an update of a loop's end was made of; ok is false for another update.
 func EndOf(update []byte) (e loop.End, ok bool) {
 	var u struct { // its keys are those of the record, but for one
-		history.LoopEnd
-		UnknownCosts int
+		loop.End
+		DurationMs int64
 	}
 	if kindOf(update) != wire.KindEnd || json.Unmarshal(update, &u) != nil {
 		return e, false
 	}
-	u.LoopEnd.UnknownCosts = u.UnknownCosts
-	return loop.EndOfRecord(u.LoopEnd), true
+	u.Duration = history.DurationOf(u.DurationMs)
+	return u.End, true
 }
 
 // IterationOf is an update of an iteration; ok is false for another one.
