@@ -12,7 +12,7 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: { 'notes.txt': notes }, viewport: { width: 1400, height: 900 },
-      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'security.workspace.trust.enabled': false },
+      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'ralph.notify': 'never', 'security.workspace.trust.enabled': false },
       async agentHost({ work, sidecar, folder, agent }) {
         fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'config.toml'),
           `backend = "stand-in"\npermissions = "ask"\n[backends.stand-in]\nprotocol = "acp"\ncommand = ${JSON.stringify(path.join(extension, 'test/agent/acp'))}\n`);
