@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -69,8 +70,8 @@ func TestWhatIsLeftFailsAndIsKilled(t *testing.T) {
 	cmd, variable, _ := start(t)
 	w := &witness{TB: t}
 	CheckNone(w, 0, variable)
-	if want := fmt.Sprintf("left after 0s: [%d (tail", cmd.Process.Pid); !strings.HasPrefix(w.said, want) {
-		t.Errorf("said %q, want %q", w.said, want)
+	if want := fmt.Sprintf(`^left after 0s: \[%d [RSD] \(tail`, cmd.Process.Pid); !regexp.MustCompile(want).MatchString(w.said) {
+		t.Errorf("said %q, want %s", w.said, want)
 	}
 	if left := AwaitNone(time.Minute, variable); len(left) > 0 {
 		t.Errorf("not killed: %v", left)
