@@ -65,7 +65,8 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
-	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch || true; touch $$logs/.fetched; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
+	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch-agents || true; touch $$logs/.fetched; \
+		nice $(MAKE) --no-print-directory --keep-going fetch || true; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
 	lane $(CHECKS) unit windows </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
@@ -73,8 +74,10 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
 # A part that misses something fetches it, too, and says what is wrong.
-.PHONY: fetch
-fetch: $(if $(filter off,$(E2E)),,agents clients) $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
+.PHONY: fetch fetch-agents
+fetch: fetch-agents $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
+	@:
+fetch-agents: $(if $(filter off,$(E2E)),,agents clients)
 	@:
 
 .PHONY: editors
