@@ -55,9 +55,8 @@ type Entry struct {
 
 // Begin takes down that a loop runs. What the one before in its folder could go on with is gone.
 func Begin(e Entry) error {
-	e.EndedAt, e.End, e.State, e.GivenUp, e.ChangedAt = time.Time{}, nil, "", false, time.Now()
 	before, ok := Last(e.Folder)
-	if err := write(e); err != nil {
+	if err := Set(e); err != nil {
 		return err
 	}
 	if ok && before.LoopID != e.LoopID && before.State != "" {
@@ -67,8 +66,8 @@ func Begin(e Entry) error {
 	return nil
 }
 
-// End takes down how a loop ended, and with what it can go on.
-func End(e Entry) error {
+// Set takes down how far a loop has come, or how it ended and with what it can go on.
+func Set(e Entry) error {
 	e.ChangedAt = time.Now()
 	return write(e)
 }

@@ -43,8 +43,8 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 	if e, ok := Last("/w/app"); !ok || e.End != nil || e.LoopID != "ralph-a" {
 		t.Errorf("while it runs: %+v %v", e, ok)
 	}
-	must(t, End(ended("ralph-a", "/w/app", "state")))
-	must(t, End(ended("ralph-b", "/w/lib", "")))
+	must(t, Set(ended("ralph-a", "/w/app", "state")))
+	must(t, Set(ended("ralph-b", "/w/lib", "")))
 	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/app" || e.State != "state" || e.Iteration != 3 {
 		t.Errorf("by its id: %+v %v", e, ok)
 	}
@@ -63,7 +63,7 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 
 func TestAnotherLoopTakesTheFolder(t *testing.T) {
 	inHome(t)
-	must(t, End(ended("ralph-a", "/w/app", "state")))
+	must(t, Set(ended("ralph-a", "/w/app", "state")))
 	must(t, Begin(Entry{LoopID: "ralph-b", Folder: "/w/app"}))
 	if e, _ := Last("/w/app"); e.LoopID != "ralph-b" {
 		t.Errorf("the last one is %s", e.LoopID)
@@ -71,7 +71,7 @@ func TestAnotherLoopTakesTheFolder(t *testing.T) {
 	if e, ok := Find("ralph-a"); !ok || e.State != "" || e.End == nil {
 		t.Errorf("the one before: %+v %v", e, ok)
 	}
-	must(t, End(ended("ralph-b", "/w/app", "state")))
+	must(t, Set(ended("ralph-b", "/w/app", "state")))
 	e, _ := Last("/w/app")
 	must(t, GiveUp(e))
 	if e, _ := Last("/w/app"); e.LoopID != "ralph-b" || e.State != "" || !e.GivenUp || e.End == nil {
@@ -113,7 +113,7 @@ func TestWhatIsNoEntryIsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := inHome(t)
-			must(t, End(e))
+			must(t, Set(e))
 			path := filepath.Join(dir, e.name())
 			if name == "a folder" {
 				must(t, os.Remove(path))
@@ -140,7 +140,7 @@ func replace(path, old, with string) error {
 func TestAKeyOfALaterProgramIsNoMatter(t *testing.T) {
 	dir := inHome(t)
 	e := ended("ralph-a", "/w/app", "state")
-	must(t, End(e))
+	must(t, Set(e))
 	must(t, replace(filepath.Join(dir, e.name()), `{"version"`, `{"counters":{"x":1},"version"`))
 	if got, ok := Last("/w/app"); !ok || got.State != "state" {
 		t.Errorf("got %+v %v", got, ok)
@@ -151,7 +151,7 @@ func TestWhatCannotBeWrittenIsTold(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv(paths.EnvState, filepath.Join(home, "file"))
 	must(t, os.WriteFile(filepath.Join(home, "file"), nil, 0o600))
-	if err := End(ended("ralph-a", "/w/app", "state")); err == nil {
+	if err := Set(ended("ralph-a", "/w/app", "state")); err == nil {
 		t.Error("nothing is told")
 	}
 	if _, ok := Last("/w/app"); ok {
@@ -203,7 +203,7 @@ func TestOldOnesGo(t *testing.T) {
 func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	inHome(t)
 	for i := range maxEntries + 20 {
-		must(t, End(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
+		must(t, Set(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
 	}
 	if all := All(); len(all) != maxEntries || all[0].LoopID != fmt.Sprintf("ralph-%d", maxEntries+19) {
 		t.Errorf("%d are listed, the first is %+v", len(all), all[0])
@@ -310,7 +310,7 @@ func BenchmarkIn(b *testing.B) {
 	for i := range 10_000 {
 		e := ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")
 		e.Prompt = strings.Repeat("Build it well. ", 60)
-		if err := End(e); err != nil {
+		if err := Set(e); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -43,7 +44,7 @@ func (l *Loop) run() {
 		defer close(keeping)
 		l.keepBooks(ctx)
 	}()
-	_ = l.register(nil, "") // the end tells what can't be kept
+	_ = registry.Begin(l.entry()) // the end tells what can't be kept
 	l.kept(func(s setup.Session) { s.Begin(l.Status()) })
 	l.warnAtStart()
 	end := l.iterate()
@@ -351,7 +352,7 @@ func (l *Loop) openIteration(run setup.Run) {
 		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 		spent = p.Base.Cost
 	})
-	_ = l.register(nil, "") // with the iteration, should nobody be left to tell the end
+	_ = registry.Set(l.entry()) // with the iteration, should nobody be left to tell the end
 	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})

@@ -20,7 +20,7 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 		goesOn = loopstate.Whole(l.resumable())
 	}
 	// The registry comes before the state file: who is killed in between leaves both, and not neither.
-	err := l.register(&end, goesOn)
+	err := l.registerEnd(end, goesOn)
 	if err != nil {
 		l.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
 	}

@@ -19,7 +19,7 @@ func session(t *testing.T, folder, id string, at time.Time) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), id+".jsonl")
 	put(t, file, "")
-	if err := registry.End(registry.Entry{LoopID: id, Folder: folder, StartedAt: at, SessionFile: file}); err != nil {
+	if err := registry.Set(registry.Entry{LoopID: id, Folder: folder, StartedAt: at, SessionFile: file}); err != nil {
 		t.Fatal(err)
 	}
 }

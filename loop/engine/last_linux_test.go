@@ -93,7 +93,7 @@ func TestALoopWhoseEndCannotBeKeptStays(t *testing.T) {
 func TestAPlantedStateIsNothing(t *testing.T) {
 	for _, state := range []string{"garbage", "---\nactive: [\n---\nx", "---\nactive: true\n---\n\n"} {
 		folder := t.TempDir()
-		if err := registry.End(registry.Entry{LoopID: "ralph-a", Folder: paths.Real(folder), End: []byte(`{"stopReason":"max_iterations"}`), State: state}); err != nil {
+		if err := registry.Set(registry.Entry{LoopID: "ralph-a", Folder: paths.Real(folder), End: []byte(`{"stopReason":"max_iterations"}`), State: state}); err != nil {
 			t.Fatal(err)
 		}
 		if _, _, err := loop.StateIn(folder); !errors.Is(err, loop.ErrNothingToGoOn) {

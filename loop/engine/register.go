@@ -12,13 +12,12 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
-// register takes down in the user's registry that the loop runs, or how it ended and with
-// what it goes on.
-func (l *ground) register(end *loop.End, goesOn string) error {
+// entry is what the user's registry has of the loop while it runs.
+func (l *ground) entry() registry.Entry {
 	now := l.Status()
 	e := registry.Entry{
 		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan, PID: os.Getpid(),
-		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile, State: goesOn,
+		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
 	}
 	if prompt := l.now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
 		e.Prompt = prompt
@@ -26,15 +25,17 @@ func (l *ground) register(end *loop.End, goesOn string) error {
 	if now.Worktree != nil {
 		e.Branch = now.Worktree.Branch
 	}
-	if end == nil {
-		return registry.Begin(e)
-	}
-	e.EndedAt, e.Iteration = now.EndedAt, end.Iterations
-	var err error
+	return e
+}
+
+// registerEnd takes down how the loop ended, and with what it goes on.
+func (l *ground) registerEnd(end loop.End, goesOn string) (err error) {
+	e := l.entry()
+	e.EndedAt, e.Iteration, e.State = l.Status().EndedAt, end.Iterations, goesOn
 	if e.End, err = json.Marshal(end); err != nil {
 		return err
 	}
-	return registry.End(e)
+	return registry.Set(e)
 }
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
