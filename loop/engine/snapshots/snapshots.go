@@ -162,8 +162,10 @@ func (s *Taker) Before(iterations int, reader string) {
 	<-s.begun
 	taken, err := s.first, s.err
 	s.first, s.err = changes.Taken{}, nil
+	before := taken.Files // since the run before
 	if err == nil && s.Store != nil && time.Since(s.Last) > idleTime {
 		taken, err = s.Store.Start(s.Going)
+		before += taken.Files
 		s.Last = time.Now()
 	} else {
 		s.Await()
@@ -172,8 +174,8 @@ func (s *Taker) Before(iterations int, reader string) {
 		_ = s.Store.Begin() // what is wrong, the next snapshot says
 	}
 	s.tell(taken, err)
-	if reader != "" && s.CutOff && taken.Files > 0 { // nobody can tell what it changed from what the user did since
-		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, tell.Counted(taken.Files, "file"))))
+	if reader != "" && s.CutOff && before > 0 { // nobody can tell what it changed from what the user did since
+		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, tell.Counted(before, "file"))))
 	}
 	s.TakeUp(s.past)
 	s.past = nil
