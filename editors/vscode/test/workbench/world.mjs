@@ -187,8 +187,8 @@ export class Workbench {
   /** Opens a file from the explorer: searching for one needs a program that VS Code 1.100 doesn't have here. */
   async openFile(name) {
     await this.page.keyboard.press('Control+Shift+E');
-    await this.page.locator('.explorer-folders-view .monaco-list-row').filter({ hasText: name }).first().dblclick();
-    await this.page.locator('.tabs-container .tab.active').filter({ hasText: name }).waitFor();
+    const row = this.page.locator('.explorer-folders-view .monaco-list-row').filter({ hasText: name }).first();
+    await this.pressUntil(this.page.locator('.tabs-container .tab.active').filter({ hasText: name }), () => row.dblclick());
     await this.focusEditor();
   }
 
