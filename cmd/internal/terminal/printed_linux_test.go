@@ -1,16 +1,16 @@
 package terminal
 
 import (
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 )
 
 // Programs that read what is printed are found, and so are those that read theirs: what they write is
-// nobody's work.
+// nobody's work. Those that are known are found again without a look at all processes.
 func TestFilesBehindPipes(t *testing.T) {
 	dir := t.TempDir()
 	out, ours, err := os.Pipe()
@@ -35,31 +35,41 @@ func TestFilesBehindPipes(t *testing.T) {
 	for _, f := range []*os.File{out, theirs, between, log} {
 		f.Close()
 	}
+	defer last.Wait()
+	defer tee.Wait()
+	defer ours.Close()
 
 	wants, err := os.Stat(log.Name())
 	if err != nil {
 		t.Fatal(err)
 	}
-	printed := PrintedTo(ours)
+	var r readers
 	isFound := func() bool {
-		return slices.ContainsFunc(printed(), func(found os.FileInfo) bool { return os.SameFile(found, wants) })
+		files := r.behind([]*os.File{ours})
+		return slices.ContainsFunc(files, func(found os.FileInfo) bool { return os.SameFile(found, wants) })
 	}
 	for !isFound() { // they have begun, and may not be what they are to be
 	}
-	ours.Close() // they end
-	if err := errors.Join(tee.Wait(), last.Wait()); err != nil || isFound() {
-		t.Errorf("it is found when nobody writes any more: %v", err)
+	// Others may read what these have inherited, and end meanwhile.
+	looks := func(after time.Duration) (all int) {
+		for range 10 {
+			before := time.Now().Add(-after)
+			if r.at = before; !isFound() {
+				t.Errorf("who reads isn't found after %s", after)
+			}
+			if r.at != before {
+				all++
+			}
+		}
+		return all
 	}
-}
-
-func BenchmarkFilesBehindAPipe(b *testing.B) {
-	out, ours, err := os.Pipe()
-	if err != nil {
-		b.Fatal(err)
+	if n := looks(readersCome / 2); n != 0 {
+		t.Errorf("%d of 10 times all processes are looked at at once again", n)
 	}
-	defer out.Close()
-	defer ours.Close()
-	for printed := PrintedTo(ours); b.Loop(); {
-		printed()
+	if n := looks(readersStay / 2); n == 10 {
+		t.Errorf("who is known isn't found without a look at all processes")
+	}
+	if n := looks(readersStay); n != 10 {
+		t.Errorf("%d of 10 times it is looked who has begun later", n)
 	}
 }
