@@ -61,7 +61,7 @@ func (r *reader) walk(b backends.Backend, tree fs.FS, top string, abs func(strin
 		list, err := fs.ReadDir(tree, dir)
 		if err != nil {
 			if depth > 0 || !errors.Is(err, fs.ErrNotExist) {
-				r.report(abs(dir), "can't be read: %v", bare(err))
+				r.report(abs(dir), "can't be read: %v", bare(abs(dir), err))
 			}
 			return
 		}
@@ -73,7 +73,7 @@ func (r *reader) walk(b backends.Backend, tree fs.FS, top string, abs func(strin
 			isFile := path.Ext(name) == ext
 			switch info, err := fs.Stat(tree, name); {
 			case err != nil && (isFile || entry.Type()&fs.ModeSymlink == 0):
-				r.report(abs(name), "can't be read: %v%s", bare(err), inFolder(isFolder))
+				r.report(abs(name), "can't be read: %v%s", bare(abs(name), err), inFolder(isFolder))
 			case err != nil:
 			case info.IsDir() && b.Agents.Deep && entry.IsDir() && depth < maxDepth: // links could turn in circles
 				look(name, depth+1)
@@ -101,7 +101,8 @@ func inFolder(isFolder bool) string {
 }
 
 // bare is an error without the path that is said beside it.
-func bare(err error) error {
+func bare(file string, err error) error {
+	err = paths.Outside("", file, err)
 	if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		return e.Err
 	}
@@ -111,14 +112,14 @@ func bare(err error) error {
 func (r *reader) readFile(b backends.Backend, tree fs.FS, name, file string, isFolder bool) {
 	f, err := tree.Open(name)
 	if err != nil {
-		r.report(file, "can't be read: %v", bare(err))
+		r.report(file, "can't be read: %v", bare(file, err))
 		return
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	switch {
 	case err != nil:
-		r.report(file, "can't be read: %v", bare(err))
+		r.report(file, "can't be read: %v", bare(file, err))
 		return
 	case len(data) > maxFile:
 		r.report(file, "is larger than %d KiB; shorten it", maxFile>>10)

@@ -233,7 +233,7 @@ func (s Settings) PromptPath(folder string) (string, error) {
 	}
 	defer root.Close()
 	if _, err := root.Stat(s.PromptFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("looking for the prompt file %s: %w", s.PromptFile, err)
+		return "", fmt.Errorf("looking for the prompt file: %w", paths.Outside(folder, s.PromptFile, err))
 	}
 	return path, nil
 }

@@ -4,11 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -25,29 +23,13 @@ func (r prompts) configured(folder string, settings config.Settings) (string, er
 	path, err := settings.PromptPath(folder)
 	if err != nil {
 		path = filepath.Join(folder, settings.PromptFile)
-		return "", badPrompt(path, linkProblem(folder, path, err))
+		return "", badPrompt(path, err)
 	}
 	prompt, _, err := r.at(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	return prompt, err
-}
-
-// linkProblem says it if a path leads out of its folder by a link, in other
-// words than the system's; else it is err.
-func linkProblem(folder, path string, err error) error {
-	target := paths.Real(path)
-	if link, readErr := os.Readlink(path); target == path && readErr == nil { // to nothing that is there
-		target = filepath.Join(filepath.Dir(path), link)
-		if filepath.IsAbs(link) {
-			target = link
-		}
-	}
-	if rel, relErr := filepath.Rel(paths.Real(folder), target); target == path || relErr == nil && filepath.IsLocal(rel) {
-		return err
-	}
-	return fmt.Errorf("%s is a link that leads out of the folder, to %s; write the prompt into the folder, or name that file as the start's prompt", path, target)
 }
 
 // given returns the prompt that is given itself, or the one in a document

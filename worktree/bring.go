@@ -9,6 +9,8 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // Bring copies and links files and folders from a repository into a tree of it that the commit doesn't
@@ -82,7 +84,7 @@ func (b bringer) bring(name, how string, do func(name string) error) error {
 	}
 	if parent := path.Dir(name); parent != "." {
 		if err := b.to.MkdirAll(parent, 0o777); err != nil {
-			return leave("its folder can't be made: " + err.Error())
+			return leave("its folder can't be made: " + paths.Outside(b.to.Name(), parent, err).Error())
 		}
 	}
 	if err := do(name); err != nil {

@@ -184,8 +184,9 @@ func (rec *record) undo() error {
 	defer within.Close()
 	if !exists(rec.Path) || linkOf(rec.Path) == "" {
 		if back := backOf(rec.admin()); back == "" || filepath.Dir(back) == rec.Path || paths.Real(filepath.Dir(back)) == paths.Real(rec.Path) {
-			if err := within.RemoveAll(filepath.Join("worktrees", rec.ID)); err != nil {
-				return fmt.Errorf("removing an unfinished worktree: %w", err)
+			name := filepath.Join("worktrees", rec.ID)
+			if err := within.RemoveAll(name); err != nil {
+				return fmt.Errorf("removing an unfinished worktree: %w", paths.Outside(rec.Common, name, err))
 			}
 			removeEmpty(filepath.Dir(rec.admin())) // git has it only with something in it
 		}

@@ -3,6 +3,7 @@ package paths
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,6 +19,22 @@ func Real(path string) string {
 		path = abs
 	}
 	return path
+}
+
+// Outside says of an os.Root's error that a name leads out of its folder by a link, in words that
+// help; else it is err.
+func Outside(folder, name string, err error) error {
+	if at := (*fs.PathError)(nil); !errors.As(err, &at) || at.Err.Error() != "path escapes from parent" { // which os doesn't export
+		return err
+	}
+	path := filepath.Join(folder, name)
+	target := Real(path)
+	if link, err := os.Readlink(path); target == path && err == nil { // to nothing that is there
+		if target = link; !filepath.IsAbs(link) {
+			target = filepath.Join(filepath.Dir(path), link)
+		}
+	}
+	return fmt.Errorf("%s is a link that leads out of the folder, to %s; remove it, or name what is in the folder", path, target)
 }
 
 // RemoveAll is os.RemoveAll that makes folders writable, as some tools leave caches that aren't.

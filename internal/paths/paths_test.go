@@ -53,3 +53,29 @@ func TestRemoveAll(t *testing.T) {
 		t.Errorf("it is there: %v", err)
 	}
 }
+
+// What an os.Root says of a link that leads out isn't for people.
+func TestOutside(t *testing.T) {
+	dir := Real(t.TempDir())
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	there := Real(t.TempDir())
+	for name, target := range map[string]string{"there": there, "nowhere": "/no/such/file", "near": "../none"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Skip("no links here:", err)
+		}
+		if !filepath.IsAbs(target) {
+			target = filepath.Join(dir, target)
+		}
+		_, err := root.Stat(name)
+		if got, want := Outside(dir, name, err).Error(), filepath.Join(dir, name)+" is a link that leads out of the folder, to "+target+"; remove it, or name what is in the folder"; got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+	if _, err := root.Stat("none"); Outside(dir, "none", err) != err {
+		t.Error("another failure is said otherwise")
+	}
+}

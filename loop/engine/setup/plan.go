@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 )
@@ -86,7 +87,7 @@ func ReadTasks(folder, name string) (path string, data []byte, err error) {
 	}
 	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", nil, fmt.Errorf("reading the plan: %w", err)
+		return "", nil, fmt.Errorf("reading the plan: %w", paths.Outside(folder, path, err))
 	}
 	defer file.Close()
 	if data, err = io.ReadAll(io.LimitReader(file, plan.MaxBytes+1)); err != nil {
@@ -112,7 +113,7 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	case err == nil && was.Data != nil && !bytes.Equal(now, was.Data):
 		return fmt.Errorf("%s was changed just now, so it is left as it is", want.Name)
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return err
+		return paths.Outside(folder, name, err)
 	}
 	if err == nil && len(now) == len(want.Data) {
 		file, err := root.OpenFile(name, os.O_WRONLY, 0)

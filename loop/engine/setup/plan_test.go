@@ -3,10 +3,29 @@ package setup
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/plan"
 )
+
+// One that leads out is refused in words that say where it leads.
+func TestAPlanThatLeadsOut(t *testing.T) {
+	folder, out := t.TempDir(), filepath.Join(t.TempDir(), "plan.md")
+	if err := os.WriteFile(out, []byte("- [ ] one\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(out, filepath.Join(folder, "PLAN.md")); err != nil {
+		t.Skip("no links here:", err)
+	}
+	_, err := ReadPlan(folder, "PLAN.md")
+	written := WritePlan(folder, plan.Plan{}, plan.Plan{Name: "PLAN.md", Data: []byte("x")})
+	for _, err := range []error{err, written} {
+		if err == nil || !strings.Contains(err.Error(), "leads out of the folder, to ") || strings.Contains(err.Error(), "escapes") {
+			t.Error(err)
+		}
+	}
+}
 
 // A plan may be a link to a file of the folder: that is written, and the link stays.
 func TestAPlanThatIsALink(t *testing.T) {
