@@ -38,6 +38,9 @@ func atWork(workers []loopstate.Worker) (agents AtWork) {
 // for a state in which no agent runs: what holds for a pause or a wait, too, stands before that.
 func (s *Status) show(owner loopstate.Owner) {
 	s.Detached, s.Departing = owner.Detached, owner.Departing
+	if owner.Suspended() {
+		s.Suspended = owner.PID
+	}
 	s.Allowed, s.Questions = owner.Allowed, questionsOf(owner)
 	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
 		s.State = StateWaiting

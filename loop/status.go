@@ -108,6 +108,7 @@ type Status struct {
 	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
 	Pausing            bool   // it will pause when its iteration has ended
 	Detached           bool   // it runs in a process of its own, whatever window shows it
+	Suspended          int    // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
 	Departing          bool   // it does so when its iteration or its window ends
 	Hat                string // "" is none
 	Sandbox            string // what makes the walls around its agents; "": there are none

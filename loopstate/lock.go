@@ -78,6 +78,9 @@ type Agent struct {
 // Lives says whether the owner's process is there on this machine.
 func (o Owner) Lives() bool { return lives(o.PID, o.ProcessStart) }
 
+// Suspended says whether it is there and stands still, as after Ctrl-Z. That is known on Linux.
+func (o Owner) Suspended() bool { return o.Lives() && isStopped(o.PID) }
+
 // LeftRunning are the agents of an owner that is gone which nothing has ended.
 func (o Owner) LeftRunning() (pids []int) {
 	for _, a := range o.Agents {

@@ -2,6 +2,7 @@ package loopstate
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,21 +24,36 @@ var bootID = sync.OnceValue(func() string {
 // start. The error is fs.ErrNotExist when there is no such process, or only an
 // entry that its parent has to wait for.
 func ProcessStart(pid int) (string, error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	state, start, err := statOf(pid)
+	if err == nil && state == "Z" {
+		err = fs.ErrNotExist
+	}
 	if err != nil {
 		return "", fmt.Errorf("looking for process %d: %w", pid, err)
+	}
+	return bootID() + "/" + start, nil
+}
+
+// isStopped says whether a process is suspended, as by Ctrl-Z.
+func isStopped(pid int) bool {
+	state, _, _ := statOf(pid)
+	return state == "T"
+}
+
+// statOf is the state of a process, a letter, and when it was started.
+func statOf(pid int) (state, start string, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return "", "", err
 	}
 	// The second field is the command in parentheses, which may contain
 	// anything; the start is the 22nd.
 	const afterCommand = 22 - 3
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) <= afterCommand {
-		return "", fmt.Errorf("looking for process %d: unknown form of its stat", pid)
+		return "", "", errors.New("unknown form of its stat")
 	}
-	if string(fields[0]) == "Z" {
-		return "", fmt.Errorf("looking for process %d: %w", pid, fs.ErrNotExist)
-	}
-	return bootID() + "/" + string(fields[afterCommand]), nil
+	return string(fields[0]), string(fields[afterCommand]), nil
 }
 
 // isDying says whether a process is a zombie, or was killed and hasn't got round

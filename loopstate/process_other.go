@@ -20,3 +20,5 @@ func ProcessStart(pid int) (string, error) {
 }
 
 func isDying(int) bool { return false }
+
+func isStopped(int) bool { return false }

@@ -199,7 +199,7 @@ func (l *LoopStatus) say(s loop.Status) {
 	l.Live, l.Busy, l.Pausing, l.Detached = facts.live, facts.busy, s.Pausing, s.Detached && facts.live
 	l.Title, l.Class = titleOf(s), classOfLoop(*l)
 	l.Can, l.Offers = can(s), OffersAfter(s)
-	l.Text = TextOf(*l)
+	l.Text = JoinFacts(TextOf(*l), suspendedText(s))
 	l.Line = l.Text
 	if l.Live && s.State != loop.StatePaused {
 		l.Question = questionActive

@@ -42,6 +42,8 @@ func Line(s loop.Status, problem *string, now time.Time) string {
 // Activity is what a loop does right now; now is as in WaitText.
 func Activity(s loop.Status, problem *string, now time.Time) string {
 	switch {
+	case s.Suspended > 0:
+		return suspendedText(s)
 	case s.State == loop.StateStarting:
 		return JoinFacts(s.Session.Backend, "starting")
 	case s.State == loop.StatePaused:
@@ -67,6 +69,14 @@ func Activity(s loop.Status, problem *string, now time.Time) string {
 		return OneLine(s.LastLine)
 	}
 	return "working"
+}
+
+// suspendedText says of a loop whose process stands still how it goes on.
+func suspendedText(s loop.Status) string {
+	if s.Suspended == 0 {
+		return ""
+	}
+	return fmt.Sprintf("suspended; fg in its terminal lets it go on, or kill -CONT %d", s.Suspended)
 }
 
 // toolText is what a tool does, and of a check also for how long to who has the time:

@@ -25,7 +25,7 @@ func TestCtrlZ(t *testing.T) {
 	t.Setenv("PI_CODING_AGENT_DIR", t.TempDir())
 	write(t, "script.sh", `set -m
 ralph-lsp run --max-iterations 1 --backend "`+agent+`" --backend-arg say=ready --backend-arg wait=go --backend-arg say=spoken --backend-arg hang=started Do it
-echo "<stopped>"; read _
+ralph-lsp status; echo "<stopped>"; read _
 bg; echo "<behind>"; read _
 fg; echo "<ended $?>"
 `)
@@ -35,6 +35,8 @@ fg; echo "<ended $?>"
 	term.types("\x1a")
 	if before := term.await("<stopped>"); !strings.Contains(before, "\r\x1b[J\x1b[?25h") {
 		t.Errorf("the terminal isn't given back: %q", before)
+	} else if !strings.Contains(before, "· suspended; fg in its terminal lets it go on, or kill -CONT ") {
+		t.Errorf("the status of a loop that is suspended: %q", before)
 	}
 	term.types("\n")
 	term.await("<behind>")
