@@ -118,10 +118,16 @@ func SeenIn(dir string) (s Seen, err error) {
 
 // SeenOf is how the loop stands that the registry knows: by its folder, if it is there still.
 func SeenOf(e registry.Entry) Seen {
-	if s, err := SeenIn(e.Folder); err == nil && s.Status.LoopID == e.LoopID {
+	here, _ := SeenIn(e.Folder)
+	return here.orPast(e)
+}
+
+// orPast is what is seen in a loop's folder where that is this loop, else how the loop ended.
+func (s Seen) orPast(e registry.Entry) Seen {
+	if s.Status.LoopID == e.LoopID {
 		return s
 	}
-	s := Seen{Status: loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}}
+	s = Seen{Status: loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}}
 	if end, ok := loop.EndOf(e); ok {
 		s.Status.Last = &end
 	}
@@ -134,8 +140,14 @@ const shownFor = 7 * 24 * time.Hour
 // AllSeen are the loops of all folders that run, can go on or ended lately, those that changed
 // last first.
 func AllSeen() (loops []Seen) {
+	in := map[string]Seen{} // a folder may have had a thousand
 	for _, e := range registry.All() {
-		s := SeenOf(e)
+		here, ok := in[e.Folder]
+		if !ok {
+			here, _ = SeenIn(e.Folder)
+			in[e.Folder] = here
+		}
+		s := here.orPast(e)
 		isOver := s.Status.State == wire.StateIdle
 		if !isOver || s.Status.Last != nil && time.Since(e.EndedAt) < shownFor {
 			loops = append(loops, s)

@@ -1,12 +1,15 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
 // Whatever a loop waits for, its status says it.
@@ -25,5 +28,26 @@ func TestTheStatusSaysWhyALoopWaits(t *testing.T) {
 				t.Errorf("it says %q of %s", said, reason)
 			}
 		}
+	}
+}
+
+// The list of all loops costs as much for each, whether they have one folder or many.
+func TestManyLoopsOfAFolder(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	dir := t.TempDir()
+	cost := func(loops int) float64 {
+		for i := range loops {
+			e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: dir, EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`)}
+			if err := registry.Set(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := len(AllSeen()); n != loops {
+			t.Fatalf("%d of %d loops are listed", n, loops)
+		}
+		return testing.AllocsPerRun(1, func() { AllSeen() })
+	}
+	if few, many := cost(20), cost(80); many > 6*few {
+		t.Errorf("80 loops take %.0f allocations, 20 take %.0f", many, few)
 	}
 }
