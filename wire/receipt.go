@@ -68,7 +68,7 @@ func unchangedText(e loop.End) string {
 }
 
 // InFolder is what a command line needs to be about a folder from anywhere.
-func InFolder(folder string) string { return " -C " + tell.ShellWord(stream.Plain(folder)) }
+func InFolder(folder string) string { return " -C " + tell.ShellWord(folder) }
 
 // ReceiptOf is the receipt of a loop's end. in is what a command line needs to be about the
 // loop's folder, see InFolder.
@@ -117,7 +117,7 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 		add("undo"+in+" --since 1", "takes that back")
 	}
 	if t := s.Worktree; t != nil {
-		add("land "+tell.ShellWord(Sentence(t.Branch)), "lands its work on your branch")
+		add("land "+tell.ShellWord(t.Branch), "lands its work on your branch")
 	}
 	return lines
 }

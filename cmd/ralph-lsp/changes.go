@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
@@ -20,7 +21,7 @@ import (
 func inSnapshots(cmd *cobra.Command, run func(cmd *cobra.Command, dir string, s *changes.Store, paths []string) error) *cobra.Command {
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
 		if named := namedBefore(cmd, args); len(named) > 1 {
-			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), terminal.ShellWord(named[1]))
+			return fmt.Errorf("%s takes one loop; paths go behind --: ralph-lsp %[1]s -- %s", cmd.Name(), tell.ShellWord(named[1]))
 		}
 		return nil
 	}

@@ -101,7 +101,7 @@ func writePlan(cmd *cobra.Command, dir, name, from string) error {
 	starter, _ := presets.ReadFile("presets/PLAN.md") // it is there
 	err := writeNew(cmd, dir, []newFile{{name, starter}})
 	if err == nil {
-		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(name))
+		fmt.Fprintf(cmd.OutOrStdout(), "next: write your tasks into it; ralph-lsp run%s --plan %s does one each iteration\n", terminal.InFolderOf(dir), tell.ShellWord(name))
 	}
 	return err
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -173,7 +174,7 @@ func settled(cmd *cobra.Command, tree worktree.Tree, p wire.LandParams, bundle s
 	said := answers.LandResult{Text: tree.Branch + " has all of the loop's work; nothing landed", Class: wire.ClassOK}
 	o, err := p.Options()
 	if err == nil && bundle != "" {
-		said.Text += ". " + bundle + " has the branch: git fetch " + terminal.ShellWord(bundle) + " " + terminal.ShellWord(tree.Branch)
+		said.Text += ". " + bundle + " has the branch: git fetch " + tell.ShellWord(bundle) + " " + tell.ShellWord(tree.Branch)
 		bundle, err = filepath.Abs(bundle)
 	}
 	if err == nil {

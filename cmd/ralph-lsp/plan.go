@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -104,7 +105,7 @@ func showPlan(out io.Writer, dir, name string, checks ...string) {
 	}
 	verify := ""
 	if len(checks) > 0 {
-		verify = " --verify " + terminal.ShellWord(strings.Join(checks, " && "))
+		verify = " --verify " + tell.ShellWord(strings.Join(checks, " && "))
 	}
-	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n", terminal.InFolderOf(dir), terminal.ShellWord(p.Name), verify)
+	fmt.Fprintf(out, "next: look it over; ralph-lsp run%s --plan %s%s does one task each iteration\n", terminal.InFolderOf(dir), tell.ShellWord(p.Name), verify)
 }

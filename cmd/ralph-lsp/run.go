@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -312,7 +313,7 @@ func (l *loopFlags) driveInTree(cmd *cobra.Command, cfg setup.Config, tree start
 	if !began {
 		return errors.Join(err, made.Drop())
 	}
-	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n", terminal.ShellWord(made.Branch))
+	fmt.Fprintf(stderr, "ralph-lsp land %s lands its work on your branch; --discard removes branch and worktree instead\n", tell.ShellWord(made.Branch))
 	return err
 }
 

@@ -2,6 +2,7 @@ package tell
 
 import (
 	"math"
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,30 @@ func TestTokens(t *testing.T) {
 	for want, n := range map[string]int64{"0": 0, "999": 999, "1.0k": 1000, "12.3k": 12_345, "999.9k": 999_949, "1.0M": 999_950, "12.3M": 12_345_678} {
 		if got := Tokens(n); got != want {
 			t.Errorf("%d: got %q, want %q", n, got, want)
+		}
+	}
+}
+
+// What a shell makes of a word is the word: of one that can't be read or pasted as it is, too.
+func TestShellWord(t *testing.T) {
+	for word, want := range map[string]string{
+		"":                 `''`,
+		"plain/a-b_1":      `plain/a-b_1`,
+		"it's":             `'it'\''s'`,
+		"für 🙂":            `'für 🙂'`,
+		"a\nb'\\ c\x1b[0m": `$'a\012b\'\\ c\033[0m'`,
+		"\xff9\ufffd":      `$'\3779` + "\ufffd'",
+		"a\u202eb":         `$'a\342\200\256b'`,
+	} {
+		if got := ShellWord(word); got != want {
+			t.Errorf("%q is written as %s, want %s", word, got, want)
+		}
+		bash, err := exec.LookPath("bash")
+		if err != nil {
+			continue
+		}
+		if out, err := exec.Command(bash, "-c", "printf %s "+ShellWord(word)).Output(); err != nil || string(out) != word {
+			t.Errorf("bash reads %s as %q, %v", want, out, err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package tell
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -80,12 +81,38 @@ func Lines(text string) int {
 	return n
 }
 
-// ShellWord is a text as a shell takes it for one word.
+// ShellWord is a text as a shell takes it for one word. One that nobody could read or paste, as with a line
+// break in it, is spelled out as bash, zsh and ksh read it: $'a\012b'.
 func ShellWord(word string) string {
+	if strings.ContainsFunc(word, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(word) {
+		return spelled(word)
+	}
 	if plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"); plain == "" && word != "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// spelled is a word whose characters that can't be seen are written by their bytes, three digits each: what
+// follows is never taken for one more.
+func spelled(word string) string {
+	var b strings.Builder
+	b.WriteString("$'")
+	for len(word) > 0 {
+		r, size := utf8.DecodeRuneInString(word)
+		switch char := word[:size]; {
+		case char == "'" || char == `\`:
+			b.WriteString(`\` + char)
+		case strconv.IsPrint(r) && (r != utf8.RuneError || size > 1):
+			b.WriteString(char)
+		default:
+			for _, c := range []byte(char) {
+				fmt.Fprintf(&b, `\%03o`, c)
+			}
+		}
+		word = word[size:]
+	}
+	return b.String() + "'"
 }
 
 // HelpWidth is how wide the help of a command is at most, in cells: what a terminal wraps

@@ -108,7 +108,7 @@ func lostText(d worktree.Discarded) string {
 func DiscardedOf(d worktree.Discarded) LandResult {
 	r := LandResult{Text: "discarded " + wire.OneLine(d.Branch), Class: wire.ClassOK}
 	if d.Ref != "" {
-		r.Text += "; back with: git branch " + tell.ShellWord(wire.Whole(d.Branch)) + " " + tell.ShellWord(wire.Whole(d.Ref))
+		r.Text += "; back with: git branch " + tell.ShellWord(d.Branch) + " " + tell.ShellWord(d.Ref)
 	}
 	if d.Stays != "" {
 		r.Text, r.Class = "the worktree of "+wire.OneLine(d.Branch)+" stays: "+wire.Whole(d.Stays), wire.ClassWarning

@@ -60,7 +60,7 @@ const GoOn = "go on with ralph-lsp resume"
 
 // offerLines are the command lines that do what a loop offers that runs in a folder.
 func offerLines(folder string, offers []wire.Command) (lines []string) {
-	in := " -C " + ShellWord(folder)
+	in := wire.InFolder(folder)
 	for _, o := range offers {
 		var with map[string]any
 		if len(o.Arguments) > 0 {
@@ -78,7 +78,7 @@ func offerLines(folder string, offers []wire.Command) (lines []string) {
 		case wire.CommandSandbox:
 			lines = append(lines, "  for one loop: ralph-lsp run --sandbox workspace", "  for all your loops: ralph-lsp sandbox workspace")
 		case wire.CommandUpdate:
-			lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update%s --completion-promise %s", in, ShellWord(promise)))
+			lines = append(lines, fmt.Sprintf("  make it the promise: ralph-lsp update%s --completion-promise %s", in, tell.ShellWord(promise)))
 		}
 	}
 	return lines
@@ -90,8 +90,5 @@ func InFolderOf(folder string) string {
 	if here, err := os.Getwd(); err == nil && paths.Real(folder) == paths.Real(here) {
 		return ""
 	}
-	return " -C " + ShellWord(folder)
+	return wire.InFolder(folder)
 }
-
-// ShellWord is a word as a shell takes it.
-func ShellWord(word string) string { return tell.ShellWord(Line(word)) }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
@@ -112,7 +113,7 @@ const maxAskLines = 40
 const AnswerCommand = "ralph-lsp answer"
 
 // AnswerIn is the command line that answers the loop in a folder, up to the question.
-func AnswerIn(folder string) string { return AnswerCommand + " -C " + ShellWord(folder) }
+func AnswerIn(folder string) string { return AnswerCommand + wire.InFolder(folder) }
 
 // PrintQuestions shows what is open, and how a command answers it.
 func PrintQuestions(out io.Writer, open []ask.Question, command string) {
