@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Loops is the folder with the files of this user's loops.
@@ -71,4 +72,17 @@ func WriteOwn(path string, data []byte, lasting bool) error {
 		os.Remove(temp.Name())
 	}
 	return err
+}
+
+// IsDue says whether it is time for what is done once in a while, and notes that it is done now: the time of
+// the file with a name in the state folder says when it was done last. A time in the future counts as far away.
+func IsDue(name string, every time.Duration) bool {
+	mark, err := State(name)
+	if info, statErr := os.Stat(mark); err == nil && statErr == nil && time.Since(info.ModTime()).Abs() < every {
+		return false
+	}
+	if now := time.Now(); err == nil && WriteOwn(mark, nil, false) == nil {
+		_ = os.Chtimes(mark, now, now)
+	}
+	return true
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func TestReal(t *testing.T) {
@@ -31,6 +32,25 @@ func TestStateOfAFolderThatGoes(t *testing.T) {
 	t.Setenv(EnvState, dir)
 	if own, err := State("changes"); err != nil || own != filepath.Join(dir, "changes") || Own("changes") != own {
 		t.Errorf("its own is %s, %v", own, err)
+	}
+}
+
+func TestWhatIsDoneOnceInAWhileIsDue(t *testing.T) {
+	t.Setenv(EnvState, t.TempDir())
+	mark, now := Own("swept"), time.Now()
+	for _, tt := range []struct {
+		done time.Duration // before now
+		due  bool
+	}{{time.Minute, false}, {2 * time.Hour, true}, {-2 * time.Hour, true}} {
+		if !IsDue("swept", 0) {
+			t.Fatal("it is never done")
+		}
+		if err := os.Chtimes(mark, now, now.Add(-tt.done)); err != nil {
+			t.Fatal(err)
+		}
+		if due := IsDue("swept", time.Hour); due != tt.due || IsDue("swept", time.Hour) {
+			t.Errorf("%v after it was done: due %v, or due again at once", tt.done, due)
+		}
 	}
 }
 

@@ -19,9 +19,7 @@ func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
 	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Begin(l.id, options, l.diagnoseBefore, func() {
-		if !l.cfg.Once { // the next loop tries again
-			_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
-		}
+		_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
 	})
 }
 

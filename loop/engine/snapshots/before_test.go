@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
 // A loop that goes on may be slow to begin its first run. What the run that was cut off changed is in its
@@ -33,5 +34,28 @@ func TestACutOffReaderIsToldOfAfterASlowStart(t *testing.T) {
 	s.Before(1, "planner")
 	if len(warned) != 1 || !strings.Contains(warned[0], "planner is read_only, and its run was cut off: 1 file changed") {
 		t.Errorf("warned of %q", warned)
+	}
+}
+
+// It reads the records of all past loops: those that start one after another would read them again and again.
+func TestWhatIsKeptTooLongIsLookedForOnceAnHour(t *testing.T) {
+	state := t.TempDir()
+	t.Setenv(paths.EnvState, state)
+	pruned := 0
+	begin := func() {
+		s := &Taker{}
+		s.Open(t.TempDir(), func(string) {})
+		s.Begin("ralph-a", changes.Options{Dir: t.TempDir()}, func() {}, func() { pruned++ })
+		<-s.pruned
+	}
+	for range 3 {
+		begin()
+	}
+	longAgo := time.Now().Add(-pruneEvery)
+	if err := os.Chtimes(filepath.Join(state, "pruned"), longAgo, longAgo); err != nil {
+		t.Fatal(err)
+	}
+	if begin(); pruned != 2 {
+		t.Errorf("3 loops and, an hour later, one: looked %d times", pruned)
 	}
 }

@@ -79,6 +79,9 @@ const (
 	// lastLook is how much longer than its agent an interrupted loop may take for
 	// its last snapshot, and lastMerge for what agents have finished in checkouts.
 	lastLook, lastMerge = 250 * time.Millisecond, 5 * time.Second
+	// pruneEvery is how often loops of one user look for what is kept too long: they read the records
+	// of all past loops for it, and wait for that at their end.
+	pruneEvery = time.Hour
 )
 
 // Open has it know its folder.
@@ -88,8 +91,8 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 	s.Alive, s.stopAlive = context.WithCancel(context.Background())
 }
 
-// Begin is done when begun is closed. then is called behind the first snapshot, and prune when
-// nobody waits any more.
+// Begin is done when begun is closed. then is called behind the first snapshot, and prune, once an hour,
+// when nobody waits any more.
 func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
 	go func() {
@@ -110,8 +113,11 @@ func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()
 		}
 		s.Last = time.Now()
 		close(s.begun)
+		if !paths.IsDue("pruned", pruneEvery) {
+			return
+		}
 		if options.Keep > 0 {
-			_ = changes.Prune(s.Going, options) // the next loop tries again
+			_ = changes.Prune(s.Going, options) // a later loop tries again
 		}
 		prune()
 	}()
