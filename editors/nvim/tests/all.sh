@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Tests the plugin in Neovim 0.10 and 0.12: the specs and a screen, at the same
-# time. Quiet on success. It builds and fetches what it needs; an argument is a
-# pattern for the names of the specs' tests. With RALPH_BENCH it prints figures.
+# Tests the plugin in Neovim 0.10 and 0.12: the specs and two screens, several at the same
+# time. Quiet on success. It builds and fetches what it needs; an argument is a pattern for
+# the names of the specs' tests, or screen.sh or typing.sh. With RALPH_BENCH it prints figures.
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-pattern=${1:-}
 
 export RALPH_EDITORS_CACHE=${RALPH_EDITORS_CACHE:-$PWD/.cache/editors}
-out=$RALPH_EDITORS_CACHE/nvim-test
+export out=$RALPH_EDITORS_CACHE/nvim-test
 export RALPH_BIN=$out/bin/ralph-lsp RALPH_FLEET_BIN=$out/bin/ralph-fleet RALPH_AGENTS=$out/agents
 export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
 
@@ -19,32 +18,27 @@ ln -sf "$PWD/editors/vscode/test/agent/pi" "$(command -v node)" "$RALPH_AGENTS/"
 CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$RALPH_FAKE_MODEL" ./internal/test/fakemodel/serve
 go run ./internal/test/agents/install
 
-# test VERSION: all that it says goes into a log.
-test_version() {
-  local nvim
-  nvim=$(tools/editors/get-nvim.sh "$1")
-  "$nvim" --clean --headless -l editors/nvim/tests/run.lua "$pattern"
-  [ -z "$pattern" ] || return 0
-  for terminal in screen typing; do
-    "editors/nvim/tests/$terminal.sh" "$nvim" "$out/screens-$1"
-  done
+# test_part VERSION PART: a screen, or the specs' tests of a pattern. What it says comes in one piece.
+test_part() {
+  local nvim log=$out/$1-${2//[^a-z]/}.log run=(--clean --headless -l editors/nvim/tests/run.lua "$2")
+  nvim=$(tools/editors/get-nvim.sh "$1" 2>/dev/null)
+  case $2 in
+    *.sh) "editors/nvim/tests/$2" "$nvim" "$out/screens-$1" ;;
+    *) "$nvim" "${run[@]}" ;;
+  esac >"$log" 2>&1 || { flock "$out" sed "1i nvim-test: Neovim $1 failed, $2" "$log" >&2; return 1; }
+  [ -z "${RALPH_BENCH-}" ] || cat "$log"
 }
+export -f test_part
 
-declare -A jobs
-versions="0.10 0.12"
-[ -z "${RALPH_BENCH-}" ] || versions=0.12 # alone
-for version in $versions; do
-  test_version "$version" >"$out/$version.log" 2>&1 &
-  jobs[$version]=$!
+# The parts wait for more than they compute, so there are more of them at once than processors;
+# what takes longest is first.
+parts=(screen.sh typing.sh '^flood: ')
+for spec in $(cd editors/nvim/tests && ls -S *_spec.lua); do
+  [ "$spec" = flood_spec.lua ] || parts+=("^${spec%_spec.lua}: ")
 done
-failed=0
-for version in "${!jobs[@]}"; do
-  if ! wait "${jobs[$version]}"; then
-    failed=1
-    echo "nvim-test: Neovim $version failed:" >&2
-    cat "$out/$version.log" >&2
-  elif [ -n "${RALPH_BENCH-}" ]; then
-    cat "$out/$version.log"
-  fi
-done
-exit "$failed"
+[ -z "${1-}" ] || parts=("$1")
+versions=(0.10 0.12)
+[ -z "${RALPH_BENCH-}" ] || versions=(0.12) # alone
+for part in "${parts[@]}"; do
+  for version in "${versions[@]}"; do printf '%s\n' "$version" "$part"; done
+done | xargs -d '\n' -n 2 -P 8 bash -euo pipefail -c 'test_part "$@"' test_part
