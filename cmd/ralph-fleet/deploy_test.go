@@ -123,7 +123,10 @@ type manifest struct {
 		Template struct {
 			Spec struct {
 				TerminationGracePeriodSeconds int `yaml:"terminationGracePeriodSeconds"`
-				Containers                    []struct {
+				SecurityContext               struct {
+					SeccompProfile struct{ Type string } `yaml:"seccompProfile"`
+				} `yaml:"securityContext"`
+				Containers []struct {
 					Image string
 					Args  []string
 				}
@@ -171,10 +174,11 @@ func TestTheManifestsOfThreeServers(t *testing.T) {
 	}
 }
 
-// A cluster that would take them isn't at hand: this is about what they start, and how they fit together.
+// Kubernetes' own validation has seen them (docs/FLEET-OPERATE.md): this is about what they start, and how they fit together.
 func TestTheManifestsStartWhatThereIs(t *testing.T) {
 	read := func(name string) []manifest { return manifests(t, "kubernetes/"+name) }
 	known, slots := map[string]bool{}, ""
+	figures := readDeploy(t, "../fleet/metrics/bus.go")
 	top := read("kustomization.yaml")[0]
 	for _, image := range top.Images {
 		known[image.Name] = true
@@ -197,7 +201,15 @@ func TestTheManifestsStartWhatThereIs(t *testing.T) {
 					slots, _, _ = strings.Cut(after, " ")
 				}
 			}
+			if pod := m.Spec.Template.Spec; len(pod.Containers) > 0 && pod.SecurityContext.SeccompProfile.Type != "RuntimeDefault" {
+				t.Errorf("%s: a namespace with the pod security standard restricted refuses it", name)
+			}
 			for _, trigger := range m.Spec.Triggers {
+				for _, metric := range regexp.MustCompile(`ralph_fleet_\w+`).FindAllString(trigger.Metadata.Query, -1) {
+					if !strings.Contains(figures, `desc("`+strings.TrimPrefix(metric, "ralph_fleet_")+`"`) {
+						t.Errorf("%s scales by %s, which the bus doesn't tell", name, metric)
+					}
+				}
 				if m.Spec.ScaleTargetRef.Name != "worker" || trigger.Metadata.Threshold != slots || !strings.Contains(trigger.Metadata.Query, "sum(max by (priority) (ralph_fleet_queue_loops))") {
 					t.Errorf("%s scales %+v, and a worker has %s slots", name, m.Spec, slots)
 				}
