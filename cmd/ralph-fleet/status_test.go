@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -48,5 +49,16 @@ func TestATableOfManyLoops(t *testing.T) {
 	table.Reset()
 	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now(), 0); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
 		t.Errorf("of few, in their order: %s, %v", table.String(), err)
+	}
+}
+
+// With 100,000 loops on the bus, a status was busy for 10 s with what loops ask that run nowhere.
+func TestLoopsThatAskNothingCostAStatusNothing(t *testing.T) {
+	all := make([]fleet.Record, 1000)
+	for i := range all {
+		all[i] = fleet.Record{Phase: fleet.Queued, Task: fleet.Task{ID: fmt.Sprint("f", i), Flags: []string{"--max-iterations=5"}}}
+	}
+	if n := testing.AllocsPerRun(1, func() { printAsking(io.Discard, all, nil, "") }); n > 10 {
+		t.Errorf("%v allocations for %d loops", n, len(all))
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -118,30 +120,36 @@ func (b *Bus) Files(ctx context.Context, each func(name string, at time.Time)) e
 }
 
 // List implements fleet.Bus. The client ends when as many came as there were: a loop that changes meanwhile may come twice,
-// and another one not at all, which is then asked for by itself.
+// and another one not at all, which is then asked for by itself. Each is read as it comes: there may be 100,000.
 func (b *Bus) List(ctx context.Context) (all []fleet.Record, unread []string, err error) {
-	found := map[string]jetstream.KeyValueEntry{} // with the marks of removed loops
-	if err := b.loops.all(ctx, nil, func(e jetstream.KeyValueEntry) { found[e.Key()] = e }); err != nil {
-		return nil, nil, err
-	}
-	if err := addMissed(ctx, b, found); err != nil {
-		return nil, nil, err
-	}
-	for key, entry := range found {
-		var r fleet.Record
-		switch {
-		case entry.Operation() != jetstream.KeyValuePut:
-		case fleet.Decode(entry.Value(), &r) != nil || r.ID != key:
-			unread = append(unread, key)
-		default:
-			all = append(all, r)
+	at, bad := map[string]int{}, map[string]bool{} // where loops are in all, with the marks of removed ones; what can't be read
+	take := func(e jetstream.KeyValueEntry) {
+		if all == nil {
+			all = make([]fleet.Record, 0, e.Delta()+1)
 		}
+		key := e.Key()
+		if _, isKnown := at[key]; !isKnown {
+			at[key] = len(all)
+			all = append(all, fleet.Record{})
+		}
+		var r fleet.Record
+		delete(bad, key)
+		if e.Operation() == jetstream.KeyValuePut && (fleet.Decode(e.Value(), &r) != nil || r.ID != key) {
+			r.ID, bad[key] = "", true
+		}
+		all[at[key]] = r
 	}
-	return all, unread, nil
+	if err := b.loops.all(ctx, nil, take); err != nil {
+		return nil, nil, err
+	}
+	if err := addMissed(ctx, b, at, take); err != nil {
+		return nil, nil, err
+	}
+	return slices.DeleteFunc(all, func(r fleet.Record) bool { return r.ID == "" }), slices.Sorted(maps.Keys(bad)), nil
 }
 
-// addMissed adds the loops that a list has missed, by the names that the bucket has.
-func addMissed(ctx context.Context, b *Bus, found map[string]jetstream.KeyValueEntry) error {
+// addMissed takes the loops that a list has missed, by the names that the bucket has.
+func addMissed(ctx context.Context, b *Bus, found map[string]int, take func(jetstream.KeyValueEntry)) error {
 	kept, err := b.js.Stream(ctx, "KV_"+loopBucket)
 	if err != nil || kept.CachedInfo().State.NumSubjects <= uint64(len(found)) {
 		return err
@@ -152,11 +160,11 @@ func addMissed(ctx context.Context, b *Bus, found map[string]jetstream.KeyValueE
 	}
 	for subject := range info.State.Subjects {
 		key := strings.TrimPrefix(subject, "$KV."+loopBucket+".")
-		if found[key] != nil {
+		if _, isFound := found[key]; isFound {
 			continue
 		}
 		if entry, err := b.loops.Get(ctx, key); err == nil {
-			found[key] = entry
+			take(entry)
 		} else if !errors.Is(err, jetstream.ErrKeyNotFound) {
 			return err
 		}

@@ -30,9 +30,9 @@ func addLimits(f *pflag.FlagSet, to *loop.Patch, now *loop.Limits) {
 // others, and what can't be read, say nothing.
 func LimitsIn(flags []string) loop.Patch {
 	var p loop.Patch
-	for _, flag := range flags {
-		own := newFlagSet()
-		AddLimits(own, &p)
+	own := newFlagSet()
+	AddLimits(own, &p)
+	for _, flag := range flags { // each by itself: one that can't be read would hide the others
 		_ = own.Parse([]string{flag})
 	}
 	return p
