@@ -129,45 +129,18 @@ func newRemove() *cobra.Command {
 
 func newLimits() *cobra.Command {
 	var bus busFlags
-	var maxUSD float64
-	var perHour int
-	var atOnce map[string]int
-	var keepEnded string
-	var lease time.Duration
+	var changes []func(*fleet.Limits)
 	cmd := &cobra.Command{
 		Use:   "limits",
 		Short: "Show the limits of all loops together, or set those that are given",
 		Args:  cli.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return bus.with(cmd, func(ctx context.Context, bus *natsbus.Bus) error {
-				f := cmd.Flags()
-				keep, err := limits.ParseSpan(keepEnded)
-				if err != nil {
-					return fmt.Errorf("--keep-ended: %w", err)
-				}
-				if f.Changed("lease") && lease < time.Second {
-					return fmt.Errorf("--lease %s is too short: %s suits most", lease, fleet.DefaultLease)
-				}
-				err = fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
-					if f.Changed("max-cost") {
-						l.Limits.MaxUSD = maxUSD
+				err := fleet.ChangeLedger(ctx, bus, func(l *fleet.Ledger) bool {
+					for _, change := range changes {
+						change(&l.Limits)
 					}
-					if f.Changed("per-hour") {
-						l.Limits.PerHour = perHour
-					}
-					for key, n := range atOnce {
-						if l.Limits.AtOnce == nil {
-							l.Limits.AtOnce = map[string]int{}
-						}
-						l.Limits.AtOnce[key] = n
-					}
-					if f.Changed("keep-ended") {
-						l.Limits.KeepEnded = keep
-					}
-					if f.Changed("lease") {
-						l.Limits.Lease = lease
-					}
-					return slices.ContainsFunc([]string{"keep-ended", "max-cost", "per-hour", "at-once", "lease"}, f.Changed)
+					return len(changes) > 0
 				})
 				if err != nil {
 					return err
@@ -176,28 +149,61 @@ func newLimits() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nlease     %s\nspent     $%.2f, %d iterations are running\n",
-					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, len(now.Running))
+				fmt.Fprintf(cmd.OutOrStdout(), "cost      %s\nper hour  %s\nat once   %s\nkept      %s\nlease     %s\nspent     $%.2f\nrunning   %s\n",
+					orNone("$%.2f", now.Limits.MaxUSD), orNone("%.0f", float64(now.Limits.PerHour)), ofKeys(now.Limits.AtOnce), keptFor(now.Limits.KeepEnded), now.Limits.Lasts(), now.Spent, tell.Counted(len(now.Running), "iteration"))
 				return nil
 			})
 		},
 	}
 	bus.addFlags(cmd)
-	cmd.Flags().StringVar(&keepEnded, "keep-ended", "0", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never")
-	cmd.Flags().Float64Var(&maxUSD, "max-cost", 0, "`USD` that all loops together may cost; 0: no limit")
-	cmd.Flags().IntVar(&perHour, "per-hour", 0, "`N` iterations may begin within an hour; 0: no limit")
-	cmd.Flags().StringToIntVar(&atOnce, "at-once", nil, "`KEY=N`: so many loops of a key at once; the key * is any other")
-	cmd.Flags().DurationVar(&lease, "lease", 0, "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes")
-	for _, name := range []string{"keep-ended", "at-once"} {
-		cmd.Flags().Lookup(name).DefValue = "" // without a flag nothing changes
-	}
+	f := cmd.Flags()
+	addLimit(f, &changes, "keep-ended", "this `TIME` (30d) after its end a loop is removed, with all that is kept of it; 0: never", limits.ParseSpan, func(l *fleet.Limits, v time.Duration) { l.KeepEnded = v })
+	addLimit(f, &changes, "max-cost", "`USD` that all loops together may cost; 0: no limit", limits.ParseUSD, func(l *fleet.Limits, v float64) { l.MaxUSD = v })
+	addLimit(f, &changes, "per-hour", "`N` iterations may begin within an hour; 0: no limit", limits.ParseCount, func(l *fleet.Limits, v int) { l.PerHour = v })
+	addLimit(f, &changes, "at-once", "`KEY=N`: so many loops of a key at once, 0: any number; the key * is any other; may be given again", parseAtOnce, func(l *fleet.Limits, v map[string]int) {
+		if l.AtOnce == nil {
+			l.AtOnce = v
+		}
+		maps.Copy(l.AtOnce, v)
+	})
+	addLimit(f, &changes, "lease", "a loop is taken over when nothing is heard of its worker for this `TIME`, in attempts to come; longer than a restart of the bus takes", parseLease, func(l *fleet.Limits, v time.Duration) { l.Lease = v })
 	return cmd
+}
+
+// addLimit adds a flag that changes a limit of all loops.
+func addLimit[T any](f *pflag.FlagSet, changes *[]func(*fleet.Limits), name, usage string, parse func(string) (T, error), set func(*fleet.Limits, T)) {
+	f.Func(name, usage, func(text string) error {
+		v, err := parse(text)
+		*changes = append(*changes, func(l *fleet.Limits) { set(l, v) })
+		return err
+	})
+}
+
+func parseAtOnce(text string) (map[string]int, error) {
+	key, n, _ := strings.Cut(text, "=")
+	most, err := limits.ParseCount(n)
+	if err != nil || key == "" {
+		err = limits.BadValue(text, "a key and a whole number, such as anthropic=4")
+	}
+	return map[string]int{key: most}, err
+}
+
+func parseLease(text string) (time.Duration, error) {
+	lease, err := limits.ParseSpan(text)
+	if err == nil && lease < time.Second {
+		err = limits.BadValue(text, fmt.Sprintf("a second or more: %s suits most", fleet.DefaultLease))
+	}
+	return lease, err
 }
 
 func ofKeys(atOnce map[string]int) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(atOnce)) {
-		all = append(all, fmt.Sprintf("%d of %s", atOnce[key], key))
+		if n := atOnce[key]; n > 0 {
+			all = append(all, fmt.Sprintf("%d of %s", n, key))
+		} else {
+			all = append(all, "any number of "+key)
+		}
 	}
 	return cmp.Or(strings.Join(all, ", "), "no limit")
 }

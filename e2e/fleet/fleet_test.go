@@ -231,7 +231,7 @@ func TestABudgetOverAllLoops(t *testing.T) {
 	for i := range 4 {
 		w.ends(fmt.Sprintf("loop-%d", i))
 	}
-	if out := w.must("limits"); !strings.Contains(out, "$4.00, 0 iterations are running") {
+	if out := w.must("limits"); !strings.Contains(out, "$4.00\nrunning   0 iterations") {
 		t.Errorf("the ledger says %s", out)
 	}
 }

@@ -59,7 +59,7 @@ func TestWorkersAreKilledAtRandom(t *testing.T) {
 		}
 	}
 	w.noTools()
-	w.until("what is given back", func() bool { return strings.Contains(w.must("limits"), ", 0 iterations are running") })
+	w.until("what is given back", func() bool { return strings.Contains(w.must("limits"), "running   0 iterations") })
 }
 
 // A machine that can run no loop is the quickest to take the next one. It fails none for the others.

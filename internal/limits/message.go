@@ -28,7 +28,7 @@ func (m Message) Given() (Given, error) {
 	for key, ms := range map[string]*int64{"max_duration": m.MaxDurationMs, "idle_timeout": m.IdleTimeoutMs} {
 		if ms != nil && (*ms < 0 || *ms > maxMilliseconds) {
 			limit, _ := ByKey(key)
-			return Given{}, &Error{limit, badValue(strconv.FormatInt(*ms, 10), "milliseconds up to "+strconv.FormatInt(maxMilliseconds, 10))}
+			return Given{}, &Error{limit, BadValue(strconv.FormatInt(*ms, 10), "milliseconds up to "+strconv.FormatInt(maxMilliseconds, 10))}
 		}
 	}
 	g := Given{m.MaxIterations, m.MaxCostUSD, ofMilliseconds(m.MaxDurationMs), ofMilliseconds(m.IdleTimeoutMs), m.MaxConsecutiveFailures, m.MaxUnchangedIterations, m.MaxUnknownCostRuns}

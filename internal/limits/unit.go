@@ -38,7 +38,8 @@ type ValueError struct{ message string }
 
 func (e *ValueError) Error() string { return e.message }
 
-func badValue(text, wanted string) error {
+// BadValue is the error of a text that can't be taken: wanted completes "write ...".
+func BadValue(text, wanted string) error {
 	return &ValueError{fmt.Sprintf("is %q; write %s", text, wanted)}
 }
 
@@ -49,7 +50,7 @@ const MaxAgents = 8
 func ParseFew(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > MaxAgents {
-		return 0, badValue(text, fmt.Sprintf("a number from 1 to %d", MaxAgents))
+		return 0, BadValue(text, fmt.Sprintf("a number from 1 to %d", MaxAgents))
 	}
 	return n, nil
 }
@@ -60,9 +61,9 @@ func ParseCount(text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		return 0, badValue(text, "a smaller number")
+		return 0, BadValue(text, "a smaller number")
 	case err != nil || n < 0:
-		return 0, badValue(text, Count.Wanted())
+		return 0, BadValue(text, Count.Wanted())
 	}
 	return n, nil
 }
@@ -76,7 +77,7 @@ func ParseUSD(text string) (float64, error) {
 	}
 	usd, err := strconv.ParseFloat(amount, 64)
 	if err != nil || !isFit(usd) {
-		return 0, badValue(text, USD.Wanted())
+		return 0, BadValue(text, USD.Wanted())
 	}
 	return usd, nil
 }
@@ -87,16 +88,16 @@ func ParseSpan(text string) (time.Duration, error) {
 		n, err := strconv.ParseUint(days, 10, 16) // a Duration holds more
 		more, restErr := time.ParseDuration(cmp.Or(rest, "0"))
 		if err != nil || restErr != nil || more < 0 || more > math.MaxInt64/2 {
-			return 0, badValue(text, Span.Wanted())
+			return 0, BadValue(text, Span.Wanted())
 		}
 		return time.Duration(n)*24*time.Hour + more, nil
 	}
 	if n, err := strconv.ParseFloat(text, 64); err == nil && n > 0 {
-		return 0, badValue(text, fmt.Sprintf("it with its unit: %ss, %sm or %sh", text, text, text))
+		return 0, BadValue(text, fmt.Sprintf("it with its unit: %ss, %sm or %sh", text, text, text))
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 {
-		return 0, badValue(text, Span.Wanted())
+		return 0, BadValue(text, Span.Wanted())
 	}
 	return d, nil
 }
