@@ -197,22 +197,11 @@ func (e Entry) IsGoneOn(session fs.FileInfo) bool {
 	return e.End != nil && session.ModTime().Sub(e.ChangedAt) > pisOwn
 }
 
-// pruneEvery is how seldom it is looked what is to be forgotten: all entries are read for that.
-const pruneEvery = time.Hour
-
 // Prune forgets loops, with their sessions, that are too old, or whose sessions are more than may be
 // kept; 0 is no bound. A loop without a session goes sooner. Those that somebody needs stay.
-// Nothing is done within pruneEvery of the last time.
 func Prune(keep time.Duration, maxBytes int64, isNeeded func(Entry) bool) error {
 	dir, err := paths.Loops()
 	if err != nil {
-		return err
-	}
-	stamp := filepath.Join(dir, "pruned")
-	if info, err := os.Stat(stamp); err == nil && time.Since(info.ModTime()).Abs() < pruneEvery {
-		return nil
-	}
-	if err := paths.WriteOwn(stamp, nil, false); err != nil {
 		return err
 	}
 	var bytes int64

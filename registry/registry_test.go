@@ -170,6 +170,7 @@ func aged(t *testing.T, e Entry, age time.Duration) {
 
 // Without a session, old ones go: those that can go on, and whose folder is there, later.
 func TestOldOnesGo(t *testing.T) {
+	inHome(t)
 	here := t.TempDir()
 	for id, tt := range map[string]struct {
 		e    Entry
@@ -186,7 +187,6 @@ func TestOldOnesGo(t *testing.T) {
 		"ralph-at-work2": {Entry{LoopID: "ralph-at-work2", Folder: "/gone"}, 20 * day, false},
 	} {
 		t.Run(id, func(t *testing.T) {
-			inHome(t)
 			aged(t, tt.e, tt.age)
 			lists := slices.ContainsFunc(All(), func(e Entry) bool { return e.LoopID == id })
 			if id != "ralph-needed" && lists != tt.kept {
@@ -197,29 +197,6 @@ func TestOldOnesGo(t *testing.T) {
 				t.Errorf("kept: %v, want %v", ok, tt.kept)
 			}
 		})
-	}
-}
-
-// A start costs nothing for all the loops that there were: they are looked at once an hour.
-func TestOldOnesAreSoughtSeldom(t *testing.T) {
-	dir := inHome(t)
-	old := ended("ralph-old", "/gone", "")
-	prune := func() bool {
-		t.Helper()
-		aged(t, old, 99*day)
-		must(t, Prune(0, 0, func(Entry) bool { return false }))
-		_, isThere := Find(old.LoopID)
-		return !isThere
-	}
-	if !prune() || prune() {
-		t.Error("the first start looks, and the next doesn't")
-	}
-	for _, at := range []time.Duration{-2 * pruneEvery, 2 * pruneEvery} { // that one where the clock was wrong
-		then := time.Now().Add(at)
-		must(t, os.Chtimes(filepath.Join(dir, "pruned"), then, then))
-		if !prune() {
-			t.Errorf("nothing goes where they were looked at %s from now", at)
-		}
 	}
 }
 
