@@ -182,19 +182,6 @@ type Reader struct {
 	index   index
 }
 
-// GoneError says that a loop's journal isn't here any more, and what there is of it.
-type GoneError struct {
-	SessionFile string
-	Err         error // an fs.ErrNotExist
-}
-
-func (e *GoneError) Error() string {
-	return "what the loop told isn't kept here any more; for its conversation: pi --session " + tell.ShellWord(e.SessionFile)
-}
-
-// Unwrap returns what the system says.
-func (e *GoneError) Unwrap() error { return e.Err }
-
 // StoryOf returns the Reader of a loop's journal, which may be there only later: until then the error of reading it is
 // fs.ErrNotExist. Without an id the session file says of which loop it is.
 func StoryOf(loopID, sessionFile string) *Reader {
@@ -225,7 +212,7 @@ func (r *Reader) source() (source, *os.File, error) {
 	}
 	file, err := openToRead(r.path)
 	if errors.Is(err, fs.ErrNotExist) && r.session != "" {
-		err = &GoneError{r.session, err}
+		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s", fs.ErrNotExist, tell.ShellWord(r.session))
 	}
 	if err != nil {
 		return source{}, nil, err

@@ -22,33 +22,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
-// NoTreeError says that a loop to be landed wasn't found, or which there are.
-type NoTreeError struct {
-	Folder, Name string          // where, and what was asked for; "" is any
-	Trees        []worktree.Tree // to choose from
-}
-
-func (e *NoTreeError) Error() string {
-	switch {
-	case len(e.Trees) > 0 && e.Name == "":
-		return fmt.Sprintf("%s has %s of loops; say which one: %s", e.Folder, tell.Counted(len(e.Trees), "worktree"), e.names())
-	case len(e.Trees) > 0:
-		return fmt.Sprintf("no worktree of a loop in %s is called %s; there are %s", e.Folder, e.Name, e.names())
-	}
-	return fmt.Sprintf("no loop has a worktree in %s; ralph-lsp run --worktree makes one", e.Folder)
-}
-
-func (e *NoTreeError) names() string {
-	var names []string
-	for _, t := range e.Trees {
-		names = append(names, t.Branch)
-	}
-	return strings.Join(names, ", ")
-}
-
 // FindTree finds the worktree of a loop: the one that a folder is in, or one of the
 // repository that it is in. The name is the loop's id, its branch, or the end of that;
-// "" is enough where there is only one. The error is a *NoTreeError.
+// "" is enough where there is only one. The error says which there are.
 func FindTree(folder, name string) (worktree.Tree, error) {
 	if t, ok := worktree.Find(folder); ok && (name == "" || isNamed(t, name)) {
 		return t, nil
@@ -63,7 +39,18 @@ func FindTree(folder, name string) (worktree.Tree, error) {
 	if len(found) == 1 {
 		return found[0], nil
 	}
-	return worktree.Tree{}, &NoTreeError{Folder: folder, Name: name, Trees: trees}
+	var branches []string
+	for _, t := range trees {
+		branches = append(branches, t.Branch)
+	}
+	switch names := strings.Join(branches, ", "); {
+	case len(trees) == 0:
+		return worktree.Tree{}, fmt.Errorf("no loop has a worktree in %s; ralph-lsp run --worktree makes one", folder)
+	case name == "":
+		return worktree.Tree{}, fmt.Errorf("%s has %s of loops; say which one: %s", folder, tell.Counted(len(trees), "worktree"), names)
+	default:
+		return worktree.Tree{}, fmt.Errorf("no worktree of a loop in %s is called %s; there are %s", folder, name, names)
+	}
 }
 
 // isNamed says whether a tree is that of a loop.

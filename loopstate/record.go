@@ -28,14 +28,6 @@ type record struct {
 // unknown keys it only drops.
 const recordVersion = 1
 
-// LaterError says that a loop's record is of a later version, whose counts this program could lose.
-type LaterError struct{ Path string }
-
-// Error says what to do about it.
-func (e *LaterError) Error() string {
-	return fmt.Sprintf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", e.Path)
-}
-
 // maxCounts bounds what is read of a record, in bytes.
 const maxCounts = 8 << 20
 
@@ -47,22 +39,14 @@ type driven struct {
 	isKept bool   // in its record
 }
 
-// KeepError says that what a loop counts can't be kept.
-type KeepError struct {
-	Dir string
-	Err error
-}
-
-// Error says what to do about it.
-func (e *KeepError) Error() string {
-	if Shortage(e.Err) != "" {
-		return fmt.Sprintf("keeping in %s what the loop counts: %v", e.Dir, e.Err)
+// unkept says that what a loop counts can't be kept, and what to do about it.
+func unkept(path string, err error) error {
+	dir := filepath.Dir(path)
+	if Shortage(err) != "" {
+		return fmt.Errorf("keeping in %s what the loop counts: %w", dir, err)
 	}
-	return fmt.Sprintf("what the loop counts can't be kept in %s: %v; make that folder writable, or name another one in %s", e.Dir, e.Err, paths.EnvState)
+	return fmt.Errorf("what the loop counts can't be kept in %s: %w; make that folder writable, or name another one in %s", dir, err, paths.EnvState)
 }
-
-// Unwrap returns what the system says.
-func (e *KeepError) Unwrap() error { return e.Err }
 
 // KeepIn makes the record of what the loop counts be kept in another folder than the user's.
 func (f *File) KeepIn(dir string) { f.dir = dir }
@@ -99,7 +83,7 @@ func (f *File) Note(s State) error {
 		err = paths.WriteOwn(path, data, true)
 	}
 	if err != nil {
-		return &KeepError{filepath.Dir(path), err}
+		return unkept(path, err)
 	}
 	if f.drives.Load() {
 		f.driven = driven{s.LoopID, ours, true}
@@ -108,7 +92,7 @@ func (f *File) Note(s State) error {
 }
 
 // withOurs is what a state file says with what is ours, where there is a record of it. What is in
-// the file of that is then of an older version, or somebody's idea. The error is a *LaterError.
+// the file of that is then of an older version, or somebody's idea. The error is that a later version has written it, and this one could lose its counts.
 func (f *File) withOurs(s State) (State, error) {
 	f.recording.Lock()
 	defer f.recording.Unlock()
@@ -132,7 +116,7 @@ func (f *File) recorded(s State) (found State, isKept, ok bool, err error) {
 		return s, false, false, nil
 	}
 	if r, ok := readRecord(path); ok && r.Version > recordVersion {
-		return State{}, false, false, &LaterError{path}
+		return State{}, false, false, fmt.Errorf("what the loop counts is in %s, which a later version of ralph-lsp has written: update this one; nothing was changed", path)
 	} else if ok && r.LoopID == s.LoopID && r.Folder == f.root {
 		return s.with(r.State), true, true, nil
 	}
@@ -190,7 +174,7 @@ func (f *File) CanKeep() error {
 		dir = filepath.Dir(dir) // it is to be made
 	}
 	if err != nil {
-		return &KeepError{filepath.Dir(path), err}
+		return unkept(path, err)
 	}
 	return nil
 }

@@ -252,7 +252,7 @@ func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 	t.Setenv(paths.EnvState, filepath.Join(dir, "state"))
 	f := open(t, t.TempDir())
 	err := f.Create(spent("lost"))
-	if !errors.As(err, new(*KeepError)) || !strings.Contains(err.Error(), "name another one in RALPH_STATE_DIR") {
+	if err == nil || !strings.Contains(err.Error(), "name another one in RALPH_STATE_DIR") {
 		t.Errorf("it says %v", err)
 	}
 	if _, err := os.Stat(f.Path()); err == nil {
@@ -297,7 +297,7 @@ func TestTheVersionOfARecord(t *testing.T) {
 			t.Errorf("%s: who drives it reads %v", version, err)
 		}
 		if !want {
-			if _, err := again.Update(func(s *State) error { s.Iteration++; return nil }); !errors.As(err, new(*LaterError)) {
+			if _, err := again.Update(func(s *State) error { s.Iteration++; return nil }); err == nil || !strings.Contains(err.Error(), "a later version of ralph-lsp has written") {
 				t.Errorf("%s: it is updated: %v", version, err)
 			}
 		}

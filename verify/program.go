@@ -12,22 +12,9 @@ import (
 	"strings"
 )
 
-// MissingError says that a check can't be run: its program isn't there.
-type MissingError struct{ Program, Command string }
-
-func (e *MissingError) Error() string {
-	why := "isn't there"
-	if !filepath.IsAbs(e.Program) {
-		why = "is in no folder of PATH"
-	} else if _, err := os.Stat(e.Program); err == nil {
-		why = "can't be executed"
-	}
-	return fmt.Sprintf("the check `%s` can't be run: %s %s; install it, or name another command (--verify, --until, [verify]); --no-verify believes the agent", e.Command, e.Program, why)
-}
-
-// Find looks for the program that the command begins with, as it is run in a folder. The error is a
-// *MissingError for one that surely isn't there; yet names one that isn't there yet: the loop may make
-// what is in its folder.
+// Find looks for the program that the command begins with, as it is run in a folder. The error is
+// about one that surely isn't there; yet names one that isn't there yet: the loop may make what is in its
+// folder.
 func (c Check) Find(folder string) (yet string, err error) {
 	name := c.program()
 	switch found, inFolder := find(name, folder); {
@@ -36,7 +23,13 @@ func (c Check) Find(folder string) (yet string, err error) {
 	case inFolder:
 		return name, nil
 	}
-	return "", &MissingError{name, c.String()}
+	why := "isn't there"
+	if !filepath.IsAbs(name) {
+		why = "is in no folder of PATH"
+	} else if _, err := os.Stat(name); err == nil {
+		why = "can't be executed"
+	}
+	return "", fmt.Errorf("the check `%s` can't be run: %s %s; install it, or name another command (--verify, --until, [verify]); --no-verify believes the agent", c, name, why)
 }
 
 // find looks for a program. inFolder says of one that isn't found that it may come to be there.

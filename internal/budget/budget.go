@@ -100,19 +100,6 @@ const (
 	patience = 10 * time.Second
 )
 
-// DamagedError says that the file can't be understood.
-type DamagedError struct {
-	Path string
-	Err  error
-}
-
-func (e *DamagedError) Error() string {
-	return fmt.Sprintf("%s, the record of what your loops have spent, can't be read (%v), and no loop runs under a budget without it: mend the file, or remove it to count from 0 again", e.Path, e.Err)
-}
-
-// Unwrap returns what is wrong with it.
-func (e *DamagedError) Unwrap() error { return e.Err }
-
 // Spent is what was spent up to now.
 func (l Ledger) Spent(now time.Time) (Spent, error) {
 	c, err := l.read()
@@ -168,7 +155,7 @@ func (l Ledger) read() (c content, err error) {
 		err = c.check()
 	}
 	if err != nil {
-		return content{}, &DamagedError{l.Path, err}
+		return content{}, fmt.Errorf("%s, the record of what your loops have spent, can't be read (%w), and no loop runs under a budget without it: mend the file, or remove it to count from 0 again", l.Path, err)
 	}
 	return c, nil
 }

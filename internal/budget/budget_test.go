@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -141,11 +140,11 @@ func TestADamagedFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := l.Count("a", 1, now)
-		if !errors.As(err, new(*DamagedError)) || !strings.Contains(err.Error(), "mend the file, or remove it to count from 0 again") {
+		if err == nil || !strings.Contains(err.Error(), "mend the file, or remove it to count from 0 again") {
 			t.Errorf("%q: %v", text, err)
 		}
 		book := Book{Ledger: l, Limits: Limits{PerDay: 1}}
-		if err := book.Check(); !errors.As(err, new(*DamagedError)) {
+		if err := book.Check(); err == nil || !strings.Contains(err.Error(), "no loop runs under a budget without it") {
 			t.Errorf("%q starts: %v", text, err)
 		}
 		if data, _ := os.ReadFile(l.Path); string(data) != text {

@@ -49,7 +49,7 @@ type Store interface {
 //
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
-// *loopstate.SyntaxError, *loopstate.OutsideError, *loopstate.KeepError, and what the system says.
+// *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
 func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	file, err := loop.Open(cfg.Folder)
 	if err != nil {

@@ -80,7 +80,7 @@ func (v *Reviewer) treeOf(ctx context.Context, p wire.LoopParams) (tree worktree
 	} else if path, err := wire.PathOf(p.Folder); err == nil {
 		folders = []string{path}
 	}
-	err = &loop.NoTreeError{Name: p.LoopID}
+	err = errors.New("no folder is open; open the repository whose loop is to land")
 	for _, folder := range folders {
 		if tree, err = loop.FindTree(folder, p.LoopID); err == nil {
 			return tree, nil
