@@ -37,12 +37,10 @@ type Entry struct {
 	Version     int             `json:"version"`
 	LoopID      string          `json:"loopId"`
 	Folder      string          `json:"folder"` // without links
-	Branch      string          `json:"branch,omitempty"`
 	Title       string          `json:"title,omitempty"`
 	Prompt      string          `json:"prompt,omitempty"` // "" for one of more than MaxPrompt bytes, and of a loop without a session
 	Backend     string          `json:"backend,omitempty"`
 	Plan        string          `json:"plan,omitempty"` // the file of tasks that it works through
-	PID         int             `json:"pid"`            // of who drives it, or drove it last
 	Iteration   int             `json:"iteration"`      // the last that it began
 	StartedAt   time.Time       `json:"startedAt"`
 	ChangedAt   time.Time       `json:"changedAt"`         // when it was driven last

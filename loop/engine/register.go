@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/json"
-	"os"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -16,14 +15,11 @@ import (
 func (l *ground) entry() registry.Entry {
 	now := l.Status()
 	e := registry.Entry{
-		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan, PID: os.Getpid(),
+		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan,
 		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
 	}
 	if prompt := l.now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
 		e.Prompt = prompt
-	}
-	if now.Worktree != nil {
-		e.Branch = now.Worktree.Branch
 	}
 	return e
 }
