@@ -54,7 +54,7 @@ func TestALoopThatFailedStaysFailed(t *testing.T) {
 	if resumed.Iteration != 3 {
 		t.Errorf("it goes on at %d", resumed.Iteration)
 	}
-	if got := second.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 3 && !wire.IsLive(l) }); got.State != "ended" || got.StopReason != "max_iterations" {
+	if got := second.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 3 && !l.Live }); got.State != "ended" || got.StopReason != "max_iterations" {
 		t.Errorf("then it is %+v", got)
 	}
 }

@@ -115,9 +115,6 @@ func endingOf(l LoopStatus) string {
 
 func factsOf(l LoopStatus) stateFacts { return states[loop.State(l.State)] }
 
-// IsLive says that a loop will go on, at once or when it is told to.
-func IsLive(l LoopStatus) bool { return factsOf(l).live }
-
 // IsLeft says that a loop is nobody's and can be continued or discarded.
 func IsLeft(l LoopStatus) bool { return loop.State(l.State).Left() }
 
@@ -200,17 +197,12 @@ func position(hat string, iteration, limit int) string {
 // TextOf says in one line how a loop stands, "" for none.
 func TextOf(l LoopStatus) string {
 	switch {
-	case IsLive(l):
-		return liveText(l)
+	case factsOf(l).live: // why an agent isn't at work stands behind how far it is: "3/50 · $1.42 · paused"
+		return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), TasksText(l.Tasks), costOf(l), RefutedText(l.Refuted), doing(l))
 	case IsLeft(l):
 		return leftText(l)
 	}
 	return JoinFacts(doing(l), costOf(l))
-}
-
-// liveText is "3/50 · $1.42", and why an agent isn't at work.
-func liveText(l LoopStatus) string {
-	return JoinFacts(position(l.Hat, l.Iteration, l.MaxIterations), TasksText(l.Tasks), costOf(l), RefutedText(l.Refuted), doing(l))
 }
 
 // leftText says how a loop was left: "interrupted at 3/50", "failed at 3/50:

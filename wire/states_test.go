@@ -64,7 +64,7 @@ func TestEveryStateIsKnownEverywhere(t *testing.T) {
 		if TextOf(l) == "" || NewStatus([]LoopStatus{l}).Message == "Ralph" {
 			forgot("the line of the status")
 		}
-		if IsLive(l) == loop.State(state).Over() {
+		if factsOf(l).live == loop.State(state).Over() {
 			forgot("loop.State.Over, or the live states")
 		}
 	}
