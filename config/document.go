@@ -50,24 +50,14 @@ func (d *Document) position(offset int) (line, column int) {
 	return line, offset - d.lines[line-1] + 1
 }
 
-// Reference is where a backend is named.
+// Reference is where a backend or an agent is named.
 type Reference struct {
 	Name       string
 	Start, End int // offsets of the name with its quotes
 }
 
-// References returns where backends are named, without Auto.
-func (d *Document) References() []Reference {
-	return d.named(func(k Key) bool { return k.Type == Backend })
-}
-
-// AgentReferences returns where steps name their agents.
-func (d *Document) AgentReferences() []Reference {
-	return d.named(func(k Key) bool { return k.Name() == "agent" })
-}
-
-// named returns the texts of the keys that are meant.
-func (d *Document) named(isMeant func(Key) bool) []Reference {
+// References returns where keys that are meant name something, without Auto.
+func (d *Document) References(isMeant func(Key) bool) []Reference {
 	var refs []Reference
 	for _, e := range d.entries {
 		key, ok := Lookup(e.path...)

@@ -60,7 +60,7 @@ func TestAt(t *testing.T) {
 
 func TestReferences(t *testing.T) {
 	var got []string
-	for _, r := range Parse([]byte(good)).References() {
+	for _, r := range Parse([]byte(good)).References(func(k Key) bool { return k.Type == Backend }) {
 		got = append(got, r.Name+" "+good[r.Start:r.End])
 	}
 	want := []string{`mine "mine"`, `pi "pi"`, `claude "claude"`}

@@ -187,9 +187,9 @@ func (s *scanner) scanValue(path []string, depth int) (closed bool) {
 	case '"', '\'':
 		s.take(quoted)
 	case '[':
-		return s.scanList(path, depth+1)
+		return s.scanItems(']', func() bool { return s.atHeader() || pairLine().MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth+1) })
 	case '{':
-		return s.scanInline(path, depth+1)
+		return s.scanItems('}', s.atHeader, func() { s.scanPair(path, depth+1) })
 	default:
 		text := s.take(atom)
 		s.pos -= len(text) - len(strings.TrimRight(text, " \t\r"))
@@ -213,14 +213,6 @@ func (s *scanner) atHeader() bool {
 		return false // values
 	}
 	return true
-}
-
-func (s *scanner) scanList(path []string, depth int) (closed bool) {
-	return s.scanItems(']', func() bool { return s.atHeader() || pairLine().MatchString(s.text[s.pos:]) }, func() { s.scanValue(path, depth) })
-}
-
-func (s *scanner) scanInline(path []string, depth int) (closed bool) {
-	return s.scanItems('}', s.atHeader, func() { s.scanPair(path, depth) })
 }
 
 // scanItems reads what stands between brackets, up to the closing one, or to a

@@ -262,7 +262,7 @@ func (d *Documents) configFindings(doc *document) []finding {
 		}
 		found = append(found, f)
 	}
-	for _, ref := range config.Parse(data).References() {
+	for _, ref := range config.Parse(data).References(func(k config.Key) bool { return k.Type == config.Backend }) {
 		if hint := d.env.MissingBackend(ref.Name); hint != "" {
 			found = append(found, missingBackend(ref.Name, hint, ref.Start, ref.End))
 		}
@@ -272,7 +272,7 @@ func (d *Documents) configFindings(doc *document) []finding {
 
 // agentFindings looks for the agents that steps name.
 func (d *Documents) agentFindings(doc *document) (found []finding) {
-	refs := config.Parse([]byte(doc.text)).AgentReferences()
+	refs := config.Parse([]byte(doc.text)).References(func(k config.Key) bool { return k.Name() == "agent" }) // of steps
 	if len(refs) == 0 {
 		return nil
 	}
