@@ -45,7 +45,6 @@ type event struct {
 	Phase      string          `json:"phase"`
 	Verify     string          `json:"verify"`
 	Until      string          `json:"until"`
-	Gate       string          `json:"gate"`
 	State      string          `json:"state"`
 	StopReason string          `json:"stopReason"`
 	Text       string          `json:"text"` // what the user is told

@@ -22,10 +22,6 @@ const (
 	sysPidfdOpen       = 434
 )
 
-// adoptOrphans makes this process the parent of every descendant whose own
-// parent dies.
-func adoptOrphans() { syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0) }
-
 // setName sets what ps shows of this thread.
 func setName(name string) {
 	b := append([]byte(name), 0)
