@@ -84,9 +84,14 @@ func Lines(text string) int {
 // ShellWord is a text as a shell takes it for one word. One that nobody could read or paste, as with a line
 // break in it, is spelled out as bash, zsh and ksh read it: $'a\012b'.
 func ShellWord(word string) string {
-	if strings.ContainsFunc(word, func(r rune) bool { return !strconv.IsPrint(r) }) || !utf8.ValidString(word) {
+	if strings.ContainsFunc(word, func(r rune) bool { return !strconv.IsGraphic(r) }) || !utf8.ValidString(word) {
 		return spelled(word)
 	}
+	return Quoted(word)
+}
+
+// Quoted is a text as every shell takes it for one word, and as flags in a text are read, with all of its characters.
+func Quoted(word string) string {
 	if plain := strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=@%+,-"); plain == "" && word != "" {
 		return word
 	}
@@ -103,7 +108,7 @@ func spelled(word string) string {
 		switch char := word[:size]; {
 		case char == "'" || char == `\`:
 			b.WriteString(`\` + char)
-		case strconv.IsPrint(r) && (r != utf8.RuneError || size > 1):
+		case strconv.IsGraphic(r) && (r != utf8.RuneError || size > 1):
 			b.WriteString(char)
 		default:
 			for _, c := range []byte(char) {

@@ -86,10 +86,10 @@ func Naming(steps []config.Step, backend string) string {
 		} else if len(names) > 1 {
 			flag = "--parallel "
 		}
-		words = append(words, flag+tell.ShellWord(strings.Join(names, ",")))
+		words = append(words, flag+tell.Quoted(strings.Join(names, ",")))
 	}
 	if backend != "" {
-		words = append(words, "--backend "+tell.ShellWord(backend))
+		words = append(words, "--backend "+tell.Quoted(backend))
 	}
 	return strings.Join(words, " ")
 }
