@@ -201,6 +201,9 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 	var found *Store
 	var newest time.Time
 	for _, entry := range entries {
+		if !strings.HasSuffix(entry.Name(), homeName("", folder)) { // there may be thousands, of other folders
+			continue
+		}
 		home := filepath.Join(dir, entry.Name())
 		_, noneErr := os.Stat(filepath.Join(home, tipName)) // whose time is that of an undo, maybe
 		info, err := os.Stat(filepath.Join(home, bookName))
