@@ -55,10 +55,9 @@ func bare(t testing.TB, files ...string) *folder {
 func repository(t testing.TB, files ...string) *folder {
 	t.Helper()
 	f := bare(t, files...)
-	f.git("init", "-q", "-b", "main", "--template=")
-	f.git("config", "user.name", "ann")
-	f.git("config", "user.email", "ann@localhost")
-	f.git("config", "gc.auto", "0") // it would go on behind a test's back
+	template := t.TempDir()
+	f.must(os.WriteFile(filepath.Join(template, "config"), []byte("[user]\nname = ann\nemail = ann@localhost\n[gc]\nauto = 0\n"), 0o600)) // gc would go on behind a test's back
+	f.git("init", "-q", "-b", "main", "--template="+template)
 	f.git("add", "-A")
 	f.git("commit", "-q", "--allow-empty", "-m", "first")
 	return f
