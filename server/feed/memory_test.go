@@ -60,15 +60,15 @@ func TestAFeedRemembersLittle(t *testing.T) {
 			f.begin(runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
 			rest := func() { ed.await(f.Log()) }
-			grown := memtest.GrowthAtRest(240_000, memtest.Streams[name], rest, func(r io.Reader) {
+			grown := memtest.GrowthAtRest(60_000, memtest.Streams[name], rest, func(r io.Reader) {
 				if _, err := (decode.Reader{Format: decode.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)
 				}
 			})
 			f.Close()
 			<-f.done
-			// To keep ten bytes of each line is too much.
-			if limit := int64(2 << 20); grown > limit {
+			// To keep five bytes of each line is too much.
+			if limit := int64(150_000); grown > limit {
 				t.Errorf("it grew by %d bytes", grown)
 			}
 		})
