@@ -42,7 +42,7 @@ type scenario struct {
 var scenarios = []scenario{
 	{
 		name:   "three iterations to the promise",
-		agents: []agent{pi, pi073, claude},
+		agents: both,
 		turns: func(a agent) []fakemodel.Turn {
 			return []fakemodel.Turn{
 				does(fakemodel.Say("First the file."), a.write("one.txt", "1\n")), says("Written. More to do."),

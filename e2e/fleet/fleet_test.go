@@ -45,9 +45,9 @@ func TestAWorkerThatIsKilledLosesOneIteration(t *testing.T) {
 
 func TestTheBusIsKilledInMidRun(t *testing.T) {
 	w := newWorld(t)
-	const loops = 20
-	w.worker("first", 4, w.addr, short)
-	w.worker("second", 4, w.addr, short)
+	const loops = 10
+	w.worker("first", 2, w.addr, short)
+	w.worker("second", 2, w.addr, short)
 	submit := []string{"submit", "--repo", w.repo, "--each", w.tasks(loops), "--backend", os.Args[0], "--completion-promise", "DONE", "name={task.name} runs=3 nap=300ms"}
 	if out := w.must(submit...); strings.Count(out, "submitted") != loops {
 		t.Fatalf("submitted: %s", out)
