@@ -4,7 +4,7 @@ import { after, before, describe, it as test } from 'node:test';
 import { until, Workbench } from './world.mjs';
 
 const starts = { // by key
-  1: { prompt: 'promise SHIPPED', maxIterations: 9 },
+  1: { prompt: 'promise SHIPPED', maxIterations: 99, maxUnchangedIterations: 0 }, // it waits for its answer, however late
   2: { prompt: 'fail 1', maxIterations: 5, maxConsecutiveFailures: 1, completionPromise: 'DONE' },
   3: { prompt: 'wait', maxIterations: 7 },
 };
