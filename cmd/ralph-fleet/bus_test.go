@@ -213,6 +213,7 @@ func TestAUserChoosesLoopsByLabel(t *testing.T) {
 	u.says("cancel --label when=nightly", "one cancelled", "two cancelled", "!done", "!three", "!plain")
 	u.says("cancel --label when=nightly", "nothing to do: there is no loop with when=nightly that hasn't ended")
 	u.says("remove --label team=a", "one removed", "done removed", "!three")
+	u.refuses("remove two --all", "--all is every loop")
 	u.says("status", " two ", " three ", " capped ", " plain ", "! one queued", "! one ended", "! done ended")
 
 	const known = " known are kind=x, team=a, team=b, when=nightly"
@@ -291,7 +292,7 @@ func TestAUserBoundsAllLoops(t *testing.T) {
 	u.refuses("limits --at-once a", `--at-once is "a"; write a key and a whole number, such as anthropic=4`)
 	u.says("limits", "cost $5.00 per hour 3 at once 2 of a, 1 of b kept loops that have ended, for 720h00m lease 30s")
 	u.says("limits --lease 45s", "lease 45s spent")
-	u.refuses("worker --sandbox off --lease 30s", "--lease 30s: the lease of this bus is 45s, for all its workers", "ralph-fleet limits --lease 30s")
+	u.refuses("worker --sandbox off --ralph-lsp x --lease 30s", "--lease 30s: the lease of this bus is 45s, for all its workers", "ralph-fleet limits --lease 30s")
 	u.says("limits", "cost $5.00 per hour 3 at once 2 of a, 1 of b kept loops that have ended, for 720h")
 	u.says("status", "$0.00; all loops $0.00 of $5.00")
 	u.says("limits --max-cost 0", "cost no limit")

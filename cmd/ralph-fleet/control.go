@@ -113,18 +113,10 @@ func newSteer() *cobra.Command {
 }
 
 func newRemove() *cobra.Command {
-	loops := choice{what: "that has ended", fits: func(r fleet.Record) bool { return r.Phase == fleet.Ended }}
-	cmd := &cobra.Command{
-		Use:   "remove LOOP...",
-		Short: "Take loops that have ended off the bus, with all that is kept of them",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return loops.each(cmd, args, func(ctx context.Context, bus fleet.Bus, r fleet.Record) (string, error) {
-				return r.Name + "  removed", fleet.RemoveEnded(ctx, bus, r.ID, time.Time{})
-			})
-		},
-	}
-	loops.addFlags(cmd)
-	return cmd
+	ended := choice{what: "that has ended", fits: func(r fleet.Record) bool { return r.Phase == fleet.Ended }}
+	return newControl("remove", "Take loops that have ended off the bus, with all that is kept of them", ended, func(h *fleet.Handle) (string, error) {
+		return "removed", fleet.RemoveEnded(h.Ctx, h.Bus, h.Record.ID, time.Time{})
+	})
 }
 
 func newLimits() *cobra.Command {

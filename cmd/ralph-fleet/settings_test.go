@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -59,5 +60,21 @@ func TestAMistakeInTheFileKeepsCommandsFromRunning(t *testing.T) {
 	}
 	if got := run("[worker]\nslot = 1\nlease = 3\n", dir); !strings.Contains(got, "line 2, column 1: worker.slot") || !strings.Contains(got, "line 3") {
 		t.Errorf("it says %s", got)
+	}
+}
+
+// It was always the one beside the program, which needn't be there: each attempt failed.
+func TestAWorkerFindsRalphLSPInThePath(t *testing.T) {
+	want := filepath.Join(t.TempDir(), "ralph-lsp")
+	if err := os.WriteFile(want, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", filepath.Dir(want))
+	if path, err := sibling(); path != want || err != nil {
+		t.Errorf("%q, %v", path, err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if path, err := sibling(); err == nil {
+		t.Errorf("where there is none: %q", path)
 	}
 }

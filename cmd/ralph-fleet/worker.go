@@ -167,7 +167,7 @@ func agree(ctx context.Context, bus fleet.Bus, lease time.Duration) error {
 // sibling finds ralph-lsp.
 func sibling() (string, error) {
 	if self, err := os.Executable(); err == nil {
-		if beside := filepath.Join(filepath.Dir(self), "ralph-lsp"); exec.Command(beside).Err == nil {
+		if beside, err := exec.LookPath(filepath.Join(filepath.Dir(self), "ralph-lsp")); err == nil {
 			return beside, nil
 		}
 	}
