@@ -2,6 +2,8 @@ package natsbus
 
 import (
 	"context"
+	"net"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +65,30 @@ func TestLoopsAreFollowedFromInside(t *testing.T) {
 	if got := <-all; got.ID != "a" || got.Phase != fleet.Removed {
 		t.Errorf("told %+v of one that is removed", got)
 	}
+}
+
+// Two servers in one folder would write over each other's files.
+func TestAFolderHasOneServer(t *testing.T) {
+	o := ServeOptions{Dir: t.TempDir(), Listen: "127.0.0.1:0"}
+	first, err := Serve(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if second, err := Serve(o); err == nil || !strings.Contains(err.Error(), "another ralph-fleet serve has its files in "+o.Dir) {
+		t.Errorf("a second one: %v, %v", second, err)
+	}
+	first.Close()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if _, err := Serve(ServeOptions{Dir: o.Dir, Listen: l.Addr().String()}); err == nil || !strings.Contains(err.Error(), "address already in use") {
+		t.Errorf("where somebody listens: %v", err)
+	}
+	again, err := Serve(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
 }

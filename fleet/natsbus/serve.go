@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,6 +19,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -72,6 +74,7 @@ type Served struct {
 	options  ServeOptions
 	settings *server.Options
 	log      *slog.Logger
+	lock     *os.File // of the folder
 	stop     context.CancelFunc
 	tended   sync.WaitGroup
 	failed   atomic.Bool
@@ -124,13 +127,30 @@ func Serve(o ServeOptions) (*Served, error) {
 		o.free = paths.Free
 	}
 	served := &Served{options: o, settings: options, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler))}
+	if served.lock, err = lock(o.Dir); err != nil {
+		return nil, err
+	}
 	if served.server, err = served.start(); err != nil {
+		served.lock.Close()
 		return nil, err
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	served.stop = stop
 	served.tended.Go(func() { served.tend(ctx) })
 	return served, nil
+}
+
+// lock holds a folder until the file is closed: two servers would write over each other's files.
+func lock(dir string) (*os.File, error) {
+	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("the folder of the bus: %w", err)
+	}
+	if isOurs, err := filelock.Try(held, true); !isOurs {
+		held.Close()
+		return nil, cmp.Or(err, fmt.Errorf("another ralph-fleet serve has its files in %s: end that one, or give this one a folder of its own (--dir)", dir))
+	}
+	return held, nil
 }
 
 // again serves it anew.
@@ -170,7 +190,7 @@ func (s *Served) start() (*server.Server, error) {
 		if isReady {
 			return next, nil
 		}
-		err = errors.New("the bus isn't ready: is its folder used by another one?")
+		err = errors.New("the bus isn't ready within a minute: its log says why")
 	}
 	next.Shutdown()
 	return nil, err
@@ -249,4 +269,6 @@ func (s *Served) Close() {
 	s.tended.Wait()
 	s.now().Shutdown()
 	s.now().WaitForShutdown()
+	filelock.Unlock(s.lock) // what is just being forked has it, too
+	s.lock.Close()
 }

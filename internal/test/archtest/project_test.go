@@ -102,7 +102,7 @@ var picture = Rules{
 		"fleet/child":              {"loop", "wire"},
 		"fleet":                    {"fleet/child", "fleet/livelog", "changes", "sandbox", "internal/caller", "loop/ask", "config", "wire", "loop", "loop/start", "stream", "internal/limits", "loopstate", "internal/git", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/client":             {"loop/ask", "fleet", "fleet/livelog", "changes", "journal", "loop", "server/remote", "stream", "wire", "wire/answers", "internal/git", "internal/paths", "internal/tell"},
-		"fleet/natsbus":            {"fleet", "fleet/livelog", "internal/paths", "internal/tell"},
+		"fleet/natsbus":            {"fleet", "fleet/livelog", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/submitter":          {"fleet", "fleet/livelog", "internal/tell"},
 		"fleet/spans":              {"fleet"},
