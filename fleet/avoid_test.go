@@ -4,6 +4,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,8 +123,43 @@ func TestALoopThatIsRunIsLeftToWhoRunsIt(t *testing.T) {
 		t.Errorf("begun: %v, later: %s, %v", a != nil, later, err)
 	}
 	stop()
+	if a, later, err := w.worker.begin(t.Context(), ticket); a != nil || later != 0 || err != nil {
+		t.Errorf("whose worker is gone: %v, later: %s, %v", a != nil, later, err)
+	}
 	if a, _, err := w.worker.begin(t.Context(), ticket); a == nil || err != nil {
-		t.Errorf("whose worker is gone: %v, %v", a, err)
+		t.Errorf("looked at again: %v, %v", a, err)
+	}
+}
+
+// A loop of a dead worker said that it ran there, for as long as a limit or a label kept others from it.
+func TestALoopWhoseWorkerIsGoneSaysWhatItWaitsFor(t *testing.T) {
+	for name, why := range map[string]string{"a limit": "1 iteration began within an hour", "a label": "it needs gpu"} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorks(t)
+			r := w.submit()
+			ticket := must(w.bus.Take(t.Context()))
+			w.change(r, func(r *Record) error { r.Reserve = 0.5; r.Begin("other", time.Now()); return nil })
+			if name == "a label" {
+				w.change(r, func(r *Record) error { r.On = []string{"gpu"}; return nil })
+			} else {
+				must(0, ChangeLedger(t.Context(), w.bus, func(l *Ledger) bool {
+					l.Limits.PerHour, l.Begun = 1, []Minute{{At: time.Now().Unix() / 60, N: 1}}
+					return true
+				}))
+			}
+			for range 2 {
+				if a, _, err := w.worker.begin(t.Context(), ticket); a != nil || err != nil {
+					t.Fatalf("begun: %v, %v", a != nil, err)
+				}
+			}
+			now, _, err := w.bus.Get(t.Context(), r.ID)
+			if said := now.Sentence(time.Now()); err != nil || now.Phase != Queued || !strings.Contains(said, why) {
+				t.Errorf("%s: %s, %v; want %q", now.Phase, said, err, why)
+			}
+			if now.LostUSD != 0.5 || !now.CostOpen {
+				t.Errorf("the lost attempt had reserved $0.50, and $%v is counted, open: %v", now.LostUSD, now.CostOpen)
+			}
+		})
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Limits bound all loops together; 0 is no limit.
@@ -199,7 +201,7 @@ func (l Ledger) refuses(r Record, now time.Time) (wait time.Duration, why string
 		inHour += m.N
 	}
 	if limit := l.Limits.PerHour; limit > 0 && inHour >= limit {
-		return time.Unix((begun[0].At+61)*60, 0).Sub(now), fmt.Sprintf("%d iterations began within an hour", inHour)
+		return time.Unix((begun[0].At+61)*60, 0).Sub(now), tell.Counted(inHour, "iteration") + " began within an hour"
 	}
 	return 0, ""
 }

@@ -199,18 +199,18 @@ func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Du
 	if problem := r.Check(); r.ID != t.ID() || problem != nil {
 		return nil, 0, fmt.Errorf("%w as %s on the bus: %w", ErrNotFound, t.ID(), cmp.Or(problem, errOther))
 	}
-	if why := w.unfit(r); why != "" {
-		return nil, forAnother(), w.waits(ctx, r, why)
-	}
 	if r.Phase == Running && w.isRun(ctx, r.ID) {
 		return nil, lookAgain, nil
 	}
-	if r.Phase == Running && r.Wish != "" { // its worker is gone, and can't do that any more
+	if r.Phase == Running { // its worker is gone: what is wished of it is done, and nobody thinks that it runs while it waits
 		r, err = Change(ctx, w.Bus, r.ID, func(now *Record) error { now.lose(); return now.GiveBack(r.Attempt, w.now()) })
 		if err == nil {
 			err = w.settle(ctx, r, r.Reserve)
 		}
 		return nil, 0, err // it is looked at again
+	}
+	if why := w.unfit(r); why != "" {
+		return nil, forAnother(), w.waits(ctx, r, why)
 	}
 	if later, wants := r.due(w.now()); !wants {
 		if later == done {
