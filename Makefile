@@ -44,18 +44,18 @@ help: ## this list
 build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
 	@go build -tags grpcnotrace -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
-# Each editor adds its tests, what they need and figures; EDITORS=off leaves them out, loudly.
+# Each editor adds its tests and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=
-EDITOR_FETCHES :=
 EDITOR_BENCHES :=
 -include editors/*/test.mk
 include release/release.mk
 
-# The parts of make test. Each is run whatever becomes of the others, and what it says comes in one
-# piece. They run in two lanes: while the first computes, the second fetches agents and editors; then
-# the agents run in the one and the editors in the other, as both are waited for more than they compute.
+# The parts of make test. Each is run whatever becomes of the others, and what it says comes in one piece. They run in
+# three lanes: what computes, and what waits for agents and for editors more than it computes. What a part misses it
+# fetches, and says what is wrong; the last lane's parts install the same packages.
 CHECKS  := format vet staticcheck tidy cross release-check
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
+LAST    := vscode-test pi-test
 
 .PHONY: test
 test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine)
@@ -65,20 +65,13 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
-	set -m; { nice $(MAKE) --no-print-directory --keep-going fetch-agents || true; touch $$logs/.fetched; \
-		nice $(MAKE) --no-print-directory --keep-going fetch || true; lane $(EDITING); } </dev/null & beside=$$!; set +m; \
-	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit windows </dev/null; until [ -e $$logs/.fetched ]; do sleep 1; done; lane e2e </dev/null; wait $$beside; \
+	set -m; lane $(filter $(LAST),$(EDITING)) </dev/null & last=$$!; \
+	lane e2e $(filter-out $(LAST),$(EDITING)) </dev/null & beside=$$!; set +m; \
+	trap 'kill -- -$$last -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
+	lane $(CHECKS) unit windows </dev/null; wait $$last $$beside; \
 	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
 	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
-
-# A part that misses something fetches it, too, and says what is wrong.
-.PHONY: fetch fetch-agents
-fetch: fetch-agents $(if $(filter off,$(EDITORS)),,$(EDITOR_FETCHES)) ## the agents and editors that tests run
-	@:
-fetch-agents: $(if $(filter off,$(E2E)),,agents clients)
-	@:
 
 .PHONY: editors
 ifeq ($(EDITORS),off)
@@ -223,7 +216,7 @@ ifeq ($(E2E),off)
 e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
-e2e: agents sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
+e2e: agents clients sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
 	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... | $(RESULTS)
 endif
 

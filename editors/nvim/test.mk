@@ -3,16 +3,11 @@
 # from .cache/agents.
 
 EDITOR_TESTS += nvim-test
-EDITOR_FETCHES += nvim-fetch
 EDITOR_BENCHES += nvim-bench
 
 .PHONY: nvim-test
 nvim-test: ## the Neovim plugin in Neovim 0.10 and 0.12
 	@editors/nvim/tests/all.sh
-
-.PHONY: nvim-fetch
-nvim-fetch: agents
-	@editors/nvim/tests/fetch.sh
 
 .PHONY: nvim-bench
 nvim-bench:

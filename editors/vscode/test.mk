@@ -1,7 +1,6 @@
 # The VS Code extension's tests; the repository's Makefile includes this.
 
 EDITOR_TESTS += vscode-test
-EDITOR_FETCHES += vscode-fetch
 EDITOR_BENCHES += vscode-bench
 
 VSCODE     := editors/vscode
