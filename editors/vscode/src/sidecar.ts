@@ -11,6 +11,12 @@ import { Restarts } from './restarts';
 import type { Server } from './statusText';
 import { type CommandId, method, type DiagnosticsParams, type ErrorData, type Question, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
 
+/**
+ * How long a sidecar may take to interrupt its loops, in milliseconds; 2 s later it is killed. VS Code gives a window
+ * that goes 5 s: what is still at it then isn't killed, but ends because nobody is there.
+ */
+const stopLimit = 4500;
+
 /** A command that the sidecar refused, with its reason. */
 export class CommandError extends Error {
   constructor(message: string, readonly data: ErrorData) {
@@ -220,7 +226,7 @@ export class Sidecar implements vscode.Disposable {
     if (!client) return;
     this.become({ state: 'stopped' });
     this.statusEmitter.fire({ message: '', loops: [] });
-    await client.dispose(2000).catch((e: unknown) => this.log.debug(String(e)));
+    await client.dispose(stopLimit).catch((e: unknown) => this.log.debug(String(e)));
   }
 
   private tellLevel(): void {
