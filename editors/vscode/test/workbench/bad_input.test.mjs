@@ -15,7 +15,6 @@ describe('bad input', { timeout: 1_800_000 }, () => {
     welcome = w.page.locator('.welcome-view-content');
   });
   after(() => w.close());
-  const serverIs = (file) => fs.writeFileSync(path.join(w.server.userData, 'Machine/settings.json'), JSON.stringify({ 'ralph.server.path': file }));
 
   it('of a missing sidecar is said in the status bar and in one notification', () => w.step('missing', async () => {
     await w.statusIs(/Ralph server not running/);
@@ -31,7 +30,7 @@ describe('bad input', { timeout: 1_800_000 }, () => {
   it('is not what a server is that is not there yet: it is waited for, and nothing says that it is missing', () => w.step('slow', async () => {
     const [slow, gate] = [path.join(w.work.root, 'slow'), path.join(w.work.root, 'gate')];
     fs.writeFileSync(slow, `#!/bin/sh\nif [ "$1" != version ]; then until [ -e ${gate} ]; do sleep 0.05; done; fi\nexec "${w.sidecar}" "$@"\n`, { mode: 0o755 });
-    serverIs(slow);
+    w.setMachine({ 'ralph.server.path': slow });
     await w.load(w.folder);
     await w.run('Ralph: Help');
     await w.run('Ralph: Focus on Loops View');
@@ -45,7 +44,7 @@ describe('bad input', { timeout: 1_800_000 }, () => {
   }));
 
   it('of a start without a folder, or in one that can not be written to, is named, and no loop starts', () => w.step('folder', async () => {
-    serverIs(w.sidecar);
+    w.setMachine({});
     await w.load();
     await w.run('Ralph: Start Loop...');
     await w.notification('Ralph works in a folder. Open one first.').waitFor();

@@ -1,6 +1,7 @@
 // Writing a prompt, looking at what would run, and starting it.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { after, before, describe, it as test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
@@ -155,5 +156,38 @@ describe('a start', { timeout: 1_800_000 }, () => {
     await w.page.locator('.part.statusbar').getByText('ralph.toml').waitFor();
     await w.page.locator('.view-line span[class*=mtk]').filter({ hasText: '# limits' }).waitFor();
     await w.screenshot('toml');
+  });
+
+  it('has lenses and diagnostics in a plan that the settings name, and in no other file of boxes', async () => {
+    fs.writeFileSync(path.join(w.work.dir('config', 'ralph-lsp'), 'config.toml'), 'plan = "PLAN.md"\n');
+    await w.enter('plan', { 'README.md': '# app\n\n- [ ] no task\n', 'PLAN.md': '# Plan\n\n- [ ] Read numbers (verify: test -s prompt.txt)\n- [ ] Read strings (after: nothing such)\n' });
+    await w.openFile('README.md');
+    await w.openFile('PLAN.md');
+    await w.lens('Run this').waitFor();
+    await w.page.locator('.squiggly-warning').first().waitFor();
+    await w.lens('Skip').click();
+    await w.page.locator('.view-line').filter({ hasText: '[x] Read numbers' }).waitFor();
+    await w.lens('Open again').waitFor();
+    await w.screenshot('plan');
+    await w.openFile('README.md');
+    await w.page.locator('.view-line').filter({ hasText: 'no task' }).waitFor();
+    assert.equal(await w.lens('Run this').count(), 0);
+  });
+
+  it('runs a task of a plan', async () => {
+    await w.openFile('PLAN.md');
+    await w.lens('Open again').click();
+    await w.page.locator('.view-line').filter({ hasText: '[ ] Read numbers' }).waitFor();
+    await w.focusEditor();
+    await w.page.keyboard.press('Control+s'); // else what the loop writes is a conflict
+    await until('the file', () => fs.readFileSync(w.file('PLAN.md'), 'utf8').includes('[ ] Read numbers'));
+    await until('the lenses of both tasks', async () => (await w.page.locator('.codelens-decoration a').filter({ hasText: 'Run this' }).count()) === 2);
+    await w.lens('Run this').click();
+    await w.row('the task "Read numbers" of PLAN.md').waitFor();
+    await w.page.keyboard.press('Enter');
+    await w.lens('done in iteration 1').waitFor();
+    await w.page.locator('.view-line').filter({ hasText: '[x] Read numbers' }).waitFor();
+    assert.equal(fs.readFileSync(w.file('PLAN.md'), 'utf8'), '# Plan\n\n- [x] Read numbers (verify: test -s prompt.txt)\n- [ ] Read strings (after: nothing such)\n');
+    await w.screenshot('plan-done');
   });
 });

@@ -17,12 +17,11 @@ if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; ma
 
 export class Workbench {
   /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's; agentHost starts one, and says how it is reached. */
-  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, noFolder = false, machine = {}, settings = {}, viewport, agentHost, ...options } = {}) {
+  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, machine = {}, settings = {}, viewport, agentHost, ...options } = {}) {
     const w = new Workbench();
     fs.mkdirSync(out, { recursive: true });
     w.work = scratch();
-    w.folder = w.work.dir('app');
-    for (const [name, text] of Object.entries(files)) fs.writeFileSync(path.join(w.folder, name), text);
+    w.makeFolder('app', files);
     // Links of this run's own tell its processes from those of others.
     w.sidecar = path.join(w.work.root, 'ralph-lsp');
     fs.symlinkSync(path.resolve(process.env.RALPH_LSP), w.sidecar);
@@ -41,8 +40,26 @@ export class Workbench {
     w.browser = browser;
     w.page = await context.newPage();
     w.page.setDefaultTimeout(waitTimeout);
-    await w.load(noFolder ? undefined : w.folder);
+    await w.load(w.folder);
     return w;
+  }
+
+  /** Settings of the machine, for the windows that are loaded from here on. */
+  setMachine(settings) {
+    fs.writeFileSync(path.join(this.server.userData, 'Machine/settings.json'), JSON.stringify({ 'ralph.server.path': this.sidecar, ...settings }));
+  }
+
+  makeFolder(name, files) {
+    this.folder = this.work.dir(name);
+    for (const [file, text] of Object.entries(files)) fs.writeFileSync(this.file(file), text);
+  }
+
+  /** Goes on in a folder of its own, for a test that needs nothing else of its own, whatever became of those before. */
+  async enter(name, files, machine = {}) {
+    this.broken = undefined;
+    this.makeFolder(name, files);
+    this.setMachine(machine);
+    await this.load(this.folder);
   }
 
   /** Loads the window, or loads it again: with a folder, or none. */
