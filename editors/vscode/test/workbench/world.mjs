@@ -12,6 +12,7 @@ export const version = process.env.RALPH_VSCODE ?? '1.139';
 const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
 const waitTimeout = 180_000; // milliseconds: only what hangs takes longer
+const polling = 100; // milliseconds: by itself playwright looks at each frame, and has it drawn for that
 
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
 
@@ -172,14 +173,14 @@ export class Workbench {
 
   async statusIs(pattern, timeout = waitTimeout) {
     const matches = ([id, source]) => new RegExp(source).test(document.getElementById(id)?.textContent ?? '');
-    await this.page.waitForFunction(matches, [statusId, pattern.source], { timeout }).catch(async () => {
+    await this.page.waitForFunction(matches, [statusId, pattern.source], { timeout, polling }).catch(async () => {
       const is = await this.page.evaluate((id) => document.getElementById(id)?.textContent, statusId);
       throw new Error(`the status bar is ${JSON.stringify(is)}, want ${pattern}`);
     });
   }
 
   async statusIsGone() {
-    await this.page.waitForFunction((id) => !document.getElementById(id), statusId);
+    await this.page.waitForFunction((id) => !document.getElementById(id), statusId, { polling });
   }
 
   /** Collects every text that the status bar shows, until stop() is called. */
@@ -219,7 +220,7 @@ export class Workbench {
     await this.page.waitForFunction((wanted) => {
       const lines = [...document.querySelectorAll('.editor-instance .view-line')].map((l) => l.textContent.replaceAll('\u00a0', ' '));
       return lines.some((l) => l.includes(wanted));
-    }, text);
+    }, text, { polling });
   }
 
   /** The page of the transcript that can be seen. */
