@@ -21,6 +21,9 @@ type File struct {
 	// IsLeft says that the file is as a program has left it that went on with the loop until now, and that no user
 	// is at work on it: its prompt is whole. It is set before anything else is done.
 	IsLeft bool
+	// IsFleets says that what is counted needs no record: who drives the loop is gone when its process is, and goes on
+	// elsewhere with the file of the last HandOn.
+	IsFleets bool
 
 	folder string // absolute, as the user names it
 	root   string // the same without links

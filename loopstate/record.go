@@ -74,6 +74,10 @@ func (f *File) Note(s State) error {
 	if ours == nil {
 		return errors.New("state not written: a time in it has a year that is none")
 	}
+	if f.IsFleets {
+		f.driven = driven{s.LoopID, ours, true}
+		return nil
+	}
 	path, err := f.recordOf(s.LoopID)
 	if err != nil {
 		return err

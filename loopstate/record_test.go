@@ -243,6 +243,33 @@ func TestALoopIsHandedOn(t *testing.T) {
 	}
 }
 
+// A fleet's loop goes on elsewhere from what was handed on last, so nothing else of it is kept.
+func TestAFleetsLoopHasNoRecord(t *testing.T) {
+	const left = 7
+	f := leave(t, t.TempDir(), "fleets")
+	f.IsLeft, f.IsFleets = true, true
+	drivesIt(t, f)
+	count := func(s *State) error { s.Iteration++; return nil }
+	if s, err := f.Claim(count); err != nil || s.Iteration != left+1 {
+		t.Fatalf("claimed: %d, %v", s.Iteration, err)
+	}
+	if s, err := f.Load(); err != nil || s.Iteration != left+1 {
+		t.Errorf("who drives it reads iteration %d, %v", s.Iteration, err)
+	}
+	if s, err := open(t, f.Folder()).Load(); err != nil || s.Iteration != left {
+		t.Errorf("somebody else reads iteration %d, %v", s.Iteration, err)
+	}
+	if s, err := f.HandOn(count); err != nil || s.Iteration != left+2 {
+		t.Fatalf("handed on: %d, %v", s.Iteration, err)
+	}
+	if s, err := open(t, f.Folder()).Load(); err != nil || s.Iteration != left+2 {
+		t.Errorf("who goes on reads iteration %d, %v", s.Iteration, err)
+	}
+	if _, err := os.Stat(mustRecord(t, f, "fleets")); err == nil {
+		t.Error("it has a record")
+	}
+}
+
 // A state folder that can't be written is told before anything is touched.
 func TestAStateFolderThatCannotBeWritten(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "file")

@@ -58,7 +58,7 @@ func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	if err := cmp.Or(cfg.Check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
-	file.IsLeft = cfg.Once && cfg.Continue
+	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, cfg.Stay != nil
 	l := &Loop{}
 	l.id, l.cfg, l.dir, l.obs, l.store = newID(), cfg, paths.Real(cfg.Folder), obs, file
 	l.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
