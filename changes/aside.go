@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -74,6 +75,16 @@ func (s *shots) state(tree string, refs uint64) State {
 // but for those that are nobody's work and those that git ignores.
 func (s *shots) IsWhole() bool {
 	return !s.book.Own && s.book.prefix() == "" && len(s.book.Hidden) == 0 && s.left == 0 && !s.blind
+}
+
+// AsIs is the tree of the folder's files as they are now, byte for byte, but for skip and those that git ignores. It is
+// "" where the last snapshot has another one, or nobody can tell without git.
+func (s *shots) AsIs(skip []string) string {
+	now, _ := s.book.look(s.printed)
+	if !s.book.AsIs || !s.IsWhole() || !slices.Equal(s.book.Skip, skip) || now.sum == 0 || now.sum != s.seen.sum {
+		return ""
+	}
+	return s.seen.tip.tree
 }
 
 // noteLeft takes note of a file that isn't in the snapshot.

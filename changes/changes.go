@@ -27,6 +27,7 @@ type Options struct {
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
 	Hidden  []string      // files and folders in it that agents may not read, as they may snapshots
 	Dir     string        // where the books are; "" is the user's state folder
+	AsIs    bool          // they have files byte for byte, through no filter
 	// Printed finds the files that whoever runs the loop prints into; they are nobody's work. May be nil.
 	Printed func() []os.FileInfo
 }
@@ -93,6 +94,7 @@ type book struct {
 	Skip    []string `json:"skip,omitempty"`
 	Hidden  []string `json:"hidden,omitempty"`
 	MaxFile int64    `json:"maxFile"`
+	AsIs    bool     `json:"asIs,omitempty"`
 }
 
 const bookName = "book.json" // its time is that at which the loop began, or was taken up
@@ -162,7 +164,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
 	}
-	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile}
+	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile, AsIs: o.AsIs}
 	s := storeOf(kept{id: loopID, home: home, book: discover(ctx, program, b)})
 	s.findPrinted = o.Printed
 	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
@@ -173,7 +175,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 			return nil, err
 		}
 	}
-	if s.git = newGit(program, home, s.book); !s.book.Own {
+	if s.git = newGit(program, home, s.book); !s.book.Own && !o.AsIs {
 		s.git.As(git.Git{Program: program, Dir: folder})
 	}
 	return s, s.writeBook()

@@ -16,7 +16,11 @@ var ownEnv = []string{
 }
 
 func newGit(program, home string, b book) git.Git {
-	return git.Git{Program: program, Dir: b.Top, Settings: ownSettings, Env: append(ownEnv[:len(ownEnv):len(ownEnv)],
+	settings := ownSettings
+	if b.AsIs {
+		settings = append(settings[:len(settings):len(settings)], "core.autocrlf=false")
+	}
+	return git.Git{Program: program, Dir: b.Top, NoFilters: b.AsIs, Settings: settings, Env: append(ownEnv[:len(ownEnv):len(ownEnv)],
 		"GIT_LITERAL_PATHSPECS=1", "GIT_DIR="+b.GitDir, "GIT_WORK_TREE="+b.Top, "GIT_INDEX_FILE="+filepath.Join(home, indexName))}
 }
 

@@ -252,7 +252,8 @@ func run(ctx context.Context, tree, program string, args ...string) error {
 // checkpoint makes a bundle of what the checkout has beyond the task's commit: files as
 // they are, no filter changes them. What is in a repository within it isn't there, but for
 // a submodule's commit. The bundle stays beside the checkout, and is the next one's where nothing has changed.
-func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bundle string, err error) {
+// made is git's tree of the files, "" where the loop's snapshots don't have them as they are.
+func (c *checkouts) checkpoint(ctx context.Context, r Record, tree, made string) (bundle string, err error) {
 	own := filepath.Join(tree, ".git")
 	_, foreign := os.Lstat(filepath.Join(own, "commondir"))
 	if info, err := os.Lstat(own); err != nil || !info.IsDir() || foreign == nil {
@@ -271,21 +272,10 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	}()
 	g := c.git(tree).With("GIT_DIR="+own, "GIT_WORK_TREE="+tree)
 	g.NoFilters = true // an agent's would run outside of its walls, and one as that of git LFS would keep the content here
-	index := filepath.Join(filepath.Dir(tree), "index")
-	defer os.Remove(index)
-	if _, _, err := git.CopyIndex(filepath.Join(own, "index"), index); err != nil { // it only knows which files haven't changed
-		os.Remove(index)
-	}
-	private := g.With("GIT_INDEX_FILE=" + index)
-	if _, err := private.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
-		return "", err
-	}
-	if _, err := private.StageAll(ctx, nil); err != nil {
-		return "", err
-	}
-	made, err := private.Text(ctx, nil, "write-tree")
-	if err != nil {
-		return "", err
+	if made == "" {
+		if made, err = written(ctx, g, own, filepath.Join(filepath.Dir(tree), "index")); err != nil {
+			return "", err
+		}
 	}
 	g = g.With(identity...)
 	commit, err := g.Text(ctx, []byte(r.Name+"\n"), "commit-tree", made, "-p", "HEAD")
@@ -295,8 +285,25 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree string) (bund
 	if _, err := g.Run(ctx, nil, "update-ref", workRef, commit); err != nil {
 		return "", err
 	}
+	g.Settings = append(slices.Clip(g.Settings), "pack.threads=1") // to begin others takes longer than what is to be packed
 	_, err = g.Run(ctx, nil, "bundle", "create", "--quiet", bundle, "--glob=refs/ralph/*", workRef, "^"+r.Base)
 	return bundle, err
+}
+
+// written makes a tree of the files in a checkout, whose repository is own.
+func written(ctx context.Context, g git.Git, own, index string) (tree string, err error) {
+	defer os.Remove(index)
+	if _, _, err := git.CopyIndex(filepath.Join(own, "index"), index); err != nil { // it only knows which files haven't changed
+		os.Remove(index)
+	}
+	g = g.With("GIT_INDEX_FILE=" + index)
+	if _, err := g.Run(ctx, nil, "read-tree", "--reset", "HEAD"); err != nil {
+		return "", err
+	}
+	if _, err := g.StageAll(ctx, nil); err != nil {
+		return "", err
+	}
+	return g.Text(ctx, nil, "write-tree")
 }
 
 // isUnkept says whether a file of a checkout has no part in its checkpoint, or only with others: objects with refs.

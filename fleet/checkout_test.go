@@ -435,7 +435,7 @@ func TestACheckpointIsMadeOfWhatChanged(t *testing.T) {
 			c := w.worker.checkouts
 			tree := c.tree(r)
 			inode := func() os.FileInfo {
-				bundle, err := c.checkpoint(t.Context(), r, tree)
+				bundle, err := c.checkpoint(t.Context(), r, tree, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -463,5 +463,38 @@ func TestACheckpointIsMadeOfWhatChanged(t *testing.T) {
 				t.Errorf("made anew: %v, want %v", isFresh, test.fresh)
 			}
 		})
+	}
+}
+
+// A loop whose snapshot has all files as they are says so, and they aren't looked at again.
+func TestACheckpointHasTheTreeThatItsLoopKnows(t *testing.T) {
+	w := newWorks(t)
+	w.write("log.pauses", "")
+	r := w.until(w.submit(), isPaused)
+	c := w.worker.checkouts
+	tree := c.tree(r)
+	git := func(args ...string) string {
+		t.Helper()
+		out, err := exec.Command("git", append([]string{"-C", tree}, args...)...).Output()
+		if err != nil {
+			t.Fatalf("git %v: %v", args, err)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	base := git("rev-parse", "HEAD^{tree}")
+	for _, known := range []string{base, ""} {
+		if err := os.WriteFile(filepath.Join(tree, "new"), []byte(known), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		bundle, err := c.checkpoint(t.Context(), r, tree, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isKnown := git("rev-parse", workRef+"^{tree}") == base; isKnown != (known != "") {
+			t.Errorf("of the tree %q: it is that of the base: %v", known, isKnown)
+		}
+		if heads := git("bundle", "list-heads", bundle); !strings.Contains(heads, git("rev-parse", workRef)) {
+			t.Errorf("the bundle has %s", heads)
+		}
 	}
 }

@@ -45,7 +45,8 @@ func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error
 func (w *Worker) upload(ctx context.Context, a *attempt, tree string, transcript *os.File, hasState bool) (err error) {
 	end := timed(ctx, StageUpload)
 	defer func() { end(err) }()
-	bundle, err := w.checkouts.checkpoint(context.WithoutCancel(ctx), a.Record, tree)
+	said, _ := a.child.Said()
+	bundle, err := w.checkouts.checkpoint(context.WithoutCancel(ctx), a.Record, tree, said.Tree)
 	if err != nil {
 		return fmt.Errorf("making a checkpoint: %w", err)
 	}

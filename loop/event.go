@@ -169,6 +169,7 @@ type End struct {
 	Denials    []stream.Denial  `json:"denials,omitempty"`  // StopPermissionDenied: what was refused
 	Status     Status           `json:"-"`                  // how the loop stands then; zero of one that was read back
 	Changes    *changes.Summary `json:"changes,omitempty"`  // from before the loop until now; nil: nobody knows
+	Tree       string           `json:"-"`                  // of a loop that stays: git's, of all files in the folder; "": nobody knows
 	Unanswered []ask.Question   `json:"-"`                  // StopUnanswered: what the agents asked
 	Verified   string           `json:"verified,omitempty"` // StopPromise: what it was verified by, and how that went; "" for nothing
 	Guards     string           `json:"guards,omitempty"`   // the same, the files of it that the loop changed

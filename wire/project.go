@@ -346,7 +346,7 @@ func iterationEnd(e loop.IterationEnd) Iteration {
 func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
-		Cost: CostOf(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
+		Cost: CostOf(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Tree: stream.Plain(e.Tree), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
 		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {

@@ -319,6 +319,7 @@ type End struct {
 	Denials       []Denial    `json:"denials,omitempty"`
 	Changes       *Changes    `json:"changes,omitempty"`  // of the whole loop; absent: nobody knows
 	Title         string      `json:"title,omitempty"`    // of the loop, as in its status
+	Tree          string      `json:"tree,omitempty"`     // git's, of all files in the folder, where one is known of a loop that stays
 	Guards        string      `json:"guards,omitempty"`   // the files that it was verified by and that the loop changed
 	Verified      string      `json:"verified,omitempty"` // of a promise: by what, and how that went
 	Receipt       []Detail    `json:"receipt,omitempty"`  // what else there is to say of it, for a table

@@ -259,6 +259,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 	}
 	if l.once.lease > 0 {
 		l.once.next = make(chan struct{}, 1)
+		cfg.Changes.AsIs = true // so that program need make no tree of the folder
 		l.shown.next = l.once.next
 	}
 	if !l.once.wanted {

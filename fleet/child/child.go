@@ -47,6 +47,7 @@ type Ended struct {
 	Iterations int      `json:"iterations"`
 	CostUSD    *float64 `json:"costUsd"`
 	Text       string   `json:"text"`
+	Tree       string   `json:"tree"` // git's, of the checkout's files as they are; "": it doesn't know
 }
 
 // GoesOn says that the loop has more to do.

@@ -60,7 +60,7 @@ func (l *runs) stays(end loop.End) bool {
 	if err != nil { // the end says it
 		return false
 	}
-	end.Status = l.Status()
+	end.Status, end.Tree = l.Status(), l.snapshots.AsIs()
 	next := l.cfg.Stay(end)
 	for {
 		select {

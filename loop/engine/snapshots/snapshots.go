@@ -234,6 +234,14 @@ func (s *Taker) After(iteration int) *changes.Summary {
 	return &taken.Summary
 }
 
+// AsIs is the tree of all files in the folder as they are now; "" where nobody can tell.
+func (s *Taker) AsIs() string {
+	if s.Store == nil {
+		return ""
+	}
+	return s.Store.AsIs(loopstate.OwnFiles())
+}
+
 // tell warns of what isn't in a snapshot.
 func (s *Taker) tell(taken changes.Taken, err error) {
 	isNew := func(what string) bool {
