@@ -15,12 +15,8 @@ const lockName = "lock" // in the loop's own folder
 
 // hold waits until no other process works on the loop's snapshots, and cleans up after one that was killed.
 func (s *shots) hold(ctx context.Context) (release func(), err error) {
-	file, err := os.OpenFile(filepath.Join(s.home, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := filelock.Hold(ctx, filepath.Join(s.home, lockName))
 	if err != nil {
-		return nil, fmt.Errorf("locking the snapshots: %w", err)
-	}
-	if err := filelock.Wait(ctx, file); err != nil {
-		file.Close()
 		return nil, fmt.Errorf("locking the snapshots: %w", err)
 	}
 	s.git.Lock = file

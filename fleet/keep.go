@@ -28,15 +28,14 @@ const orphans = 15 * time.Second
 // hold keeps the folder for this worker, once no git of one before it is at work there,
 // and removes what that was making.
 func (c *checkouts) hold(ctx context.Context) (release func(), err error) {
-	lock, err := os.OpenFile(filepath.Join(c.dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
 	within, cancel := context.WithTimeout(ctx, orphans)
 	defer cancel()
-	if err := filelock.Wait(within, lock); err != nil {
-		lock.Close()
-		return nil, fmt.Errorf("%s is another worker's: each needs a folder of its own (--dir): %w", c.dir, err)
+	lock, err := filelock.Hold(within, filepath.Join(c.dir, "lock"))
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%s is another worker's: each needs a folder of its own (--dir): %w", c.dir, err)
+	}
+	if err != nil {
+		return nil, err
 	}
 	c.lock = lock
 	for _, left := range []string{"download-*", "log-*", filepath.Join("repos", "*.new")} {

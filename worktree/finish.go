@@ -28,12 +28,7 @@ func holdLanding(ctx context.Context, common string) (home string, lock *os.File
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return "", nil, nil, fmt.Errorf("making a folder for the landing: %w", err)
 	}
-	lock, err = os.OpenFile(filepath.Join(home, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return "", nil, nil, fmt.Errorf("locking the landing: %w", err)
-	}
-	if err := filelock.Wait(ctx, lock); err != nil {
-		lock.Close()
+	if lock, err = filelock.Hold(ctx, filepath.Join(home, "lock")); err != nil {
 		return "", nil, nil, fmt.Errorf("waiting for another landing: %w", err)
 	}
 	return home, lock, func() {

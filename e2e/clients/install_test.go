@@ -13,15 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
-
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
-const (
-	installTimeout = 5 * time.Minute
-	lockPoll       = 200 * time.Millisecond
-)
+const installTimeout = 5 * time.Minute
 
 // emacs returns the path of Emacs, which it installs with the packages of
 // Debian that bring it and its two language clients.
@@ -161,9 +157,9 @@ func cacheDir(t *testing.T) string {
 // lockInstallation makes two runs of the tests install one after another.
 func lockInstallation(t *testing.T) (unlock func()) {
 	t.Helper()
-	lock := flock.New(filepath.Join(cacheDir(t), ".lock"))
-	if _, err := lock.TryLockContext(t.Context(), lockPoll); err != nil {
+	lock, err := filelock.Hold(t.Context(), filepath.Join(cacheDir(t), ".lock"))
+	if err != nil {
 		t.Fatalf("locking the installation: %v", err)
 	}
-	return func() { lock.Unlock() }
+	return func() { lock.Close() }
 }

@@ -112,16 +112,16 @@ func (l Ledger) Count(loopID string, usd float64, now time.Time) (Spent, error) 
 	if err := os.MkdirAll(filepath.Dir(l.Path), 0o700); err != nil {
 		return Spent{}, fmt.Errorf("the ledger of your budget: %w", err)
 	}
-	lock, err := os.OpenFile(l.Path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	lock, err := filelock.Hold(ctx, l.Path+".lock")
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("%s is in another process's hands: %w", l.Path, err)
+	}
 	if err != nil {
 		return Spent{}, fmt.Errorf("the ledger of your budget: %w", err)
 	}
 	defer lock.Close()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := filelock.Wait(ctx, lock); err != nil {
-		return Spent{}, fmt.Errorf("the ledger of your budget, %s, is in another process's hands: %w", l.Path, err)
-	}
 	defer filelock.Unlock(lock)
 	c, err := l.read()
 	if err != nil {

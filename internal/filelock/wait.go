@@ -6,6 +6,20 @@ import (
 	"time"
 )
 
+// Hold opens a file, which it makes where there is none, and waits for its lock. That is let go
+// when the file is closed, here and by whoever was given it.
+func Hold(ctx context.Context, path string) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := Wait(ctx, file); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return file, nil
+}
+
 // Wait locks an open file exclusively, once nobody else holds it. It fails when ctx is
 // done before.
 func Wait(ctx context.Context, file *os.File) error {

@@ -16,13 +16,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
-const (
-	npmTimeout = 5 * time.Minute
-	lockPoll   = 200 * time.Millisecond
-)
+const npmTimeout = 5 * time.Minute
 
 // Set is a folder with the installed node and agents.
 type Set struct {
@@ -82,11 +79,11 @@ func install(ctx context.Context, dir string, pins []Pin, progress io.Writer) (*
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(dir, ".lock"))
-	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+	lock, err := filelock.Hold(ctx, filepath.Join(dir, ".lock"))
+	if err != nil {
 		return nil, fmt.Errorf("locking %s: %w", dir, err)
 	}
-	defer lock.Unlock()
+	defer lock.Close()
 	if err := removeLeftovers(dir); err != nil {
 		return nil, err
 	}
