@@ -74,7 +74,7 @@ func (q *questions) offerToContinue(f *folders.Folder, found *folders.Seen) {
 
 // announce tells a client without a plugin how a loop ended. Where it can go on and its
 // folder is open, a question does: what to do with it.
-func (q *questions) announce(f *folders.Folder, r *folders.Managed, end loop.End, isOpen bool) {
+func (q *questions) announce(r *folders.Managed, end loop.End, isOpen bool) {
 	if q.Editor.Client().OptedIn || isOpen && r.Status().CanGoOn() {
 		return
 	}

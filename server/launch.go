@@ -108,7 +108,7 @@ func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
 	if end.Reason == loop.StopDetached && end.Error != "" { // its end was told before that was known
 		l.User.Show(session.MessageWarning, l.workspace.NameOf(r.Status())+" "+end.Error)
 	}
-	l.questions.announce(f, r, end, isOpen)
+	l.questions.announce(r, end, isOpen)
 	if isOpen {
 		f.Look()
 	}
