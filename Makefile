@@ -51,11 +51,10 @@ EDITOR_BENCHES :=
 include release/release.mk
 
 # The parts of make test. Each is run whatever becomes of the others, and what it says comes in one piece. They run in
-# three lanes: what computes, and what waits for agents and for editors more than it computes. What a part misses it
-# fetches, and says what is wrong; the last lane's parts install the same packages.
+# two lanes, as editors are waited for more than they compute. A part fetches what it misses: agents and editors come
+# while the other lane computes.
 CHECKS  := format vet staticcheck tidy cross release-check
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
-LAST    := vscode-test pi-test
 
 .PHONY: test
 test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine)
@@ -65,10 +64,9 @@ test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real ed
 		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
-	set -m; lane $(filter $(LAST),$(EDITING)) </dev/null & last=$$!; \
-	lane e2e $(filter-out $(LAST),$(EDITING)) </dev/null & beside=$$!; set +m; \
-	trap 'kill -- -$$last -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit windows </dev/null; wait $$last $$beside; \
+	set -m; lane $(EDITING) </dev/null & beside=$$!; set +m; \
+	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
+	lane $(CHECKS) unit windows e2e </dev/null; wait $$beside; \
 	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
 	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
 	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
