@@ -1,6 +1,7 @@
 package reading
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -64,7 +65,9 @@ func (rd *Reader) Prompts(_ context.Context, p answers.PromptsParams) (any, erro
 
 // promptsOf is each prompt of loops once, with all its uses, the newest first.
 func promptsOf(loops []registry.Entry, limit int) []answers.PastPrompt {
-	slices.SortStableFunc(loops, func(a, b registry.Entry) int { return b.StartedAt.Compare(a.StartedAt) })
+	slices.SortStableFunc(loops, func(a, b registry.Entry) int {
+		return cmp.Or(b.StartedAt.Compare(a.StartedAt), b.ChangedAt.Compare(a.ChangedAt)) // starts are told by the second
+	})
 	newest, at := []answers.PastPrompt{}, map[string]int{}
 	for _, l := range loops {
 		i, known := at[l.Prompt]

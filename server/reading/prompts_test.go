@@ -14,8 +14,9 @@ func TestTheNewestPrompts(t *testing.T) {
 	loops := []registry.Entry{
 		{Prompt: "a", StartedAt: at, Folder: "/old"}, {Prompt: "b", StartedAt: at.Add(1), Folder: "/w"}, {StartedAt: at.Add(3)},
 		{Prompt: "a", StartedAt: at.Add(2), Folder: "/new"}, {Prompt: "c", StartedAt: at.Add(-1), Folder: "/w"},
+		{Prompt: "a", StartedAt: at.Add(2), ChangedAt: at.Add(4), Folder: "/newest"},
 	}
-	want := []answers.PastPrompt{{Text: "a", Title: "a", At: at.Add(2), Folder: "file:///new", Uses: 2}, {Text: "b", Title: "b", At: at.Add(1), Folder: "file:///w", Uses: 1}}
+	want := []answers.PastPrompt{{Text: "a", Title: "a", At: at.Add(2), Folder: "file:///newest", Uses: 3}, {Text: "b", Title: "b", At: at.Add(1), Folder: "file:///w", Uses: 1}}
 	if got := promptsOf(loops, 2); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
