@@ -100,9 +100,9 @@ func (l Live) open(dir string) *Live {
 	l.Refuse = acp.Refuse
 	l.Answer = func(q stream.Question, a Answer) []any {
 		frames := []any{r.Answer(q, a.Yes)}
-		if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol
+		if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol, and behind it they may come too late
 			if word := r.Steer(newUUID(), a.Text); word != nil {
-				frames = append(frames, word)
+				frames = []any{word, frames[0]}
 			}
 		}
 		return frames

@@ -22,6 +22,8 @@ import (
 type acpFake struct {
 	in     *bufio.Reader
 	prompt json.RawMessage // the id of the prompt that it works on
+	asks   bool            // it waits for an answer
+	told   string          // what it was told, before that
 }
 
 // acpLine is what an agent is told.
@@ -60,11 +62,12 @@ func (f *acpFake) end(reason string) { f.reply(f.prompt, fmt.Sprintf(`{"stopReas
 
 // ask asks whether it may use a tool, and says what it was answered.
 func (f *acpFake) ask(options string) {
+	f.asks = true
 	fmt.Printf(`{"jsonrpc":"2.0","id":"q-1","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":"c1","kind":"execute","title":"touch x"},"options":[%s]}}`+"\n", options)
 	for {
 		l := f.read()
 		if string(l.ID) == `"q-1"` {
-			f.say(string(l.Result))
+			f.say(f.told + string(l.Result))
 			return
 		}
 		f.obey(l)
@@ -93,8 +96,11 @@ func (f *acpFake) obey(l acpLine) {
 		f.end("cancelled")
 	case "_session/steering":
 		f.reply(l.ID, `{"outcome":"injected"}`)
-		f.say("told " + string(l.Params))
-		f.end("end_turn")
+		f.told = "told " + string(l.Params) + " before "
+		if !f.asks {
+			f.say("told " + string(l.Params))
+			f.end("end_turn")
+		}
 	}
 }
 
@@ -228,7 +234,7 @@ func TestAgentsOfTheProtocol(t *testing.T) {
 		{vice: "asks", edit: answering(Answer{}), text: `{"outcome":{"optionId":"no","outcome":"selected"}}`, tools: 1},
 		{vice: "asks", text: `{"outcome":{"optionId":"no","outcome":"selected"}}`, tools: 1, denied: 1},
 		{vice: "asks for for ever", edit: answering(Answer{Yes: true}), text: `{"outcome":{"outcome":"cancelled"}}`, tools: 1, denied: 1},
-		{vice: "asks", edit: answering(Answer{Text: "not now"}), text: `told {"_meta":{"steering":{"idleBehavior":"promptRequired"}},"prompt":[{"text":"not now","type":"text"}],"sessionId":"s1"}`, tools: 1},
+		{vice: "asks", edit: answering(Answer{Text: "not now"}), text: `told {"_meta":{"steering":{"idleBehavior":"promptRequired"}},"prompt":[{"text":"not now","type":"text"}],"sessionId":"s1"} before {"outcome":{"optionId":"no","outcome":"selected"}}`, tools: 1},
 		{vice: "leaves a tool", text: "done", strays: 1},
 		{vice: "dies beside a tool", text: "working", failure: "the stream ended before the agent was done", strays: 1},
 	} {

@@ -147,7 +147,7 @@ func TestAnswersAsTheAgentsReadThem(t *testing.T) {
 		}
 	}
 	got := frames(piLive.Answer(stream.Question{ID: "i", Method: "confirm"}, Answer{Text: "not that"}))
-	if len(got) != 2 || !strings.Contains(string(got[1]), `"message":"not that","type":"steer"`) {
+	if len(got) != 2 || !strings.Contains(string(got[0]), `"message":"not that","type":"steer"`) || !strings.Contains(string(got[1]), `"cancelled":true`) { // after a no it reads on too late
 		t.Errorf("got %s", got)
 	}
 }

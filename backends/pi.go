@@ -62,13 +62,13 @@ func piSteer(id, text string) any {
 }
 
 // piAnswer answers to an extension. Words beside a no are for the agent, which no answer
-// reaches.
+// reaches. They come first: after the no pi may ask its model before it reads on.
 func piAnswer(q stream.Question, a Answer) []any {
 	answer := map[string]any{"type": "extension_ui_response", "id": q.ID}
 	switch {
 	case !a.Yes && a.Text != "":
 		answer["cancelled"] = true
-		return []any{answer, piSteer(newUUID(), a.Text)}
+		return []any{piSteer(newUUID(), a.Text), answer}
 	case !a.Yes:
 		answer["cancelled"] = true
 	case q.Method == "confirm":
