@@ -56,7 +56,7 @@ for i,(c,a) in enumerate([("ralph.loop.update",dict(maxIterations=500)),("ralph.
 				ralph + " undo --since 1 2> undo; " + ralph + " status > status",
 				ralph + " update --max-iterations 2 > tighter",
 				"cat > wire.py <<'END'\n" + wire + "END\npython3 wire.py \"$PWD\" > wire",
-				"sed -i 's/^max_iterations: .*/max_iterations: 500/; s/^cost_usd: .*/cost_usd: 0/' .pi/ralph-loop.local.md; sleep 1; " + ralph + " answer once 2> answer",
+				"sed -i 's/^max_iterations: .*/max_iterations: 500/; s/^cost_usd: .*/cost_usd: 0/' .pi/ralph-loop.local.md; while grep -q '^max_iterations: 500' .pi/ralph-loop.local.md; do sleep 0.1; done; " + ralph + " answer once 2> answer",
 				"cat .pi/ralph-loop.local.md > after",
 			}, "\n")
 			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(commands)), says("Not yet."), says("Not yet.")}, Default: &fakemodel.Turn{Text: "Not yet."}})
