@@ -394,8 +394,14 @@ func TestEveryKeyIsExplainedAndHasAnExample(t *testing.T) {
 		}
 		examples = append(examples, data...)
 	}
+	var code []byte // what stands in backticks: as words of a sentence, keys such as "machine" are always there
+	for i, part := range bytes.Split(doc, []byte("`")) {
+		if i%2 == 1 {
+			code = append(append(code, part...), '\n')
+		}
+	}
 	for _, key := range wire.Keys(t) {
-		if !regexp.MustCompile(`\b` + key + `\b`).Match(doc) {
+		if !regexp.MustCompile(`\b` + key + `\b`).Match(code) {
 			t.Errorf("docs/PROTOCOL.md doesn't explain the key %s", key)
 		}
 		if !strings.Contains(string(examples), `"`+key+`":`) {
