@@ -42,7 +42,7 @@ help: ## this list
 
 .PHONY: build
 build: ## the programs, as bin/ralph-lsp and bin/ralph-fleet
-	@go build -tags grpcnotrace -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
+	@go build -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 # Each editor adds its tests and figures; EDITORS=off leaves them out, loudly.
 EDITOR_TESTS :=

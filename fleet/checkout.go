@@ -87,26 +87,32 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
 		return tree, os.Remove(c.marker(r))
 	}
-	end := timed(ctx, StageCheckout)
-	defer func() { end(err) }()
-	if err := c.remove(r.ID); err != nil {
+	if err := c.fresh(ctx, r, tree); err != nil {
 		return tree, err
 	}
+	return tree, c.setUp(ctx, r, tree, lease, beat)
+}
+
+// fresh makes a checkout anew, as its loop's last attempt that counts left it.
+func (c *checkouts) fresh(ctx context.Context, r Record, tree string) error {
+	defer timed(ctx, StageCheckout)()
+	if err := c.remove(r.ID); err != nil {
+		return err
+	}
 	if err := c.clone(ctx, r, tree); err != nil {
-		return tree, err
+		return err
 	}
 	if r.Trust { // as it was submitted: what an agent makes of it needs trust of its own
 		if err := run(ctx, tree, c.ralph, "trust"); err != nil {
-			return tree, fmt.Errorf("trusting ralph.toml: %w", err)
+			return fmt.Errorf("trusting ralph.toml: %w", err)
 		}
 	}
 	if r.Committed > 0 {
 		if err := c.restore(ctx, r, tree); err != nil {
-			return tree, fmt.Errorf("the checkpoint of attempt %d: %w", r.Committed, err)
+			return fmt.Errorf("the checkpoint of attempt %d: %w", r.Committed, err)
 		}
 	}
-	end(nil)
-	return tree, c.setUp(ctx, r, tree, lease, beat)
+	return nil
 }
 
 // clone makes a checkout of the commit that the task begins with.
@@ -210,12 +216,11 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 
 // setUp runs the task's setup in a fresh checkout, as a child that ends as one of an
 // iteration does, with all that it has started.
-func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) (err error) {
+func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) error {
 	if len(r.Setup) == 0 {
 		return nil
 	}
-	end := timed(ctx, StageSetup)
-	defer func() { end(err) }()
+	defer timed(ctx, StageSetup)()
 	s, err := child.Start(c.ralph, tree, environ(tree), []string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup, nil)
 	if err != nil {
 		return err

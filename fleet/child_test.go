@@ -32,13 +32,13 @@ func TestAChildStaysForItsLoop(t *testing.T) {
 			w.write("log.does", test.does)
 			submitted := w.submit()
 			h := handle(t, w.bus, submitted)
-			w.worker.Observers = append(w.worker.Observers, func(a Attempted) {
-				if test.change != nil && a.Attempt == 1 {
+			w.worker.Observer = func(a Attempted) {
+				if test.change != nil && a.Left.Attempt == 1 {
 					if err := test.change(h); err != nil {
 						t.Error(err)
 					}
 				}
-			})
+			}
 			r := w.until(submitted, isEnded)
 			if r.StopReason != "promise" || r.Iterations != 3 || r.CostUSD != 3 || r.Committed != 3 || r.Failures != 0 || len(r.Guidance) != 0 {
 				t.Errorf("it is %+v", r)

@@ -38,10 +38,8 @@ const (
 // Results has all of them.
 var Results = []Result{GoesOn, Limited, Pauses, Ends, Failed, GivenBack, Lost}
 
-// Attempted is an attempt that is over, for figures and traces.
+// Attempted is an attempt that is over, for figures.
 type Attempted struct {
-	Record  // the loop, as it was when the attempt began
-	Begun   time.Time
 	Timings []Timing
 	Result  Result
 	Left    Record  // the loop as it is now; an empty one where the bus hasn't taken that
@@ -50,21 +48,18 @@ type Attempted struct {
 
 // Timing is a stage of an attempt that is over.
 type Timing struct {
-	Stage        Stage
-	Begun, Ended time.Time
-	IsBad        bool
+	Stage Stage
+	Took  time.Duration
 }
 
 type attemptedKey struct{}
 
-// timed says that a stage of the attempt that ctx is of begins, and end that it is over. Only the first call of end counts.
-func timed(ctx context.Context, s Stage) (end func(error)) {
-	a, _ := ctx.Value(attemptedKey{}).(*Attempted)
-	begun, isOver := time.Now(), a == nil
-	return func(err error) {
-		if !isOver {
-			isOver = true
-			a.Timings = append(a.Timings, Timing{s, begun, time.Now(), err != nil})
+// timed says that a stage of the attempt that ctx is of begins, and end that it is over.
+func timed(ctx context.Context, s Stage) (end func()) {
+	begun := time.Now()
+	return func() {
+		if a, ok := ctx.Value(attemptedKey{}).(*Attempted); ok {
+			a.Timings = append(a.Timings, Timing{s, time.Since(begun)})
 		}
 	}
 }

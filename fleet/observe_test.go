@@ -18,7 +18,7 @@ func (n *notes) note(a Attempted) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, s := range a.Timings {
-		n.heard = append(n.heard, string(s.Stage)+map[bool]string{true: " badly", false: " well"}[s.IsBad])
+		n.heard = append(n.heard, string(s.Stage))
 	}
 	n.heard = append(n.heard, "ended "+string(a.Result))
 }
@@ -26,10 +26,10 @@ func (n *notes) note(a Attempted) {
 func TestAnObserverHearsEachAttempt(t *testing.T) {
 	w := newWorks(t)
 	n := &notes{}
-	w.worker.Observers = []func(Attempted){n.note}
+	w.worker.Observer = n.note
 	r := w.submit()
 	w.until(r, func(r Record) bool { return r.Phase == Ended })
-	want := []string{"checkout well", "iteration well", "upload well", "commit well", "ended goes_on", "iteration well", "upload well", "commit well", "ended goes_on"}
+	want := []string{"checkout", "iteration", "upload", "commit", "ended goes_on", "iteration", "upload", "commit", "ended goes_on"}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.heard) < len(want) || !slices.Equal(n.heard[:len(want)], want) || n.heard[len(n.heard)-1] != "ended ended" {
@@ -40,7 +40,7 @@ func TestAnObserverHearsEachAttempt(t *testing.T) {
 func TestAnObserverHearsWhatFails(t *testing.T) {
 	w := newWorks(t)
 	n := &notes{}
-	w.worker.Observers = []func(Attempted){n.note}
+	w.worker.Observer = n.note
 	if err := os.WriteFile(w.log+".dies", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

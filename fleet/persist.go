@@ -43,8 +43,7 @@ func (w *Worker) persist(ctx context.Context, a *attempt, do func() error) error
 
 // upload puts the files of an attempt on the bus, even when ctx is done meanwhile. They count once the attempt does.
 func (w *Worker) upload(ctx context.Context, a *attempt, tree string, transcript *os.File, hasState bool) (err error) {
-	end := timed(ctx, StageUpload)
-	defer func() { end(err) }()
+	defer timed(ctx, StageUpload)()
 	said, _ := a.child.Said()
 	bundle, err := w.checkouts.checkpoint(context.WithoutCancel(ctx), a.Record, tree, said.Tree)
 	if err != nil {

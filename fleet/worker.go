@@ -40,7 +40,7 @@ type Worker struct {
 	Agents   []string // the known ones: a loop of one of these needs a worker that has it
 	Walls    bool     // around each loop; it takes none that was submitted to be without
 
-	Observers []func(Attempted) // hear of each attempt when it is over; they slow nothing
+	Observer func(Attempted) // hears of each attempt when it is over; nil: nobody does
 
 	busy      atomic.Int64  // slots that run an iteration
 	moved     atomic.Int64  // when that was another number, in nanoseconds
@@ -275,7 +275,7 @@ func (r *Record) due(now time.Time) (later time.Duration, wants bool) {
 func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err error) {
 	w.occupy(1)
 	defer w.occupy(-1)
-	told := &Attempted{Record: a.Record, Begun: time.Now()}
+	told, begun := &Attempted{}, time.Now()
 	defer w.checkouts.use(a.ID)()
 	held, lose := context.WithCancelCause(context.WithValue(ctx, attemptedKey{}, told))
 	defer lose(nil)
@@ -286,8 +286,8 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	spent := 0.0
 	defer func() {
 		told.Result, told.Left, told.USD = resultOf(ctx, tried, err, limited, r), r, spent
-		for _, tell := range w.Observers {
-			tell(*told)
+		if w.Observer != nil {
+			w.Observer(*told)
 		}
 	}()
 	if errors.Is(context.Cause(held), ErrNotOur) {
@@ -328,7 +328,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	// a reserve that is settled later, and no iteration that cost nothing.
 	end := timed(held, StageCommit)
 	err = w.persist(ctx, a, commit)
-	if end(err); err != nil {
+	if end(); err != nil {
 		return 0, err
 	}
 	if err := w.persist(ctx, a, func() error { return w.settle(settled, a.Record, spent) }); err != nil {
@@ -338,7 +338,7 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	if tried != nil {
 		a.log.Warn("the attempt failed", "error", tried)
 	} else {
-		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(told.Begun).Round(time.Millisecond), "reason", r.StopReason)
+		a.log.Info("an iteration", "phase", r.Phase, "iterations", r.Iterations, "usd", r.Cost(), "took", time.Since(begun).Round(time.Millisecond), "reason", r.StopReason)
 		w.after(settled, a, r, limited)
 	}
 	if later, wants := r.due(w.now()); !wants {
@@ -474,7 +474,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 		w.Bus.Tell(ctx, a.ID, livelog.Tag(line, a.Attempt, lines))
 		a.listens.tell()
 	})
-	if end(cmp.Or(err, context.Cause(ctx))); err != nil {
+	if end(); err != nil {
 		return o, false, err
 	}
 	asked.End()

@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
-	"github.com/ralph-lsp/ralph-lsp/fleet/spans"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -135,18 +134,10 @@ func (w *worker) work(cmd *cobra.Command) error {
 	w.Bus, w.Log, w.Version = connected, w.Log.With("worker", w.Name), programVersion()
 	if w.metricsAt != "" {
 		figures := metrics.NewWorker(programVersion(), w.Slots, w.Busy)
-		w.Observers = append(w.Observers, figures.Tell)
+		w.Observer = figures.Tell
 		if err := metrics.Serve(cmd.Context(), w.metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, w.Log); err != nil {
 			return err
 		}
-	}
-	if spans.Wanted() {
-		traced, err := spans.Start(cmd.Context(), w.Name, programVersion(), w.Log)
-		if err != nil {
-			return fmt.Errorf("the collector that OTEL_EXPORTER_OTLP_ENDPOINT names: %w", err)
-		}
-		defer traced.Close()
-		w.Observers = append(w.Observers, traced.Tell)
 	}
 	w.Log.Info("ready", "slots", w.Slots, "dir", w.Dir, "version", programVersion(), "sandbox", w.walls.Value)
 	return w.Run(cmd.Context())

@@ -55,7 +55,7 @@ func (w *Worker) Registry() prometheus.Gatherer { return w.registry }
 // Tell counts an attempt that is over.
 func (w *Worker) Tell(a fleet.Attempted) {
 	for _, s := range a.Timings {
-		w.stages.WithLabelValues(string(s.Stage)).Observe(s.Ended.Sub(s.Begun).Seconds())
+		w.stages.WithLabelValues(string(s.Stage)).Observe(s.Took.Seconds())
 	}
 	w.attempts.WithLabelValues(string(a.Result)).Inc()
 	w.dollars.Add(max(a.USD, 0))

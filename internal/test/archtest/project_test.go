@@ -105,8 +105,7 @@ var picture = Rules{
 		"fleet/natsbus":            {"fleet", "fleet/livelog", "internal/filelock", "internal/paths", "internal/tell"},
 		"fleet/metrics":            {"fleet"},
 		"fleet/submitter":          {"fleet", "fleet/livelog", "internal/tell"},
-		"fleet/spans":              {"fleet"},
-		"cmd/ralph-fleet":          {"sandbox", "worktree", "backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/natsbus", "fleet/livelog", "fleet/metrics", "fleet/spans", "fleet/submitter", "server/remote", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
+		"cmd/ralph-fleet":          {"sandbox", "worktree", "backends", "notify", "loop/ask", "internal/caller", "fleet", "fleet/client", "fleet/natsbus", "fleet/livelog", "fleet/metrics", "fleet/submitter", "server/remote", "server/stdio", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "journal", "config", "loop/start", "stream", "stream/decode", "wire", "wire/answers", "internal/git", "internal/limits", "internal/paths", "internal/tell", "loop"},
 		"e2e/fleet":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
@@ -123,7 +122,6 @@ var picture = Rules{
 		"github.com/spf13/":            {"cmd/internal/clean", "cmd/internal/cli", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/note", "cmd/internal/top", "server/stdio", "cmd/ralph-lsp", "cmd/ralph-fleet", "loop/start"},
 		"github.com/nats-io/":          {"fleet/natsbus", "e2e/fleet"},
 		"github.com/prometheus/":       {"fleet/metrics"},
-		"go.opentelemetry.io/":         {"fleet/spans", "e2e/fleet"},
 	},
 }
 
