@@ -2,6 +2,7 @@ package documents
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -369,13 +370,10 @@ func (d *Documents) wasShown(u uri.URI, what string) string {
 	return d.shown[shownKey{u, what}]
 }
 
-// refreshPatience bounds how long a client may take to answer a refresh.
-const refreshPatience = 5 * time.Second
-
-// refreshDelay is how long after a change the client is asked. Changes come in
-// bursts, the first of them often with the answer to a command, together with
-// which lsp-mode loses what it reads.
-const refreshDelay = 100 * time.Millisecond
+// refreshPatience bounds how long a client may take to answer a refresh. lsp-mode loses what it
+// reads together with the answer to a command, so changes, which come in bursts, are told of after
+// refreshDelay, and what has no answer is asked again.
+const refreshPatience, refreshDelay = 5 * time.Second, 100 * time.Millisecond
 
 // refresher asks the client to ask again. At most one question is under way:
 // while a client doesn't answer, any number of changes make one more.
@@ -402,8 +400,12 @@ func (r *refresher) run() {
 	r.turn <- struct{}{}
 	defer func() { <-r.turn }()
 	r.due.Store(false)
-	ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
-	defer cancel()
-	// A client that refuses asks when it likes; there is nothing else to do.
-	_ = r.ed.Request(ctx, r.method, nil, nil)
+	for range 2 { // a client that refuses asks when it likes
+		ctx, cancel := context.WithTimeout(context.Background(), refreshPatience)
+		err := r.ed.Request(ctx, r.method, nil, nil)
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return
+		}
+	}
 }

@@ -247,8 +247,8 @@ func TestPull(t *testing.T) {
 	})
 }
 
-// TestRefresh has a client that doesn't answer: it is asked once, and once
-// more when it did.
+// TestRefresh has a client that doesn't answer: it is asked once, once more
+// when it did, and the same again when it never does.
 func TestRefresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ed := &docEditor{client: client.Info{CodeLensRefresh: true}, answer: make(chan struct{})}
@@ -274,7 +274,11 @@ func TestRefresh(t *testing.T) {
 		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshLenses}) {
 			t.Errorf("told %q, want one more refresh", got)
 		}
-		ed.answer <- struct{}{}
+		time.Sleep(refreshPatience) // the client has lost the question
+		if got := ed.heard(); !slices.Equal(got, []string{methodRefreshLenses}) {
+			t.Errorf("told %q, want the question again", got)
+		}
+		time.Sleep(2 * refreshPatience)
 		if _, err := d.CodeLens(ask); err != nil {
 			t.Fatal(err)
 		}
