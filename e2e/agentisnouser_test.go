@@ -103,7 +103,7 @@ func TestAnAgentThatCleansItsFolderEndsNoLoop(t *testing.T) {
 			t.Parallel()
 			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
 				does(a.bash("git clean -fdx; test -e .pi/ralph-loop.local.md || echo gone")), says("Not yet."),
-				does(a.bash("echo x > x; git -c user.name=a -c user.email=a@localhost stash -u -a -q; sleep 1")), says("Not yet."),
+				does(a.bash("echo x > x; git -c user.name=a -c user.email=a@localhost stash -u -a -q; " + untilThere(".pi/ralph-loop.local.md"))), says("Not yet."),
 				says("<promise>DONE</promise>"),
 			}})
 			for _, args := range [][]string{{"init", "-q"}, {"-c", "user.name=a", "-c", "user.email=a@localhost", "commit", "-q", "--allow-empty", "-m", "x"}} {

@@ -11,7 +11,7 @@ import (
 )
 
 // goneWithin is how soon every process of a loop is gone after its end: only what hangs takes longer.
-const goneWithin = time.Minute
+const goneWithin = patience
 
 // awaitProcesses waits until n processes of the program's have the text in their
 // command lines.

@@ -25,6 +25,9 @@ import (
 // patience bounds every wait for a real process; reaching it fails the test.
 const patience = 3 * time.Minute
 
+// never is a model's silence (ms) in which the loop has to be ended.
+const never = 2 * int(patience/time.Millisecond)
+
 // update is a line of "ralph-lsp run --output json", as far as tests read it.
 type update struct {
 	SessionUpdate string    `json:"sessionUpdate"`

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 )
@@ -128,7 +127,6 @@ func TestToolSpendingEndsTheLoop(t *testing.T) {
 	for _, how := range []string{"own", "listed", "growing"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			const never = 2 * int(patience/time.Millisecond) // the loop is to be ended before the model answers
 			next := fakemodel.Turn{HangMS: never, Text: "<promise>DONE</promise>"}
 			p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(delegate(how, 2)), next}})
 			for _, arg := range withDelegate(t) {

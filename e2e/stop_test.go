@@ -5,6 +5,7 @@ package e2e
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -64,7 +65,7 @@ func TestStopLeavesNothing(t *testing.T) {
 				t.Run(how.name+" "+where.name+"/"+a.name+run.flag, func(t *testing.T) {
 					t.Parallel()
 					toolMark := fmt.Sprintf("tool-%s-%d", strings.Map(wordOnly, t.Name()), time.Now().UnixNano())
-					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: 10 * int(patience.Milliseconds())}}
+					steps := []fakemodel.Step{fakemodel.Say("Thinking aloud."), {SleepMS: never}}
 					if where.tool != nil {
 						steps = []fakemodel.Step{a.bash(where.tool(toolMark))}
 					}
@@ -141,29 +142,22 @@ func wordOnly(r rune) rune {
 func TestAStopOfOursIsNoSilence(t *testing.T) {
 	t.Parallel()
 	const idle = 10 * time.Second
-	steps := []fakemodel.Step{fakemodel.Say("Begun. ")}
-	for range 30 {
-		steps = append(steps, fakemodel.Step{SleepMS: 500}, fakemodel.Say("More. "))
-	}
-	steps = append(steps, fakemodel.Say("<promise>DONE</promise>"))
-	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(steps...)}})
+	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(pi.bash(untilFile("go"))), says("<promise>DONE</promise>")}})
 	begun := time.Now()
 	p.start("--max-iterations", "1", "--completion-promise", "DONE", prompt)
-	p.await("text", func(u update) bool { return u.SessionUpdate == "agent_message_chunk" })
-	// From here on, when the agent's start is over, however long that took. The rest of
-	// the run takes longer than its time limit, but for the stop.
-	limit := (time.Since(begun) + idle + 2*time.Second).Round(time.Second)
+	p.await("the tool", hasTool)
+	// From here on, when the agent's start is over, however long that took. But for the stop, the
+	// run is over long before its time limit.
+	limit := (time.Since(begun) + idle).Round(time.Second)
 	if err := p.ralphCommand("update", "--idle-timeout", idle.String(), "--max-time", limit.String()); err != nil {
 		t.Fatal(err)
 	}
-	for _, sig := range []os.Signal{syscall.SIGSTOP, syscall.SIGCONT} {
-		if err := p.cmd.Process.Signal(sig); err != nil {
-			t.Fatal(err)
-		}
-		if sig == syscall.SIGSTOP {
-			time.Sleep(idle + 2*time.Second)
-		}
+	signal(t, syscall.SIGSTOP, p.cmd.Process.Pid)
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
+	time.Sleep(idle + 2*time.Second)
+	signal(t, syscall.SIGCONT, p.cmd.Process.Pid)
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {
 		t.Errorf("exit %d, outcomes %q", exit, got)
 	}

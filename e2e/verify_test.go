@@ -138,7 +138,7 @@ func TestAReviewerOnTheOtherBackend(t *testing.T) {
 func TestALoopThatIsKilledInMidReview(t *testing.T) {
 	t.Parallel()
 	p := reviewedBy(t, pi, claude,
-		asReviewer(fakemodel.Turn{HangMS: int(patience.Milliseconds()), Text: "never"}), asReviewer(says("<promise>APPROVED</promise>")),
+		asReviewer(fakemodel.Turn{HangMS: never, Text: "never"}), asReviewer(says("<promise>APPROVED</promise>")),
 		does(pi.write("a.txt", "1\n")), says("<promise>DONE</promise>"))
 	p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
 	p.await("review", func(u update) bool { return u.Gate == "reviewer" && u.State == "running" })

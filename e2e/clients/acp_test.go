@@ -111,7 +111,7 @@ func (c *acpClient) until(what string, isIt func(acpMessage) bool) (all string) 
 			if all += fmt.Sprintf("%s %s %s\n", m.Params.Update.SessionUpdate, m.Params.Update.Title, m.Params.Update.Content); isIt(m) {
 				return all
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(shownWithin):
 			c.t.Fatalf("%s doesn't come:\n%s", what, all)
 		}
 	}

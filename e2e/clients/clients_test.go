@@ -18,7 +18,7 @@ import (
 
 const (
 	patience   = 10 * time.Minute // bounds a client's whole run; its own waits are shorter
-	goneWithin = time.Minute      // every process of a client, after its end: only what hangs takes longer
+	goneWithin = 3 * time.Minute  // every process of a client, after its end: only what hangs takes longer
 )
 
 func TestEglot(t *testing.T) { runERT(t, "eglot") }

@@ -43,12 +43,13 @@ func TestABusOnASmallDisk(t *testing.T) {
 	w.worker("first", 1, w.addr, long)
 	for i, bytes := range []int{17 << 20, 30 << 20} {
 		name := []string{"full", "brim"}[i]
-		w.submit(name, "runs=2 nap=2s")
+		w.submit(name, "runs=2 until=enough-"+name)
 		w.until("an iteration", w.hasDone("begin "+name+" 1"))
 		before := strings.Count(w.said("first"), full)
 		fill(bytes)
 		says("what the doctor says", "doctor", "--only", "bus")
 		says("what the status says", "status")
+		w.write("enough-"+name, "")
 		w.until("what the worker says", func() bool { return strings.Count(w.said("first"), full) > before })
 		if i > 0 {
 			w.until("that writing fails", func() bool { return strings.Contains(w.said("bus"), "write error") })

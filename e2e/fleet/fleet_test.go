@@ -28,14 +28,11 @@ func TestAWorkerThatIsKilledLosesOneIteration(t *testing.T) {
 	w.worker("second", 1, w.addr, short)
 	kill(t, first)
 	killed := time.Now()
-	w.until("iteration 3 again", func() bool { return strings.Count(w.did(), "begin one 3\n") == 2 })
+	w.until("iteration 3 again", func() bool { return strings.Count(w.did(), "begin one 3\n") >= 2 })
 	t.Logf("taken over %v after the death of its worker, whose lease is %v", time.Since(killed).Round(time.Millisecond), short)
 	end := w.ends("one")
 	if end.StopReason != "promise" || end.Iterations != 6 || end.Host != "second" || end.Attempt < 7 {
 		t.Errorf("ended as %+v", end)
-	}
-	if n := strings.Count(w.did(), "begin one 3\n"); n < 2 {
-		t.Errorf("iteration 3 began %d times\n%s", n, w.did())
 	}
 	if strings.Contains(w.did(), "begin one 7") {
 		t.Errorf("more iterations than the loop had\n%s", w.did())
@@ -159,12 +156,13 @@ func ofWorld(all []proctest.Process, w *world) (found []proctest.Process) {
 func TestPauseFreesTheSlotAndSteerArrivesOnce(t *testing.T) {
 	w := newWorld(t)
 	w.worker("first", 1, w.addr, long)
-	w.submit("one", "runs=4 nap=500ms")
+	w.submit("one", "runs=4 until=told")
 	w.until("iteration 1", w.hasDone("begin one 1"))
 	w.must("pause", "one")
 	w.must("steer", "one", "the magic word")
+	w.write("told", "")
 	w.until("the pause", func() bool { return w.status()["one"].State == "paused" })
-	w.submit("two", "runs=1 nap=0s")
+	w.submit("two", "runs=1")
 	w.ends("two")
 	if strings.Contains(w.did(), "begin one 2") {
 		t.Errorf("the paused loop went on\n%s", w.did())

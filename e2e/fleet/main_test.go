@@ -70,8 +70,8 @@ func run(m *testing.M) int {
 }
 
 // agent does what its prompt says: runs=N it promises in the N-th run, nap=D it works so
-// long, usd=X it says as pi does that it has cost so much, limited=N its provider refuses that
-// run, hang=N it hangs in that run, the first time, detach it leaves a tool that is deaf, commit it commits, told it says what it was told.
+// long, until=FILE it works until the test has made that, enough=FILE it promises only when the
+// test has made that, usd=X it says as pi does that it has cost so much, limited=N its provider refuses that run, hang=N it hangs in that run, the first time, detach it leaves a tool that is deaf, commit it commits, told it says what it was told.
 func agent() {
 	data, _ := io.ReadAll(os.Stdin)
 	prompt := string(data)
@@ -82,6 +82,10 @@ func agent() {
 			}
 		}
 		return ""
+	}
+	isThere := func(key string) bool { // the file that the wish names, beside the log; none is there
+		_, err := os.Stat(filepath.Join(filepath.Dir(os.Getenv(logEnv)), wish(key)))
+		return err == nil
 	}
 	n := 1
 	if text, err := os.ReadFile("count"); err == nil {
@@ -103,6 +107,9 @@ func agent() {
 	}
 	nap, _ := time.ParseDuration(wish("nap"))
 	time.Sleep(nap)
+	for !isThere("until") {
+		time.Sleep(10 * time.Millisecond)
+	}
 	for range strings.Count(prompt, "the magic word") {
 		note("told")
 	}
@@ -116,11 +123,12 @@ func agent() {
 		exec.Command("git", "-c", "user.name=Agent", "-c", "user.email=a@x", "commit", "-q", "-m", "run "+strconv.Itoa(n)).Run()
 	}
 	note("end")
+	isDone := n >= atoi(wish("runs")) && isThere("enough")
 	if usd := wish("usd"); usd != "" {
-		saysAsPi(n >= atoi(wish("runs")), usd, wish("limited") == strconv.Itoa(n))
+		saysAsPi(isDone, usd, wish("limited") == strconv.Itoa(n))
 		return
 	}
-	if n >= atoi(wish("runs")) {
+	if isDone {
 		fmt.Println("<promise>DONE</promise>")
 		return
 	}

@@ -8,21 +8,24 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A worker that wants a shorter lease than the others takes nothing from them, nor does a new lease for all.
 func TestNoLeaseTakesRunningIterationsAway(t *testing.T) {
 	w := newWorld(t)
-	w.worker("first", 1, w.addr, short)
-	w.submit("one", "runs=2 nap=8s")
+	w.worker("first", 1, w.addr, long)
+	w.submit("one", "runs=2 until=late")
 	w.until("the first iteration", w.hasDone("begin one 1"))
-	if _, err := w.run("worker", "--sandbox", "off", "--lease", "1s"); err == nil || !strings.Contains(err.Error(), "the lease of this bus is 8s, for all its workers") {
+	if _, err := w.run("worker", "--sandbox", "off", "--lease", "1s"); err == nil || !strings.Contains(err.Error(), "the lease of this bus is 2m0s, for all its workers") {
 		t.Errorf("one that insists on another lease: %v", err)
 	}
-	w.worker("second", 2, w.addr, short/4)
-	if out := w.must("limits"); !strings.Contains(out, "lease     2s") {
+	w.worker("second", 2, w.addr, short)
+	if out := w.must("limits"); !strings.Contains(out, "lease     8s") {
 		t.Errorf("the limits are %s", out)
 	}
+	time.Sleep(short * 5 / 4) // the iteration outlives the new lease
+	w.write("late", "")
 	if end := w.ends("one"); end.StopReason != "promise" || end.Iterations != 2 || end.Attempt != 2 {
 		t.Errorf("ended as %+v\n%s", end, w.did())
 	}

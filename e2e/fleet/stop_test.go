@@ -34,9 +34,10 @@ func TestAWorkerIsInterruptedTwiceWhileTheBusIsAway(t *testing.T) {
 func TestAWorkerDrains(t *testing.T) {
 	w := newWorld(t)
 	first := w.worker("first", 1, w.addr, long, "--drain", "5m")
-	w.submit("one", "runs=2 nap=3s")
+	w.submit("one", "runs=2 until=asked")
 	w.until("iteration 1", w.hasDone("begin one 1"))
 	first.Process.Signal(syscall.SIGTERM)
+	w.write("asked", "")
 	if err := first.Wait(); err != nil {
 		t.Errorf("it ended with %v", err)
 	}

@@ -274,10 +274,10 @@ func until(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// survivors counts who is left a moment after an end: the system ends a job's processes in its own time.
+// survivors counts who is left after an end: the system ends a job's processes in its own time.
 func (s *scene) survivors() {
 	s.Helper()
-	deadline := time.Now().Add(3 * time.Second)
+	deadline := time.Now().Add(patience)
 	left := s.alive()
 	for len(left) > 0 && time.Now().Before(deadline) {
 		time.Sleep(20 * time.Millisecond)

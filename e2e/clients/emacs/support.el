@@ -13,7 +13,7 @@
 (require 'markdown-mode)
 
 (defconst ralph-program (getenv "RALPH_LSP") "The program under test.")
-(defconst ralph-patience 60 "How many seconds to wait for anything at most.")
+(defconst ralph-patience 180 "How many seconds to wait for anything at most.")
 
 (defconst ralph-task "Make all tests pass.\n" "A prompt; its loop is done after two iterations.")
 (defconst ralph-patient-task "Make all tests pass when I say go-ahead.\n" "A prompt; its loop is done after `ralph-go-ahead'.")
@@ -47,11 +47,10 @@
 
 (defvar ralph-read-on #'ignore "A function that makes the client read what it left unread.")
 
-(defun ralph-await (what holds &optional patience)
+(defun ralph-await (what holds)
   "Wait until the function HOLDS returns non-nil, and return that.
-WHAT tells the reader of a failure what didn't come within PATIENCE seconds,
-by default `ralph-patience'."
-  (let ((deadline (+ (float-time) (or patience ralph-patience))) value)
+WHAT tells the reader of a failure what didn't come within `ralph-patience'."
+  (let ((deadline (+ (float-time) ralph-patience)) value)
     (while (not (or (setq value (funcall holds))
                     (> (float-time) deadline)))
       (accept-process-output nil 0.02)

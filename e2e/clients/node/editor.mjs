@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 const require = createRequire(path.join(process.env.PROTOCOL_LIBRARY, 'index.js'));
 export const lsp = require('vscode-languageserver-protocol/node');
 
-const patience = 60_000; // ms, for anything that is to come: only what hangs takes longer
+const patience = 180_000; // ms, for anything that is to come: only what hangs takes longer
 const pollInterval = 10; // ms, for what no message tells
 
 // What an editor of today announces; nothing of it is special to ralph-lsp.
@@ -40,8 +40,8 @@ export const uriOf = (...names) => pathToFileURL(path.join(...names)).href;
 export const stateFile = folder => path.join(folder, '.pi', 'ralph-loop.local.md');
 
 /** Waits until look returns something true, and returns that. what names it for the reader of a failure. */
-export async function until(what, look, limit = patience) {
-  for (const deadline = Date.now() + limit; ;) {
+export async function until(what, look) {
+  for (const deadline = Date.now() + patience; ;) {
     const seen = await look();
     if (seen) return seen;
     if (Date.now() > deadline) throw new Error(`never seen: ${what}`);
