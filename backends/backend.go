@@ -43,7 +43,7 @@ type Backend struct {
 	May string
 	// Replaceable are arguments behind Args that the user's own arguments may replace.
 	Replaceable []Replaceable
-	Prompt      PromptMode
+	Prompt      PromptMode // PromptStdin unless it says otherwise
 	// ArgPrompt is how a prompt as an argument (PromptArg) is told from the
 	// options: EndOfOptions in front of it, the flag that takes it as
 	// FLAG=PROMPT, or "" where the agent knows neither.
@@ -110,7 +110,7 @@ var builtin = known(&claude, &kiro, &gemini, &codex, &amp, &copilot, &opencode, 
 // known adds to agents what holds for all of them.
 func known(agents ...*Backend) (all []Backend) {
 	for _, b := range agents {
-		b.Prompt, b.VersionArgs = PromptStdin, []string{"--version"}
+		b.Prompt, b.VersionArgs = cmp.Or(b.Prompt, PromptStdin), []string{"--version"}
 		all = append(all, *b)
 	}
 	return all
