@@ -38,8 +38,7 @@ func ClassifyError(status int, text string, now time.Time) Error {
 		e.Message = message
 	}
 	e.Kind = kindOf(status, rest)
-	e.Retryable = e.Kind.Retryable()
-	if e.Retryable {
+	if e.Kind.Retryable() {
 		e.ResetsAt = resetTime(rest, now)
 	}
 	return e

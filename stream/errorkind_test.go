@@ -62,9 +62,6 @@ func TestClassifyError(t *testing.T) {
 		if e.Kind != tt.kind || e.Message != want {
 			t.Errorf("ClassifyError(%d, %q) = %q of kind %q, want %q of kind %q", tt.status, tt.text, e.Message, e.Kind, want, tt.kind)
 		}
-		if e.Retryable != (e.Kind == KindRateLimit || e.Kind == KindOverloaded || e.Kind == KindServer) {
-			t.Errorf("%q of kind %q: retryable %t", tt.text, e.Kind, e.Retryable)
-		}
 	}
 }
 
@@ -124,7 +121,7 @@ func FuzzClassifyError(f *testing.F) {
 	f.Add(0, "usage limit reached|9999999999999")
 	f.Fuzz(func(t *testing.T, status int, text string) {
 		now := time.Date(2026, 11, 20, 13, 0, 0, 0, time.UTC)
-		if e := ClassifyError(status, text, now); !e.ResetsAt.IsZero() && !e.Retryable {
+		if e := ClassifyError(status, text, now); !e.ResetsAt.IsZero() && !e.Kind.Retryable() {
 			t.Errorf("%+v: a reset time although waiting doesn't help", e)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // can be complete. Events hold copies, never bytes of the line they came from.
 //
 // Those that take events by name, and drop others: wire's Projector.Event, history's Writer.Handle, Feed.Handle of
-// server/feed, decode's Summary.Add, and of loop/engine progress's Follow, crew's Below.Handle and member.own, and
+// server/feed, decode's summary.add, and of loop/engine progress's Follow, crew's Below.Handle and member.own, and
 // newReview. wire/events_test.go says which of them go without which.
 type Event interface{ event() }
 
@@ -237,11 +237,10 @@ type TurnEnd struct {
 
 // Error is a failure of the run or of an attempt (never of a tool).
 type Error struct {
-	Message   string    `json:"message"`
-	Kind      ErrorKind `json:"kind,omitempty"`
-	Retryable bool      `json:"retryable,omitempty"`
-	ResetsAt  time.Time `json:"resetsAt,omitzero"` // rate limits: when to try again, if said
-	Refused   bool      `json:"refused,omitempty"` // the prompt wasn't taken: nothing was begun
+	Message  string    `json:"message"`
+	Kind     ErrorKind `json:"kind,omitempty"`
+	ResetsAt time.Time `json:"resetsAt,omitzero"` // rate limits: when to try again, if said
+	Refused  bool      `json:"refused,omitempty"` // the prompt wasn't taken: nothing was begun
 }
 
 // Topic is an <event topic="..." target="...">payload</event> block in a message.

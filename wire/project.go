@@ -70,7 +70,7 @@ func (p *Projector) Event(e stream.Event) Update {
 	case stream.Compaction:
 		return Compaction{KindCompaction, e.Done, stream.Plain(e.Reason), stream.Plain(e.Error), Info(CompactionText(e))}
 	case stream.Error:
-		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Retryable, string(e.Kind), Said{Text: Sentence(e.Message), Class: ClassError}}
+		return ErrorUpdate{KindError, stream.Plain(e.Message), e.Kind.Retryable(), string(e.Kind), Said{Text: Sentence(e.Message), Class: ClassError}}
 	}
 	return nil
 }

@@ -315,7 +315,7 @@ func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map
 		wire.KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
 		wire.KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
 		wire.KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
-		wire.KindError:    p.Event(stream.Error{Message: "429 rate limited", Retryable: true, Kind: stream.KindRateLimit}),
+		wire.KindError:    p.Event(stream.Error{Message: "429 rate limited", Kind: stream.KindRateLimit}),
 		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
 			Duration: 12 * time.Minute, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Prompt: exampleEnd.Prompt, Account: exampleEnd.Account}),
 	}

@@ -302,7 +302,6 @@ func (e acpError) event() stream.Error {
 	case data.ErrorKind == "rate_limit":
 		event.Kind = stream.KindRateLimit
 	}
-	event.Retryable = event.Kind.Retryable()
 	return event
 }
 

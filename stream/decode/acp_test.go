@@ -77,9 +77,9 @@ func TestWhatAnAgentOfTheProtocolMaySay(t *testing.T) {
 		"words that it hasn't":              {[]string{`{"id":"g","result":{"outcome":"promptRequired"}}`}, `{"event":"Answered","id":"g"}`},
 		"a word that is refused":            {[]string{`{"id":"g","error":{"code":-32601}}`}, `{"event":"Answered","id":"g","failure":"it failed"}`},
 		"a login":                           {[]string{`{"id":1,"error":{"code":-32000,"message":"Log in"}}`}, `{"event":"Error","message":"Log in","kind":"authentication","refused":true}`},
-		"an error with more to say":         {[]string{`{"id":1,"error":{"code":-32603,"message":"Internal error","data":"no such folder"}}`}, `{"event":"Error","message":"Internal error: no such folder","kind":"server_error","retryable":true,"refused":true}`},
+		"an error with more to say":         {[]string{`{"id":1,"error":{"code":-32603,"message":"Internal error","data":"no such folder"}}`}, `{"event":"Error","message":"Internal error: no such folder","kind":"server_error","refused":true}`},
 		"an error that is cancelled":        {[]string{`{"id":1,"result":{"sessionId":"s"}}`, `{"id":2,"error":{"code":-32800,"message":"x","data":{"details":"y"}}}`}, `{"event":"Error","message":"x: y","kind":"aborted"}`},
-		"an error of the provider's":        {[]string{`{"id":1,"result":{"sessionId":"s"}}`, `{"id":2,"error":{"code":529,"message":"x"}}`}, `{"event":"Error","message":"x","kind":"overloaded","retryable":true}`},
+		"an error of the provider's":        {[]string{`{"id":1,"result":{"sessionId":"s"}}`, `{"id":2,"error":{"code":529,"message":"x"}}`}, `{"event":"Error","message":"x","kind":"overloaded"}`},
 		"copilot's failed model":            {append(acpUpdates(strings.Replace(acpSays, `"x"`, `"Error: 401 who are you?"`, 1)), acpEnd), `{"event":"Error","message":"401 who are you?","kind":"authentication"}`},
 		"an agent that speaks of errors": {
 			append(acpUpdates(strings.Replace(acpSays, `"x"`, `"Error: is what it printed"`, 1)), `{"id":2,"result":{"stopReason":"end_turn","usage":{"outputTokens":3}}}`), ``,

@@ -123,10 +123,10 @@ t1 ends: "all" well 0s below "", 0 tokens, $0
 }
 
 func TestStepsAreNoToolCalls(t *testing.T) {
-	var s Summary
-	s.Add(stream.ToolCall{ID: "t1", Name: "subagent"})
-	s.Add(stream.ToolCall{ID: "t1/1", Name: stream.StepTool, ParentToolCallID: "t1"})
-	if n := s.Result().ToolCalls; n != 1 {
+	var s summary
+	s.add(stream.ToolCall{ID: "t1", Name: "subagent"})
+	s.add(stream.ToolCall{ID: "t1/1", Name: stream.StepTool, ParentToolCallID: "t1"})
+	if n := s.ToolCalls; n != 1 {
 		t.Errorf("got %d calls", n)
 	}
 }

@@ -34,24 +34,23 @@ import (
 // turn follows. So it does with what claude was told while it worked (stream-json
 // input): command_lifecycle says what has become of it. What a result says was used is of the whole process so far.
 type claudeDecoder struct {
-	backend                string
-	nameless               int // messages that came without an ID, each in one event
-	session                stream.SessionStart
-	open                   []*claudeMessage      // at most one for the main agent and each subagent, at most maxOpen
-	turns                  stream.Recent[bool]   // IDs of the main agent's messages that were counted
-	calls                  stream.Recent[string] // what the running tool calls are about, by ID
-	denied                 stream.Recent[bool]   // IDs of the refused tool calls
-	background             stream.Recent[string] // the calls above those whose agents work on while their callers do, by ID
-	usage                  claudeUsage
-	quota                  *stream.Quota // the window that refused the last request
-	failure                lastFailure
-	prompt                 string   // the UUID of what it was told first
-	queued                 []string // the UUIDs of what it was told and hasn't read
-	won                    bool     // a result was a success
-	idle                   bool     // no message has begun since the last result
-	shape                  shape    // of the last delta's line
-	shapeKind, shapeParent []byte   // what it says besides the delta
-	done                   bool
+	backend    string
+	nameless   int // messages that came without an ID, each in one event
+	session    stream.SessionStart
+	open       []*claudeMessage      // at most one for the main agent and each subagent, at most maxOpen
+	turns      stream.Recent[bool]   // IDs of the main agent's messages that were counted
+	calls      stream.Recent[string] // what the running tool calls are about, by ID
+	denied     stream.Recent[bool]   // IDs of the refused tool calls
+	background stream.Recent[string] // the calls above those whose agents work on while their callers do, by ID
+	usage      claudeUsage
+	quota      *stream.Quota // the window that refused the last request
+	failure    lastFailure
+	prompt     string   // the UUID of what it was told first
+	queued     []string // the UUIDs of what it was told and hasn't read
+	won        bool     // a result was a success
+	idle       bool     // no message has begun since the last result
+	shape      shape    // of the last delta's line
+	done       bool
 }
 
 func (d *claudeDecoder) Done() bool { return d.done && len(d.queued) == 0 }
@@ -73,7 +72,7 @@ func (d *claudeDecoder) Close(emit func(stream.Event)) {
 
 func (d *claudeDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	if delta, ok := d.shape.delta(line); ok {
-		d.delta(d.shapeKind, delta, d.shapeParent, emit)
+		d.delta(d.shape.kind, delta, d.shape.parent, emit)
 		return nil
 	}
 	kind, err := lineType(line)
@@ -154,9 +153,9 @@ func (d *claudeDecoder) finishAll(subagents bool, emit func(stream.Event)) {
 // end emits what a message came to, and the end of its turn.
 func (d *claudeDecoder) end(m *claudeMessage, emit func(stream.Event)) {
 	switch {
-	case m.told && len(m.blocks) == 0:
+	case m.told && m.text.empty():
 	case m.confirmed && !m.aborted:
-		emit(stream.MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
+		emit(stream.MessageEnd{MessageID: m.id, Text: m.text.String(), ParentToolCallID: m.parent})
 	case m.shown:
 		emit(stream.MessageEnd{MessageID: m.id, Discarded: true, ParentToolCallID: m.parent})
 	}

@@ -3,7 +3,6 @@ package decode
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
@@ -13,8 +12,7 @@ import (
 // claudeMessage is an assistant message in the making.
 type claudeMessage struct {
 	id, parent string
-	blocks     []string // the texts of its assistant events
-	size       int      // of blocks, in bytes
+	text       tail // of its assistant events, a line each
 	stopReason string
 	tokens     stream.Tokens
 	final      bool // tokens are those at the end of the message
@@ -28,30 +26,13 @@ type claudeMessage struct {
 	liveText, liveThinking     bool // deltas have shown it
 }
 
-// add takes in a text. Of a message of many that are too long together, the last
-// ones stay.
-func (m *claudeMessage) add(text string) {
-	const perBlock = 16 // bytes that it takes besides its text
-	if text == "" {
-		return
-	}
-	m.blocks = append(m.blocks, text)
-	m.size += perBlock + len(text)
-	for m.size > maxText && len(m.blocks) > 1 {
-		m.size -= perBlock + len(m.blocks[0])
-		m.blocks[0], m.blocks = "", m.blocks[1:]
-	}
-}
-
-func (m *claudeMessage) text() string { return strings.Join(m.blocks, "\n") }
-
 // showText emits text. The first piece of a further block starts a new line,
 // so that the pieces add up to what MessageEnd says.
 func (m *claudeMessage) showText(text string, emit func(stream.Event)) {
 	if text == "" {
 		return
 	}
-	if !m.liveText && len(m.blocks) > 0 {
+	if !m.liveText && !m.text.empty() {
 		text = "\n" + text
 	}
 	m.shown, m.liveText = true, true
@@ -99,9 +80,7 @@ func (d *claudeDecoder) streamEvent(line []byte, emit func(stream.Event)) error 
 		}
 		if knowsParent && !c.Broken() && string(ev.kind) == "content_block_delta" {
 			if ev.delta != nil {
-				d.shape.learn(line, ev.start, ev.end, c.Pos())
-				d.shapeKind = append(d.shapeKind[:0], ev.deltaKind...)
-				d.shapeParent = append(d.shapeParent[:0], parent...)
+				d.shape.learn(line, ev.start, ev.end, c.Pos(), ev.deltaKind, parent)
 			}
 			d.delta(ev.deltaKind, ev.delta, parent, emit)
 			return nil
@@ -240,7 +219,6 @@ func claudeError(status int, message, name string) stream.Error {
 	e := stream.ClassifyError(status, cmp.Or(message, name, "the model request failed"), time.Now())
 	if e.Kind == stream.KindOther {
 		e.Kind = stream.ClassifyError(0, name, time.Now()).Kind
-		e.Retryable = e.Kind.Retryable()
 	}
 	return e
 }
@@ -261,7 +239,7 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(stream.
 			m.showText(b.text, emit)
 		}
 		m.liveText = false
-		m.add(b.text)
+		m.text.addLine(b.text)
 	case "thinking":
 		if !m.liveThinking && !m.aborted {
 			m.showThinking(b.thinking, emit)
@@ -269,9 +247,9 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(stream.
 		m.liveThinking = false
 	case "tool_use":
 		call := stream.ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
-		if m.parent != "" && len(m.blocks) > 0 { // what a subagent says stands before what it does
-			emit(stream.MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
-			m.blocks, m.size, m.told = nil, 0, true
+		if m.parent != "" && !m.text.empty() { // what a subagent says stands before what it does
+			emit(stream.MessageEnd{MessageID: m.id, Text: m.text.String(), ParentToolCallID: m.parent})
+			m.text, m.told = tail{}, true
 		}
 		d.calls.Put(b.id, call.Detail())
 		emit(call)

@@ -99,7 +99,6 @@ func (r claudeResult) error() stream.Error {
 	case r.Terminal == "max_turns":
 		e.Kind = stream.KindOther
 	}
-	e.Retryable = e.Kind.Retryable()
 	return e
 }
 

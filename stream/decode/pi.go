@@ -41,7 +41,6 @@ type piDecoder struct {
 	following []*piCall           // those that run and have agents work
 	told      stream.Usage        // what was emitted last
 	shape     shape               // of the last delta's line
-	shapeKind []byte              // the type of its delta
 	steering  stream.Recent[bool] // what was told while it worked
 	accepted  bool                // the prompt was
 	begun     bool                // an agent has begun to work
@@ -63,7 +62,7 @@ func (d *piDecoder) Close(emit func(stream.Event)) {
 
 func (d *piDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	if delta, ok := d.shape.delta(line); ok {
-		d.show(d.shapeKind, delta, emit)
+		d.show(d.shape.kind, delta, emit)
 		return nil
 	}
 	kind, err := lineType(line)
@@ -105,8 +104,7 @@ func (d *piDecoder) update(line []byte, emit func(stream.Event)) error {
 				continue
 			}
 			if isPiDelta(ev.kind) {
-				d.shape.learn(line, ev.start, ev.end, c.Pos())
-				d.shapeKind = append(d.shapeKind[:0], ev.kind...)
+				d.shape.learn(line, ev.start, ev.end, c.Pos(), ev.kind, nil)
 			}
 			d.show(ev.kind, ev.delta, emit)
 			d.spend(ev.usage)
@@ -222,7 +220,7 @@ func (d *piDecoder) messageStart(line []byte, emit func(stream.Event)) error {
 func (d *piDecoder) messageEnd(line []byte, emit func(stream.Event)) error {
 	m, err := piMessageOf(line)
 	if err == nil && m.role == "toolResult" {
-		d.toolSpent(m.toolCallID, m.nested.Usage(), emit)
+		d.toolSpent(m.toolCallID, nestedUsage(m.usage, m.listed), emit)
 	}
 	if err == nil && m.role == "user" {
 		d.heard(contentText(m.content), emit)
@@ -311,7 +309,7 @@ func piError(stopReason, message string) stream.Error {
 	}
 	e := stream.ClassifyError(0, message, time.Now())
 	if stopReason == "aborted" {
-		e.Kind, e.Retryable = stream.KindAborted, false
+		e.Kind = stream.KindAborted
 	}
 	return e
 }

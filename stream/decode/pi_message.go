@@ -15,9 +15,9 @@ type piMessage struct {
 	errorMessage string
 	content      []byte
 	usage        stream.Usage
-	toolCallID   string      // of a tool's result
-	isError      bool        // the same
-	nested       NestedUsage // what that tool has used
+	toolCallID   string       // of a tool's result
+	isError      bool         // the same
+	listed       stream.Usage // by agents of that tool
 }
 
 // failed says whether the model's answer failed, whatever it contains.
@@ -38,8 +38,7 @@ func piMessageOf(line []byte) (m piMessage, err error) {
 func readPiMessage(c *jsoncursor.Cursor) (m piMessage) {
 	c.Members("role", &m.role, "provider", &m.provider, "model", &m.model, "stopReason", &m.stopReason, "errorMessage", &m.errorMessage,
 		"content", &m.content, "toolCallId", &m.toolCallID, "isError", &m.isError,
-		"usage", func() { m.nested.Own = readPiUsage(c) }, "details", func() { m.nested.Listed = ReadListedUsage(c, readPiUsage) })
-	m.usage = m.nested.Own
+		"usage", func() { m.usage = readPiUsage(c) }, "details", func() { m.listed = readListedUsage(c) })
 	return m
 }
 

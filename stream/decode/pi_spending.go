@@ -14,25 +14,20 @@ type toolSpending struct {
 	usage stream.Usage
 }
 
-// NestedUsage is what the result of a tool says that the tool has used. Own is
-// what pi counts. A tool that has none may list the agents that it ran, as the
-// subagent tool among pi's examples does.
-type NestedUsage struct{ Own, Listed stream.Usage }
-
-// Usage is what counts, the zero value when nothing is said.
-func (n *NestedUsage) Usage() stream.Usage {
-	u := n.Own
-	if !u.Counts() {
-		u = n.Listed
+// nestedUsage is what a tool has used by its result, the zero value when nothing is said. Its own is what
+// pi counts. A tool that has none may list the agents that it ran, as the subagent tool among pi's
+// examples does.
+func nestedUsage(own, listed stream.Usage) stream.Usage {
+	if !own.Counts() {
+		own = listed
 	}
-	u.Context = 0 // of another conversation
-	return u
+	own.Context = 0 // of another conversation
+	return own
 }
 
-// ReadListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}, each
-// as read reads it.
-func ReadListedUsage(c *jsoncursor.Cursor, read func(*jsoncursor.Cursor) stream.Usage) (sum stream.Usage) {
-	add := func() { sum = sum.Plus(read(c)) }
+// readListedUsage adds up the usage in {"results": [{"usage": {...}}, ...]}.
+func readListedUsage(c *jsoncursor.Cursor) (sum stream.Usage) {
+	add := func() { sum = sum.Plus(readPiUsage(c)) }
 	c.Members("results", func() {
 		for results := c.Array(); results.Next(); {
 			c.Members("usage", add)
@@ -90,9 +85,9 @@ func (d *piDecoder) used() stream.Usage {
 
 // settle makes the turn part of the total: no more will be said about it.
 func (d *piDecoder) settle() {
-	d.ended = true
-	d.total = d.used()
-	d.ended, d.call, d.tools = false, stream.Usage{}, d.tools[:0]
+	d.total = d.total.Plus(d.call)
+	d.ended, d.call = false, stream.Usage{}
+	d.settleTools()
 }
 
 // settleTools makes what the turn's tools have used so far part of the total.

@@ -132,8 +132,8 @@ func TestPiFailedAttemptIsTakenBack(t *testing.T) {
 	if !reflect.DeepEqual(ends, want) {
 		t.Errorf("messages %+v, want %+v", ends, want)
 	}
-	if errs := only[stream.Error](events); len(errs) != 1 || errs[0].Kind != stream.KindServer || !errs[0].Retryable {
-		t.Errorf("errors %+v, want one retryable server error", errs)
+	if errs := only[stream.Error](events); len(errs) != 1 || errs[0].Kind != stream.KindServer {
+		t.Errorf("errors %+v, want one server error", errs)
 	}
 	if retries := only[stream.Retry](events); len(retries) != 1 || retries[0].Delay != 2*time.Second || retries[0].MaxAttempts != 3 {
 		t.Errorf("retries %+v", retries)

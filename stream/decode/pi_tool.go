@@ -23,53 +23,63 @@ func (d *piDecoder) toolStart(line []byte, emit func(stream.Event)) error {
 	return nil
 }
 
+// piTool is what a line says of a running tool, or of one that has ended.
+type piTool struct {
+	id, output string
+	isError    bool
+	spent      stream.Usage // by the tool itself
+	details    []byte       // valid only as long as its line
+}
+
+// readPiTool reads {"toolCallId", "partialResult" or "result": {"content", "details", "usage"}}.
+func readPiTool(line []byte) (t piTool, err error) {
+	var own, listed stream.Usage
+	c := jsoncursor.New(line)
+	result := func() {
+		c.Members("content", func() { t.output = contentText(c.Raw()) }, "usage", func() { own = readPiUsage(c) }, "details", func() {
+			t.details = c.Raw()
+			listed = readListedUsage(jsoncursor.New(t.details))
+		})
+	}
+	c.Members("toolCallId", &t.id, "partialResult", result, "result", result, "isError", &t.isError)
+	if !c.Done() {
+		return piTool{}, ErrMalformed
+	}
+	t.spent = nestedUsage(own, listed)
+	return t, nil
+}
+
 // toolUpdate emits the output so far. The first update of a tool is empty.
 func (d *piDecoder) toolUpdate(line []byte, emit func(stream.Event)) error {
-	var p stream.ToolProgress
-	var nested NestedUsage
-	var details []byte
-	c := jsoncursor.New(line)
-	c.Members("toolCallId", &p.ID, "partialResult", func() { p.Output, nested, details = readResult(c) })
-	if !c.Done() {
-		return ErrMalformed
+	t, err := readPiTool(line)
+	if err != nil {
+		return err
 	}
-	if p.Output != "" {
-		emit(p)
+	if t.output != "" {
+		emit(stream.ToolProgress{ID: t.id, Output: t.output})
 	}
-	if call := d.followed(p.ID); call != nil {
-		call.list(details, emit)
+	if call := d.followed(t.id); call != nil {
+		call.list(t.details, emit)
 	}
-	d.toolSpent(p.ID, nested.Usage(), emit)
+	d.toolSpent(t.id, t.spent, emit)
 	return nil
 }
 
 // toolEnd takes the result from here. The message that follows only repeats it
 // for the model, but has the last word about what the tool has spent.
 func (d *piDecoder) toolEnd(line []byte, emit func(stream.Event)) error {
-	var r stream.ToolResult
-	var nested NestedUsage
-	var details []byte
-	c := jsoncursor.New(line)
-	c.Members("toolCallId", &r.ID, "result", func() { r.Output, nested, details = readResult(c) }, "isError", &r.IsError)
-	if !c.Done() {
-		return ErrMalformed
+	t, err := readPiTool(line)
+	if err != nil {
+		return err
 	}
+	r := stream.ToolResult{ID: t.id, Output: t.output, IsError: t.isError}
 	if call := d.followed(r.ID); call != nil {
-		call.list(details, emit)
+		call.list(t.details, emit)
 		call.end(r.IsError, emit)
 		d.following = slices.DeleteFunc(d.following, func(c *piCall) bool { return c == call })
-		r.Spent = nested.Usage().Spent()
+		r.Spent = t.spent.Spent()
 	}
 	emit(r)
-	d.toolSpent(r.ID, nested.Usage(), emit)
+	d.toolSpent(r.ID, t.spent, emit)
 	return nil
-}
-
-// readResult reads a tool's {"content": [...], "details": ..., "usage": ...}.
-func readResult(c *jsoncursor.Cursor) (text string, nested NestedUsage, details []byte) {
-	c.Members("content", func() { text = contentText(c.Raw()) }, "usage", func() { nested.Own = readPiUsage(c) }, "details", func() {
-		details = c.Raw()
-		nested.Listed = ReadListedUsage(jsoncursor.New(details), readPiUsage)
-	})
-	return text, nested, details
 }

@@ -35,13 +35,11 @@ func (rd Reader) Run(r io.Reader) (stream.Result, error) {
 // readerRun is the state of a Reader during a run.
 type readerRun struct {
 	Reader
-	decoder                   Decoder
-	summary                   Summary
-	lines, malformed, skipped int
-	cutOff                    bool
-	broken                    bool // the last line is the beginning of an event
-	done                      bool // before the stream's end meant anything
-	understood                bool // there was an event
+	decoder    Decoder
+	summary    summary // of which Lines and the like count from the beginning
+	broken     bool    // the last line is the beginning of an event
+	done       bool    // before the stream's end meant anything
+	understood bool    // there was an event
 }
 
 func (run *readerRun) read(r io.Reader) (err error) {
@@ -57,7 +55,8 @@ func (run *readerRun) read(r io.Reader) (err error) {
 		}
 		run.line(line, isCut, emit)
 	}
-	run.skipped = in.Skipped
+	run.summary.Lines += in.Skipped
+	run.summary.SkippedLines += in.Skipped
 	run.done = run.decoder.Done()
 	run.decoder.Close(emit)
 	if err != io.EOF {
@@ -70,12 +69,12 @@ func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
 	if cut && strings.TrimSpace(stream.Plain(string(line))) == "" {
 		return // a terminal sequence behind the last line is no line
 	}
-	run.lines++
-	run.cutOff = cut && run.Format != FormatText
+	run.summary.Lines++
+	run.summary.CutOff = cut && run.Format != FormatText
 	err := run.decoder.Decode(line, emit)
-	run.broken = run.cutOff && err != nil && strings.HasPrefix(strings.TrimSpace(string(line)), "{")
+	run.broken = run.summary.CutOff && err != nil && strings.HasPrefix(strings.TrimSpace(string(line)), "{")
 	if err != nil {
-		run.malformed++
+		run.summary.SkippedLines++
 	}
 	if run.OnLine != nil {
 		run.OnLine(run.decoder.Done())
@@ -85,7 +84,7 @@ func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
 // emit hands the decoder's next event on.
 func (run *readerRun) emit(e stream.Event) {
 	run.understood = true
-	run.summary.Add(e)
+	run.summary.add(e)
 	if run.Handler != nil {
 		run.Handler.Handle(e)
 	}
@@ -107,10 +106,7 @@ func (r beforeRead) Read(b []byte) (int, error) {
 // result adds to the summary how the stream ended. readErr is why it couldn't
 // be read to its end, or nil.
 func (run *readerRun) result(readErr error) stream.Result {
-	result := run.summary.Result()
-	result.Lines = run.lines + run.skipped
-	result.SkippedLines = run.malformed + run.skipped
-	result.CutOff = run.cutOff
+	result := run.summary.Result
 	result.Terminal = run.decoder != nil && run.decoder.Done()
 	if run.broken { // what ends in the middle of an event doesn't say by its end that all is done
 		result.Terminal = run.done
@@ -125,7 +121,7 @@ func (run *readerRun) result(readErr error) stream.Result {
 	case !run.understood && result.SkippedLines > 0:
 		result.Failure = &stream.Error{Message: fmt.Sprintf("the agent's output isn't %s", run.Format)}
 	case run.broken:
-		result.Failure = &stream.Error{Message: "the stream was cut off in the middle of an event", Kind: stream.KindServer, Retryable: true}
+		result.Failure = &stream.Error{Message: "the stream was cut off in the middle of an event", Kind: stream.KindServer}
 	default:
 		result.Failure = &stream.Error{Message: "the stream ended before the agent was done"}
 	}

@@ -154,7 +154,7 @@ func TestACutOffEventIsAFailure(t *testing.T) {
 		before, last := strings.Join(lines[:at], ""), strings.TrimSpace(lines[at])
 		for _, length := range []int{1, len(last) / 2, len(last) - 1} {
 			result, err := Reader{Format: tt.format}.Run(strings.NewReader(before + last[:length]))
-			if err != nil || result.Terminal || !result.CutOff || result.Failure == nil || !result.Failure.Retryable || !strings.Contains(result.Failure.Message, "cut off") {
+			if err != nil || result.Terminal || !result.CutOff || result.Failure == nil || result.Failure.Kind != stream.KindServer || !strings.Contains(result.Failure.Message, "cut off") {
 				t.Errorf("%s, cut at %d of %s: %+v, %+v, error %v", tt.file, length, last[:10], result.Failure, result, err)
 			}
 		}

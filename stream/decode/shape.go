@@ -8,6 +8,7 @@ import "bytes"
 // be parsed.
 type shape struct {
 	before, after []byte
+	kind, parent  []byte // what it says besides the delta
 }
 
 // maxShape bounds what is remembered; lines with snapshots before the delta
@@ -17,13 +18,14 @@ const maxShape = 4 << 10
 // learn takes the shape of a line whose delta is the string at line[start:end],
 // quotes included, and which was read up to stop. The byte there belongs to it:
 // without it a line that goes on with "null0" would look like one with "null".
-func (s *shape) learn(line []byte, start, end, stop int) {
+func (s *shape) learn(line []byte, start, end, stop int, kind, parent []byte) {
 	s.before = s.before[:0]
 	if stop == len(line) || start+stop-end > maxShape {
 		return
 	}
 	s.before = append(s.before, line[:start]...)
 	s.after = append(s.after[:0], line[end:stop+1]...)
+	s.kind, s.parent = append(s.kind[:0], kind...), append(s.parent[:0], parent...)
 }
 
 // delta returns the contents of the delta of a line that has the shape.

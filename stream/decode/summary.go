@@ -13,18 +13,16 @@ const maxDenials = 100
 // maxTopics is how many topics of a run its Result has.
 const maxTopics = 1000
 
-// Summary folds a run's events into a Result. Its zero value is an empty run.
-type Summary struct {
-	result stream.Result
-}
+// summary is what the events of a run come to so far. How the stream ended (Lines, Terminal and so
+// on) isn't in them.
+type summary struct{ stream.Result }
 
-// Add takes in the next event.
-func (s *Summary) Add(e stream.Event) {
-	r := &s.result
+// add takes in the next event.
+func (r *summary) add(e stream.Event) {
 	switch e := e.(type) {
 	case stream.MessageEnd:
 		if e.ParentToolCallID == "" && e.Text != "" {
-			s.message(e.Text)
+			r.message(e.Text)
 		}
 	case stream.ToolCall:
 		if e.Name != stream.StepTool {
@@ -52,12 +50,11 @@ func (s *Summary) Add(e stream.Event) {
 }
 
 // message makes text the last message.
-func (s *Summary) message(text string) {
-	if promise := promises.In(s.result.Text); promise != "" {
-		s.result.EarlierPromise = promise
+func (r *summary) message(text string) {
+	if promise := promises.In(r.Text); promise != "" {
+		r.EarlierPromise = promise
 	}
-	s.result.Text = text
-	r := &s.result
+	r.Text = text
 	topics, misses := promises.Topics(text)
 	for _, t := range topics {
 		if len(r.Topics) < maxTopics && !slices.Contains(r.Topics, t) {
@@ -70,7 +67,3 @@ func (s *Summary) message(text string) {
 		}
 	}
 }
-
-// Result returns what the events so far come to. How the stream ended (Lines,
-// Terminal and so on) isn't in them.
-func (s *Summary) Result() stream.Result { return s.result }

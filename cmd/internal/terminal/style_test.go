@@ -56,7 +56,7 @@ var recordedLoop = []step{
 	{after: 3 * time.Second, agent: stream.ToolResult{ID: "t3", Output: "1\n2\n3\n\n4\n5\n6\n7\x1b[31m red\n", IsError: true}},
 	{agent: stream.Text{Delta: "This att", MessageID: "m2"}},
 	{agent: stream.MessageEnd{MessageID: "m2", Discarded: true}},
-	{agent: stream.Error{Message: "529 overloaded", Retryable: true}},
+	{agent: stream.Error{Message: "529 overloaded", Kind: stream.KindOverloaded}},
 	{agent: stream.Retry{Attempt: 1, MaxAttempts: 3, Delay: 2 * time.Second, Message: "529 overloaded"}},
 	{agent: stream.Text{Delta: "A subagent speaks.", MessageID: "s1", ParentToolCallID: "t9"}},
 	{agent: stream.MessageEnd{MessageID: "s1", ParentToolCallID: "t9"}},
