@@ -51,20 +51,27 @@ func (p *program) exists(name string) bool {
 	return err == nil
 }
 
-// claude asks before each command; what is allowed in the loop it needn't ask again, and it reads why not.
+// claude asks before each command; what is allowed in the loop it needn't ask again, and it reads why not. What it asks
+// with its own tool is a question with options, and it reads the one that is chosen.
 func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 	t.Parallel()
 	stopped := says("I leave it. <promise>DONE</promise>")
 	stopped.Match = "not that folder"
+	ask := fakemodel.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
+		"question": "Where to?", "header": "Place", "multiSelect": false,
+		"options": []any{map[string]string{"label": "staging", "description": "safe"}, map[string]string{"label": "production", "description": "live"}},
+	}}})
+	chosen := does(claude.bash("touch once"))
+	chosen.Match = "production"
 	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{
-		stopped,
-		does(claude.bash("touch once")), does(claude.bash("git add once")), does(claude.bash("git add src")), does(claude.bash("rm -rf src")),
+		stopped, chosen, does(ask), does(claude.bash("git add once")), does(claude.bash("git add src")), does(claude.bash("rm -rf src")),
 		says("I did it all the same."),
 	}})
 	if err := os.Mkdir(filepath.Join(p.box.Dir, "src"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	p.asks()
+	p.answer(p.question("Where to?"), "2")
 	p.answer(p.question("touch once"), "once")
 	p.answer(p.question("git add"), "loop")
 	id := p.question("rm -rf src")
@@ -78,7 +85,7 @@ func TestClaudeAsksBeforeItRunsACommand(t *testing.T) {
 	if !p.exists("src") || !slices.Equal(p.outcomes(), []string{"ok"}) {
 		p.fatalf("it went on: %q", p.outcomes())
 	}
-	if n := count(p.all(), func(u update) bool { return u.SessionUpdate == "_ralph/question" }); n != 3 {
+	if n := count(p.all(), func(u update) bool { return u.SessionUpdate == "_ralph/question" }); n != 4 {
 		p.fatalf("%d questions were asked", n)
 	}
 	shown := strings.Join(p.transcript(p.session()), "\n")
@@ -189,23 +196,6 @@ func TestAnExtensionOfPiAsks(t *testing.T) {
 	p.answer(p.question("touch first"), "yes")
 	p.answer(p.question("touch second"), "deny", "no rm here")
 	if exit := p.wait(); exit != exitDone || !p.exists("first") || p.exists("second") {
-		p.fatalf("exit %d", exit)
-	}
-}
-
-// What claude asks with its own tool is a question with options, and it reads the one that is chosen.
-func TestClaudeAsksItsUserToChoose(t *testing.T) {
-	t.Parallel()
-	chosen := says("It is. <promise>DONE</promise>")
-	chosen.Match = "production"
-	ask := fakemodel.Call("AskUserQuestion", map[string]any{"questions": []any{map[string]any{
-		"question": "Where to?", "header": "Place", "multiSelect": false,
-		"options": []any{map[string]string{"label": "staging", "description": "safe"}, map[string]string{"label": "production", "description": "live"}},
-	}}})
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{chosen, does(ask), says("Nobody told me.")}})
-	p.asks()
-	p.answer(p.question("Where to?"), "2")
-	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)
 	}
 }

@@ -100,6 +100,9 @@ func keptLoop(t *testing.T, a agent, more ...fakemodel.Turn) *program {
 	}
 	p := prepare(t, a, fakemodel.Script{Turns: append(turns, more...), Chunk: []int{4, 20}})
 	args := []string{"--max-iterations", "5", "--completion-promise", "DONE"}
+	if a.name == pi073.name {
+		args = append(args, "--live")
+	}
 	for _, allow := range a.anyTool {
 		args = append(args, "--backend-arg", allow)
 	}
@@ -152,6 +155,9 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 				t.Errorf("the loop was another: %+v", was)
 			}
 			if a.name == pi073.name {
+				if !p.has(func(u update) bool { return strings.Contains(u.Message, "can't be told anything while it works") }) {
+					p.fatalf("nobody is told that pi before agent_settled isn't talked to")
+				}
 				return // the decoder is pi's, and so is what it writes
 			}
 			kept, err := os.ReadFile(file)
@@ -159,6 +165,9 @@ func TestReloadShowsWhatWasLive(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, opens := range []agents.Pin{agents.Pi, agents.Pi073} {
+				if a.name == claude.name && opens == agents.Pi073 {
+					continue // it has opened what pi's loop has left
+				}
 				if err := os.WriteFile(file, kept, 0o600); err != nil {
 					t.Fatal(err)
 				}

@@ -10,10 +10,11 @@ import (
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
-// TestThreeLoopsLand lets real agents work in three worktrees of one repository at once.
-// What they did lands one after the other; one of them has a conflict.
+// TestThreeLoopsLand has real agents work in three worktrees of one repository at once: each waits in its
+// tool until all three are there. What they did lands one after the other; one of them has a conflict.
 func TestThreeLoopsLand(t *testing.T) {
 	work := []struct {
 		agent
@@ -22,7 +23,7 @@ func TestThreeLoopsLand(t *testing.T) {
 	var loops []*program
 	for i, w := range work {
 		p := prepare(t, w.agent, fakemodel.Script{Turns: []fakemodel.Turn{
-			does(w.write(w.file, w.text)), says("Wrote " + w.file + ". It is done.\n\n<promise>DONE</promise>"),
+			does(w.bash("touch here; " + untilThere("go") + "; rm here go")), does(w.write(w.file, w.text)), says("Wrote " + w.file + ". It is done.\n\n<promise>DONE</promise>"),
 		}})
 		if i > 0 {
 			p.box.Dir = loops[0].box.Dir
@@ -42,12 +43,29 @@ func TestThreeLoopsLand(t *testing.T) {
 	}
 	sh("git init -qb main; git config user.name Ann; git config user.email ann@localhost; echo old > mine.txt; git add .; git commit -qm first; echo mine > mine.txt")
 	for i, p := range loops {
-		p.start("--worktree", "--commit", "--max-iterations", "2", "--completion-promise", "DONE", work[i].title)
+		p.start(append(work[i].anyToolArgs(), "--worktree", "--commit", "--max-iterations", "2", "--completion-promise", "DONE", work[i].title)...)
+	}
+	in := func(i int, file string) string {
+		return filepath.Join(repo+".worktrees", strings.ToLower(work[i].title), file)
+	}
+	for i, p := range loops {
+		if p.poll("work", func() bool { return exists(in(i, "here")) }) {
+			p.fatalf("ended before it worked")
+		}
+	}
+	for i := range loops {
+		if err := os.WriteFile(in(i, "go"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for _, p := range loops {
 		if exit := p.wait(); exit != exitDone {
 			p.fatalf("exit %d", exit)
 		}
+		proctest.CheckNone(t, goneWithin, p.mark)
+	}
+	if got := sh("git status --porcelain; git worktree list | grep -c '\\[ralph/'; git worktree prune --dry-run --verbose; git fsck --no-dangling 2>&1"); got != " M mine.txt\n3\n" {
+		t.Errorf("the user's folder: %q", got)
 	}
 	land := func(i int, want string, more ...string) {
 		t.Helper()

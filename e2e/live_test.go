@@ -60,46 +60,33 @@ func TestWordsReachTheRunningAgent(t *testing.T) {
 
 // The next iteration begins at once, nothing is left of the one before, and its cost counts.
 func TestTheNextIterationBegins(t *testing.T) {
-	for _, live := range []string{"--live", "--no-live"} {
-		for _, a := range both {
-			t.Run(live+"/"+a.name, func(t *testing.T) {
-				t.Parallel()
-				toolMark := "tool-" + strings.Map(wordOnly, t.Name())
-				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(longTool(toolMark))), says("<promise>DONE</promise>")}})
-				args := []string{live, "--max-iterations", "2", "--completion-promise", "DONE"}
-				for _, own := range a.anyTool {
-					args = append(args, "--backend-arg", own)
-				}
-				p.start(append(args, prompt)...)
-				p.awaitSituation(1, toolMark)
-				if err := p.ralphCommand("next", "-C", p.box.Dir); err != nil {
-					t.Fatal(err)
-				}
-				if exit := p.wait(); exit != exitDone {
-					p.fatalf("exit %d", exit)
-				}
-				if !slices.Equal(p.outcomes(), []string{"cancelled", "ok"}) {
-					p.fatalf("the iterations: %q", p.outcomes())
-				}
-				first := p.await("the first iteration's end", func(u update) bool { return u.SessionUpdate == "_ralph/iteration" && u.Phase == "end" })
-				if first.CostUSD == nil || *first.CostUSD == 0 {
-					p.fatalf("the first iteration's cost is %v", first.CostUSD)
-				}
-				proctest.CheckNone(t, goneWithin, p.mark, toolMark)
-			})
-		}
-	}
-}
-
-// pi before agent_settled is run as ever, whatever is asked for.
-func TestAnOldPiIsNotTalkedTo(t *testing.T) {
-	p := prepare(t, pi073, fakemodel.Script{Turns: []fakemodel.Turn{says("<promise>DONE</promise>")}})
-	p.start("--live", "--max-iterations", "1", "--completion-promise", "DONE", prompt)
-	if exit := p.wait(); exit != exitDone {
-		p.fatalf("exit %d", exit)
-	}
-	if !p.has(func(u update) bool { return strings.Contains(u.Message, "can't be told anything while it works") }) {
-		p.fatalf("nobody was told")
+	for _, run := range modes[1:] { // a pi that can't be talked to is ended by a signal, as that claude is
+		a := run.agent
+		t.Run(run.flag+"/"+a.name, func(t *testing.T) {
+			t.Parallel()
+			toolMark := "tool-" + strings.Map(wordOnly, t.Name())
+			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{does(a.bash(longTool(toolMark))), says("<promise>DONE</promise>")}})
+			args := []string{run.flag, "--max-iterations", "2", "--completion-promise", "DONE"}
+			for _, own := range a.anyTool {
+				args = append(args, "--backend-arg", own)
+			}
+			p.start(append(args, prompt)...)
+			p.awaitSituation(1, toolMark)
+			if err := p.ralphCommand("next", "-C", p.box.Dir); err != nil {
+				t.Fatal(err)
+			}
+			if exit := p.wait(); exit != exitDone {
+				p.fatalf("exit %d", exit)
+			}
+			if !slices.Equal(p.outcomes(), []string{"cancelled", "ok"}) {
+				p.fatalf("the iterations: %q", p.outcomes())
+			}
+			first := p.await("the first iteration's end", func(u update) bool { return u.SessionUpdate == "_ralph/iteration" && u.Phase == "end" })
+			if first.CostUSD == nil || *first.CostUSD == 0 {
+				p.fatalf("the first iteration's cost is %v", first.CostUSD)
+			}
+			proctest.CheckNone(t, goneWithin, p.mark, toolMark)
+		})
 	}
 }
 
@@ -116,39 +103,36 @@ func (a agent) liveArgs(more ...string) []string {
 
 // All agents of a step hear what the user says while their tools run, and who comes behind them knows.
 func TestWordsReachAllAgentsOfAStep(t *testing.T) {
-	for _, a := range both {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			works, obeys := does(a.bash(untilFile("go"))), says("As you say.")
-			obeys.Match = "stop, not that file"
-			p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{obeys, obeys, works, works, says("Built.\n\n<promise>DONE</promise>")}})
-			agentFiles(p, "scout", "worker")
-			steps := "[iteration]\nsteps = [ { parallel = [ { agent = \"scout\", write = true }, { agent = \"scout\", write = true } ] }, { agent = \"worker\" } ]\n"
-			if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(steps), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-				t.Fatal(err)
-			}
-			p.start(a.liveArgs("--max-iterations", "1", prompt)...)
-			for _, scout := range []string{"step-1-1-1", "step-1-1-2"} {
-				p.await("the tool of "+scout, func(u update) bool { return hasTool(u) && u.Parent == scout })
-			}
-			if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
-				t.Fatal(err)
-			}
-			p.await("the words' way", isGuidance("sent"))
-			if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if exit := p.wait(); exit != exitDone {
-				p.fatalf("exit %d", exit)
-			}
-			asked := p.model.MainRequests()
-			if !p.has(isGuidance("delivered")) || len(asked) != 5 || !strings.Contains(asked[4].System, "stop, not that file") || strings.Count(asked[4].LastUser, "As you say.") != 2 {
-				p.fatalf("%d requests; the last is asked %s", len(asked), asked[len(asked)-1].LastUser)
-			}
-		})
+	t.Parallel()
+	a := pi // each agent hears as in TestWordsReachTheRunningAgent
+	works, obeys := does(a.bash(untilFile("go"))), says("As you say.")
+	obeys.Match = "stop, not that file"
+	p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{obeys, obeys, works, works, says("Built.\n\n<promise>DONE</promise>")}})
+	agentFiles(p, "scout", "worker")
+	steps := "[iteration]\nsteps = [ { parallel = [ { agent = \"scout\", write = true }, { agent = \"scout\", write = true } ] }, { agent = \"worker\" } ]\n"
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(steps), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		t.Fatal(err)
+	}
+	p.start(a.liveArgs("--max-iterations", "1", prompt)...)
+	for _, scout := range []string{"step-1-1-1", "step-1-1-2"} {
+		p.await("the tool of "+scout, func(u update) bool { return hasTool(u) && u.Parent == scout })
+	}
+	if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
+		t.Fatal(err)
+	}
+	p.await("the words' way", isGuidance("sent"))
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exit := p.wait(); exit != exitDone {
+		p.fatalf("exit %d", exit)
+	}
+	asked := p.model.MainRequests()
+	if !p.has(isGuidance("delivered")) || len(asked) != 5 || !strings.Contains(asked[4].System, "stop, not that file") || strings.Count(asked[4].LastUser, "As you say.") != 2 {
+		p.fatalf("%d requests; the last is asked %s", len(asked), asked[len(asked)-1].LastUser)
 	}
 }
 

@@ -27,7 +27,7 @@ cat .config/rclone/rclone.conf other/.env .claude/projects/other/s.jsonl .pi/age
 true
 `
 
-// Over two runs and two loops, the real agents work, and of what they make of their own only a
+// Over two runs and another loop, the real agents work, and of what they make of their own only a
 // renewed token is outside.
 func TestRealAgentsKeepOnlyTheirLogin(t *testing.T) {
 	for _, a := range both {
@@ -35,7 +35,7 @@ func TestRealAgentsKeepOnlyTheirLogin(t *testing.T) {
 			t.Parallel()
 			turns := []fakemodel.Turn{does(a.bash("sh ./plant.sh \"$PWD\"")), says("once more")}
 			last := []fakemodel.Turn{does(a.bash("sh ./plant.sh \"$PWD\"")), says("<promise>DONE</promise>")}
-			p := prepare(t, a, fakemodel.Script{Turns: append(slices.Concat(turns, last, turns, last), fakemodel.Turn{Match: "And now?", Text: "Nothing is left.", For: "any"})})
+			p := prepare(t, a, fakemodel.Script{Turns: append(slices.Concat(turns, last, last), fakemodel.Turn{Match: "And now?", Text: "Nothing is left.", For: "any"})})
 			p.canHaveWalls()
 			for name, text := range map[string]string{
 				"home/.pi/agent/auth.json":        `{"x": {"type": "oauth", "access": "renew-1", "refresh": "r", "expires": 1}, "y": {"type": "api_key", "key": "k"}}`,

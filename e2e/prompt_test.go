@@ -18,8 +18,7 @@ func TestPromptsArriveIntact(t *testing.T) {
 		name, text string
 		inFile     bool
 	}{
-		{"at sign", "@README.md is not there", false},
-		{"option and shell", "--max-iterations `id` $HOME \"quoted\" 'single' \\ & | > \n\n two lines", false},
+		{"at sign, options and shell", "@README.md is not there, --max-iterations `id` $HOME \"quoted\" 'single' \\ & | > \n\n two lines", false},
 		{"command, and one megabyte", "/compact is a command of both agents " + strings.Repeat("do 1 → then 2; ", 1<<16), true},
 	}
 	for _, tt := range prompts {
@@ -58,12 +57,8 @@ func TestPromptsArriveIntact(t *testing.T) {
 // the names of files, if an agent took them for more than a prompt.
 func TestAPromptAsAnArgumentRunsNothing(t *testing.T) {
 	ofClaude := []string{`--settings={"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch RAN"}]}]}}`, "@SECRET", "-"}
-	ofPi := []string{"--extension=./evil.ts", "-e./evil.ts", "@SECRET", "-"}
 	for _, a := range append(both, pi073) {
-		prompts := ofPi
-		if a.name == "claude" {
-			prompts = ofClaude
-		}
+		prompts := map[string][]string{"claude": ofClaude, "pi": {"--extension=./evil.ts", "@SECRET", "-"}, pi073.name: {"-e./evil.ts", "@SECRET"}}[a.name]
 		for _, prompt := range prompts {
 			t.Run(a.name+"/"+prompt[:min(len(prompt), 12)], func(t *testing.T) {
 				t.Parallel()

@@ -43,37 +43,37 @@ func (p *program) plugin(hooks map[string]any) {
 // TestTheUsersOwnHooksDontRunInALoop: a hook that doesn't let claude end makes a loop in the
 // loop. All else that its user has set counts.
 func TestTheUsersOwnHooksDontRunInALoop(t *testing.T) {
-	for setting, runs := range map[string]bool{"loop": false, "user": true} {
-		t.Run(setting, func(t *testing.T) {
-			t.Parallel()
-			p := prepare(t, claude, fakemodel.Script{Default: &fakemodel.Turn{Text: "<promise>DONE</promise>"}})
-			ofUser, hooks := p.stopHook("of-user")
-			ofPlugin, pluginHooks := p.stopHook("of-plugin")
-			p.box.WriteJSON(t, ".claude/settings.json", map[string]any{
-				"model": "opus", "hooks": hooks, "env": map[string]any{"ANTHROPIC_CUSTOM_HEADERS": "X-Mine: yes"}, "permissions": map[string]any{"deny": []string{"WebFetch"}}})
-			p.plugin(pluginHooks)
-			memory := filepath.Join(p.box.Home, ".claude", "CLAUDE.md")
-			config := filepath.Join(p.box.Home, ".config", "ralph-lsp", "config.toml")
-			for file, text := range map[string]string{memory: "Speak of the heron.", config: fmt.Sprintf("[backends.claude]\nsettings = %q\n", setting)} {
-				if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			p.start("--max-iterations", "1", "--completion-promise", "DONE", prompt)
-			if exit := p.wait(); exit != exitDone {
-				p.fatalf("exit %d", exit)
-			}
-			requests := p.model.MainRequests()
-			if isMore := len(requests) > 1; isMore != runs || exists(ofUser) != runs || exists(ofPlugin) != runs {
-				t.Errorf("%d requests; the user's hook ran: %t, the plugin's: %t", len(requests), exists(ofUser), exists(ofPlugin))
-			}
-			if body := string(requests[0].Body); !strings.Contains(body, "heron") || !strings.Contains(body, "opus") || strings.Contains(body, `"WebFetch"`) {
-				t.Error("the user's memory, model or permissions are lost")
-			}
-		})
+	t.Parallel()
+	p := prepare(t, claude, fakemodel.Script{Default: &fakemodel.Turn{Text: "<promise>DONE</promise>"}})
+	ofUser, hooks := p.stopHook("of-user")
+	ofPlugin, pluginHooks := p.stopHook("of-plugin")
+	p.box.WriteJSON(t, ".claude/settings.json", map[string]any{
+		"model": "opus", "hooks": hooks, "env": map[string]any{"ANTHROPIC_CUSTOM_HEADERS": "X-Mine: yes"}, "permissions": map[string]any{"deny": []string{"WebFetch"}}})
+	p.plugin(pluginHooks)
+	write := func(name, text string) {
+		t.Helper()
+		file := filepath.Join(p.box.Home, name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".claude/CLAUDE.md", "Speak of the heron.")
+	for _, setting := range []string{"loop", "user"} {
+		write(".config/ralph-lsp/config.toml", fmt.Sprintf("[backends.claude]\nsettings = %q\n", setting))
+		before, runs := len(p.model.MainRequests()), setting == "user"
+		if err := p.ralphCommand("run", "-C", p.box.Dir, "--backend", "claude", "--max-iterations", "1", "--completion-promise", "DONE", prompt); err != nil {
+			t.Fatal(err)
+		}
+		requests := p.model.MainRequests()[before:]
+		if isMore := len(requests) > 1; isMore != runs || exists(ofUser) != runs || exists(ofPlugin) != runs {
+			t.Errorf("%s: %d requests; the user's hook ran: %t, the plugin's: %t", setting, len(requests), exists(ofUser), exists(ofPlugin))
+		}
+		if body := string(requests[0].Body); !strings.Contains(body, "heron") || !strings.Contains(body, "opus") || strings.Contains(body, `"WebFetch"`) {
+			t.Errorf("%s: the user's memory, model or permissions are lost", setting)
+		}
 	}
 }
 
@@ -81,7 +81,6 @@ func TestTheUsersOwnHooksDontRunInALoop(t *testing.T) {
 func TestWhatAFolderBringsForClaudeNeedsTrust(t *testing.T) {
 	for file, text := range map[string]string{
 		".mcp.json":                   `{"mcpServers":{"evil":{"command":"sh","args":["-c","touch %s; cat"]}}}`,
-		".claude/settings.json":       `{"apiKeyHelper":"touch %s; echo key"}`,
 		".claude/settings.local.json": `{"apiKeyHelper":"touch %s; echo key"}`,
 	} {
 		t.Run(filepath.Base(file), func(t *testing.T) {

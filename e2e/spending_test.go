@@ -124,7 +124,7 @@ func askStats(t *testing.T, p *program) (events string, stats sessionStats) {
 // TestToolSpendingEndsTheLoop has a tool spend more than the loop may: at its
 // end, and while it still works.
 func TestToolSpendingEndsTheLoop(t *testing.T) {
-	for _, how := range []string{"own", "listed", "growing"} {
+	for _, how := range []string{"listed", "growing"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			next := fakemodel.Turn{HangMS: never, Text: "<promise>DONE</promise>"}

@@ -85,52 +85,48 @@ func asReviewer(turn fakemodel.Turn) fakemodel.Turn {
 
 // TestAReviewerOnTheOtherBackend objects once.
 func TestAReviewerOnTheOtherBackend(t *testing.T) {
-	for _, pair := range [][2]agent{{pi, claude}, {claude, pi}} {
-		a, reviewer := pair[0], pair[1]
-		t.Run(reviewer.name+" reviews "+a.name, func(t *testing.T) {
-			t.Parallel()
-			p := reviewedBy(t, a, reviewer,
-				asReviewer(says("a.txt has 1, it needs 2.")), asReviewer(says("Fine.\n\n<promise>APPROVED</promise>")),
-				does(a.write("a.txt", "1\n")), says("<promise>DONE</promise>"),
-				does(a.write("a.txt", "2\n")), says("<promise>DONE</promise>"))
-			p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
-			if exit, end := p.wait(), p.end(); exit != exitDone || end.StopReason != "promise" || end.Iterations != 2 {
-				p.fatalf("exit %d, %s", exit, end.line)
-			}
-			if got := p.verdicts(); !slices.Equal(got, []string{"command verified", "reviewer refuted", "command verified", "reviewer verified"}) {
-				p.fatalf("got %q", got)
-			}
-			var iterations, reviews float64
-			shown := false
-			for _, u := range p.all() {
-				switch {
-				case u.SessionUpdate == "_ralph/iteration" && u.Phase == "end" && u.CostUSD != nil:
-					iterations += *u.CostUSD
-				case u.SessionUpdate == "_ralph/verify" && u.CostUSD != nil:
-					reviews += *u.CostUSD
-				case u.SessionUpdate == "agent_message_chunk" && strings.HasPrefix(u.Parent, "review-1-"):
-					shown = shown || strings.Contains(u.line, "it needs 2")
-				}
-			}
-			if total := *p.end().CostUSD; reviews <= 0 || total < iterations+reviews-1e-6 || total > iterations+reviews+1e-6 {
-				t.Errorf("the loop cost %v, its iterations %v, its reviews %v", total, iterations, reviews)
-			}
-			if !shown {
-				t.Error("what the reviewer said isn't shown")
-			}
-			sawDiff, told := false, false
-			for _, r := range p.model.MainRequests() {
-				sawDiff = sawDiff || strings.Contains(string(r.Body), "+2") && strings.Contains(r.LastUser, "You review")
-				told = told || strings.Contains(r.System, "a.txt has 1, it needs 2.")
-			}
-			if !sawDiff || !told {
-				t.Errorf("the reviewer saw the diff: %v; the next run was told: %v", sawDiff, told)
-			}
-			proctest.CheckNone(t, goneWithin, p.mark)
-			if t.Failed() {
-				p.show()
-			}
-		})
+	t.Parallel()
+	a, reviewer := claude, pi // and the other way round below
+	p := reviewedBy(t, a, reviewer,
+		asReviewer(says("a.txt has 1, it needs 2.")), asReviewer(says("Fine.\n\n<promise>APPROVED</promise>")),
+		does(a.write("a.txt", "1\n")), says("<promise>DONE</promise>"),
+		does(a.write("a.txt", "2\n")), says("<promise>DONE</promise>"))
+	p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
+	if exit, end := p.wait(), p.end(); exit != exitDone || end.StopReason != "promise" || end.Iterations != 2 {
+		p.fatalf("exit %d, %s", exit, end.line)
+	}
+	if got := p.verdicts(); !slices.Equal(got, []string{"command verified", "reviewer refuted", "command verified", "reviewer verified"}) {
+		p.fatalf("got %q", got)
+	}
+	var iterations, reviews float64
+	shown := false
+	for _, u := range p.all() {
+		switch {
+		case u.SessionUpdate == "_ralph/iteration" && u.Phase == "end" && u.CostUSD != nil:
+			iterations += *u.CostUSD
+		case u.SessionUpdate == "_ralph/verify" && u.CostUSD != nil:
+			reviews += *u.CostUSD
+		case u.SessionUpdate == "agent_message_chunk" && strings.HasPrefix(u.Parent, "review-1-"):
+			shown = shown || strings.Contains(u.line, "it needs 2")
+		}
+	}
+	if total := *p.end().CostUSD; reviews <= 0 || total < iterations+reviews-1e-6 || total > iterations+reviews+1e-6 {
+		t.Errorf("the loop cost %v, its iterations %v, its reviews %v", total, iterations, reviews)
+	}
+	if !shown {
+		t.Error("what the reviewer said isn't shown")
+	}
+	sawDiff, told := false, false
+	for _, r := range p.model.MainRequests() {
+		sawDiff = sawDiff || strings.Contains(string(r.Body), "+2") && strings.Contains(r.LastUser, "You review")
+		told = told || strings.Contains(r.System, "a.txt has 1, it needs 2.")
+	}
+	if !sawDiff || !told {
+		t.Errorf("the reviewer saw the diff: %v; the next run was told: %v", sawDiff, told)
+	}
+	proctest.CheckNone(t, goneWithin, p.mark)
+	if t.Failed() {
+		p.show()
 	}
 }
 

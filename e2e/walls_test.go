@@ -52,6 +52,9 @@ func TestRealAgentsBehindWalls(t *testing.T) {
 		"echo work >done.txt && git add done.txt && git -c user.name=a -c user.email=a@localhost commit -qm work >>said 2>&1; touch came-off; true\n")
 	for _, a := range both {
 		for _, mode := range []string{"off", "workspace"} {
+			if a.name == claude.name && mode == "off" {
+				continue // pi shows that all of it comes off
+			}
 			t.Run(a.name+", "+mode, func(t *testing.T) {
 				t.Parallel()
 				p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{

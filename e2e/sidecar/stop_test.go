@@ -17,7 +17,7 @@ import (
 )
 
 // times is how often in a row each way to end is tried.
-var times = flag.Int("times", 2, "how often each way of the editor's end is tried")
+var times = flag.Int("times", 1, "how often each way of the editor's end is tried")
 
 // ways are how an editor ends.
 var ways = []struct {

@@ -21,7 +21,7 @@ const pollInterval = 5 * time.Millisecond
 // Pause waits until it is worth to look again at what only the system knows, which tells nobody but the
 // parent: the longer since it began, the longer. A look at all processes takes milliseconds of a processor.
 func Pause(since time.Time) {
-	time.Sleep(min(max(time.Since(since)/10, pollInterval), 250*time.Millisecond))
+	time.Sleep(min(max(time.Since(since)/5, pollInterval), 250*time.Millisecond))
 }
 
 // Until waits for what only the system, or a loop at its own pace, makes true. Only a hang reaches its end.
