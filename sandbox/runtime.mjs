@@ -15,10 +15,13 @@ const asWord = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 const lost = SandboxManager.checkDependencies?.(config.ripgrep)?.errors ?? [];
 if (lost.length) fail(lost.join(', '));
-try {
-  await SandboxManager.initialize(config, open ? async () => true : undefined, true);
-} catch (err) {
-  fail(err.message);
+for (let tries = 1, up = false; !up; tries++) {
+  try {
+    await SandboxManager.initialize(config, open ? async () => true : undefined, true);
+    up = true;
+  } catch (err) { // on a busy machine it gives up too soon on what it has started
+    if (tries === 5 || !err.message.includes('bridge')) fail(err.message);
+  }
 }
 if (refusals) {
   let told = 0;

@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -159,5 +161,28 @@ func TestWhatSandboxRuntimeHasSeenRefused(t *testing.T) {
 	write(whole + `"deny network-outbound c:3"` + "\n")
 	if got, want := w.Observed(), []Refusal{{"c:3", Reach}}; !slices.Equal(got, want) {
 		t.Errorf("then %.200v", got)
+	}
+}
+
+// On a busy machine the package doesn't wait long enough for what it has started, and says so: it is tried again.
+func TestSandboxRuntimeIsTriedAgain(t *testing.T) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("NOT TESTED: ", err)
+	}
+	for fails, want := range map[int]string{2: "ran\n", 9: "sandbox-runtime: Failed to create bridge sockets after 5 attempts\n"} {
+		index := filepath.Join(t.TempDir(), "index.mjs")
+		script := fmt.Sprintf(`let tries = 0;
+export const SandboxManager = {
+	initialize: async () => { if (tries++ < %d) throw new Error('Failed to create bridge sockets after 5 attempts'); },
+	wrapWithSandbox: async (command) => command,
+};`, fails)
+		if err := os.WriteFile(index, []byte(script), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, _ := exec.Command(node, "--input-type=module", "-e", runtimeScript, "--", index, "{}", "", "/bin/echo", "ran").CombinedOutput()
+		if string(out) != want {
+			t.Errorf("after %d failures it says %q, want %q", fails, out, want)
+		}
 	}
 }
