@@ -40,16 +40,17 @@ func TestALoopByTheProtocol(t *testing.T) {
 	for _, a := range []agent{piACP, claudeACP} {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
-			p := prepareACP(t, a, fakemodel.Script{Turns: []fakemodel.Turn{
-				does(fakemodel.Say("First the file."), a.write("one.txt", "1\n")), says("Written. More to do."),
-				does(a.write("two.txt", "2\n")), says("All is done. <promise>DONE</promise>"),
-			}})
+			turns, want := []fakemodel.Turn{does(a.write("made.txt", "1\n")), says("All is done. <promise>DONE</promise>")}, []string{"ok"}
+			if a.backend == "acp:pi" { // what a second run is does not depend on whose adapter it is
+				turns, want = append([]fakemodel.Turn{says("More to do.")}, turns...), []string{"ok", "ok"}
+			}
+			p := prepareACP(t, a, fakemodel.Script{Turns: turns})
 			p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
-			if exit := p.wait(); exit != exitDone || !slices.Equal(p.outcomes(), []string{"ok", "ok"}) {
+			if exit := p.wait(); exit != exitDone || !slices.Equal(p.outcomes(), want) {
 				p.fatalf("exit %d, %q", exit, p.outcomes())
 			}
-			checkFile(t, p, "two.txt", "2\n")
-			if n := len(p.model.MainRequests()); n != 4 {
+			checkFile(t, p, "made.txt", "1\n")
+			if n := len(p.model.MainRequests()); n != len(turns) {
 				p.fatalf("%d requests", n)
 			}
 			if a.backend == "acp:claude" && !p.has(func(u update) bool { return u.CostUSD != nil }) {

@@ -236,7 +236,7 @@ func TestTheExtensionWithoutItsSidecar(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			p.t = t
 			p.box.Setenv("RALPH_LSP", tt.sidecar)
-			d := drivenPi(t, p, "-e", alone)
+			d := drivenPi(t, p, "-e", filepath.Join(alone, "index.ts"))
 			d.prompt("/ralph-loop Build it")
 			d.hears(tt.says)
 		})
@@ -250,7 +250,6 @@ func TestPiLoadsTheExtension(t *testing.T) {
 		name string
 		put  func(p *program) (args []string)
 	}{
-		{"a file", func(*program) []string { return []string{"-e", filepath.Join(extension(t), "index.ts")} }},
 		{"a package", func(p *program) []string {
 			if out, err := p.box.Command(t.Context(), "pi", "install", extension(t)).CombinedOutput(); err != nil {
 				p.t.Errorf("%v: %s", err, out)

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func emacs(t *testing.T) string {
 	t.Helper()
 	unlock := lockInstallation(t)
 	defer unlock()
-	if missing := missingFromEmacs(); missing != nil {
+	if missing := hadEmacs(); missing != nil {
 		if err := aptInstall(t, "emacs-nox", "elpa-eglot", "elpa-lsp-mode"); err != nil {
 			t.Fatalf("%v, and could not be installed: %v", missing, err)
 		}
@@ -70,6 +71,9 @@ func fromDebian(t *testing.T, suite, program string, packages ...string) string 
 	}
 	return strings.TrimSpace(string(out))
 }
+
+// hadEmacs is missingFromEmacs before anything was installed: a look takes Emacs seconds.
+var hadEmacs = sync.OnceValue(missingFromEmacs)
 
 // missingFromEmacs says what Emacs lacks to run the tests; nil is nothing.
 func missingFromEmacs() error {
