@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/agents"
 )
 
-const installTimeout = 5 * time.Minute
+const installTimeout = 20 * time.Minute
 
 // emacs returns the path of Emacs, which it installs with the packages of
 // Debian that bring it and its two language clients.

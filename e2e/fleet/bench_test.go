@@ -30,7 +30,7 @@ func BenchmarkManyLoops(b *testing.B) {
 }
 
 // TestManyLoops has three times as many loops as slots; two hundred are the benchmark's.
-func TestManyLoops(t *testing.T) { newWorld(t).many(24, 4, 2, "500ms") }
+func TestManyLoops(t *testing.T) { newWorld(t).many(12, 2, 2, "500ms") }
 
 // many runs loops of one iteration over workers, and returns what they took. None may fail.
 func (w *world) many(loops, workers, slots int, nap string) time.Duration {

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 )
 
-const npmTimeout = 5 * time.Minute
+const npmTimeout = 20 * time.Minute // of a package, on a busy machine, too
 
 // Set is a folder with the installed node and agents.
 type Set struct {
