@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -62,47 +63,28 @@ func Submit(ctx context.Context, to Entrance, s Submission, tell func(Submitted)
 		Submitted
 		err error
 	}
-	var busy sync.WaitGroup
-	defer busy.Wait()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	inOrder := make(chan chan entered, entering-2) // beside one that is waited for, and one that waits to be
-	busy.Go(func() {
-		defer close(inOrder)
-		for _, t := range all {
-			if ctx.Err() != nil {
-				return
-			}
+	for some := range slices.Chunk(all, entering) {
+		done := make([]entered, len(some))
+		var busy sync.WaitGroup
+		for i, t := range some {
 			t.At = time.Now().UTC() // so they are listed in their order
-			done := make(chan entered, 1)
 			busy.Go(func() {
+				one := &done[i]
 				_, prompt, err := s.taskOf(t.fields)
-				one := entered{err: err}
-				if err == nil {
+				if one.err = cmp.Or(err, ctx.Err()); one.err == nil {
 					one.Record, one.IsNew, one.err = to.Enter(ctx, t.Task, prompt)
 				}
-				done <- one
 			})
-			select {
-			case inOrder <- done:
-			case <-ctx.Done():
-				return
+		}
+		busy.Wait()
+		for i, one := range done {
+			if refused := Refused(""); errors.As(one.err, &refused) {
+				return fmt.Errorf("%s: %w", some[i].Name, refused)
+			} else if one.err != nil {
+				return fmt.Errorf("%s: %w; submit the same again, what is there already stays", some[i].Name, one.err)
 			}
+			tell(one.Submitted)
 		}
-	})
-	for i := range all {
-		var one entered
-		if done, ok := <-inOrder; ok {
-			one = <-done
-		} else {
-			one.err = ctx.Err()
-		}
-		if refused := Refused(""); errors.As(one.err, &refused) {
-			return fmt.Errorf("%s: %w", all[i].Name, refused)
-		} else if one.err != nil {
-			return fmt.Errorf("%s: %w; submit the same again, what is there already stays", all[i].Name, one.err)
-		}
-		tell(one.Submitted)
 	}
 	return nil
 }
