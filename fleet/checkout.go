@@ -327,14 +327,14 @@ func (c *checkouts) committed(r Record) error {
 	return os.WriteFile(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
 
-// Transcript calls take with each line that an attempt has said which counts, behind the first ones.
-func Transcript(ctx context.Context, bus Bus, r Record, attempt, skip int, take func(line []byte) error) error {
+// Transcript calls take with each line that an attempt has said which counts.
+func Transcript(ctx context.Context, bus Bus, r Record, attempt int, take func(line []byte) error) error {
 	from, err := bus.File(ctx, r.TranscriptFile(attempt))
 	if err != nil {
 		return err
 	}
 	defer from.Close()
-	return livelog.EachLine(from, skip, take)
+	return livelog.EachLine(from, 0, take)
 }
 
 // Download fetches a file from the bus into a folder. The caller removes it.

@@ -19,7 +19,7 @@ func receiptOf(ctx context.Context, bus fleet.Bus, r fleet.Record, flags string)
 		{Label: "Ended", Text: r.UpdatedAt.Local().Format(time.DateTime)}, {Label: "Result", Text: r.Sentence(time.Now())},
 	}}
 	if n := len(r.Kept); n > 0 {
-		err := fleet.Transcript(ctx, bus, r, r.Kept[n-1], 0, func(line []byte) error {
+		err := fleet.Transcript(ctx, bus, r, r.Kept[n-1], func(line []byte) error {
 			var it wire.End
 			if bytes.Contains(line, []byte(wire.KindEnd)) && json.Unmarshal(line, &it) == nil && it.SessionUpdate == wire.KindEnd {
 				receipt.End = it

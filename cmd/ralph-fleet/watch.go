@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
-	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/notify"
@@ -112,27 +111,28 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 		if v.asJSON {
 			show = func(line []byte, _ bool) error { _, err := v.out.Write(line); return err }
 		}
-		w := &watcher{bus: bus, id: r.ID, told: map[int]int{}, show: func(line []byte, isLive bool) error {
+		said := func(line []byte, isLive bool) error {
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			if id := askedIn(line); id != "" && isLive && v.calls != nil {
 				v.calls.Asked(r.ID, id)
 			}
 			return show(line, isLive)
-		}}
-		if !v.asJSON {
-			w.stands = func(r fleet.Record) {
-				v.mu.Lock()
-				defer v.mu.Unlock()
-				story.stands(r)
-				if l := fleet.StatusOf(r, fleet.Shown{}, "", time.Now()); v.calls != nil {
-					l.Busy = r.Phase == fleet.Running
-					v.calls.Stands(l)
-				}
+		}
+		stands := func(r fleet.Record) {
+			if v.asJSON {
+				return
+			}
+			v.mu.Lock()
+			defer v.mu.Unlock()
+			story.stands(r)
+			if l := fleet.StatusOf(r, fleet.Shown{}, "", time.Now()); v.calls != nil {
+				l.Busy = r.Phase == fleet.Running
+				v.calls.Stands(l)
 			}
 		}
 		all.Go(func() {
-			last, err := w.run(ctx, now)
+			last, err := client.Watch(ctx, bus, r.ID, now, said, stands)
 			v.mu.Lock()
 			defer v.mu.Unlock()
 			if err != nil && ctx.Err() == nil {
@@ -159,102 +159,6 @@ func askedIn(line []byte) string {
 		return ""
 	}
 	return u.ID
-}
-
-// watcher reads what a loop has said and says: the files of the attempts that count, and the
-// lines of the one that runs, each once.
-type watcher struct {
-	bus    fleet.Bus
-	id     string
-	told   map[int]int // lines, of each attempt
-	at     int         // the attempt that is told
-	show   func(line []byte, isLive bool) error
-	stands func(fleet.Record) // is told how the loop stands; may be nil
-}
-
-// run returns the loop as it was last: ended, unless now or ctx ends it before.
-func (w *watcher) run(ctx context.Context, now bool) (r fleet.Record, err error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	if r, err = w.look(ctx); err != nil || r.Phase == fleet.Ended {
-		return r, err
-	}
-	lines, err := w.bus.Hear(ctx, w.id, now)
-	if err != nil {
-		return r, err
-	}
-	changes, err := w.bus.Watch(ctx, w.id)
-	if err != nil {
-		return r, err
-	}
-	for {
-		select {
-		case line, ok := <-lines:
-			if !ok {
-				return r, nil
-			}
-			at, n, line := livelog.Untag(line)
-			if at >= max(w.at, 1) && w.told[at] == 0 { // what counts of those before comes first, and who runs it
-				if r, err = w.look(ctx); err != nil {
-					return r, err
-				}
-			}
-			if at < max(w.at, 1) || n <= w.told[at] {
-				continue
-			}
-			w.at, w.told[at] = at, n
-			if err := w.show(line, true); err != nil {
-				return r, err
-			}
-		case last, ok := <-changes:
-			switch {
-			case !ok:
-				return r, ctx.Err()
-			case last.Phase == fleet.Removed:
-				return r, errors.New("it was removed from the bus")
-			}
-			if r, err = w.look(ctx); err != nil || r.Phase == fleet.Ended {
-				return r, err
-			}
-		}
-	}
-}
-
-// look reads the loop's record, and tells what it has that wasn't told. It asks again as long as no answer comes:
-// a question that was on its way when the connection was lost gets none.
-func (w *watcher) look(ctx context.Context) (r fleet.Record, err error) {
-	for {
-		if r, err = w.lookOnce(ctx); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
-			return r, err
-		}
-	}
-}
-
-func (w *watcher) lookOnce(ctx context.Context) (fleet.Record, error) {
-	r, _, err := w.bus.Get(ctx, w.id)
-	if err != nil {
-		return r, err
-	}
-	for _, attempt := range r.Kept {
-		if attempt < w.at {
-			continue // it is told
-		}
-		err := fleet.Transcript(ctx, w.bus, r, attempt, w.told[attempt], func(line []byte) error {
-			w.told[attempt]++
-			return w.show(line, false)
-		})
-		if err = cmp.Or(err, ctx.Err()); err != nil {
-			return r, err
-		}
-		w.at = attempt
-	}
-	if n := len(r.Kept); n > 0 && w.at == r.Kept[n-1] {
-		w.at++ // all of it is told
-	}
-	if w.stands != nil {
-		w.stands(r)
-	}
-	return r, nil
 }
 
 // stands says where the loop is, when that has changed, and at last how it has ended.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/fleet/client"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
@@ -170,7 +171,7 @@ func TestWatchReadsLikeARun(t *testing.T) {
 	y.until(out, "> Bash make")
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1}, first...) // the rest was said while nobody heard it
 	y.begin("f1", "other")
-	y.say("f1", 2, 1, begins(2))
+	y.say("f1", 2, 1, begins(2), ends(2)) // its end is shown once it counts
 	y.until(out, "iteration 2/9")
 	y.commit("f1", 2, fleet.Outcome{Iterations: 2, CostUSD: 0.2, StopReason: "promise", Text: "done: DONE after 2 iterations · $0.20"}, begins(2), chunk("done"), ends(2))
 	if got := <-code; got != 0 {
@@ -325,11 +326,11 @@ func TestAnAnswerThatGotLostIsAskedForAgain(t *testing.T) {
 	y.begin("f1", "box")
 	y.commit("f1", 1, fleet.Outcome{Iterations: 1, StopReason: "promise", Text: "done"}, begins(1), ends(1))
 	var out strings.Builder
-	w := &watcher{bus: &lossy{y.bus, 2}, id: "f1", told: map[int]int{}, show: func(line []byte, _ bool) error {
+	show := func(line []byte, _ bool) error {
 		_, err := out.Write(line)
 		return err
-	}}
-	if r, err := w.run(t.Context(), false); err != nil || r.Phase != fleet.Ended || out.String() != begins(1)+"\n"+ends(1)+"\n" {
+	}
+	if r, err := client.Watch(t.Context(), &lossy{y.bus, 2}, "f1", false, show, func(fleet.Record) {}); err != nil || r.Phase != fleet.Ended || out.String() != begins(1)+"\n"+ends(1)+"\n" {
 		t.Errorf("it is %s, %v, and said\n%s", r.Phase, err, &out)
 	}
 }

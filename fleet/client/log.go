@@ -37,8 +37,13 @@ type transcript struct {
 	mu      sync.Mutex
 	live    *os.File // what attempt says, without a name in its folder
 	attempt int      // 0: nothing was heard
-	lines   int      // of live
-	size    int64
+	heard   []heard  // what live has, in the order of its lines
+}
+
+// heard is where a line stands in the file of what is said live. Some are lost on their way.
+type heard struct {
+	line     int
+	at, size int64
 }
 
 // position is where in a transcript something stands.
@@ -56,16 +61,6 @@ func (t *transcript) parse(cursor string) (at position, ok bool) {
 	}
 	_, err := fmt.Sscanf(rest, "%d.%d", &at.attempt, &at.line)
 	return at, err == nil && at.attempt >= 0 && at.line >= 0
-}
-
-// parts are the attempts that the log has. The last one may be live.
-func (t *transcript) parts(r fleet.Record) (attempts []int, live int) {
-	attempts = slices.Clone(r.Kept)
-	last := t.last(r)
-	if len(attempts) == 0 || last > attempts[len(attempts)-1] {
-		return append(attempts, last), last
-	}
-	return attempts, -1
 }
 
 // said is a line of a transcript, as far as a reader has to know it.
@@ -94,14 +89,12 @@ func (u said) isOfAttempt() bool {
 var (
 	errFull = errors.New("the page is full")
 	errEnd  = errors.New("here it was to end")
-	errOver = errors.New("the iteration is over")
 )
 
 // page reads what comes behind a cursor.
 func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, after string, o journal.Options) (page journal.Page, err error) {
-	attempts, live := t.parts(r)
 	at, ok := t.parse(after)
-	isReset := after != "" && (!ok || at.attempt != 0 && !slices.Contains(attempts, at.attempt))
+	isReset := after != "" && (!ok || at.attempt != 0 && at.attempt != t.last(r) && !slices.Contains(r.Kept, at.attempt))
 	if isReset {
 		at = position{}
 	}
@@ -110,36 +103,20 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 	o.Thinking = true // what workers keep is for all
 	p := journal.NewPager(o)
 	taken := at // behind the last line that is in the page
-	for _, attempt := range attempts {
-		if attempt < at.attempt || bounded && attempt > end.attempt {
-			continue
-		}
-		line := position{attempt, 0}
-		if attempt == at.attempt {
-			line = at
-		}
-		err = c.eachLine(ctx, bus, t, r, attempt, attempt == live, line.line, func(data []byte) error {
-			if bounded && attempt == end.attempt && line.line >= end.line {
-				return errEnd
-			}
-			line.line++
-			data = bytes.TrimSpace(data)
-			var u said
-			if json.Unmarshal(data, &u) != nil || u.isOfAttempt() {
-				return nil
-			}
-			if !p.Take(u.SessionUpdate, u.Iteration, moved(data, r.ID, folder, origin)) {
-				return errFull
-			}
-			taken = line
+	err = t.each(ctx, r, t.cached(ctx, bus, r), at, end, func(at position, _ bool, data []byte) error {
+		data = bytes.TrimSpace(data)
+		var u said
+		if json.Unmarshal(data, &u) != nil || u.isOfAttempt() {
 			return nil
-		})
-		if err != nil && err != errEnd {
-			break
 		}
-	}
+		if !p.Take(u.SessionUpdate, u.Iteration, moved(data, r.ID, folder, origin)) {
+			return errFull
+		}
+		taken = at
+		return nil
+	})
 	isFull := err == errFull
-	if isFull || err == errEnd {
+	if isFull {
 		err = nil
 	}
 	page = p.Page()
@@ -151,43 +128,73 @@ func (c *Client) page(ctx context.Context, bus fleet.Bus, t *transcript, r fleet
 	return page, err
 }
 
-// eachLine calls take with each line of an attempt behind the first ones. Of one that is live
-// it is those before the end of its iteration.
-func (c *Client) eachLine(ctx context.Context, bus fleet.Bus, t *transcript, r fleet.Record, attempt int, isLive bool, skip int, take func([]byte) error) error {
-	var from io.Reader
-	if isLive {
-		t.mu.Lock()
-		if t.live != nil && t.attempt == attempt {
-			from = io.NewSectionReader(t.live, 0, t.size)
+// each calls take with each line behind a position, and where that is: of the attempts that count, and of the one that runs
+// the lines before the end of its iteration. With an end it goes no further than that.
+func (t *transcript) each(ctx context.Context, r fleet.Record, open func(attempt int) (io.ReadCloser, error), at, end position, take func(at position, isLive bool, line []byte) error) error {
+	first, _ := slices.BinarySearch(r.Kept, at.attempt)
+	for _, attempt := range r.Kept[first:] {
+		if attempt > at.attempt {
+			at = position{attempt, 0}
 		}
-		t.mu.Unlock()
-		if from == nil {
+		if end != (position{}) && attempt > end.attempt {
 			return nil
 		}
-	} else {
-		f, err := t.file(ctx, bus, r, attempt)
+		from, err := open(attempt)
 		if err != nil {
 			return err
 		}
-		defer f.Close()
-		from = f
-	}
-	err := livelog.EachLine(from, skip, func(line []byte) error {
-		if isLive && endsIteration(line) {
-			return errOver // it has ended when the bus knows what came of it: what it changed can be asked for then
+		err = livelog.EachLine(from, at.line, func(line []byte) error {
+			if attempt == end.attempt && at.line >= end.line {
+				return errEnd
+			}
+			at.line++
+			return cmp.Or(take(at, false, line), ctx.Err())
+		})
+		from.Close()
+		if err == errEnd {
+			return nil
+		} else if err != nil {
+			return err
 		}
-		return cmp.Or(take(line), ctx.Err())
-	})
-	if err == errOver {
+	}
+	t.mu.Lock()
+	live, attempt, lines := t.live, t.attempt, t.heard
+	t.mu.Unlock()
+	isOld := attempt < max(r.Attempt, at.attempt) || len(r.Kept) > 0 && attempt <= r.Kept[len(r.Kept)-1]
+	if isOld || end != (position{}) && attempt > end.attempt {
 		return nil
 	}
-	return err
+	if attempt > at.attempt {
+		at = position{attempt, 0}
+	}
+	next, _ := slices.BinarySearchFunc(lines, at.line+1, func(h heard, n int) int { return h.line - n })
+	for _, h := range lines[next:] {
+		if attempt == end.attempt && h.line > end.line {
+			return nil
+		}
+		line := make([]byte, h.size)
+		if _, err := live.ReadAt(line, h.at); err != nil {
+			return err
+		}
+		if endsIteration(line) {
+			return nil // it has ended when the bus knows what came of it: what it changed can be asked for then
+		}
+		if err := cmp.Or(take(position{attempt, h.line}, true, line), ctx.Err()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // endsIteration says whether a line tells that its iteration is over.
 func endsIteration(line []byte) bool {
 	var u struct{ SessionUpdate, Phase string }
 	return bytes.Contains(line, []byte(wire.KindIteration)) && json.Unmarshal(line, &u) == nil && u.SessionUpdate == wire.KindIteration && u.Phase == wire.PhaseEnd
+}
+
+// cached opens what attempts have said that count.
+func (t *transcript) cached(ctx context.Context, bus fleet.Bus, r fleet.Record) func(attempt int) (io.ReadCloser, error) {
+	return func(attempt int) (io.ReadCloser, error) { return t.file(ctx, bus, r, attempt) }
 }
 
 // file opens what an attempt has said that counts: here, or fetched from the bus.
@@ -218,11 +225,11 @@ func (t *transcript) hear(line []byte) error {
 	at, n, rest := livelog.Untag(line)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	had := 0
-	if at == t.attempt {
-		had = t.lines
+	had := heard{}
+	if at == t.attempt && len(t.heard) > 0 {
+		had = t.heard[len(t.heard)-1]
 	}
-	if at == 0 || at < t.attempt || n <= had || n-had > maxMissing {
+	if at == 0 || at < t.attempt || n <= had.line {
 		return nil // nobody's, of an attempt that came to nothing, or heard before
 	}
 	if t.live == nil {
@@ -237,15 +244,13 @@ func (t *transcript) hear(line []byte) error {
 		if err := t.live.Truncate(0); err != nil {
 			return err
 		}
-		t.attempt, t.lines, t.size = at, 0, 0
+		t.attempt, t.heard = at, nil
 	}
-	missing := bytes.Repeat([]byte("\n"), n-had-1) // what was lost on its way
-	data := append(append(missing, bytes.TrimRight(rest, "\n")...), '\n')
-	if _, err := t.live.WriteAt(data, t.size); err != nil {
+	next := heard{n, had.at + had.size, int64(len(rest))}
+	if _, err := t.live.WriteAt(rest, next.at); err != nil {
 		return err
 	}
-	t.size += int64(len(data))
-	t.lines = n
+	t.heard = append(t.heard, next)
 	return nil
 }
 
@@ -256,8 +261,8 @@ func (t *transcript) end(r fleet.Record) position {
 	switch {
 	case slices.Contains(r.Kept, max(r.Attempt, t.attempt)):
 		return position{max(r.Attempt, t.attempt), math.MaxInt32}
-	case t.attempt >= r.Attempt:
-		return position{t.attempt, t.lines}
+	case t.attempt >= r.Attempt && len(t.heard) > 0:
+		return position{t.attempt, t.heard[len(t.heard)-1].line}
 	}
 	return position{r.Attempt, 0}
 }
@@ -278,18 +283,16 @@ func moved(line []byte, id, folder, origin string) []byte {
 			line = append(slices.Clone(line[:at]), '}')
 		}
 	}
-	if len(line) <= maxLine && !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
+	line = bytes.TrimSuffix(livelog.Short(line, maxLine), []byte("\n"))
+	if !bytes.Contains(line, []byte(`offers"`)) && !bytes.Contains(line, []byte(`locations"`)) && !bytes.Contains(line, []byte(`\u00`)) { // which may spell it
 		return line
 	}
 	var u map[string]any
-	if json.Unmarshal(line, &u) != nil || len(line) <= maxLine && u["offers"] == nil && u["locations"] == nil {
+	if json.Unmarshal(line, &u) != nil || u["offers"] == nil && u["locations"] == nil {
 		return line
 	}
 	moveOffers(u, id, folder)
 	moveLocations(u, id, origin)
-	if len(line) > maxLine {
-		shrink(u)
-	}
 	encoded, err := json.Marshal(u)
 	if err != nil {
 		return line
@@ -297,35 +300,8 @@ func moved(line []byte, id, folder, origin string) []byte {
 	return encoded
 }
 
-// maxMissing bounds how many lines may be lost: the bus keeps 100,000 of a loop.
-const maxMissing = 10_000_000
-
 // maxLine bounds an update, in bytes.
 const maxLine = 2 * wire.MaxText
-
-// shrink takes out of an update what is large: all of it is in the transcript.
-func shrink(u map[string]any) {
-	delete(u, "rawInput")
-	u["truncated"] = true
-	var cut func(v any) any
-	cut = func(v any) any {
-		switch v := v.(type) {
-		case string:
-			return v[:wire.FirstText(v, wire.MaxText/4)]
-		case []any:
-			for i := range v[:min(len(v), 100)] {
-				v[i] = cut(v[i])
-			}
-			return v[:min(len(v), 100)]
-		case map[string]any:
-			for key := range v {
-				v[key] = cut(v[key])
-			}
-		}
-		return v
-	}
-	cut(u)
-}
 
 // moveOffers makes the commands of an update such about the loop on the bus. Those that
 // it can't be given are left out.

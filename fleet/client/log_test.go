@@ -184,7 +184,7 @@ func TestWhatAnUpdateBecomes(t *testing.T) {
 		"one that doesn't":              {`{"sessionUpdate":"_ralph/end","offers":[{"title":"A","command":"ralph.loop.open","arguments":[{"loopId":"ralph-1"}]}]` + stamp, `{"sessionUpdate":"_ralph/end"}`},
 		"one that is spelled otherwise": {`{"sessionUpdate":"_ralph/note","off\u0065rs":[{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
 		"one that stands apart":         {`{"sessionUpdate":"_ralph/note","offers" : [{"title":"A","command":"ralph.loop.start","arguments":[{"prompt":"x"}]}]}`, `{"sessionUpdate":"_ralph/note"}`},
-		"too long":                      {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"sessionUpdate":"tool_call","title":"a","truncated":true}`},
+		"too long":                      {`{"sessionUpdate":"tool_call","title":"a","rawInput":{"content":"` + big + `"}` + stamp, `{"rawInput":{"content":"` + big[:8<<10] + `… (382 KiB more in the transcript)"},"sessionUpdate":"tool_call","title":"a","truncated":true}`},
 		"a file of its checkout":        {`{"sessionUpdate":"tool_call","locations":[{"path":"/w/loops/f1/tree/a/b.txt","line":3}]` + stamp, `{"locations":[{"line":3,"path":"/me/app/a/b.txt"}],"sessionUpdate":"tool_call"}`},
 		"one by its name there":         {`{"sessionUpdate":"tool_call","locations":[{"path":"a.txt"}]}`, `{"locations":[{"path":"/me/app/a.txt"}],"sessionUpdate":"tool_call"}`},
 		"files of its worker":           {`{"sessionUpdate":"tool_call","locations":[{"path":"/etc/passwd"},{"path":"/w/loops/f2/tree/a"},{"path":"/w/loops/f1/tree/../x"}]}`, `{"sessionUpdate":"tool_call"}`},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -63,41 +64,45 @@ func (s story) Outline(ctx context.Context) (result journal.Outline, err error) 
 	if err != nil {
 		return result, err
 	}
-	told := map[int]int{} // where an iteration is in result.Iterations
-	var end position
-	for _, attempt := range r.Kept {
-		part, at, iteration, size := position{attempt, 0}, position{attempt, 0}, 0, int64(0)
-		flush := func() {
-			if size > 0 {
-				result.Parts = append(result.Parts, journal.Part{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
-			}
-			part, size = at, 0
-		}
-		err := s.eachLine(ctx, bus, t, r, attempt, false, 0, func(line []byte) error {
-			if size >= partSize {
-				flush()
-			}
-			at.line++
-			size += int64(len(line))
-			var u said
-			if strings.Contains(string(line[:min(len(line), 100)]), `"`+wire.KindIteration+`"`) && json.Unmarshal(line, &u) == nil {
-				iteration = u.Iteration
-				n, ok := told[iteration]
-				if !ok {
-					n = len(result.Iterations)
-					told[iteration] = n
-					result.Iterations = append(result.Iterations, nil)
-				}
-				result.Iterations[n] = moved(line[:len(line)-1], r.ID, s.folder(r.ID), "")
-			}
-			return nil
-		})
-		if err != nil {
-			return result, err
-		}
-		flush()
-		end = at
+	if len(r.Kept) == 0 {
+		return journal.Outline{Cursor: t.cursor(position{})}, nil
 	}
+	told := map[int]int{} // where an iteration is in result.Iterations
+	part, end, iteration, size := position{}, position{}, 0, int64(0)
+	flush := func(next position) {
+		if size > 0 {
+			result.Parts = append(result.Parts, journal.Part{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
+		}
+		part, size = next, 0
+	}
+	counts := position{r.Kept[len(r.Kept)-1], math.MaxInt}
+	err = t.each(ctx, r, t.cached(ctx, bus, r), position{}, counts, func(at position, _ bool, line []byte) error {
+		switch {
+		case at.attempt != part.attempt:
+			flush(position{at.attempt, 0})
+			iteration = 0
+		case size >= partSize:
+			flush(end)
+		}
+		end = at
+		size += int64(len(line))
+		var u said
+		if strings.Contains(string(line[:min(len(line), 100)]), `"`+wire.KindIteration+`"`) && json.Unmarshal(line, &u) == nil {
+			iteration = u.Iteration
+			n, ok := told[iteration]
+			if !ok {
+				n = len(result.Iterations)
+				told[iteration] = n
+				result.Iterations = append(result.Iterations, nil)
+			}
+			result.Iterations[n] = moved(line[:len(line)-1], r.ID, s.folder(r.ID), "")
+		}
+		return nil
+	})
+	if err != nil {
+		return result, err
+	}
+	flush(end)
 	result.Cursor = t.cursor(end)
 	return result, nil
 }
@@ -108,26 +113,23 @@ func (s story) Output(ctx context.Context, iteration int, toolCallID string) (ou
 	if err != nil {
 		return "", err
 	}
-	attempts, live := t.parts(r)
 	isFound := false
-	for _, attempt := range attempts {
-		err := s.eachLine(ctx, bus, t, r, attempt, attempt == live, 0, func(line []byte) error {
-			var u said
-			if !strings.Contains(string(line), toolCallID) || json.Unmarshal(line, &u) != nil || u.SessionUpdate != wire.KindToolCallUpdate ||
-				u.ToolCallID != toolCallID || u.Iteration != iteration || u.Status == wire.StatusInProgress {
-				return nil
-			}
-			var contents []wire.ToolContent
-			json.Unmarshal(u.Content, &contents) // without a content it is empty
-			output, isFound = "", true
-			for _, c := range contents {
-				output += c.Content.Text
-			}
+	err = t.each(ctx, r, t.cached(ctx, bus, r), position{}, position{}, func(_ position, _ bool, line []byte) error {
+		var u said
+		if !strings.Contains(string(line), toolCallID) || json.Unmarshal(line, &u) != nil || u.SessionUpdate != wire.KindToolCallUpdate ||
+			u.ToolCallID != toolCallID || u.Iteration != iteration || u.Status == wire.StatusInProgress {
 			return nil
-		})
-		if err != nil {
-			return "", err
 		}
+		var contents []wire.ToolContent
+		json.Unmarshal(u.Content, &contents) // without a content it is empty
+		output, isFound = "", true
+		for _, c := range contents {
+			output += c.Content.Text
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
 	}
 	if !isFound {
 		return "", &wire.Failure{Reason: wire.ReasonNoOutput, Err: errors.New("the transcript has no output of that tool call yet")}

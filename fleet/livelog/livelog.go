@@ -4,9 +4,11 @@ package livelog
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Tag puts in front of a line of a transcript which attempt says it, and which line of that
@@ -56,4 +58,47 @@ func EachLine(transcript io.Reader, skip int, take func(line []byte) error) erro
 			}
 		}
 	}
+}
+
+// maxText is what is left of a text at first in a line that is too long, in bytes.
+const maxText = 8 << 10
+
+// Short is a line of at most so many bytes: long texts of one that has more are cut, and it says so (truncated).
+func Short(line []byte, most int) []byte {
+	if len(line) <= most {
+		return line
+	}
+	var update map[string]any
+	d := json.NewDecoder(bytes.NewReader(line))
+	d.UseNumber()
+	if d.Decode(&update) == nil {
+		update["truncated"] = true
+		for text := maxText; text >= 64; text /= 8 {
+			data, err := json.Marshal(cut(update, text))
+			if err == nil && len(data) < most {
+				return append(data, '\n')
+			}
+		}
+	}
+	return fmt.Appendf(nil, `{"sessionUpdate":"_ralph/note","text":"an update of %d KiB is left out here"}%s`, len(line)>>10, "\n")
+}
+
+// cut cuts the texts in a JSON value.
+func cut(v any, most int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key := range v {
+			v[key] = cut(v[key], most)
+		}
+	case []any:
+		for i := range v {
+			v[i] = cut(v[i], most)
+		}
+	case string:
+		if len(v) <= most {
+			return v
+		}
+		return fmt.Sprintf("%s… (%d KiB more in the transcript)", strings.ToValidUTF8(v[:most], ""), (len(v)-most)>>10)
+	}
+	return v
 }

@@ -12,7 +12,7 @@ import (
 // sent when it is back.
 func (b *Bus) Tell(_ context.Context, id string, line []byte) error {
 	attempt, n, line := livelog.Untag(line)
-	if line = short(line); attempt > 0 {
+	if line = livelog.Short(line, maxLine); attempt > 0 {
 		line = livelog.Tag(line, attempt, n)
 	}
 	return b.conn.Publish("ralph.live."+id, line)

@@ -2,9 +2,7 @@ package natsbus
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -78,48 +76,6 @@ func valueOf(key string, value any) ([]byte, error) {
 	return data, fits("the record of "+key, data)
 }
 
-// maxLine bounds what a loop says live in one message, and maxText a text in one that has too much, in bytes.
-const (
-	maxLine = 128 << 10
-	maxText = 8 << 10
-)
-
-// short makes a line that fits of one that doesn't: long texts in it are cut, and say so.
-// The whole line is in the transcript once its iteration has ended.
-func short(line []byte) []byte {
-	if len(line) <= maxLine {
-		return line
-	}
-	var update map[string]any
-	d := json.NewDecoder(strings.NewReader(string(line)))
-	d.UseNumber()
-	if d.Decode(&update) == nil {
-		for most := maxText; most >= 64; most /= 8 {
-			data, err := json.Marshal(cut(update, most))
-			if err == nil && len(data) < maxLine {
-				return append(data, '\n')
-			}
-		}
-	}
-	return fmt.Appendf(nil, `{"sessionUpdate":"_ralph/note","text":"an update of %d KiB is left out here"}%s`, len(line)>>10, "\n")
-}
-
-// cut cuts the texts in a JSON value.
-func cut(v any, most int) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key := range v {
-			v[key] = cut(v[key], most)
-		}
-	case []any:
-		for i := range v {
-			v[i] = cut(v[i], most)
-		}
-	case string:
-		if len(v) <= most {
-			return v
-		}
-		return fmt.Sprintf("%s… (%d KiB more in the transcript)", strings.ToValidUTF8(v[:most], ""), (len(v)-most)>>10)
-	}
-	return v
-}
+// maxLine bounds what a loop says live in one message, in bytes. The whole line is in the transcript once its iteration has
+// ended.
+const maxLine = 128 << 10
