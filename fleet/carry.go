@@ -1,9 +1,6 @@
 package fleet
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	jsonv1 "github.com/go-json-experiment/json/v1"
@@ -15,16 +12,6 @@ type rest = jsontext.Value
 
 // asKnown has values written and read as encoding/json does, which knows of no rest.
 var asKnown = jsonv1.DefaultOptionsV1()
-
-// features are what this version can do beyond what keys that may be left out say. What would come to
-// harm with a worker that doesn't know of it has its name here, and in the Needs of what it is in.
-var features = []string{featureOn}
-
-// lacks names what something needs and this version can't do; "" is nothing.
-func lacks(needs []string) string {
-	unknown := slices.DeleteFunc(slices.Clone(needs), func(n string) bool { return slices.Contains(features, n) })
-	return strings.Join(unknown, ", ")
-}
 
 // Encode writes what the bus keeps, as a Record or the Ledger, as JSON with all that it came with.
 func Encode(v any) ([]byte, error) { return json.Marshal(v, asKnown) }

@@ -79,9 +79,9 @@ func keptOf(tree string) string { return filepath.Join(filepath.Dir(tree), keptN
 func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops", r.ID, attemptName) }
 
 // prepare makes the loop's checkout as its last attempt that counts has left it. One that
-// is here already stays, with all that git ignores in it. beat gets what renews the lease
+// is here already stays, with all that git ignores in it. beats gets what renews the lease
 // of a child that works for it.
-func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, beat chan<- func()) (tree string, err error) {
+func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, beats func(renew func())) (tree string, err error) {
 	tree = c.tree(r)
 	has, _ := os.ReadFile(c.marker(r)) // that can't be read is another one
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
@@ -90,7 +90,7 @@ func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, 
 	if err := c.fresh(ctx, r, tree); err != nil {
 		return tree, err
 	}
-	return tree, c.setUp(ctx, r, tree, lease, beat)
+	return tree, c.setUp(ctx, r, tree, lease, beats)
 }
 
 // fresh makes a checkout anew, as its loop's last attempt that counts left it.
@@ -216,7 +216,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 
 // setUp runs the task's setup in a fresh checkout, as a child that ends as one of an
 // iteration does, with all that it has started.
-func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beat chan<- func()) error {
+func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time.Duration, beats func(renew func())) error {
 	if len(r.Setup) == 0 {
 		return nil
 	}
@@ -225,10 +225,7 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 	if err != nil {
 		return err
 	}
-	select {
-	case beat <- s.Renew:
-	case <-ctx.Done():
-	}
+	beats(s.Renew)
 	if err := s.Wait(ctx); err != nil {
 		return fmt.Errorf("%w: %s", err, s.Words())
 	}

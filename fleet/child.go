@@ -15,16 +15,13 @@ import (
 )
 
 // runChild has a child run the next iteration, and returns what it ended with. say gets each line that it prints.
-func (w *Worker) runChild(ctx context.Context, a *attempt, tree, promptFile string, beat chan<- func(), say func(line []byte)) (exit, err error) {
+func (w *Worker) runChild(ctx context.Context, a *attempt, tree, promptFile string, say func(line []byte)) (exit, err error) {
 	for {
 		wasLeft, err := w.startChild(a, tree, promptFile, say)
 		if err != nil {
 			return nil, err
 		}
-		select {
-		case beat <- a.child.Renew:
-		case <-ctx.Done():
-		}
+		a.beats(a.child.Renew)
 		exit = a.child.Wait(ctx)
 		last, begun := a.child.Said()
 		if !wasLeft || begun || ctx.Err() != nil || last.StopReason != "" && !last.GoesOn() {

@@ -20,6 +20,5 @@
 //
 // Workers of two versions share a bus: records and the ledger keep what a version doesn't know
 // (carry.go), so every change of them only adds keys that may be left out. What older workers would
-// come to harm with has a name in features and in the needs of the record or ledger; who doesn't
-// know the name leaves it alone.
+// come to harm with has a name in the needs of the record or ledger: they leave it alone. This version needs none.
 package fleet

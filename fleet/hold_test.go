@@ -33,12 +33,11 @@ func TestAChildsLeaseIsThatOfItsLoop(t *testing.T) {
 				worker := Worker{Bus: bus}
 				a := &attempt{lease: DefaultLease, ticket: &lease{problem: test.problem}, log: slog.New(slog.DiscardHandler)}
 				ctx, lose := context.WithCancelCause(t.Context())
-				beat := make(chan func(), 1)
 				var beats atomic.Int64
 				done := make(chan struct{})
-				go func() { worker.hold(ctx, a, beat, lose); close(done) }()
+				go func() { worker.hold(ctx, a, lose); close(done) }()
 				time.Sleep(11 * time.Second) // there is no child yet
-				beat <- func() { beats.Add(1) }
+				a.beats(func() { beats.Add(1) })
 				time.Sleep(30 * time.Second)
 				lose(nil)
 				<-done

@@ -44,7 +44,7 @@ type Ledger struct {
 	Begun   []Minute               `json:"begun,omitempty"` // iterations of the last hour
 	Swept   time.Time              `json:"swept,omitzero"`  // when somebody last looked for what nobody wants any more
 	Parts   []string               `json:"parts,omitempty"` // of the common part: the others that there are
-	Needs   []string               `json:"needs,omitempty"` // features without which a worker begins nothing
+	Needs   []string               `json:"needs,omitempty"` // what later versions can do, without which a worker begins nothing
 	Rest    rest                   `json:",embed"`
 }
 
@@ -168,8 +168,8 @@ func isPast(minute int64) func(Minute) bool { return func(m Minute) bool { retur
 // refuses says how long an attempt has to wait, and why; 0 is not at all. An attempt before it that was never settled
 // is taken to have cost all that it had reserved.
 func (l Ledger) refuses(r Record, now time.Time) (wait time.Duration, why string) {
-	if unknown := lacks(l.Needs); unknown != "" {
-		return retryOther, "the limits need a newer one (" + unknown + ")"
+	if len(l.Needs) > 0 {
+		return retryOther, "the limits need a newer one (" + strings.Join(l.Needs, ", ") + ")"
 	}
 	if until := l.Held[r.Key]; until.After(now) {
 		return until.Sub(now), "its provider takes no requests"

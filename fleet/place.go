@@ -16,9 +16,6 @@ const retryOther = 5 * time.Second
 // forAnother is how long it waits: loops that all wait as long would come to the same workers again, in turn.
 func forAnother() time.Duration { return time.Second + rand.N(retryOther-time.Second) }
 
-// featureOn is placement: a worker that doesn't know of it would take what isn't for it.
-const featureOn = "on"
-
 // The flags that decide about walls and the agent, as submit keeps them.
 const (
 	inWalls = "--sandbox=" + sandbox.Workspace
@@ -54,8 +51,8 @@ func (t Task) last(prefix string) string {
 // unfit says why a loop waits for another worker; "" if it doesn't. All workers that it isn't for say the
 // same of it: each change would be written to the bus.
 func (w *Worker) unfit(r Record) string {
-	if unknown := lacks(r.Needs); unknown != "" {
-		return "it needs a newer one (" + unknown + ")"
+	if len(r.Needs) > 0 {
+		return "it needs a newer one (" + strings.Join(r.Needs, ", ") + ")"
 	}
 	if w.Walls && r.last("--sandbox=") == noWalls {
 		return "it needs one without walls (worker --sandbox off)"

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"strings"
 	"testing"
 )
 
@@ -30,22 +29,11 @@ func TestWorkersLeaveWhatIsForAnother(t *testing.T) {
 		{"walls that it puts", true, Record{Task: Task{On: []string{"walls"}}}, ""},
 		{"walls that it doesn't put", false, Record{Task: Task{On: []string{"walls"}}}, "it needs walls"},
 		{"a program as a label", false, Record{Task: Task{On: []string{"agent=/opt/agent"}}}, "it needs agent=/opt/agent"},
-		{"of a newer version", false, Record{Needs: []string{featureOn, "telepathy"}}, "it needs a newer one (telepathy)"},
+		{"of a newer version", false, Record{Needs: []string{"telepathy"}}, "it needs a newer one (telepathy)"},
 	} {
 		worker.Walls = tt.walls
 		if why := worker.unfit(tt.r); why != tt.why {
 			t.Errorf("%s: %q, want %q", tt.name, why, tt.why)
-		}
-	}
-}
-
-func TestALoopForSomeWorkersNeedsOnesThatKnowOfThat(t *testing.T) {
-	w := newWorks(t)
-	for name, on := range map[string][]string{"anywhere": nil, "there": {"gpu"}} {
-		task := Task{ID: "f" + name, Name: name, Repo: "https://example.org/x", Base: strings.Repeat("a", 40), Priority: Normal, On: on}
-		r, err := Door{w.bus}.create(t.Context(), task, "x")
-		if err != nil || (lacks(r.Needs) != "") || (len(r.Needs) > 0) != (len(on) > 0) {
-			t.Errorf("%s: it needs %v, %v", name, r.Needs, err)
 		}
 	}
 }

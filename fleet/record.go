@@ -69,7 +69,7 @@ type Record struct {
 	FailedOn   []string  `json:"failedOn,omitempty"` // the workers that these were of
 	UpdatedAt  time.Time `json:"updatedAt"`
 
-	Needs []string `json:"needs,omitempty"` // features without which a worker leaves it alone
+	Needs []string `json:"needs,omitempty"` // what later versions can do, without which a worker leaves it alone
 	Rest  rest     `json:",embed"`
 }
 
@@ -110,7 +110,6 @@ type Outcome struct {
 	CostUSD    float64 // of the loop so far
 	CostOpen   bool
 	ResumeAt   time.Time
-	Reason     string // why it waits
 	Paused     bool
 	StopReason string // of one that is over
 	Text       string
@@ -126,7 +125,7 @@ func (r *Record) Commit(attempt int, o Outcome, now time.Time) error {
 	r.Agent = o.Agent
 	r.Committed, r.HasState, r.Kept = attempt, o.HasState, append(slices.Clone(r.Kept), attempt)
 	r.Iterations, r.CostUSD, r.CostOpen = o.Iterations, o.CostUSD, r.CostOpen || o.CostOpen
-	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, clip(o.Reason), clip(o.Text), 0
+	r.ResumeAt, r.Reason, r.Text, r.Failures = o.ResumeAt, "", clip(o.Text), 0
 	r.FailedOn, r.Tasks = nil, cmp.Or(o.Tasks, r.Tasks)
 	r.Kept = r.Kept[max(len(r.Kept)-maxKept, 0):]
 	r.Guidance, r.Told = r.Guidance[min(o.Took, len(r.Guidance)):], r.Told+o.Took

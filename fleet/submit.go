@@ -176,9 +176,6 @@ func (d Door) create(ctx context.Context, t Task, prompt string) (r Record, err 
 		return r, err
 	}
 	r = Record{Task: t, Phase: Queued, UpdatedAt: t.At}
-	if len(r.On) > 0 {
-		r.Needs = []string{featureOn}
-	}
 	return r, d.Create(ctx, r)
 }
 

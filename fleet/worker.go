@@ -187,8 +187,12 @@ type attempt struct {
 	lease   time.Duration
 	log     *slog.Logger
 	listens listener
-	child   *child.Child // nil before there is one
+	child   *child.Child           // nil before there is one
+	renewal atomic.Pointer[func()] // of the lease of what works for it now; nil: nothing does
 }
+
+// beats has the lease of what works for the attempt renewed with its own.
+func (a *attempt) beats(renew func()) { a.renewal.Store(&renew) }
 
 // begin takes the loop, if it wants a worker and the limits of all loops let it.
 func (w *Worker) begin(ctx context.Context, t Ticket) (a *attempt, later time.Duration, err error) {
@@ -279,9 +283,8 @@ func (w *Worker) run(ctx context.Context, a *attempt) (later time.Duration, err 
 	defer w.checkouts.use(a.ID)()
 	held, lose := context.WithCancelCause(context.WithValue(ctx, attemptedKey{}, told))
 	defer lose(nil)
-	beat := make(chan func(), 1)
-	go w.hold(held, a, beat, lose)
-	o, limited, tried := w.iterate(held, a, beat)
+	go w.hold(held, a, lose)
+	o, limited, tried := w.iterate(held, a)
 	var r Record
 	spent := 0.0
 	defer func() {
@@ -378,8 +381,7 @@ func (w *Worker) after(ctx context.Context, a *attempt, r Record, limited bool) 
 
 // hold keeps the loop for this worker, and lets the child know. It ends the attempt when
 // the loop is another worker's, or is to end.
-func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose context.CancelCauseFunc) {
-	var renewed func()
+func (w *Worker) hold(ctx context.Context, a *attempt, lose context.CancelCauseFunc) {
 	var changes <-chan Record
 	watch := func() {
 		var err error
@@ -392,8 +394,8 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		// A renewal that hangs must not outlast the lease: the child ends by itself without its beat.
 		within, cancel := context.WithTimeout(ctx, a.lease/3)
 		defer cancel()
-		if err := a.ticket.Renew(within, a.lease); err == nil && renewed != nil {
-			renewed()
+		if beat := a.renewal.Load(); a.ticket.Renew(within, a.lease) == nil && beat != nil {
+			(*beat)()
 		}
 	}
 	renew()
@@ -404,7 +406,6 @@ func (w *Worker) hold(ctx context.Context, a *attempt, beat chan func(), lose co
 		select {
 		case <-ctx.Done():
 			return
-		case renewed = <-beat:
 		case r, ok := <-changes:
 			switch {
 			case !ok: // it is watched again with the next tick
@@ -431,7 +432,7 @@ var errCancelled = errors.New("it is cancelled")
 
 // iterate makes the checkout, runs the child, and puts on the bus what is left. The outcome of
 // a failure says what it has cost, no more.
-func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o Outcome, limited bool, err error) {
+func (w *Worker) iterate(ctx context.Context, a *attempt) (o Outcome, limited bool, err error) {
 	asked := &Asked{Ctx: ctx}
 	stop, err := w.Bus.Listen(ctx, a.ID, asked.Answer)
 	if err != nil {
@@ -439,7 +440,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	}
 	defer stop()
 	defer asked.End()
-	tree, err := w.checkouts.prepare(ctx, a.Record, a.lease, beat)
+	tree, err := w.checkouts.prepare(ctx, a.Record, a.lease, a.beats)
 	if err != nil {
 		return o, false, err
 	}
@@ -461,7 +462,7 @@ func (w *Worker) iterate(ctx context.Context, a *attempt, beat chan<- func()) (o
 	asked.Begin(tree)
 	defer w.Bus.Show(context.WithoutCancel(ctx), Shown{ID: a.ID, Attempt: a.Attempt})
 	end := timed(ctx, StageIteration)
-	exit, err := w.runChild(ctx, a, tree, prompt, beat, func(line []byte) {
+	exit, err := w.runChild(ctx, a, tree, prompt, func(line []byte) {
 		if status := statusIn(line); status != nil {
 			_ = json.Unmarshal(status, &last) // what isn't one says nothing new
 			if ctx.Err() == nil {

@@ -28,7 +28,7 @@ func full(t *testing.T) fleet.Record {
 		r.Kept = append(r.Kept, 1_000_000+i)
 	}
 	r.Begin("worker", now)
-	if err := r.Commit(1, fleet.Outcome{HasState: true, Text: strings.Repeat("\x01", 10<<10), Reason: strings.Repeat("\x01", 10<<10)}, now); err != nil {
+	if err := r.Commit(1, fleet.Outcome{HasState: true, Text: strings.Repeat("\x01", 10<<10)}, now); err != nil {
 		t.Fatal(err)
 	}
 	return r
