@@ -48,12 +48,7 @@ func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 		does(claude.bash("touch tested")), says(`<event topic="build.done">tested</event>`),
 		says("<promise>DONE</promise>"),
 	}}, claude)
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theHats), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(theHats)
 	p.start("--completion-promise", "DONE", "--max-iterations", "9", prompt)
 	awaitProcesses(p, 1, "killed")
 	if err := p.cmd.Process.Kill(); err != nil {
@@ -121,12 +116,7 @@ func TestAWaveOfRealAgents(t *testing.T) {
 		says("<event topic=\"review.file\">read alpha</event>\n<event topic=\"review.file\">read beta</event>"),
 		published("alpha"), published("beta"), reviews("alpha", "beta"), reviews("beta", "alpha"), sum,
 	}}, claude)
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theWaves), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(theWaves)
 	p.start("--completion-promise", "DONE", "--max-iterations", "4", prompt)
 	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)
@@ -176,12 +166,7 @@ func TestAReadOnlyHatIsUndone(t *testing.T) {
 		says(`Built. <event topic="build.done">the parser</event>`),
 		says("<promise>DONE</promise>"),
 	}}, claude)
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(theReadingHats), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(theReadingHats)
 	p.start("--completion-promise", "DONE", "--max-iterations", "9", prompt)
 	poll(p, patience, func() string {
 		data, err := os.ReadFile(filepath.Join(p.box.Dir, "killed"))

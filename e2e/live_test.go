@@ -109,13 +109,7 @@ func TestWordsReachAllAgentsOfAStep(t *testing.T) {
 	obeys.Match = "stop, not that file"
 	p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{obeys, obeys, works, works, says("Built.\n\n<promise>DONE</promise>")}})
 	agentFiles(p, "scout", "worker")
-	steps := "[iteration]\nsteps = [ { parallel = [ { agent = \"scout\", write = true }, { agent = \"scout\", write = true } ] }, { agent = \"worker\" } ]\n"
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(steps), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(twoScouts)
 	p.start(a.liveArgs("--max-iterations", "1", prompt)...)
 	for _, scout := range []string{"step-1-1-1", "step-1-1-2"} {
 		p.await("the tool of "+scout, func(u update) bool { return hasTool(u) && u.Parent == scout })

@@ -29,6 +29,17 @@ func agentFiles(p *program, names ...string) {
 	}
 }
 
+// trusts gives the folder a ralph.toml that its user trusts.
+func (p *program) trusts(config string) {
+	p.t.Helper()
+	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(config), 0o600); err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
 // begun counts the calls of steps with a title.
 func (p *program) begun(title string) (n int) {
 	for _, u := range p.all() {
@@ -129,12 +140,7 @@ func TestScoutsWorkAtOnce(t *testing.T) {
 		waits(1), waits(2), found, found, says("Built.\n\n<promise>DONE</promise>"),
 	}})
 	agentFiles(p, "scout", "worker")
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(twoScouts), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(twoScouts)
 	p.start(append(a.anyToolArgs(), "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
 	for k := 1; k <= 2; k++ {
 		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
@@ -171,12 +177,7 @@ func TestTheKeeperOfAScoutIsKilled(t *testing.T) {
 		waits(1), waits(2), says("Found it."), says("Found it."), says("Built.\n\n<promise>DONE</promise>"),
 	}})
 	agentFiles(p, "scout", "worker")
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "ralph.toml"), []byte(twoScouts), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
+	p.trusts(twoScouts)
 	p.start("--completion-promise", "DONE", "--max-iterations", "4", prompt)
 	for k := 1; k <= 2; k++ {
 		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))

@@ -133,8 +133,8 @@ func New(ed client.Editor, env Env) *Documents {
 	return &Documents{
 		ed: ed, env: env,
 		refresh: map[string]*refresher{
-			methodRefreshLenses:     newRefresher(ed, methodRefreshLenses),
-			methodRefreshDiagnostic: newRefresher(ed, methodRefreshDiagnostic),
+			methodRefreshLenses:     {ed: ed, method: methodRefreshLenses, turn: make(chan struct{}, 1)},
+			methodRefreshDiagnostic: {ed: ed, method: methodRefreshDiagnostic, turn: make(chan struct{}, 1)},
 		},
 		open: map[string]*document{}, changed: map[uri.URI]bool{}, shown: map[shownKey]string{}, plans: map[string]lookedUp{},
 	}
@@ -382,10 +382,6 @@ type refresher struct {
 	method string
 	due    atomic.Bool   // a question is coming that is about the change, too
 	turn   chan struct{} // holds that of the one under way
-}
-
-func newRefresher(ed client.Editor, method string) *refresher {
-	return &refresher{ed: ed, method: method, turn: make(chan struct{}, 1)}
 }
 
 // ask asks the client, if it can be asked. It never blocks.
