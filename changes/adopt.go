@@ -29,7 +29,11 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{last, tree}.text()))
+	listing, err := s.git.Run(ctx, nil, "ls-tree", "-z", last)
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{last, tree, string(listing)}.text()))
 }
 
 // Open opens what Adopt has made.

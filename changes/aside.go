@@ -32,7 +32,7 @@ type Past struct {
 // Trees are those that the files had since somebody but an iteration changed them
 // last, the oldest first; none of a loop that has no snapshots yet.
 func (s *views) Trees(ctx context.Context) ([]Past, error) {
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if errors.Is(err, ErrNone) {
 		return nil, nil
 	}

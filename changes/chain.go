@@ -1,10 +1,9 @@
 package changes
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,8 @@ import (
 
 // A loop's snapshots have one ref, which names a tree of git's that lists theirs: no log of all refs
 // shows them, and a mirror gets one ref of each loop. For people it has them by iteration, "0", "3"
-// and "last"; for us each once more, under a name that says what it was made after.
+// and "last"; for us each once more, under a name that says what it was made after. The same list stands
+// in a file of ours, so that no git has to be asked for it.
 
 // kind says what a snapshot was made after.
 type kind string
@@ -62,7 +62,7 @@ func snapshotOf(what, about string) snapshot {
 }
 
 // listing is what git makes the tree of that lists snapshots.
-func listing(snapshots []snapshot) []byte {
+func listing(snapshots []snapshot) string {
 	trees := map[string]string{}
 	for place, st := range snapshots {
 		trees[fmt.Sprintf("step.%d.%s.%s.%d.%s", place, st.Kind, st.about(), st.made, st.id)] = st.tree
@@ -73,15 +73,15 @@ func listing(snapshots []snapshot) []byte {
 			trees[strconv.Itoa(st.Number)] = st.tree
 		}
 	}
-	var b bytes.Buffer
+	var b strings.Builder
 	for name, tree := range trees {
 		fmt.Fprintf(&b, "040000 tree %s\t%s\x00", tree, name)
 	}
-	return b.Bytes()
+	return b.String()
 }
 
 // snapshots are the loop's snapshots, the oldest first.
-func (s *kept) snapshots(ctx context.Context) ([]snapshot, error) {
+func (s *kept) snapshots() ([]snapshot, error) {
 	last, err := s.tip()
 	if err != nil {
 		return nil, err
@@ -89,24 +89,8 @@ func (s *kept) snapshots(ctx context.Context) ([]snapshot, error) {
 	if last.list == "" {
 		return nil, ErrNone
 	}
-	snapshots, err := s.listed(ctx, last.list)
-	if git.ExitCode(err) > 0 { // another repository is there by now, say
-		err = fmt.Errorf("%w any more: %w", ErrNone, err)
-	}
-	if err == nil && len(snapshots) == 0 {
-		err = fmt.Errorf("reading the snapshots: %s lists none", last.list)
-	}
-	return snapshots, err
-}
-
-// listed are the snapshots that a tree lists.
-func (s *kept) listed(ctx context.Context, list string) ([]snapshot, error) {
-	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", list)
-	if err != nil {
-		return nil, err
-	}
 	at := map[int]snapshot{}
-	for _, line := range git.Fields(out) { // "040000 tree oid\tname"
+	for _, line := range git.Fields([]byte(last.listing)) { // "040000 tree oid\tname"
 		of, name, _ := strings.Cut(line, "\t")
 		words := strings.Split(name, ".")
 		if len(words) != 6 {
@@ -118,11 +102,23 @@ func (s *kept) listed(ctx context.Context, list string) ([]snapshot, error) {
 		place, _ := strconv.Atoi(words[1])
 		at[place] = st
 	}
+	if len(at) == 0 {
+		return nil, fmt.Errorf("reading the snapshots: %s lists none", filepath.Join(s.home, tipName))
+	}
 	snapshots := make([]snapshot, 0, len(at))
 	for _, place := range slices.Sorted(maps.Keys(at)) {
 		snapshots = append(snapshots, at[place])
 	}
 	return snapshots, nil
+}
+
+// lost says of an error of git's, which was asked about snapshots, that there are none: another repository
+// is there by now, say.
+func lost(err error) error {
+	if git.ExitCode(err) > 0 {
+		return fmt.Errorf("%w any more: %w", ErrNone, err)
+	}
+	return err
 }
 
 // at is the index of the snapshot that shows the folder after iteration n: the

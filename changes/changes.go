@@ -74,11 +74,6 @@ type kept struct {
 	book book
 	git  git.Git
 
-	known struct { // what was written last
-		last      tip
-		snapshots []snapshot
-	}
-
 	// MayWrite is asked before an undo or a redo, even a dry run, begins, while
 	// whoever calls Await waits. Its error is theirs; nil: they always may.
 	MayWrite func() error
@@ -175,7 +170,9 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 			return nil, err
 		}
 	}
-	if s.git = newGit(program, home, s.book); !s.book.Own && !o.AsIs {
+	if s.git = newGit(program, home, s.book); s.book.Own || o.AsIs {
+		_, _ = s.git.Unheeded(ctx) // else the three gits of the first snapshot would each read the configuration
+	} else {
 		s.git.As(git.Git{Program: program, Dir: folder})
 	}
 	return s, s.writeBook()

@@ -80,7 +80,7 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 	}
 	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])
 	if err != nil {
-		return Content{}, err
+		return Content{}, lost(err)
 	}
 	entry, found, _ := strings.Cut(string(out), "\t") // "100644 blob oid    size"
 	words := strings.Fields(entry)
@@ -130,7 +130,8 @@ func (s *views) Diff(ctx context.Context, r Range, paths []string, most int) (di
 	if err != nil {
 		return nil, false, err
 	}
-	return s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
+	diff, all, err = s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
+	return diff, all, lost(err)
 }
 
 // Iteration is how much an iteration changed.
@@ -156,9 +157,12 @@ func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 			found = append(found, Iteration{Number: n})
 		}
 	}
+	if len(found) == 0 {
+		return nil, nil
+	}
 	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
 	if err != nil {
-		return nil, err
+		return nil, lost(err)
 	}
 	at := -1
 	for line := range strings.Lines(string(out)) { // "tree tree", and below it "1\t2\tpath"

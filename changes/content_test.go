@@ -151,6 +151,10 @@ func TestSnapshotsThatAreGone(t *testing.T) {
 	if _, err := f.Files(context.Background(), Range{0, Latest}, nil); !errors.Is(err, ErrNone) {
 		t.Errorf("of another repository: %v", err)
 	}
+	f.write("a", "3\n")
+	if _, err := f.After(context.Background(), 2); !errors.Is(err, ErrNone) || f.git("for-each-ref") != "" {
+		t.Errorf("the next one: %v, and the user's repository names what it hasn't", err)
+	}
 	f.must(os.RemoveAll(f.path(".git")))
 	if _, err := Find(f.dir, "", f.opts); !errors.Is(err, ErrNone) || !strings.Contains(err.Error(), ".git is gone") {
 		t.Errorf("without a repository: %v", err)

@@ -101,7 +101,8 @@ func (s *views) Patch(ctx context.Context, r Range, paths []string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	return s.git.Run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
+	patch, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
+	return patch, lost(err)
 }
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
@@ -152,7 +153,7 @@ func (s *views) within(paths []string) ([]string, error) {
 // chosen are git's paths of paths in the folder, and the loop's snapshots.
 func (s *views) chosen(ctx context.Context, paths []string) (within []string, snapshots []snapshot, err error) {
 	if within, err = s.within(paths); err == nil {
-		snapshots, err = s.snapshots(ctx)
+		snapshots, err = s.snapshots()
 	}
 	return within, snapshots, err
 }
@@ -178,7 +179,7 @@ func (s *views) compare(ctx context.Context, from, to string, within []string) (
 	}
 	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
 	if err != nil {
-		return nil, err
+		return nil, lost(err)
 	}
 	files := []File{}
 	at := map[string]int{}
@@ -252,7 +253,7 @@ func (e entry) status() Status {
 func (s *views) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
 	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
 	if err != nil {
-		return nil, err
+		return nil, lost(err)
 	}
 	found := map[string]entry{}
 	for f := git.Fields(out); len(f) > 1; f = f[2:] {

@@ -87,7 +87,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		return nil, err
 	}
 	defer release()
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all boo
 		return false, err
 	}
 	defer release()
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if err != nil {
 		return false, err
 	}

@@ -4,7 +4,6 @@ package changes
 
 import (
 	"bufio"
-	"context"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -62,7 +61,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 			f.open("ralph-test")
 		}
 		if f.Store != nil {
-			if snapshots, err := f.snapshots(context.Background()); err == nil {
+			if snapshots, err := f.snapshots(); err == nil {
 				now = len(snapshots)
 			}
 		}

@@ -71,7 +71,7 @@ type hunk struct {
 func (s *views) hunks(ctx context.Context, from, to string, within []string) (map[string][]hunk, error) {
 	out, _, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs([]string{"-p", "-U0", "-M", "--no-color", "--src-prefix=", "--dst-prefix="}, from, to, within)...)
 	if err != nil {
-		return nil, err
+		return nil, lost(err)
 	}
 	found := map[string][]hunk{}
 	path, inHead := "", false

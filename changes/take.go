@@ -46,11 +46,11 @@ type Taken struct {
 	again bool // something failed that may not fail another time
 }
 
-// tip is the last snapshot: the tree that lists them all, and its own.
-type tip struct{ list, tree string }
+// tip is the last snapshot: the tree that lists them all, its own, and what the first one holds.
+type tip struct{ list, tree, listing string }
 
 // text is how it is written down.
-func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 2\n") }
+func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 3\n" + t.listing) }
 
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
@@ -210,26 +210,20 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 // next one names it, and git removes nothing that is so young.
 func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
 	var snapshots []snapshot
-	switch last {
-	case tip{}: // it is the first
-	case s.known.last:
-		snapshots = s.known.snapshots
-	default:
-		if snapshots, err = s.snapshots(ctx); err != nil {
+	if last.list != "" {
+		if snapshots, err = s.snapshots(); err != nil {
 			return last, err
 		}
 	}
 	as.id, as.made, as.tree = strconv.Itoa(len(snapshots)), time.Now().Unix(), tree
-	snapshots = append(slices.Clip(snapshots), as)
-	made.tree = tree
-	if made.list, err = s.git.Text(ctx, listing(snapshots), "mktree", "-z", "--missing"); err != nil {
-		return last, err
+	made.tree, made.listing = tree, listing(append(snapshots, as))
+	if made.list, err = s.git.Text(ctx, []byte(made.listing), "mktree", "-z"); err != nil {
+		return last, lost(err)
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
-	s.known.last, s.known.snapshots = made, snapshots
 	return made, nil
 }
 
@@ -244,14 +238,15 @@ func (s *kept) tip() (tip, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return tip{}, nil
 	}
-	words := strings.Fields(string(data))
+	first, listing, _ := strings.Cut(string(data), "\n")
+	words := strings.Fields(first)
 	if err == nil && len(words) < 2 {
 		err = errors.New("it is incomplete")
 	}
 	if err != nil {
 		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
 	}
-	return tip{words[0], words[1]}, nil
+	return tip{words[0], words[1], listing}, nil
 }
 
 // seedIndex begins with what the user's index knows of the files, which git

@@ -25,7 +25,7 @@ type Touched struct {
 //
 // Errors: ErrNone, and what git says.
 func (s *views) Touched(ctx context.Context) ([]Touched, error) {
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[strin
 	}
 	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
 	if err != nil {
-		return nil, err
+		return nil, lost(err)
 	}
 	for f := git.Fields(out); len(f) > 0; f = f[1:] { // "tree tree\n" before the first of a snapshot, ":100644 100644 oid oid M", "path"
 		head := f[0]

@@ -123,7 +123,7 @@ func (s *Store) CanRedo(ctx context.Context) (bool, error) {
 
 // lastUndo is the id of the snapshot of the last undo that wasn't taken back.
 func (s *Store) lastUndo(ctx context.Context) (id string, err error) {
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if err != nil {
 		return "", err
 	}
@@ -165,7 +165,7 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
 	}
-	snapshots, err := s.snapshots(ctx)
+	snapshots, err := s.snapshots()
 	if err != nil {
 		return Undone{}, err
 	}

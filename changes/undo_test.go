@@ -162,7 +162,7 @@ func TestNothingIsUndoneThatMayNotBeWritten(t *testing.T) {
 	f.after(1, "a", "2\n")
 	f.undo(Undo{Iteration: 1}, []string{"a"})
 	f.write("a", "3\n")
-	before, err := f.snapshots(context.Background())
+	before, err := f.snapshots()
 	f.must(err)
 	busy := errors.New("somebody is at work")
 	f.MayWrite = func() error { return busy }
@@ -175,7 +175,7 @@ func TestNothingIsUndoneThatMayNotBeWritten(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if after, err := f.snapshots(context.Background()); err != nil || len(after) != len(before) {
+	if after, err := f.snapshots(); err != nil || len(after) != len(before) {
 		t.Errorf("%d snapshots were made (%v)", len(after)-len(before), err)
 	}
 	f.has("a", "3\n")
