@@ -155,6 +155,7 @@ func TestTheEditorGoesWhileItIsAsked(t *testing.T) {
 			leave(c)
 			code := <-c.exit
 			c.exit <- code
+			awaitNobody(t, dir) // this process doesn't end with its server
 			if told := gone(t, dir); strings.Contains(told, `"allow"`) {
 				t.Errorf("it is told %s", told)
 			}

@@ -111,7 +111,7 @@ func TestAFollowedLoopIsTakenOver(t *testing.T) {
 	owner.hangUp()
 	c.until(`"_ralph/end"`)
 	c.status(c.folder, inState("interrupted"))
-	t.Setenv(roleEnv, "promises") // whatever its name
+	t.Setenv("RALPH_TEST_THEN", agentThat(t, "promises")) // whatever its name
 	c.Must(c.Command(wire.CommandResume, map[string]any{"trust": true}))
 	c.until(`"_ralph/end"`)
 	c.hasAll()
@@ -121,7 +121,7 @@ func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	owner, c := drivenBy(t, "never")
 	owner.hangUp()
 	c.until(`"_ralph/end"`)
-	t.Setenv(roleEnv, "promises") // whatever its name
+	t.Setenv("RALPH_TEST_THEN", agentThat(t, "promises")) // whatever its name
 	other := dial(t, optedIn, c.folder)
 	other.status(c.folder, inState("interrupted"))
 	other.Must(other.Command(wire.CommandResume, map[string]any{"trust": true}))
