@@ -2,6 +2,7 @@ package livelog
 
 import (
 	"bytes"
+	"strings"
 	"testing"
 )
 
@@ -19,4 +20,19 @@ func FuzzTag(f *testing.F) {
 			t.Errorf("what has no tag became %q", rest)
 		}
 	})
+}
+
+// What is too long is cut until it fits, and stays an update.
+func TestALineThatIsTooLong(t *testing.T) {
+	const most = 64 << 10
+	many := `{"sessionUpdate":"x","list":[` + strings.Repeat(`"`+strings.Repeat("y", 4<<10)+`",`, 50) + `1]}` + "\n"
+	for line, want := range map[string]string{
+		`{"sessionUpdate":"x"}` + "\n": `{"sessionUpdate":"x"}`,
+		many:                           `"truncated":true}`,
+		`{"n":[` + strings.Repeat("1,", most) + "1]}\n": "is left out here",
+	} {
+		if got := string(Short([]byte(line), most)); len(got) > most || !strings.Contains(got, want) || !strings.HasSuffix(got, "}\n") {
+			t.Errorf("of %.40s it is %.80s, %d bytes", line, got, len(got))
+		}
+	}
 }
