@@ -7,14 +7,12 @@ import { build } from 'esbuild';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const tests = fs.readdirSync(`${root}test/unit`).filter((f) => f.endsWith('.test.ts'));
 if (tests.length === 0) throw new Error('there are no unit tests');
-const outdir = `${root}out/unit`;
-fs.rmSync(outdir, { recursive: true, force: true });
+const outfile = `${root}out/unit.mjs`;
 await build({
-  absWorkingDir: root, entryPoints: tests.map((f) => `test/unit/${f}`), outdir, outExtension: { '.js': '.mjs' },
+  stdin: { contents: tests.map((f) => `import './test/unit/${f}';`).join('\n'), resolveDir: root }, absWorkingDir: root, outfile,
   bundle: true, format: 'esm', platform: 'node', target: 'node20', sourcemap: 'inline', logLevel: 'warning',
   define: { ROOT: JSON.stringify(root) },
 });
-const files = tests.map((f) => `${outdir}/${f.replace(/\.ts$/, '.mjs')}`);
-const run = spawnSync(process.execPath, ['--test', '--test-reporter=dot', '--enable-source-maps', ...files], { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
+const run = spawnSync(process.execPath, ['--test-reporter=dot', '--enable-source-maps', outfile], { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
 if (run.status !== 0 || process.env.VERBOSE) process.stdout.write(run.stdout);
 process.exit(run.status ?? 1);
