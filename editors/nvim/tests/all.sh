@@ -7,21 +7,20 @@ cd "$(dirname "$0")/../../.."
 
 export RALPH_EDITORS_CACHE=${RALPH_EDITORS_CACHE:-$PWD/.cache/editors}
 export out=$RALPH_EDITORS_CACHE/nvim-test
-export RALPH_BIN=$out/bin/ralph-lsp RALPH_FLEET_BIN=$out/bin/ralph-fleet RALPH_AGENTS=$out/agents
-export RALPH_FAKE_MODEL=$out/bin/fakemodel RALPH_REAL_AGENTS=$PWD/.cache/agents
+export GOBIN=$RALPH_EDITORS_CACHE/bin RALPH_AGENTS=$out/agents RALPH_REAL_AGENTS=$PWD/.cache/agents
+export RALPH_BIN=$GOBIN/ralph-lsp RALPH_FLEET_BIN=$GOBIN/ralph-fleet RALPH_FAKE_MODEL=$GOBIN/serve
 
 editors/nvim/tests/fetch.sh
 tools/editors/lib/nvim-lint.sh
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$out/bin/" ./cmd/ralph-lsp ./cmd/ralph-fleet
+CGO_ENABLED=0 go install -trimpath -buildvcs=false -ldflags '-s -w' ./cmd/ralph-lsp ./cmd/ralph-fleet ./internal/test/fakemodel/serve
 mkdir -p "$RALPH_AGENTS"
 ln -sf "$PWD/editors/vscode/test/agent/pi" "$(command -v node)" "$RALPH_AGENTS/" # a stand-in, which needs node on PATH
-CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '-s -w' -o "$RALPH_FAKE_MODEL" ./internal/test/fakemodel/serve
 go run ./internal/test/agents/install
 
 # test_part VERSION PART: a screen, or the specs' tests of a pattern. What it says comes in one piece.
 test_part() {
   local nvim log=$out/$1-${2//[^a-z]/}.log run=(--clean --headless -l editors/nvim/tests/run.lua "$2")
-  nvim=$(tools/editors/get-nvim.sh "$1" 2>/dev/null)
+  nvim=$(tools/editors/get-nvim.sh --print "$1")
   case $2 in
     *.sh) "editors/nvim/tests/$2" "$nvim" "$out/screens-$1" ;;
     *) "$nvim" "${run[@]}" ;;
