@@ -118,7 +118,7 @@ async function stop(child) {
 /** Starts a browser whose pages reach nothing but this machine: by context.route() playwright would turn its cache off. */
 export async function startBrowser(vscode, { colorScheme = 'light', viewport = { width: 1280, height: 800 } } = {}) {
   const { chromium } = createRequire(path.join(vscode.folder, 'package.json'))('playwright-core');
-  const executablePath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
+  const executablePath = process.env.CHROMIUM ?? ['/usr/lib/chromium/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
   if (!executablePath) throw new Error('no chromium found; get-vscode.sh --with-chromium installs it, or set CHROMIUM');
   const browser = await chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
