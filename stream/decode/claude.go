@@ -36,7 +36,7 @@ import (
 type claudeDecoder struct {
 	backend    string
 	nameless   int // messages that came without an ID, each in one event
-	session    stream.SessionStart
+	session    who
 	open       []*claudeMessage      // at most one for the main agent and each subagent, at most maxOpen
 	turns      stream.Recent[bool]   // IDs of the main agent's messages that were counted
 	calls      stream.Recent[string] // what the running tool calls are about, by ID

@@ -51,11 +51,7 @@ func (d *claudeDecoder) system(line []byte, emit func(stream.Event)) error {
 	switch s.Subtype {
 	case "init":
 		d.done = false
-		session := stream.SessionStart{Backend: d.backend, Version: s.Version, Model: s.Model, SessionID: s.SessionID}
-		if session != d.session {
-			d.session = session
-			emit(session)
-		}
+		d.session.tell(stream.SessionStart{Backend: d.backend, Version: s.Version, Model: s.Model, SessionID: s.SessionID}, emit)
 	case "api_retry":
 		d.finishAll(false, emit) // what the failed call has said is taken back
 		d.failure = ""           // the same words are a new failure from here on

@@ -28,7 +28,7 @@ type copilotDecoder struct {
 	thought string      // reasoningId of what was shown as deltas
 	refused copilotData // the model call that failed last
 	turn    stream.Usage
-	failure string // the last error that was emitted
+	failure lastFailure
 }
 
 // copilotEvent holds the fields of all the kinds of events that matter.
@@ -93,10 +93,10 @@ func (d *copilotDecoder) Decode(line []byte, emit func(stream.Event)) error {
 		d.message.discard(emit)
 		emit(d.retry(data.Reason))
 	case "session.error":
-		d.fail(stream.ClassifyError(int(data.StatusCode), cmp.Or(data.Message, "copilot failed"), time.Now()), emit)
+		d.failure.tell(stream.ClassifyError(int(data.StatusCode), cmp.Or(data.Message, "copilot failed"), time.Now()), emit)
 	case "assistant.idle":
 		if data.Aborted { // copilot's own exit code is 0 then
-			d.fail(stream.Error{Kind: stream.KindAborted, Message: "the run was aborted"}, emit)
+			d.failure.tell(stream.Error{Kind: stream.KindAborted, Message: "the run was aborted"}, emit)
 		}
 	case "session.compaction_start":
 		emit(stream.Compaction{})
@@ -171,11 +171,6 @@ func (d *copilotDecoder) endTurn(emit func(stream.Event)) {
 	}
 }
 
-func (d *copilotDecoder) fail(e stream.Error, emit func(stream.Event)) {
-	d.failure = e.Message
-	emit(e)
-}
-
 // result ends the run. Copilot's own exit code is in it; a failure that was told
 // by an event says more.
 func (d *copilotDecoder) result(ev copilotEvent, emit func(stream.Event)) {
@@ -183,6 +178,6 @@ func (d *copilotDecoder) result(ev copilotEvent, emit func(stream.Event)) {
 	d.session.tell(stream.SessionStart{Backend: "copilot", SessionID: ev.SessionID}, emit)
 	d.done = true
 	if ev.ExitCode != 0 && d.failure == "" {
-		d.fail(stream.Error{Message: fmt.Sprintf("copilot ended with exit code %d", ev.ExitCode)}, emit)
+		d.failure.tell(stream.Error{Message: fmt.Sprintf("copilot ended with exit code %d", ev.ExitCode)}, emit)
 	}
 }
