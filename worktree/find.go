@@ -15,12 +15,8 @@ import (
 const markerName = "ralph.json"
 
 type marker struct {
-	Branch string `json:"branch"`
-	Base   string `json:"base"`
-	Repo   string `json:"repo"`
-	Made   bool   `json:"made"`
-	Commit bool   `json:"commit,omitempty"`
-	Sub    string `json:"sub,omitempty"` // from the top to the loop's folder
+	Tree
+	Sub string `json:"sub,omitempty"` // from the top to the loop's folder
 }
 
 func writeMarker(t Tree) error {
@@ -28,7 +24,7 @@ func writeMarker(t Tree) error {
 	if err != nil {
 		return fmt.Errorf("marking a worktree: %w", err)
 	}
-	data, err := json.Marshal(marker{t.Branch, t.Base, t.Repo, t.Made, t.Commits, filepath.ToSlash(sub)})
+	data, err := json.Marshal(marker{t, filepath.ToSlash(sub)})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(t.Admin, markerName), data, 0o666)
 	}
@@ -86,7 +82,8 @@ func read(admin string) (t Tree, ok bool) {
 	if back == "" || exists(rec.file()) {
 		return t, false
 	}
-	t = Tree{Path: paths.Real(filepath.Dir(back)), Branch: m.Branch, Repo: m.Repo, Base: m.Base, Made: m.Made, Commits: m.Commit, Admin: admin}
+	t = m.Tree
+	t.Path, t.Admin = paths.Real(filepath.Dir(back)), admin
 	if t.Folder = t.Path; filepath.IsLocal(m.Sub) {
 		t.Folder = filepath.Join(t.Path, filepath.FromSlash(m.Sub))
 	}

@@ -48,7 +48,7 @@ const most = 1000
 
 // choose decides what a tree is called, and what it begins with.
 func (r repo) choose(ctx context.Context, o Options) (record, error) {
-	rec := record{Common: r.common, Repo: r.top}
+	rec := record{Common: r.common, Tree: Tree{Repo: r.top}}
 	head, err := r.git.Text(ctx, nil, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 	if err != nil && git.ExitCode(err) == 1 {
 		return rec, &Error{fmt.Sprintf("%s has no commit yet, and a worktree begins with one", r.top), "make a first commit, or leave --worktree out"}
@@ -115,6 +115,7 @@ func numbered(name string, n int) string {
 // name says where a tree is, and git's folder for it.
 func (rec *record) name(place, id string) {
 	rec.ID, rec.Path = id, filepath.Join(place, id)
+	rec.Admin = rec.admin()
 }
 
 // isFree says whether nothing is where the tree would be.

@@ -20,13 +20,9 @@ import (
 // record says what of a tree may be there although it isn't whole. It is written before
 // there is any of it, and removed when the tree is whole, or nothing of it is left.
 type record struct {
-	ID     string `json:"id"` // names it, and git's folder for the tree
-	Path   string `json:"path"`
-	Branch string `json:"branch"`
-	Base   string `json:"base"`
-	Repo   string `json:"repo"`
-	Made   bool   `json:"made"`  // the branch is for this tree, and goes with it
-	Place  bool   `json:"place"` // so is the folder that it is in
+	ID    string `json:"id"` // names it, and git's folder for the tree
+	Tree         // of which Made says that the branch goes with it
+	Place bool   `json:"place"` // so does the folder that it is in
 
 	Common string   `json:"-"`
 	lock   *os.File // held by who makes it, and by its gits
@@ -37,10 +33,6 @@ func recordsOf(common string) string { return filepath.Join(common, "ralph") }
 func (rec *record) file() string      { return filepath.Join(recordsOf(rec.Common), rec.ID+".json") }
 func (rec *record) indexFile() string { return filepath.Join(recordsOf(rec.Common), rec.ID+".index") }
 func (rec *record) admin() string     { return filepath.Join(rec.Common, "worktrees", rec.ID) }
-
-func (rec *record) tree(r repo) Tree {
-	return Tree{Path: rec.Path, Branch: rec.Branch, Repo: r.top, Base: rec.Base, Made: rec.Made, Admin: rec.admin()}
-}
 
 // makeRecords makes the folder of the records. One that leads elsewhere isn't it.
 func makeRecords(common string) error {

@@ -16,14 +16,14 @@ import (
 
 // Tree is a worktree of ours. Paths are absolute and without links.
 type Tree struct {
-	Path    string // its top
-	Folder  string // the loop's: in the tree what the start's folder is in Repo
-	Branch  string // the loop's, without refs/heads/
-	Repo    string // the work tree that it was started in; of a bare repository, its folder
-	Base    string // the commit that it began with
-	Made    bool   // Branch was made for it
-	Commits bool   // each iteration is committed there
-	Admin   string // git's folder for it, <common>/worktrees/<name>
+	Path    string `json:"path"`             // its top
+	Folder  string `json:"folder"`           // the loop's: in the tree what the start's folder is in Repo
+	Branch  string `json:"branch"`           // the loop's, without refs/heads/
+	Repo    string `json:"repo"`             // the work tree that it was started in; of a bare repository, its folder
+	Base    string `json:"base"`             // the commit that it began with
+	Made    bool   `json:"made"`             // Branch was made for it
+	Commits bool   `json:"commit,omitempty"` // each iteration is committed there
+	Admin   string `json:"admin"`            // git's folder for it, <common>/worktrees/<name>
 }
 
 // In maps a folder below from to the same one below to: the tree's for its repository's, or the
@@ -74,7 +74,7 @@ func Preview(ctx context.Context, o Options) (Tree, error) {
 		return Tree{}, err
 	}
 	rec, err := r.choose(ctx, o)
-	t := rec.tree(r)
+	t := rec.Tree
 	t.Folder = In(r.top, t.Path, o.Folder)
 	return t, err
 }
@@ -91,7 +91,7 @@ func Add(ctx context.Context, o Options) (*Making, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Making{Tree: rec.tree(r), record: rec}
+	m := &Making{Tree: rec.Tree, record: rec}
 	if err := m.make(ctx, r, o); err != nil {
 		return nil, errors.Join(err, m.Drop())
 	}
