@@ -49,7 +49,7 @@ func (a *Asked) Answer(text []byte) []byte {
 		iteration, err = a.do(q)
 	}
 	said := answer{Reply: loop.ReplyOf(iteration, err)}
-	if now, _, _, errNow := loop.FolderStatus(a.Tree); q.Do == caller.Update && err == nil && errNow == nil {
+	if now, errNow := loop.FolderStatus(a.Tree); q.Do == caller.Update && err == nil && errNow == nil {
 		said.Bounds = now.Limits.Line(now.Promise)
 	}
 	data, _ := json.Marshal(said) // texts can always be encoded

@@ -273,7 +273,7 @@ func (g *goodbyes) HandleLoop(e loop.Event) {
 		return
 	}
 	g.looked = true
-	if _, _, owned, _ := loop.FolderStatus(g.folder); owned {
+	if st, _ := loop.FolderStatus(g.folder); st.Owner != nil {
 		g.t.Error("it is told that it is over, and the folder isn't free")
 	}
 	data, err := os.ReadFile(g.story())

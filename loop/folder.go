@@ -49,25 +49,27 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 }
 
 // FolderStatus tells how a folder's loop stands as far as is kept of it, or how one
-// ended there that can go on. owned: a living process drives it, and owner says which. A
+// ended there that can go on. Who drives it is known even where its file can't be read. A
 // folder without a loop gives fs.ErrNotExist.
-func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bool, err error) {
+func FolderStatus(folder string) (Status, error) {
 	file, err := Open(folder)
 	if err != nil {
-		return Status{}, owner, false, err
+		return Status{}, err
 	}
-	if owner, owned, err = ownerOf(file); err != nil {
-		return Status{}, owner, false, err
+	owner, owned, err := ownerOf(file)
+	if err != nil {
+		return Status{}, err
 	}
 	state, err := file.Load()
-	if errors.Is(err, fs.ErrNotExist) && !owned {
-		status, err = endedStatus(folder, file.Path())
-		return status, owner, false, err
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && !owned:
+		return endedStatus(folder, file.Path())
+	case err != nil && owned:
+		return Status{Owner: &owner}, err
+	case err != nil:
+		return Status{}, err
 	}
-	if err != nil {
-		return Status{}, owner, owned, err
-	}
-	status = StatusOf(state, file.Path(), folder, owned)
+	status := StatusOf(state, file.Path(), folder, owned)
 	if status.Worktree = TreeOf(folder); status.State.Over() {
 		status.Last = lastOf(folder, status.LoopID)
 	}
@@ -76,7 +78,7 @@ func FolderStatus(folder string) (status Status, owner loopstate.Owner, owned bo
 	} else {
 		status.LeftRunning = owner.LeftRunning()
 	}
-	return status, owner, owned, nil
+	return status, nil
 }
 
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an

@@ -85,7 +85,8 @@ func TestALoopThatIsHandedOverIsNotInterrupted(t *testing.T) {
 				lock := owned{t, file}.lock(time.Now())
 				over <- func() { lock.Release() }
 			})
-			st, _, isDriven, err := FolderStatus(folder)
+			st, err := FolderStatus(folder)
+			isDriven := st.Owner != nil
 			if err != nil || isDriven == dies || (st.State == StateInterrupted) != dies {
 				t.Errorf("it is %s, driven %v, %v", st.State, isDriven, err)
 			}
@@ -273,9 +274,9 @@ func TestAnAgentThatIsLeftRunningIsNamedAndEnded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, _, owned, err := FolderStatus(folder)
-	if err != nil || owned || !slices.Equal(st.LeftRunning, []int{agent.Process.Pid}) {
-		t.Errorf("left running: %v, owned %t, %v; want %d", st.LeftRunning, owned, err, agent.Process.Pid)
+	st, err := FolderStatus(folder)
+	if err != nil || st.Owner != nil || !slices.Equal(st.LeftRunning, []int{agent.Process.Pid}) {
+		t.Errorf("left running: %v, by %v, %v; want %d", st.LeftRunning, st.Owner, err, agent.Process.Pid)
 	}
 	if err := DiscardFolder(folder, "ralph-left"); err != nil {
 		t.Error(err)

@@ -46,7 +46,7 @@ type Other struct{ Folder, LoopID string }
 
 // Status implements Handle.
 func (o Other) Status() Status {
-	now, _, _, _ := FolderStatus(o.Folder) // nothing, where nothing can be read
+	now, _ := FolderStatus(o.Folder) // nothing, where nothing can be read
 	return now
 }
 

@@ -63,7 +63,7 @@ func LastIn(folder string) (End, bool) {
 
 // endOfLast is how the loop ended that was driven last in a folder, with how it stands if it can go on.
 func endOfLast(folder, loopID string) (end End, ok bool) {
-	if s, _, owned, err := FolderStatus(folder); err == nil && !owned && s.LoopID == loopID && s.Last != nil {
+	if s, err := FolderStatus(folder); err == nil && s.Owner == nil && s.LoopID == loopID && s.Last != nil {
 		end, end.Status = *s.Last, s
 		return end, true
 	}

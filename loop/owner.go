@@ -37,7 +37,7 @@ func atWork(workers []loopstate.Worker) (agents AtWork) {
 // show adds to what a state file tells of a loop what its owner does right now. It returns early
 // for a state in which no agent runs: what holds for a pause or a wait, too, stands before that.
 func (s *Status) show(owner loopstate.Owner) {
-	s.Detached, s.Departing = owner.Detached, owner.Departing
+	s.Owner, s.Detached, s.Departing = &owner, owner.Detached, owner.Departing
 	if owner.Suspended() {
 		s.Suspended = owner.PID
 	}

@@ -76,8 +76,8 @@ func (e *AtWorkError) Error() string {
 // even a dry run may begin then: its snapshot would make what the iteration did
 // until now the user's.
 func checkAtWork(folder string) error {
-	status, _, owned, err := FolderStatus(folder)
-	if err != nil || !owned {
+	status, err := FolderStatus(folder)
+	if err != nil || status.Owner == nil {
 		return nil
 	}
 	_, state, err := StateIn(folder)

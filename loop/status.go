@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -102,16 +103,17 @@ type Status struct {
 	Tasks              plan.Book // how far it is
 	Limits             Limits
 	Promise            string
-	Title              string // of the prompt, one line
-	Refuted            int    // promises in a row that weren't true
-	NoProgress         int    // runs in a row that brought nothing new
-	Unchecked          string // why the promise couldn't be verified, while the loop pauses for that
-	Pausing            bool   // it will pause when its iteration has ended
-	Detached           bool   // it runs in a process of its own, whatever window shows it
-	Suspended          int    // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
-	Departing          bool   // it does so when its iteration or its window ends
-	Hat                string // "" is none
-	Sandbox            string // what makes the walls around its agents; "": there are none
+	Title              string           // of the prompt, one line
+	Refuted            int              // promises in a row that weren't true
+	NoProgress         int              // runs in a row that brought nothing new
+	Unchecked          string           // why the promise couldn't be verified, while the loop pauses for that
+	Pausing            bool             // it will pause when its iteration has ended
+	Owner              *loopstate.Owner // the living process that drives it, as others know it; nil: none, or this one
+	Detached           bool             // it runs in a process of its own, whatever window shows it
+	Suspended          int              // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
+	Departing          bool             // it does so when its iteration or its window ends
+	Hat                string           // "" is none
+	Sandbox            string           // what makes the walls around its agents; "": there are none
 	StartedAt          time.Time
 	IterationStartedAt time.Time
 	Spent              time.Duration // by the iterations that ended; counts against MaxDuration

@@ -55,11 +55,11 @@ func (q *questions) decisionFor(err error, cfg setup.Config) func(context.Contex
 }
 
 // offerToContinue asks once what to do with a loop that nobody drives.
-func (q *questions) offerToContinue(f *folders.Folder, found *folders.Seen) {
+func (q *questions) offerToContinue(f *folders.Folder, found *loop.Status) {
 	if q.Editor.Client().OptedIn {
 		return
 	}
-	ctx, st := f.AskOnce(found), found.Status
+	ctx, st := f.AskOnce(found), *found
 	if ctx == nil {
 		return
 	}

@@ -165,7 +165,7 @@ func TestTheEditorGoesWhileItIsAsked(t *testing.T) {
 			if s := stateIn(t, dir); len(s.Allowed) > 0 || s.Permissions != "ask" {
 				t.Errorf("the state file has %q, %q", s.Allowed, s.Permissions)
 			}
-			now, _, _, err := loop.FolderStatus(dir)
+			now, err := loop.FolderStatus(dir)
 			if err != nil || !now.State.Left() || now.LoopID != q.LoopID {
 				t.Errorf("%v: the loop is %s", err, now.State)
 			}

@@ -311,7 +311,7 @@ func (c *controls) list(ctx context.Context, p wire.FolderParams) (any, error) {
 	here := []wire.LoopStatus{}
 	if status, ok := c.workspace.LoopIn(path); ok {
 		here = append(here, status)
-	} else if status, _, _, err := loop.FolderStatus(path); err == nil {
+	} else if status, err := loop.FolderStatus(path); err == nil {
 		here = append(here, wire.StatusOf(status, false))
 	}
 	return wire.StatusesOf(here), nil

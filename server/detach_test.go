@@ -21,7 +21,7 @@ func keeps(t *testing.T) Keep {
 	return func(folder, loopID string, trusted bool) error {
 		go func() {
 			for {
-				if _, _, isDriven, _ := loop.FolderStatus(folder); !isDriven {
+				if st, _ := loop.FolderStatus(folder); st.Owner == nil {
 					break
 				}
 				time.Sleep(5 * time.Millisecond)

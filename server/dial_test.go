@@ -54,8 +54,8 @@ func dialWith(t *testing.T, o Options, capabilities string, folders ...string) *
 		out.Close()
 	}()
 	for _, dir := range folders {
-		_, _, isDriven, _ := loop.FolderStatus(dir)                                // by the test itself
-		if _, isKnown := dialledIn.LoadOrStore(dir, true); !isKnown && !isDriven { // the first editor's end is the last in a test
+		st, _ := loop.FolderStatus(dir)                                                  // by the test itself
+		if _, isKnown := dialledIn.LoadOrStore(dir, true); !isKnown && st.Owner == nil { // the first editor's end is the last in a test
 			t.Cleanup(func() { awaitNobody(t, dir) })
 		}
 	}

@@ -39,8 +39,8 @@ func TestALinkThatLeadsElsewhere(t *testing.T) {
 	workspaceChange(c, "added", one)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Folder: wire.FileURI(one), Prompt: "y", Choices: wire.Choices{Backend: agent}}))
 	for folder, wanted := range map[string]bool{one: true, two: false} {
-		if _, _, owned, _ := loop.FolderStatus(folder); owned != wanted {
-			t.Errorf("a loop runs in %s: %v", folder, owned)
+		if st, _ := loop.FolderStatus(folder); (st.Owner != nil) != wanted {
+			t.Errorf("a loop runs in %s: %v", folder, !wanted)
 		}
 	}
 }
@@ -63,8 +63,8 @@ func TestAFolderThatIsClosedWhileItsLoopStarts(t *testing.T) {
 func awaitNobody(t *testing.T, dir string) {
 	t.Helper()
 	proctest.Until(t, "that nobody drives the loop", func() bool {
-		_, _, owned, _ := loop.FolderStatus(dir)
-		return !owned
+		st, _ := loop.FolderStatus(dir)
+		return st.Owner == nil
 	})
 }
 

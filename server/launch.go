@@ -148,7 +148,7 @@ func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 		}
 		return nil
 	}
-	if _, owner, owned, _ := loop.FolderStatus(path); owned && owner.PID != os.Getpid() {
+	if now, _ := loop.FolderStatus(path); now.Owner != nil && now.Owner.PID != os.Getpid() {
 		turns.Of(ctx).End() // another process may take long
 	}
 	_, err := loop.CancelFolder(ctx, path, loopID)

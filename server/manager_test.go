@@ -262,8 +262,8 @@ func TestFoldersComeAndGo(t *testing.T) {
 	change(nil, []string{one})
 	c.Hears("ralph/update", `"stopReason":"interrupted"`)
 	c.statusWithout(one)
-	if status, _, owned, err := loop.FolderStatus(one); err != nil || owned || status.Iteration != 1 {
-		t.Errorf("%+v, %v, %v", status, owned, err)
+	if status, err := loop.FolderStatus(one); err != nil || status.Owner != nil || status.Iteration != 1 {
+		t.Errorf("%+v, %v", status, err)
 	}
 	c.status(two, inState("running"))
 }

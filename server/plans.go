@@ -31,7 +31,7 @@ type planLog struct {
 func (p *plans) PlansIn(folder string) (known documents.Plans) {
 	known.Settings, _ = p.session.Files(folder).Load() // what can't be read, or isn't trusted, names no plan
 	var err error
-	if known.Loop, _, _, err = loop.FolderStatus(folder); err != nil { // nothing can go on: what was there last?
+	if known.Loop, err = loop.FolderStatus(folder); err != nil { // nothing can go on: what was there last?
 		last, _ := loop.LastIn(folder)
 		known.Loop = last.Status
 	}

@@ -52,7 +52,7 @@ func TestARefusedStartLeavesTheInterruptedLoop(t *testing.T) {
 		if m := c.Command(wire.CommandStart, start); m.Error == nil {
 			t.Errorf("%s: %s", name, m.Result)
 		}
-		if _, _, _, err := loop.FolderStatus(dir); err != nil {
+		if _, err := loop.FolderStatus(dir); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}

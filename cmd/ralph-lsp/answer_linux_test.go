@@ -76,7 +76,7 @@ func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
 	var st loop.Status
 	for late := time.Now().Add(deadline); len(st.Questions) == 0; time.Sleep(10 * time.Millisecond) { // the file follows what is printed
 		var err error
-		if st, _, _, err = loop.FolderStatus("."); err != nil || time.Now().After(late) {
+		if st, err = loop.FolderStatus("."); err != nil || time.Now().After(late) {
 			t.Fatalf("the state file has no question: %s, %v", st.State, err)
 		}
 	}

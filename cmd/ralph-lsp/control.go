@@ -67,7 +67,7 @@ func newCancel() *cobra.Command {
 
 // cancelLoop ends the loop in a folder, or discards it, and says so.
 func cancelLoop(cmd *cobra.Command, at target) error {
-	before, _, _, _ := loop.FolderStatus(at.dir)
+	before, _ := loop.FolderStatus(at.dir)
 	iteration, err := at.cancel(cmd.Context())
 	switch {
 	case errors.Is(err, loop.ErrNotRunning):
@@ -147,7 +147,7 @@ what you leave out stays as it is. To change the prompt, edit the state file.`,
 // nowBoundedBy says what bounds the folder's loop, behind other words; "" when
 // that can't be read any more.
 func nowBoundedBy(folder string) string {
-	now, _, _, err := loop.FolderStatus(folder)
+	now, err := loop.FolderStatus(folder)
 	if err != nil {
 		return ""
 	}
@@ -178,9 +178,9 @@ only where more than one question is open.`,
 			fmt.Fprintln(cmd.OutOrStdout(), wire.DisallowedText([]string{takeBack}))
 			return nil
 		}
-		st, _, owned, err := loop.FolderStatus(dir)
+		st, err := loop.FolderStatus(dir)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), err == nil && !owned:
+		case errors.Is(err, fs.ErrNotExist), err == nil && st.Owner == nil:
 			return orLeft(dir, loop.ErrNotRunning)
 		case err != nil:
 			return err

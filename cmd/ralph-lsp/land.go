@@ -143,7 +143,7 @@ func describe(cmd *cobra.Command, tree worktree.Tree, asJSON bool) error {
 
 func descriptionOf(cmd *cobra.Command, tree worktree.Tree) (answers.Description, error) {
 	seen, err := terminal.SeenIn(tree.Folder)
-	if err == nil && seen.Status.Last == nil {
+	if err == nil && seen.Last == nil {
 		err = fmt.Errorf("a description says how a loop ended, and none has in %s yet", tree.Folder)
 	}
 	if err != nil {
@@ -153,7 +153,7 @@ func descriptionOf(cmd *cobra.Command, tree worktree.Tree) (answers.Description,
 	if err != nil {
 		return answers.Description{}, err
 	}
-	return answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Status.Last), Changes: changed}), nil
+	return answers.Describe(answers.Work{Receipt: terminal.ReceiptOf(*seen.Last), Changes: changed}), nil
 }
 
 // writePatch writes what a loop did to a file, or prints it.

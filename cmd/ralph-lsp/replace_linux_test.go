@@ -45,7 +45,7 @@ func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
 		if !strings.Contains(said, "nothing was started; the running loop goes on") {
 			t.Errorf("after %q: %q", no, said)
 		}
-		if st, _, owned, err := loop.FolderStatus("."); err != nil || !owned || st.State != loop.StateRunning {
+		if st, err := loop.FolderStatus("."); err != nil || st.Owner == nil || st.State != loop.StateRunning {
 			t.Fatalf("after %q the loop is %s, %v", no, st.State, err)
 		}
 	}

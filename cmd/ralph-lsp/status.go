@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -46,8 +47,8 @@ can go on or ended in the last week; other commands take their ids.`,
 			return err
 		}
 		others, done := loopsInTrees(dir)
-		if len(others)+len(done) == 0 || here.Status.State != wire.StateIdle || here.Status.Last != nil || asJSON {
-			others = append([]terminal.Seen{here}, others...)
+		if len(others)+len(done) == 0 || here.State != wire.StateIdle || here.Last != nil || asJSON {
+			others = append([]loop.Status{here}, others...)
 		}
 		if show(out, asJSON, others...); asJSON {
 			return nil
@@ -62,16 +63,16 @@ can go on or ended in the last week; other commands take their ids.`,
 }
 
 // show prints loops for people or for programs.
-func show(out io.Writer, asJSON bool, loops ...terminal.Seen) {
+func show(out io.Writer, asJSON bool, loops ...loop.Status) {
 	for i, s := range loops {
 		switch {
 		case asJSON: // never ours: it is another process's
-			terminal.WriteJSON(out, wire.StatusOf(s.Status, false))
+			terminal.WriteJSON(out, wire.StatusOf(s, false))
 			continue
 		case i > 0:
 			fmt.Fprintln(out)
 		}
-		terminal.PrintStatus(out, terminal.PaletteFor(out), s.Status, s.Owner, s.Owned, time.Now())
+		terminal.PrintStatus(out, terminal.PaletteFor(out), s, time.Now())
 	}
 }
 
@@ -87,22 +88,22 @@ func printAll(out io.Writer, asJSON bool) {
 	}
 	p := terminal.PaletteFor(out)
 	for _, s := range loops {
-		id, text := s.Status.LoopID, wire.StandText(s.Status, time.Now())
+		id, text := s.LoopID, wire.StandText(s, time.Now())
 		fmt.Fprintln(out, terminal.Wrapped(p.Bold(terminal.Line(id))+"  "+terminal.Line(text), terminal.LineWidth(out), 4))
-		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Status.Folder, terminal.TitleOf(s.Status)))), terminal.LineWidth(out), 4))
+		fmt.Fprintln(out, terminal.Wrapped(p.Dim("    "+terminal.Line(wire.JoinFacts(s.Folder, terminal.TitleOf(s)))), terminal.LineWidth(out), 4))
 	}
 }
 
 // loopsInTrees are those in the worktrees of a folder's repository, and the worktrees whose
 // loops are over and not known any more.
-func loopsInTrees(dir string) (loops []terminal.Seen, done []worktree.Tree) {
+func loopsInTrees(dir string) (loops []loop.Status, done []worktree.Tree) {
 	for _, tree := range worktree.List(dir) {
 		if tree.Folder == paths.Real(dir) {
 			continue
 		}
 		switch s, err := terminal.SeenIn(tree.Folder); {
 		case err != nil:
-		case s.Status.State == wire.StateIdle && s.Status.Last == nil:
+		case s.State == wire.StateIdle && s.Last == nil:
 			done = append(done, tree)
 		default:
 			loops = append(loops, s)

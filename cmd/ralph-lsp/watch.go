@@ -84,7 +84,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 			}
 		}
 	}
-	status, _, _, err := loop.FolderStatus(w.dir)
+	status, err := loop.FolderStatus(w.dir)
 	switch {
 	case err == nil && (len(args) == 0 || args[0] == status.LoopID):
 		w.loopID, w.path = status.LoopID, status.SessionFile
@@ -215,15 +215,15 @@ func (w *watcher) follow(ctx context.Context) error {
 
 // isDriven asks whether some process drives the loop.
 func (w *watcher) isDriven() bool {
-	status, owner, owned, err := loop.FolderStatus(w.dir)
+	status, err := loop.FolderStatus(w.dir)
 	if err != nil { // its file can't be read, or was removed: that comes before the end is written
-		return owned && owner.LoopID == w.loopID
+		return status.Owner != nil && status.Owner.LoopID == w.loopID
 	}
 	if status.LoopID != w.loopID {
 		return false
 	}
 	w.status.Store(&status)
-	return owned
+	return status.Owner != nil
 }
 
 // read shows what is new in the story.
@@ -260,8 +260,8 @@ var errLeaves = errors.New("left")
 
 // askToLeave asks what becomes of a loop whose watcher has pressed Ctrl-C, and does it.
 func askToLeave(cmd *cobra.Command, dir string) error {
-	status, _, owned, err := loop.FolderStatus(dir)
-	if err != nil || !owned {
+	status, err := loop.FolderStatus(dir)
+	if err != nil || status.Owner == nil {
 		return errLeaves // there is nothing to ask about
 	}
 	detach := "  d  let it go on alone, without its window\n"

@@ -54,7 +54,7 @@ func TestWhatTheWallsRefuseIsTold(t *testing.T) {
 	if got := l.Status().Sandbox; got != sandbox.Bubblewrap {
 		t.Errorf("the status says %q", got)
 	}
-	if status, _, _, err := loop.FolderStatus(folder); err != nil || status.Sandbox != sandbox.Bubblewrap {
+	if status, err := loop.FolderStatus(folder); err != nil || status.Sandbox != sandbox.Bubblewrap {
 		t.Errorf("another process sees %q, %v", status.Sandbox, err)
 	}
 	if end := l.Wait(); end.Reason != loop.StopMaxIterations {

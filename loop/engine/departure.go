@@ -25,7 +25,7 @@ func (d *departure) complete(folder string) error {
 	}
 	// Asked again and again: the other process tells by the folder's lock and record alone that it has taken it.
 	for deadline := time.Now().Add(loop.HandoverTime); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
-		if st, _, owned, err := loop.FolderStatus(folder); owned && st.Detached || errors.Is(err, fs.ErrNotExist) {
+		if st, err := loop.FolderStatus(folder); st.Detached || errors.Is(err, fs.ErrNotExist) {
 			break
 		}
 	}

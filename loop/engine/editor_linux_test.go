@@ -100,7 +100,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 		if now := readText(t, l.Status().StateFile); now != files[i] {
 			t.Errorf("its file became %q", now)
 		}
-		if st, _, owned, err := loop.FolderStatus(l.Status().Folder); err != nil || !owned || st.Iteration < 3 || st.LoopID != l.ID() {
+		if st, err := loop.FolderStatus(l.Status().Folder); err != nil || st.Owner == nil || st.Iteration < 3 || st.LoopID != l.ID() {
 			t.Errorf("others see %+v, %v", st, err)
 		}
 	}

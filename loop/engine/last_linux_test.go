@@ -42,14 +42,14 @@ func TestAnEndLeavesALoopThatCanGoOn(t *testing.T) {
 				if end.Reason != tt.why {
 					t.Fatalf("it ended by %s", end.Reason)
 				}
-				st, _, owned, err := loop.FolderStatus(folder)
+				st, err := loop.FolderStatus(folder)
 				if !tt.goesOn {
 					if !errors.Is(err, fs.ErrNotExist) {
 						t.Errorf("there is %+v, %v", st, err)
 					}
 					return
 				}
-				if err != nil || owned || st.State != loop.StateEnded || st.StopReason != tt.why || !st.CanGoOn() || st.EndedAt.IsZero() || st.Last == nil || st.Last.Iterations != end.Iterations {
+				if err != nil || st.Owner != nil || st.State != loop.StateEnded || st.StopReason != tt.why || !st.CanGoOn() || st.EndedAt.IsZero() || st.Last == nil || st.Last.Iterations != end.Iterations {
 					t.Errorf("got %+v, %v", st, err)
 				}
 				if err := loop.DiscardFolder(folder, "ralph-other"); !errors.Is(err, loop.ErrNotRunning) {
@@ -99,7 +99,7 @@ func TestAPlantedStateIsNothing(t *testing.T) {
 		if _, _, err := loop.StateIn(folder); !errors.Is(err, loop.ErrNothingToGoOn) {
 			t.Errorf("%q: %v", state, err)
 		}
-		if _, _, _, err := loop.FolderStatus(folder); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := loop.FolderStatus(folder); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", state, err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestALoopWhoseFolderIsGone(t *testing.T) {
 	if err := os.Rename(c.Folder, moved); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, _, err := loop.FolderStatus(moved); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := loop.FolderStatus(moved); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the moved folder has it: %v", err)
 	}
 	if e, ok := registry.Find(l.ID()); !ok || e.Folder != paths.Real(c.Folder) {

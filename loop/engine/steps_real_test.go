@@ -88,7 +88,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 	var working []string // as another process sees it
 	w := &whenDone{id: "step-1-1-1", then: func() {
 		owner, _, _ = file.Owner()
-		status, _, _, err := loop.FolderStatus(folder)
+		status, err := loop.FolderStatus(folder)
 		for _, a := range status.Agents.Outermost() {
 			sub, _ := a.Call.Subagent()
 			working = append(working, fmt.Sprintf("%s %d/%d", sub.Agent, sub.Step, sub.Of))
@@ -111,7 +111,7 @@ func TestAgentsAtOnceHaveProcessesOfTheirOwn(t *testing.T) {
 	if got := w.ends[0]; got.Outcome != loop.OutcomeOK || got.Text != "## quick\n\nquick\nLOOP_COMPLETE\n\n## slow\n\nslow" {
 		t.Errorf("got %+v", got)
 	}
-	if status, _, _, err := loop.FolderStatus(folder); !slices.Equal(working, []string{"slow 1/1"}) || len(status.Agents) > 0 {
+	if status, err := loop.FolderStatus(folder); !slices.Equal(working, []string{"slow 1/1"}) || len(status.Agents) > 0 {
 		t.Errorf("at work were %q, at the end %+v, %v", working, status.Agents, err)
 	}
 	if runtime.GOOS != "linux" {

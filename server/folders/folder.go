@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -28,12 +27,12 @@ type Folder struct {
 	looked    chan struct{}      // closed when its state file was looked at once
 	news      chan struct{}      // holds one signal: its loop may have changed
 
-	starting  int       // how many of ours begin just now
-	running   *Managed  // ours, until it ended
-	last      *Managed  // ours, the last one that ended
-	seen      *Seen     // one that we don't drive
-	left      Questions // what the user is asked about a loop that nobody drives
-	situation string    // in which that is asked; in another one it is moot
+	starting  int          // how many of ours begin just now
+	running   *Managed     // ours, until it ended
+	last      *Managed     // ours, the last one that ended
+	seen      *loop.Status // one that we don't drive
+	left      Questions    // what the user is asked about a loop that nobody drives
+	situation string       // in which that is asked; in another one it is moot
 
 	review review    // of its last loop's changes
 	Undo   Questions // what the user is asked about an undo
@@ -60,7 +59,7 @@ func (f *Folder) seesLoop() bool {
 // see takes note of what was seen in the folder, unless a loop of ours runs there by
 // now. It returns what was there before and what is, and whether the changes there are
 // to be looked at.
-func (f *Folder) see(found *Seen) (before, now *Seen, refresh bool) {
+func (f *Folder) see(found *loop.Status) (before, now *loop.Status, refresh bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	before = f.seen
@@ -69,14 +68,14 @@ func (f *Folder) see(found *Seen) (before, now *Seen, refresh bool) {
 	}
 	now = f.seen
 	moved := !samePlace(before, now)
-	if moved && now != nil && now.Status.State == loop.StateRunning {
+	if moved && now != nil && now.State == loop.StateRunning {
 		f.Undo.Withdraw()
 	}
-	if f.situation != "" && f.situation != now.situation() {
+	if f.situation != "" && f.situation != situationOf(now) {
 		f.withdraw()
 	}
-	if now != nil && !now.Status.State.Over() {
-		delete(f.workspace.asked, askedOf{f.Path, now.Status.LoopID}) // when it stops again, that is news
+	if now != nil && !now.State.Over() {
+		delete(f.workspace.asked, askedOf{f.Path, now.LoopID}) // when it stops again, that is news
 	}
 	return before, now, moved || !f.review.begun
 }
@@ -103,7 +102,7 @@ func (f *Folder) Runs(r *Managed) (wanted bool) {
 
 // Ended says that a loop of ours ended in the folder, and what it left there. It
 // returns whether the folder is open, and whether the server shuts down.
-func (f *Folder) Ended(r *Managed, left *Seen) (isOpen, closing bool) {
+func (f *Folder) Ended(r *Managed, left *loop.Status) (isOpen, closing bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	if f.running == r { // else another was started as soon as the editor heard of the end
@@ -120,7 +119,7 @@ func (f *Folder) followed() (now tail, ours, driven bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	if f.seen != nil {
-		s := f.seen.Status
+		s := f.seen
 		now.loopID, driven = s.LoopID, !s.State.Over()
 	}
 	if r := f.last; r != nil && r.Feed.Log().Kept() && r.ID() == now.loopID {
@@ -131,16 +130,16 @@ func (f *Folder) followed() (now tail, ours, driven bool) {
 
 // AskOnce returns the context of a question about a loop that was left in the folder,
 // nil when it was asked already, the loop is another one by now, or the editor leaves.
-func (f *Folder) AskOnce(found *Seen) context.Context {
+func (f *Folder) AskOnce(found *loop.Status) context.Context {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
-	loopOf := askedOf{f.Path, found.Status.LoopID}
+	loopOf := askedOf{f.Path, found.LoopID}
 	if f.workspace.closed || f.workspace.asked[loopOf] || f.seen != found || f.workspace.folders[f.Path] != f {
 		return nil
 	}
 	f.workspace.asked[loopOf] = true
 	f.withdraw()
-	f.situation = found.situation()
+	f.situation = situationOf(found)
 	return f.left.Ask(f.workspace.Ctx)
 }
 
@@ -157,7 +156,7 @@ func (f *Folder) now() (now loop.Status, isThere bool) {
 	case f.running != nil:
 		now = f.running.Status()
 	case f.seen != nil:
-		now = f.seen.Status
+		now = *f.seen
 	case f.last != nil && !f.isPast():
 		now = f.last.Status()
 		if now.State.Left() { // the same, or its file is gone
@@ -202,7 +201,7 @@ func (f *Folder) logs() (logs []LoopLog) {
 		logs = append(logs, LoopLog{r.ID(), r.Status().SessionFile, r.Feed.Log(), true})
 	}
 	if f.seen != nil {
-		s := f.seen.Status
+		s := f.seen
 		logs = append(logs, LoopLog{s.LoopID, s.SessionFile, nil, !s.State.Over()})
 	}
 	if r := f.last; r != nil {
@@ -215,12 +214,6 @@ func (f *Folder) logs() (logs []LoopLog) {
 	return logs
 }
 
-// Seen is a loop that another process drives, or nobody.
-type Seen struct {
-	Status loop.Status
-	owner  loopstate.Owner
-}
-
 // Changed lets who follows the folder's loop look at it.
 func (f *Folder) Changed() {
 	select {
@@ -229,44 +222,43 @@ func (f *Folder) Changed() {
 	}
 }
 
-// situation names what is in a folder as far as a question depends on it.
-func (s *Seen) situation() string {
+// situationOf names what is in a folder as far as a question depends on it.
+func situationOf(s *loop.Status) string {
 	if s == nil {
 		return ""
 	}
-	if state := s.Status.State; state.Over() {
-		return string(state) + " " + s.Status.LoopID
+	if s.State.Over() {
+		return string(s.State) + " " + s.LoopID
 	}
-	return "driven " + s.Status.LoopID
+	return "driven " + s.LoopID
 }
 
 // SeenIn is the loop in a folder that we don't drive; nil for none, and for one
 // that can't be read: its diagnostics say so.
-func SeenIn(path string) *Seen {
-	status, owner, _, err := loop.FolderStatus(path)
+func SeenIn(path string) *loop.Status {
+	status, err := loop.FolderStatus(path)
 	if err != nil {
 		return nil
 	}
-	return &Seen{Status: status, owner: owner}
+	return &status
 }
 
 // samePlace says whether two looks saw the same loop in the same iteration: its
 // snapshots are the same.
-func samePlace(a, b *Seen) bool {
+func samePlace(a, b *loop.Status) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	x, y := a.Status, b.Status
-	return x.LoopID == y.LoopID && x.State == y.State && x.Iteration == y.Iteration
+	return a.LoopID == b.LoopID && a.State == b.State && a.Iteration == b.Iteration
 }
 
 // sameLoop says whether two looks saw the same.
-func sameLoop(a, b *Seen) bool {
+func sameLoop(a, b *loop.Status) bool {
 	if a == nil || b == nil {
 		return a == b
 	}
-	x, y := a.Status, b.Status
-	return samePlace(a, b) && x.Cost == y.Cost && x.Pausing == y.Pausing && reflect.DeepEqual(x.Tool, y.Tool) && a.owner.PID == b.owner.PID && reflect.DeepEqual(x.Questions, y.Questions) && slices.Equal(x.Allowed, y.Allowed)
+	return samePlace(a, b) && a.Cost == b.Cost && a.Pausing == b.Pausing && reflect.DeepEqual(a.Tool, b.Tool) && reflect.DeepEqual(a.Questions, b.Questions) &&
+		slices.Equal(a.Allowed, b.Allowed) && (a.Owner == b.Owner || a.Owner != nil && b.Owner != nil && a.Owner.PID == b.Owner.PID)
 }
 
 // withdraw takes back what the user is asked about the folder. The caller holds the workspace's mu.

@@ -10,7 +10,7 @@ import (
 // What a loop leaves when the editor goes is no question to that editor.
 func TestNobodyIsAskedWhenTheEditorLeaves(t *testing.T) {
 	w := New(&session.Session{Ctx: t.Context()}, nil)
-	left := &Seen{}
+	left := &loop.Status{}
 	f := &Folder{workspace: w, Path: "/p", seen: left}
 	w.folders[f.Path] = f
 	if f.AskOnce(left) == nil {
@@ -26,12 +26,12 @@ func TestNobodyIsAskedWhenTheEditorLeaves(t *testing.T) {
 // An editor hears of a loop's end before the loop is out of its folder.
 func TestALoopThatHasEndedIsPastAtOnce(t *testing.T) {
 	w := New(&session.Session{Ctx: t.Context()}, nil)
-	f := &Folder{workspace: w, Path: "/p", seen: &Seen{Status: loop.Status{State: loop.StateRunning, SessionFile: "s"}}}
+	f := &Folder{workspace: w, Path: "/p", seen: &loop.Status{State: loop.StateRunning, SessionFile: "s"}}
 	w.folders[f.Path] = f
 	if got := w.RunningSession("/p"); got != "s" {
 		t.Errorf("a running loop's is %q", got)
 	}
-	f.seen.Status.State = loop.StateEnded
+	f.seen.State = loop.StateEnded
 	if got := w.RunningSession("/p"); got != "" {
 		t.Errorf("an ended loop runs: %q", got)
 	}

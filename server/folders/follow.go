@@ -46,8 +46,8 @@ func (f *Folder) lookInto(ctx context.Context, t *tail) bool {
 	case driven && now.loopID != t.loopID:
 		t = t.begin(now)
 	}
-	switch _, _, owned, err := loop.FolderStatus(f.Path); {
-	case owned: // also when its state file is gone
+	switch there, err := loop.FolderStatus(f.Path); {
+	case there.Owner != nil: // also when its state file is gone
 		driven = true
 	case err == nil && now.loopID == "": // that is written by now
 		f.Look()

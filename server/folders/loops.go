@@ -86,7 +86,7 @@ func (s *loops) Other(ctx context.Context, p wire.LoopParams) (path string, seen
 		if err = loopstate.CheckPlace(path); err != nil {
 			return "", seen, err
 		}
-		seen, _, _, err = loop.FolderStatus(path)
+		seen, err = loop.FolderStatus(path)
 		if errors.Is(err, fs.ErrNotExist) || err == nil && p.LoopID != "" && seen.LoopID != p.LoopID {
 			return "", seen, nil
 		}
@@ -96,8 +96,8 @@ func (s *loops) Other(ctx context.Context, p wire.LoopParams) (path string, seen
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
 	for _, f := range s.workspace.folders {
-		if f.seen != nil && f.seen.Status.LoopID == p.LoopID {
-			return f.Path, f.seen.Status, nil
+		if f.seen != nil && f.seen.LoopID == p.LoopID {
+			return f.Path, *f.seen, nil
 		}
 	}
 	return "", seen, nil

@@ -67,7 +67,7 @@ func (f *Folder) Look() {
 	if !sameLoop(before, now) {
 		w.Changed(f.Path)
 	}
-	if now != nil && now.Status.State.Over() {
+	if now != nil && now.State.Over() {
 		w.Left(f, now)
 	}
 }

@@ -24,8 +24,8 @@ type Workspace struct {
 	*session.Session
 	*loops
 	permissions *permission.Requests
-	Left        func(*Folder, *Seen) // is told of a loop that nobody drives
-	opened      chan struct{}        // holds one signal: the worktrees are others
+	Left        func(*Folder, *loop.Status) // is told of a loop that nobody drives
+	opened      chan struct{}               // holds one signal: the worktrees are others
 
 	mu      sync.Mutex
 	closed  bool

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -24,7 +23,7 @@ func TitleOf(st loop.Status) string {
 
 // PrintStatus says where a loop stands, a fact per line, in the wire's words: one that is
 // over with its receipt. What was spent is read from the state file.
-func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner, owned bool, now time.Time) {
+func PrintStatus(out io.Writer, p Palette, st loop.Status, now time.Time) {
 	l := wire.StatusOf(st, false)
 	width := LineWidth(out)
 	fact := func(name, value string) { PrintFact(out, p, 9, name, value) }
@@ -49,8 +48,8 @@ func PrintStatus(out io.Writer, p Palette, st loop.Status, owner loopstate.Owner
 	for _, row := range l.Details {
 		fact(row.Label, row.Text)
 	}
-	if owned {
-		fact("process", owner.Words())
+	if st.Owner != nil {
+		fact("process", st.Owner.Words())
 	}
 	if !st.EndedAt.IsZero() {
 		fact("ended", st.EndedAt.Local().Format(time.DateTime))
@@ -97,39 +96,32 @@ func PrintFact(out io.Writer, p Palette, width int, name, value string) {
 	}
 }
 
-// Seen is a loop that another process drives, or nobody.
-type Seen struct {
-	Status loop.Status
-	Owner  loopstate.Owner
-	Owned  bool
-}
-
 // SeenIn is the loop in a folder; an idle one is none, with how the last one ended.
-func SeenIn(dir string) (s Seen, err error) {
-	s.Status, s.Owner, s.Owned, err = loop.FolderStatus(dir)
+func SeenIn(dir string) (loop.Status, error) {
+	s, err := loop.FolderStatus(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.Status, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
+		s, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
 		if end, ok := loop.LastIn(dir); ok {
-			s.Status.Last = &end
+			s.Last = &end
 		}
 	}
 	return s, err
 }
 
 // SeenOf is how the loop stands that the registry knows: by its folder, if it is there still.
-func SeenOf(e registry.Entry) Seen {
+func SeenOf(e registry.Entry) loop.Status {
 	here, _ := SeenIn(e.Folder)
-	return here.orPast(e)
+	return orPast(here, e)
 }
 
 // orPast is what is seen in a loop's folder where that is this loop, else how the loop ended.
-func (s Seen) orPast(e registry.Entry) Seen {
-	if s.Status.LoopID == e.LoopID {
+func orPast(s loop.Status, e registry.Entry) loop.Status {
+	if s.LoopID == e.LoopID {
 		return s
 	}
-	s = Seen{Status: loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}}
+	s = loop.Status{LoopID: e.LoopID, Folder: e.Folder, State: wire.StateIdle}
 	if end, ok := loop.EndOf(e); ok {
-		s.Status.Last = &end
+		s.Last = &end
 	}
 	return s
 }
@@ -139,17 +131,17 @@ const shownFor = 7 * 24 * time.Hour
 
 // AllSeen are the loops of all folders that run, can go on or ended lately, those that changed
 // last first.
-func AllSeen() (loops []Seen) {
-	in := map[string]Seen{} // a folder may have had a thousand
+func AllSeen() (loops []loop.Status) {
+	in := map[string]loop.Status{} // a folder may have had a thousand
 	for _, e := range registry.All() {
 		here, ok := in[e.Folder]
 		if !ok {
 			here, _ = SeenIn(e.Folder)
 			in[e.Folder] = here
 		}
-		s := here.orPast(e)
-		isOver := s.Status.State == wire.StateIdle
-		if !isOver || s.Status.Last != nil && time.Since(e.EndedAt) < shownFor {
+		s := orPast(here, e)
+		isOver := s.State == wire.StateIdle
+		if !isOver || s.Last != nil && time.Since(e.EndedAt) < shownFor {
 			loops = append(loops, s)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
@@ -19,7 +18,7 @@ func TestTheStatusSaysWhyALoopWaits(t *testing.T) {
 		for _, wait := range []time.Duration{5 * time.Second, 10 * time.Minute} {
 			st := loop.Status{State: loop.StateWaiting, Iteration: 3, Retry: &loop.RetryStatus{Reason: reason, ResumeAt: begun.Add(wait)}}
 			var status strings.Builder
-			PrintStatus(&status, Palette{}, st, loopstate.Owner{}, true, begun)
+			PrintStatus(&status, Palette{}, st, begun)
 			want := loop.WaitText(reason)
 			if reason == loop.WaitBackoff && wait < time.Minute {
 				want = "trying again in 5s"

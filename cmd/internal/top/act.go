@@ -18,7 +18,7 @@ type binding struct {
 	key, name string
 	can       []string // one of these is possible with the loop; none: it always is
 	does      string   // for the help
-	do        func(*model, terminal.Seen) []effect
+	do        func(*model, loop.Status) []effect
 }
 
 // bindings are the keys, in the order of the help.
@@ -40,8 +40,8 @@ func bindings() []binding {
 }
 
 // command is a command of the program about the loop.
-func command(words ...string) func(*model, terminal.Seen) []effect {
-	return func(m *model, s terminal.Seen) []effect { return m.runs(append(words, s.Status.LoopID)...) }
+func command(words ...string) func(*model, loop.Status) []effect {
+	return func(m *model, s loop.Status) []effect { return m.runs(append(words, s.LoopID)...) }
 }
 
 // runs runs a command and has what it says told.
@@ -51,21 +51,21 @@ func (m *model) runs(args ...string) []effect {
 }
 
 // press does what a key does with the loop that is shown.
-func (m *model) press(b binding, s terminal.Seen) []effect {
+func (m *model) press(b binding, s loop.Status) []effect {
 	if !may(b, s) {
-		m.fail(b.name + " isn't possible: " + m.standOf(s.Status))
+		m.fail(b.name + " isn't possible: " + m.standOf(s))
 		return nil
 	}
 	return b.do(m, s)
 }
 
-func may(b binding, s terminal.Seen) bool {
-	can := wire.StatusOf(s.Status, false).Can
+func may(b binding, s loop.Status) bool {
+	can := wire.StatusOf(s, false).Can
 	return len(b.can) == 0 || slices.ContainsFunc(b.can, func(what string) bool { return slices.Contains(can, what) })
 }
 
-func (m *model) steer(s terminal.Seen) []effect {
-	id := s.Status.LoopID
+func (m *model) steer(s loop.Status) []effect {
+	id := s.LoopID
 	m.input = &input{ask: "tell it: ", done: func(text string) []effect {
 		said, err := loop.ParseSteering(text)
 		if err != nil {
@@ -88,38 +88,38 @@ func (m *model) steer(s terminal.Seen) []effect {
 }
 
 // limit asks for limits as flags have them.
-func (m *model) limit(s terminal.Seen) []effect {
+func (m *model) limit(s loop.Status) []effect {
 	args := []string{"resume", "--detach"}
-	if wire.StatusOf(s.Status, false).Live {
+	if wire.StatusOf(s, false).Live {
 		args = []string{"update"}
 	}
 	var flags []string
 	for _, name := range []limits.Name{limits.Iterations, limits.Cost, limits.Time} {
 		l, _ := limits.ByName(name)
-		flags = append(flags, "--"+l.Flag, l.Text(s.Status.Limits))
+		flags = append(flags, "--"+l.Flag, l.Text(s.Limits))
 	}
 	m.input = &input{ask: args[0] + ": ", text: strings.Join(flags, " "), done: func(text string) []effect {
-		return m.runs(append(append(args, s.Status.LoopID), strings.Fields(text)...)...)
+		return m.runs(append(append(args, s.LoopID), strings.Fields(text)...)...)
 	}}
 	return nil
 }
 
-func (m *model) cancel(s terminal.Seen) []effect {
-	m.choice = &choice{title: "End " + terminal.Line(terminal.TitleOf(s.Status)) + " for good?", detail: s.Status.Folder, rows: []option{
-		{"Leave It", nil}, {"Cancel the Loop", func() []effect { return m.runs("cancel", s.Status.LoopID) }},
+func (m *model) cancel(s loop.Status) []effect {
+	m.choice = &choice{title: "End " + terminal.Line(terminal.TitleOf(s)) + " for good?", detail: s.Folder, rows: []option{
+		{"Leave It", nil}, {"Cancel the Loop", func() []effect { return m.runs("cancel", s.LoopID) }},
 	}}
 	return nil
 }
 
 // answer shows the question that has waited longest. The safe answer stands first, and what is
 // typed before anybody can have read it allows nothing.
-func (m *model) answer(s terminal.Seen) []effect {
-	q := s.Status.Questions[0]
+func (m *model) answer(s loop.Status) []effect {
+	q := s.Questions[0]
 	reply := func(words ...string) []effect {
-		return m.runs(append([]string{"answer", s.Status.LoopID, q.ID}, words...)...)
+		return m.runs(append([]string{"answer", s.LoopID, q.ID}, words...)...)
 	}
 	asked := &choice{title: wire.AsksText(q), detail: q.Detail, question: q.ID, since: m.now()}
-	for _, offer := range wire.QuestionOf(q, s.Status.LoopID, s.Status.Folder).Offers {
+	for _, offer := range wire.QuestionOf(q, s.LoopID, s.Folder).Offers {
 		if p, ok := offer.Arguments[0].(wire.AnswerParams); ok {
 			words := []string{p.Answer}
 			if p.Answer == ask.Value {
@@ -144,8 +144,8 @@ func (m *model) answer(s terminal.Seen) []effect {
 }
 
 // changes shows which files an iteration changed, and how.
-func (m *model) changes(s terminal.Seen) []effect {
-	args, title := []string{"changes", s.Status.LoopID}, "what the loop changed"
+func (m *model) changes(s loop.Status) []effect {
+	args, title := []string{"changes", s.LoopID}, "what the loop changed"
 	if at := m.story.chosen(); at != nil && at.iteration > 0 {
 		args = append(args, "--iteration", strconv.Itoa(at.iteration))
 		title = fmt.Sprintf("what iteration %d changed", at.iteration)
@@ -161,10 +161,10 @@ func (m *model) changes(s terminal.Seen) []effect {
 }
 
 // undo shows what would be taken back before it is.
-func (m *model) undo(s terminal.Seen) []effect {
+func (m *model) undo(s loop.Status) []effect {
 	asked := &choice{title: "Take back which changes?", rows: []option{{"Leave Them", nil}}}
 	offer := func(title string, which ...string) {
-		args := append([]string{"undo", s.Status.LoopID}, which...)
+		args := append([]string{"undo", s.LoopID}, which...)
 		asked.rows = append(asked.rows, option{title, func() []effect {
 			m.said = said{text: "…"}
 			return []effect{func() message {
@@ -186,7 +186,7 @@ func (m *model) undo(s terminal.Seen) []effect {
 	return nil
 }
 
-func (m *model) seek(terminal.Seen) []effect {
+func (m *model) seek(loop.Status) []effect {
 	m.input = &input{ask: "/", done: func(text string) []effect {
 		if m.story.hit, m.sought = -1, text; text == "" || m.ctx == nil {
 			return nil

@@ -140,7 +140,7 @@ func TestAnswers(t *testing.T) {
 		{ask.Question{ID: "q3", Kind: ask.Input, Title: "Which name?"}, []string{down, enter, "Ann", enter}, "answer ralph-site q3 Ann"},
 		{ask.Question{ID: "q4", Kind: ask.Limits, Title: "max_iterations 50 -> 90"}, []string{down, down, down, enter}, "answer ralph-site q4 once"},
 	} {
-		c.loops[0].Status.Questions = []ask.Question{q.Question}
+		c.loops[0].Questions = []ask.Question{q.Question}
 		c.looks()
 		c.types("a")
 		c.now = c.now.Add(time.Second)
@@ -152,11 +152,11 @@ func TestAnswers(t *testing.T) {
 // A question that somebody else has answered, or whose loop has ended, can't be answered any more.
 func TestAQuestionThatGoes(t *testing.T) {
 	for what, goes := range map[string]func(c *talk){
-		"answered": func(c *talk) { c.loops[0].Status.Questions = c.loops[0].Status.Questions[1:] },
+		"answered": func(c *talk) { c.loops[0].Questions = c.loops[0].Questions[1:] },
 		"ended": func(c *talk) {
 			st := ended()
 			st.LoopID = "ralph-site"
-			c.loops[0].Status = st
+			c.loops[0] = st
 		},
 		"gone": func(c *talk) { c.loops = nil },
 	} {

@@ -14,8 +14,8 @@ import (
 
 // world is what the screen shows, and by what it acts.
 type world struct {
-	loops  func() []terminal.Seen
-	read   func(terminal.Seen) journal.Story
+	loops  func() []loop.Status
+	read   func(loop.Status) journal.Story
 	run    func(args ...string) said // runs a command of the program
 	now    func() time.Time
 	send   func(context.Context, message)
@@ -27,7 +27,7 @@ type world struct {
 type (
 	message   any
 	effect    func() message
-	loopsMsg  []terminal.Seen
+	loopsMsg  []loop.Status
 	saidMsg   said
 	resizeMsg struct{ width, height int }
 )
@@ -47,7 +47,7 @@ type model struct {
 	frame         int // of what turns
 	leaves        bool
 
-	loops   []terminal.Seen
+	loops   []loop.Status
 	id      string // of the loop that is shown
 	inStory bool   // arrows move in its story, not among the loops
 
@@ -123,32 +123,32 @@ func (m *model) tell(s said) {
 func (m *model) fail(text string) { m.said = said{text: text, isError: true} }
 
 // take takes how the loops stand.
-func (m *model) take(loops []terminal.Seen) {
+func (m *model) take(loops []loop.Status) {
 	m.loops = loops
 	if m.indexOf(m.id) < 0 {
 		m.id = ""
 		if len(loops) > 0 {
-			m.turnTo(loops[0].Status.LoopID)
+			m.turnTo(loops[0].LoopID)
 		}
 	}
 	s, ok := m.seen()
 	isAsked := func(q ask.Question) bool { return q.ID == m.choice.question }
-	if m.choice != nil && m.choice.question != "" && (!ok || !slices.ContainsFunc(s.Status.Questions, isAsked)) {
+	if m.choice != nil && m.choice.question != "" && (!ok || !slices.ContainsFunc(s.Questions, isAsked)) {
 		m.choice, m.said = nil, said{text: "that needs no answer any more"}
 	}
 }
 
 // indexOf is where a loop stands in the list, -1: nowhere.
 func (m *model) indexOf(id string) int {
-	return slices.IndexFunc(m.loops, func(s terminal.Seen) bool { return s.Status.LoopID == id })
+	return slices.IndexFunc(m.loops, func(s loop.Status) bool { return s.LoopID == id })
 }
 
 // seen is the loop that is shown.
-func (m *model) seen() (terminal.Seen, bool) {
+func (m *model) seen() (loop.Status, bool) {
 	if at := m.indexOf(m.id); at >= 0 {
 		return m.loops[at], true
 	}
-	return terminal.Seen{}, false
+	return loop.Status{}, false
 }
 
 // turnTo shows another loop.

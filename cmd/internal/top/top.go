@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -83,12 +84,12 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 	}
 	w := world{
 		loops: terminal.AllSeen,
-		read: func(s terminal.Seen) journal.Story {
-			file := s.Status.SessionFile
-			if s.Status.Last != nil && file == "" {
-				file = s.Status.Last.Status.SessionFile
+		read: func(s loop.Status) journal.Story {
+			file := s.SessionFile
+			if s.Last != nil && file == "" {
+				file = s.Last.Status.SessionFile
 			}
-			return journal.StoryOf(s.Status.LoopID, file)
+			return journal.StoryOf(s.LoopID, file)
 		},
 		run: func(args ...string) said { return ran(execute, args) },
 		now: time.Now,
@@ -246,8 +247,7 @@ func list(cmd *cobra.Command) error {
 	out := terminal.Checked(cmd.OutOrStdout())
 	printed := map[string]string{}
 	for {
-		for _, s := range terminal.AllSeen() {
-			st := s.Status
+		for _, st := range terminal.AllSeen() {
 			key := fmt.Sprint(st.State, st.Iteration, len(st.Questions), st.Pausing, st.Last != nil)
 			if printed[st.LoopID] != key {
 				printed[st.LoopID] = key

@@ -107,7 +107,7 @@ func (s *tale) End() (string, error) {
 type talk struct {
 	t     testing.TB
 	m     *model
-	loops []terminal.Seen
+	loops []loop.Status
 	tales map[string]*tale
 	ran   []string
 	says  map[string]said // by command
@@ -119,12 +119,12 @@ type talk struct {
 func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 	c := &talk{t: t, tales: map[string]*tale{}, says: map[string]said{}, now: noon, came: make(chan message, 16)}
 	for _, st := range loops {
-		c.loops = append(c.loops, terminal.Seen{Status: st})
+		c.loops = append(c.loops, st)
 		c.tales[st.LoopID] = new(tale)
 	}
 	c.m = newModel(world{
-		loops: func() []terminal.Seen { return slices.Clone(c.loops) },
-		read:  func(s terminal.Seen) journal.Story { return c.tales[s.Status.LoopID] },
+		loops: func() []loop.Status { return slices.Clone(c.loops) },
+		read:  func(s loop.Status) journal.Story { return c.tales[s.LoopID] },
 		run: func(args ...string) said {
 			c.ran = append(c.ran, strings.Join(args, " "))
 			return c.says[args[0]]

@@ -171,6 +171,6 @@ func (m *model) move(by int) {
 	if m.inStory {
 		m.story.scroll(by)
 	} else if at := m.indexOf(m.id) + by; at >= 0 && at < len(m.loops) {
-		m.turnTo(m.loops[at].Status.LoopID)
+		m.turnTo(m.loops[at].LoopID)
 	}
 }

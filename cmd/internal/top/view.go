@@ -90,7 +90,7 @@ func (m *model) listed(height, each int) (rows []string) {
 	}
 	at := m.indexOf(m.id)
 	for i := window(at, len(m.loops), height/each); i < len(m.loops) && len(rows)+each <= height; i++ {
-		st := m.loops[i].Status
+		st := m.loops[i]
 		name, title, stand := m.named(st, i == at), terminal.Line(terminal.TitleOf(st)), m.standOf(st)
 		if each == 2 {
 			rows = append(rows, name+"  "+m.palette.Dim(title), "    "+stand)
@@ -144,7 +144,7 @@ func markOf(p terminal.Palette, st loop.Status) string {
 // main shows one loop, or what stands in its place.
 func (m *model) main(height int) []string {
 	s, ok := m.seen()
-	st := stands(s.Status, m.now())
+	st := stands(s, m.now())
 	width := m.mainWidth()
 	title := "── ralph-lsp top "
 	if ok {
