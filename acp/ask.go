@@ -47,17 +47,17 @@ func (a *Agent) ask(id, params json.RawMessage) {
 		return
 	}
 	call := map[string]any{"toolCallId": "question-" + q.ID, "kind": "other"}
-	if q.ToolCallID != "" { // its kind is known, or will be
-		call = map[string]any{"toolCallId": s.idOf(q.ToolCallID)}
+	if q.CallID != "" { // its kind is known, or will be
+		call = map[string]any{"toolCallId": s.idOf(q.CallID)}
 		if q.Tool != "" { // it may be asked about before it is told of
 			call["name"] = q.Tool
 		}
-		if diff := s.diffs[s.idOf(q.ToolCallID)]; diff != nil {
+		if diff := s.diffs[s.idOf(q.CallID)]; diff != nil {
 			call["content"] = diff
 		}
 	}
 	s.put(id, "session/request_permission", s.optionsOf(call, q.Title, q.Detail, options), func(result json.RawMessage) answer {
-		if q.ToolCallID == "" {
+		if q.CallID == "" {
 			s.close(call)
 		}
 		if i, ok := chosen(result); ok && i < len(answers) {
@@ -110,8 +110,8 @@ func (s *session) formOf(q wire.Question) any {
 	}
 	form := map[string]any{"sessionId": s.id, "mode": "form", "message": strings.TrimSpace(q.Title + "\n\n" + q.Detail),
 		"requestedSchema": map[string]any{"type": "object", "properties": map[string]any{"answer": field}, "required": []string{"answer"}}}
-	if q.ToolCallID != "" {
-		form["toolCallId"] = s.idOf(q.ToolCallID)
+	if q.CallID != "" {
+		form["toolCallId"] = s.idOf(q.CallID)
 	}
 	return form
 }

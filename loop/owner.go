@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // EndRemains ends what a dead owner left running.
@@ -24,14 +23,6 @@ func EndRemains(dead loopstate.Owner) error {
 		errs = append(errs, backends.Remains{Agents: []backends.Leftover{{PID: a.PID, Start: a.ProcessStart}}}.End())
 	}
 	return errors.Join(errs...)
-}
-
-// atWork is the reverse.
-func atWork(workers []loopstate.Worker) (agents AtWork) {
-	for _, w := range workers {
-		agents.Follow(stream.ToolCall{ID: w.Call, Name: w.Name, Input: w.Input}, w.Since)
-	}
-	return agents
 }
 
 // show adds to what a state file tells of a loop what its owner does right now. It returns early
@@ -51,9 +42,13 @@ func (s *Status) show(owner loopstate.Owner) {
 	if s.State != StateRunning {
 		return
 	}
-	s.Agents, s.IterationStartedAt = atWork(owner.AtWork), owner.Since
-	if t := owner.Tool; t != nil && s.Tool == nil {
-		s.Tool = &ToolStatus{Call: stream.ToolCall{ID: t.Call, Name: t.Name, Input: t.Input}, StartedAt: t.Since}
+	var agents AtWork
+	for _, t := range owner.AtWork {
+		agents.Follow(t.Call, t.StartedAt)
+	}
+	s.Agents, s.IterationStartedAt = agents, owner.Since
+	if s.Tool == nil {
+		s.Tool = owner.Tool
 	}
 }
 

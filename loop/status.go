@@ -38,11 +38,8 @@ func (s State) Over() bool { return s == StateEnded || s.Left() }
 // SilentAfter is how long a running agent gives no sign until that is told.
 const SilentAfter = 3 * time.Minute
 
-// ToolStatus is the tool that runs now.
-type ToolStatus struct {
-	Call      stream.ToolCall
-	StartedAt time.Time
-}
+// ToolStatus is a tool that runs now.
+type ToolStatus = loopstate.ToolStatus
 
 // The reasons for which a loop waits. An agent that waits by itself has those of
 // stream.ErrorKind.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 const (
@@ -31,35 +32,33 @@ const (
 // Owner is the process that drives a folder's loop. The engine writes it at each change that it
 // knows of, and each second while an agent runs.
 type Owner struct {
-	PID          int       `json:"pid"`
-	Host         string    `json:"host"`
-	StartedAt    time.Time `json:"startedAt"`    // of the loop
-	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
-	LoopID       string    `json:"loopId,omitempty"`
-	Version      string    `json:"version,omitempty"`
-	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
-	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
-	Departing    bool      `json:"departing,omitempty"` // it will, when its iteration or this process ends
-	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
-	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
-	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
-	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
-	Allowed      []string  `json:"allowed,omitempty"`   // what they needn't ask for any more
-	Since        time.Time `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
-	Tool         *Worker   `json:"tool,omitempty"`      // that runs, for others to show
-	AtWork       []Worker  `json:"atWork,omitempty"`    // in steps and reviews, for the same
-	Agents       []Agent   `json:"agents,omitempty"`
+	PID          int          `json:"pid"`
+	Host         string       `json:"host"`
+	StartedAt    time.Time    `json:"startedAt"`    // of the loop
+	ProcessStart string       `json:"processStart"` // of PID, see ProcessStart
+	LoopID       string       `json:"loopId,omitempty"`
+	Version      string       `json:"version,omitempty"`
+	Leaving      bool         `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
+	Detached     bool         `json:"detached,omitempty"`  // it runs in a process of its own
+	Departing    bool         `json:"departing,omitempty"` // it will, when its iteration or this process ends
+	Live         bool         `json:"live,omitempty"`      // an agent runs that can be told something
+	Control      string       `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
+	Deaf         string       `json:"deaf,omitempty"`      // why it can't be asked for anything
+	Questions    []string     `json:"questions,omitempty"` // that its agents ask now, each as JSON
+	Allowed      []string     `json:"allowed,omitempty"`   // what they needn't ask for any more
+	Since        time.Time    `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
+	Tool         *ToolStatus  `json:"tool,omitempty"`      // that runs, for others to show
+	AtWork       []ToolStatus `json:"atWork,omitempty"`    // in steps and reviews, for the same
+	Agents       []Agent      `json:"agents,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.
 	Reapers []Reaper `json:"reapers,omitempty"`
 }
 
-// Worker is an agent at work, as the tool call that it is shown as.
-type Worker struct {
-	Call  string          `json:"call"` // its id
-	Name  string          `json:"name"` // of the tool
-	Input json.RawMessage `json:"input,omitempty"`
-	Since time.Time       `json:"since"`
+// ToolStatus is a tool that runs, or an agent at work as the tool call that it is shown as.
+type ToolStatus struct {
+	Call      stream.ToolCall `json:"call"`
+	StartedAt time.Time       `json:"startedAt"`
 }
 
 // Reaper is a process that keeps agents together; they are its descendants.

@@ -21,7 +21,8 @@ func TestLoopsOfOtherMachinesCall(t *testing.T) {
 	runs, queued := status(loop.Status{State: loop.StateRunning}), status(loop.Status{State: loop.StateStarting})
 	pausing := status(loop.Status{State: loop.StateRunning, Pausing: true})
 	asks := runs
-	asks.Questions = []wire.Question{{ID: "q1", Title: secret}}
+	asks.Questions = make([]wire.Question, 1)
+	asks.Questions[0].ID, asks.Questions[0].Title = "q1", secret
 	runs.Busy, pausing.Busy, queued.Busy = true, true, false
 	waits := func(d time.Duration) wire.LoopStatus {
 		return status(loop.Status{State: loop.StateWaiting, Retry: &loop.RetryStatus{Reason: loop.WaitRateLimit, ResumeAt: time.Now().Add(d)}})

@@ -2,8 +2,8 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -25,20 +25,10 @@ const (
 // Question is what the agent of a loop waits to be told: the params of MethodPermission,
 // an update, and a part of the status.
 type Question struct {
-	SessionUpdate string    `json:"sessionUpdate,omitempty"` // of an update KindQuestion, which names no loop and offers nothing
-	LoopID        string    `json:"loopId,omitempty"`
-	Folder        string    `json:"folder,omitempty"` // file URI
-	ID            string    `json:"id"`
-	Kind          string    `json:"kind"` // permission, confirm, select, input, limits
-	Tool          string    `json:"tool,omitempty"`
-	ToolCallID    string    `json:"toolCallId,omitempty"`
-	Agent         string    `json:"agent,omitempty"` // which one, in a step or below; absent: the loop's own
-	Title         string    `json:"title"`           // what and where, one line
-	Detail        string    `json:"detail,omitempty"`
-	Options       []string  `json:"options,omitempty"`     // of a select
-	Placeholder   string    `json:"placeholder,omitempty"` // of an input
-	Rule          string    `json:"rule,omitempty"`        // what "loop" would allow; absent: that can't be answered
-	At            time.Time `json:"at,omitzero"`
+	SessionUpdate string `json:"sessionUpdate,omitempty"` // of an update KindQuestion, which names no loop and offers nothing
+	LoopID        string `json:"loopId,omitempty"`
+	Folder        string `json:"folder,omitempty"` // file URI
+	ask.Question
 	Said
 }
 
@@ -113,15 +103,14 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 
 // projectQuestion is a question without what only the one who asks has to know.
 func projectQuestion(q ask.Question) Question {
-	out := Question{
-		ID: q.ID, Kind: q.Kind, Tool: stream.Plain(q.Tool), ToolCallID: q.CallID, Agent: Sentence(q.Agent),
-		Title: OneLine(q.Title), Detail: stream.Plain(q.Detail), Placeholder: OneLine(q.Placeholder), Rule: stream.Plain(q.Rule),
-		At: history.TimeOf(q.At), Said: Said{Text: AsksText(q), Class: ClassWarning},
+	said := Said{Text: AsksText(q), Class: ClassWarning}
+	q.Tool, q.Agent, q.Title, q.Detail = stream.Plain(q.Tool), Sentence(q.Agent), OneLine(q.Title), stream.Plain(q.Detail)
+	q.Placeholder, q.Rule, q.At = OneLine(q.Placeholder), stream.Plain(q.Rule), history.TimeOf(q.At)
+	q.Options = slices.Clone(q.Options)
+	for i, option := range q.Options {
+		q.Options[i] = stream.Plain(option)
 	}
-	for _, option := range q.Options {
-		out.Options = append(out.Options, stream.Plain(option))
-	}
-	return out
+	return Question{Question: q, Said: said}
 }
 
 // AsksText says what an agent asks: "asks: Bash rm -rf build".

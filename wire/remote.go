@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
 // HostFleet is the host of a loop that no worker has had yet.
@@ -47,18 +46,10 @@ func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	questions, rules := l.Questions, l.Allowed
 	l.Questions, l.Allowed = nil, nil
 	for _, q := range questions {
-		l.Questions = append(l.Questions, QuestionOf(q.Asked(), loopID, folder))
+		l.Questions = append(l.Questions, QuestionOf(q.Question, loopID, folder))
 	}
 	for _, r := range rules {
 		l.Allowed = append(l.Allowed, allowedOf(loop.Status{LoopID: loopID, Folder: folder, Allowed: []string{r.Rule}})...)
 	}
 	return l
-}
-
-// Asked is the question as a loop has it.
-func (q Question) Asked() ask.Question {
-	return ask.Question{
-		ID: q.ID, Kind: q.Kind, Tool: q.Tool, CallID: q.ToolCallID, Agent: q.Agent, Title: q.Title, Detail: q.Detail,
-		Options: q.Options, Placeholder: q.Placeholder, Rule: q.Rule, At: q.At,
-	}
 }

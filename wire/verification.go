@@ -13,24 +13,16 @@ import (
 
 // Verify tells how far the check of a loop's work has come.
 type Verify struct {
-	SessionUpdate string      `json:"sessionUpdate"` // KindVerify
-	State         string      `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
-	Gate          string      `json:"gate"`          // command, diagnostics, protect, reviewer
-	Command       string      `json:"command"`
-	ExitCode      *int        `json:"exitCode,omitempty"`
-	DurationMs    int64       `json:"durationMs,omitempty"`
-	Cost          stream.Cost `json:"costUsd,omitzero"` // of a reviewer
-	Output        string      `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
-	Problems      []Problem   `json:"problems,omitempty"`
+	SessionUpdate string           `json:"sessionUpdate"` // KindVerify
+	State         string           `json:"state"`         // running (again and again, with the output's end), verified, refuted, unchecked
+	Gate          string           `json:"gate"`          // command, diagnostics, protect, reviewer
+	Command       string           `json:"command"`
+	ExitCode      *int             `json:"exitCode,omitempty"`
+	DurationMs    int64            `json:"durationMs,omitempty"`
+	Cost          stream.Cost      `json:"costUsd,omitzero"` // of a reviewer
+	Output        string           `json:"output,omitempty"` // at most 4 KiB: the lines that say what failed, and the last ones
+	Problems      []verify.Problem `json:"problems,omitempty"`
 	Said
-}
-
-// Problem is a place in a file where a check failed.
-type Problem struct {
-	Path    string `json:"path"` // as the command printed it, mostly relative to the loop's folder
-	Line    int    `json:"line,omitempty"`
-	Column  int    `json:"column,omitempty"`
-	Message string `json:"message"`
 }
 
 func projectVerify(e loop.Verify) Verify {
@@ -45,7 +37,7 @@ func projectVerify(e loop.Verify) Verify {
 		u.Said = Said{}
 	}
 	for _, p := range e.Problems {
-		u.Problems = append(u.Problems, Problem{stream.Plain(p.Path), p.Line, p.Column, stream.Plain(p.Message)})
+		u.Problems = append(u.Problems, verify.Problem{Path: stream.Plain(p.Path), Line: p.Line, Column: p.Column, Message: stream.Plain(p.Message)})
 	}
 	return u
 }

@@ -80,7 +80,7 @@ func openOf(r fleet.Record, s fleet.Shown) (open []ask.Question) {
 		return nil
 	}
 	for _, q := range fleet.StatusOf(r, s, "", time.Now()).Questions {
-		open = append(open, q.Asked())
+		open = append(open, q.Question)
 	}
 	return open
 }

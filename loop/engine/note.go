@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
@@ -9,27 +11,20 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// workersOf are the agents that this loop has work, for the record.
-func workersOf(agents loop.AtWork) (workers []loopstate.Worker) {
-	for _, t := range agents {
-		if t.Call.ParentToolCallID == "" && (t.Call.Name == setup.StepCall || t.Call.Name == setup.ReviewCall) {
-			workers = append(workers, loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt})
-		}
-	}
-	return workers
+// isOthers says whether an agent isn't one that this loop itself has work.
+func isOthers(t loop.ToolStatus) bool {
+	return t.Call.ParentToolCallID != "" || t.Call.Name != setup.StepCall && t.Call.Name != setup.ReviewCall
 }
 
-// toolOf is the tool that runs, for the record, which is small.
-func toolOf(t *loop.ToolStatus) *loopstate.Worker {
+// small is the tool that runs, for the record, which is small.
+func small(t *loop.ToolStatus) *loop.ToolStatus {
 	const most = 1 << 10
-	if t == nil {
-		return nil
+	if t == nil || len(t.Call.Input) <= most {
+		return t
 	}
-	w := &loopstate.Worker{Call: t.Call.ID, Name: t.Call.Name, Input: t.Call.Input, Since: t.StartedAt}
-	if len(w.Input) > most {
-		w.Input = nil
-	}
-	return w
+	cut := *t
+	cut.Call.Input = nil
+	return &cut
 }
 
 // setOwner writes the lock's record, with what leads whoever has to end our
@@ -45,12 +40,12 @@ func (l *ground) setOwner() {
 	l.look(func(p *progress.State) {
 		owner.Departing = l.departure.wanted.Load()
 		running, owner.Leaving, owner.Live = p.Running, p.Concluded || p.Cause != "", p.IsLive()
-		owner.AtWork = workersOf(p.Status.Agents)
+		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), isOthers)
 		if p.Desk != nil { // it has begun
 			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()
 		}
 		if running != nil {
-			owner.Since, owner.Tool = p.Status.IterationStartedAt, toolOf(p.Status.Tool)
+			owner.Since, owner.Tool = p.Status.IterationStartedAt, small(p.Status.Tool)
 		}
 	})
 	var remains []backends.Remains

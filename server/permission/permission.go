@@ -65,7 +65,7 @@ func (w Waiting) Tell(a ask.Answer) (said wire.AnswerResult, err error) {
 	if err == nil {
 		err = l.Answer(w.ID, a)
 	}
-	return wire.AnswerResult{Text: wire.AnsweredText(w.Asked(), a), Class: wire.ClassInfo}, err
+	return wire.AnswerResult{Text: wire.AnsweredText(w.Question.Question, a), Class: wire.ClassInfo}, err
 }
 
 // LookAgain looks at what some askers were asked.

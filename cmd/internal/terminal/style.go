@@ -121,7 +121,7 @@ func (s *quietStyle) Show(it journal.Item, _ bool) {
 	switch isHere := s.cfg.Here != ""; kindOf(it.JSON) {
 	case wire.KindQuestion:
 		if isHere && json.Unmarshal(it.JSON, &q) == nil {
-			for _, line := range s.cfg.ask(q.Asked()) {
+			for _, line := range s.cfg.ask(q.Question) {
 				fmt.Fprintln(s.cfg.Notes, line)
 			}
 		}

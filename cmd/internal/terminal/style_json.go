@@ -109,7 +109,7 @@ func (s *jsonStyle) Show(it journal.Item, isLive bool) {
 	if kind == wire.KindQuestion && isLive && s.cfg.Answer != "" && !s.told {
 		var q wire.Question
 		s.told = json.Unmarshal(it.JSON, &q) == nil
-		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Asked(), s.cfg.Answer)))
+		s.Note("an agent asks; " + strings.TrimSpace(howToAnswer(q.Question, s.cfg.Answer)))
 	}
 	s.write(wire.Raw(it.JSON))
 	switch kind {

@@ -202,7 +202,7 @@ func (s *told) asked(how Config, update []byte) {
 	if json.Unmarshal(update, &q) != nil {
 		return
 	}
-	lines := how.ask(q.Asked())
+	lines := how.ask(q.Question)
 	lines[0] = s.marks.question.on(s.cfg.Palette, lines[0])
 	s.note(lines...)
 }
