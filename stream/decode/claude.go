@@ -153,9 +153,9 @@ func (d *claudeDecoder) finishAll(subagents bool, emit func(stream.Event)) {
 // end emits what a message came to, and the end of its turn.
 func (d *claudeDecoder) end(m *claudeMessage, emit func(stream.Event)) {
 	switch {
-	case m.told && m.text.empty():
+	case m.told && len(m.blocks) == 0:
 	case m.confirmed && !m.aborted:
-		emit(stream.MessageEnd{MessageID: m.id, Text: m.text.String(), ParentToolCallID: m.parent})
+		emit(stream.MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
 	case m.shown:
 		emit(stream.MessageEnd{MessageID: m.id, Discarded: true, ParentToolCallID: m.parent})
 	}

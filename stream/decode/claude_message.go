@@ -3,6 +3,7 @@ package decode
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/jsoncursor"
@@ -12,7 +13,8 @@ import (
 // claudeMessage is an assistant message in the making.
 type claudeMessage struct {
 	id, parent string
-	text       tail // of its assistant events, a line each
+	blocks     []string // the texts of its assistant events
+	size       int      // of blocks, in bytes
 	stopReason string
 	tokens     stream.Tokens
 	final      bool // tokens are those at the end of the message
@@ -26,13 +28,30 @@ type claudeMessage struct {
 	liveText, liveThinking     bool // deltas have shown it
 }
 
+// add takes in a text. Of a message of many that are too long together, the last
+// ones stay.
+func (m *claudeMessage) add(text string) {
+	const perBlock = 16 // bytes that it takes besides its text
+	if text == "" {
+		return
+	}
+	m.blocks = append(m.blocks, text)
+	m.size += perBlock + len(text)
+	for m.size > maxText && len(m.blocks) > 1 {
+		m.size -= perBlock + len(m.blocks[0])
+		m.blocks[0], m.blocks = "", m.blocks[1:]
+	}
+}
+
+func (m *claudeMessage) text() string { return strings.Join(m.blocks, "\n") }
+
 // showText emits text. The first piece of a further block starts a new line,
 // so that the pieces add up to what MessageEnd says.
 func (m *claudeMessage) showText(text string, emit func(stream.Event)) {
 	if text == "" {
 		return
 	}
-	if !m.liveText && !m.text.empty() {
+	if !m.liveText && len(m.blocks) > 0 {
 		text = "\n" + text
 	}
 	m.shown, m.liveText = true, true
@@ -239,7 +258,7 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(stream.
 			m.showText(b.text, emit)
 		}
 		m.liveText = false
-		m.text.addLine(b.text)
+		m.add(b.text)
 	case "thinking":
 		if !m.liveThinking && !m.aborted {
 			m.showThinking(b.thinking, emit)
@@ -247,9 +266,9 @@ func (d *claudeDecoder) block(m *claudeMessage, b claudeBlock, emit func(stream.
 		m.liveThinking = false
 	case "tool_use":
 		call := stream.ToolCall{ID: b.id, Name: b.name, Input: compactJSON(b.input), ParentToolCallID: m.parent}
-		if m.parent != "" && !m.text.empty() { // what a subagent says stands before what it does
-			emit(stream.MessageEnd{MessageID: m.id, Text: m.text.String(), ParentToolCallID: m.parent})
-			m.text, m.told = tail{}, true
+		if m.parent != "" && len(m.blocks) > 0 { // what a subagent says stands before what it does
+			emit(stream.MessageEnd{MessageID: m.id, Text: m.text(), ParentToolCallID: m.parent})
+			m.blocks, m.size, m.told = nil, 0, true
 		}
 		d.calls.Put(b.id, call.Detail())
 		emit(call)

@@ -18,14 +18,6 @@ func (t *tail) add(s string) {
 	t.text = append(t.text, s...)
 }
 
-// addLine adds a text that begins a new line.
-func (t *tail) addLine(s string) {
-	if s != "" && !t.empty() {
-		s = "\n" + s
-	}
-	t.add(s)
-}
-
 func (t *tail) empty() bool { return len(t.text) == 0 }
 
 func (t *tail) String() string { return string(t.end()) }
