@@ -13,10 +13,6 @@ import (
 
 const cantRaise = "the sandbox can't be raised"
 
-func unknownEngine(engine string) error {
-	return &Error{cantRaise, fmt.Sprintf("there is no engine %q here", engine), `say engine = "bubblewrap" below [sandbox]`}
-}
-
 // findBubblewrap looks for bwrap in PATH, but not where those who are to be walled could
 // have put one of theirs.
 func findBubblewrap(isTheirs func(path string) bool) (string, error) {
@@ -29,69 +25,55 @@ func findBubblewrap(isTheirs func(path string) bool) (string, error) {
 	return "", &Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"}
 }
 
-// Check says whether walls could be raised here, with an *Error if not.
+// Check says whether walls could be raised here, with an *Error if not: around an empty folder.
 func Check(ctx context.Context, engine string) error {
-	switch (Spec{Engine: engine}).EngineOf() {
-	case Bubblewrap:
-	case Runtime:
-		return checkRuntime(ctx)
-	default:
-		return unknownEngine(engine)
-	}
-	bwrap, err := findBubblewrap(func(string) bool { return false })
-	if err != nil {
+	return inScratch(func(dir string) error {
+		walls, err := Raise(ctx, Spec{Mode: Workspace, Engine: engine}, dir)
+		walls.Close()
 		return err
-	}
-	cmd, err := nothing(ctx)
-	if err != nil {
-		return err
-	}
-	cmd.Args = []string{bwrap, "--unshare-pid", "--unshare-net", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--", cmd.Path}
-	cmd.Path = bwrap
-	return tryBubblewrap(cmd)
+	})
 }
 
-// try raises the walls around a program that does nothing.
-func (w *mounts) try(ctx context.Context) error {
+// inScratch does something with a folder that is there as long.
+func inScratch(do func(dir string) error) error {
 	dir, err := os.MkdirTemp("", "ralph-walls-")
 	if err != nil {
 		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
 	}
 	defer os.RemoveAll(dir)
-	for _, isCheck := range []bool{false, true} {
-		cmd, err := nothing(ctx)
-		if err != nil {
-			return err
-		}
-		cmd.Dir = w.folder
-		_, release, err := w.wrapBubblewrap(cmd, Run{TempDir: dir, IsCheck: isCheck})
-		if err != nil {
-			return err
-		}
-		err = tryBubblewrap(cmd)
-		release()
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return do(dir)
 }
 
-// nothing is a program that does nothing.
-func nothing(ctx context.Context) (*exec.Cmd, error) {
+// nothing is a program that does nothing, in a folder.
+func nothing(ctx context.Context, folder string) (*exec.Cmd, error) {
 	program, err := exec.LookPath("true")
 	if err != nil {
 		return nil, &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
 	}
-	return exec.CommandContext(ctx, program), nil
+	cmd := exec.CommandContext(ctx, program)
+	cmd.Dir = folder
+	return cmd, nil
 }
 
-// tryBubblewrap runs a program that does nothing, behind its walls.
-func tryBubblewrap(cmd *exec.Cmd) error {
-	if said := complaintOf(cmd); said != "" {
-		return refusal(cmd.Path, strings.TrimPrefix(said, "bwrap: "))
-	}
-	return nil
+// try raises the walls around a program that does nothing.
+func (w *mounts) try(ctx context.Context) error {
+	return inScratch(func(dir string) error {
+		for _, isCheck := range []bool{false, true} {
+			cmd, err := nothing(ctx, w.folder)
+			if err != nil {
+				return err
+			}
+			_, release, err := w.wrapBubblewrap(cmd, Run{TempDir: dir, IsCheck: isCheck})
+			if err != nil {
+				return err
+			}
+			said := complaintOf(cmd)
+			if release(); said != "" {
+				return refusal(w.bwrap, strings.TrimPrefix(said, "bwrap: "))
+			}
+		}
+		return nil
+	})
 }
 
 // complaintOf runs a program to its end, and says why it failed; "" if it didn't.

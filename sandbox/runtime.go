@@ -206,27 +206,24 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 			w.made = append(w.made, path)
 		}
 	}
-	dir, err := os.MkdirTemp("", "ralph-walls-")
-	if err != nil {
-		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
-	}
-	defer os.RemoveAll(dir)
-	cmd, err := nothing(ctx)
-	if err != nil {
-		return err
-	}
-	cmd.Dir, cmd.Env = w.folder, os.Environ()
-	if _, err := w.wrapRuntime(cmd, Run{TempDir: dir}); err != nil {
-		return &Error{cantRaise, err.Error(), ""}
-	}
-	switch said := complaintOf(cmd); {
-	case said == "":
-		return nil
-	case w.tools.bwrap != "":
-		return refusal(w.tools.bwrap, said)
-	default:
-		return &Error{cantRaise, said, "see the requirements of sandbox-runtime"}
-	}
+	return inScratch(func(dir string) error {
+		cmd, err := nothing(ctx, w.folder)
+		if err != nil {
+			return err
+		}
+		cmd.Env = os.Environ()
+		if _, err := w.wrapRuntime(cmd, Run{TempDir: dir}); err != nil {
+			return &Error{cantRaise, err.Error(), ""}
+		}
+		switch said := complaintOf(cmd); {
+		case said == "":
+			return nil
+		case w.tools.bwrap != "":
+			return refusal(w.tools.bwrap, said)
+		default:
+			return &Error{cantRaise, said, "see the requirements of sandbox-runtime"}
+		}
+	})
 }
 
 // violation is a line of the package's: "deny openat /etc/hosts", "deny(1) file-write-create /etc/hosts",
@@ -274,16 +271,4 @@ func refusalIn(line string) Refusal {
 		return Refusal{}
 	}
 	return Refusal{m[2], Write}
-}
-
-// checkRuntime raises walls around an empty folder.
-func checkRuntime(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "ralph-walls-")
-	if err != nil {
-		return &Error{cantRaise, err.Error(), "set TMPDIR to a folder that can be written to"}
-	}
-	defer os.RemoveAll(dir)
-	walls, err := Raise(ctx, Spec{Mode: Workspace, Engine: Runtime}, dir)
-	walls.Close()
-	return err
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -139,7 +140,7 @@ func Raise(ctx context.Context, spec Spec, folder string) (*Walls, error) {
 	}
 	engine := spec.EngineOf()
 	if engine != Bubblewrap && engine != Runtime {
-		return nil, unknownEngine(engine)
+		return nil, &Error{cantRaise, fmt.Sprintf("there is no engine %q here", engine), `say engine = "bubblewrap" below [sandbox]`}
 	}
 	if len(spec.Hosts) > 0 && engine == Bubblewrap {
 		return nil, &Error{cantRaise, "bubblewrap can't tell hosts apart", `say engine = "sandbox-runtime" below [sandbox], or take hosts out`}
