@@ -2,7 +2,6 @@ package changes
 
 import (
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -25,47 +24,24 @@ const (
 	kindBetween   kind = "between"   // the user's time
 	kindCutOff    kind = "cut-off"   // a run that no iteration's snapshot came after, and the user's time since
 	kindUndo      kind = "undo"
-	kindRedo      kind = "redo" // with the commit of the undo
+	kindRedo      kind = "redo" // with the undo's number
 )
 
 // snapshot is a tree of the folder, with what it was made after. Where nothing changed there is none.
 type snapshot struct {
 	Kind   kind
-	Number int    // of the iteration
-	Of     string // the id of the undo that a redo took back
+	Number int // of the iteration; of a redo, the place of the undo that it took back
 
-	id   string // its place in the row
-	made int64  // seconds since 1970
-	tree string
-}
-
-// about is what the kind needs besides.
-func (s snapshot) about() string {
-	switch s.Kind {
-	case kindIteration:
-		return strconv.Itoa(s.Number)
-	case kindRedo:
-		return s.Of
-	}
-	return ""
-}
-
-func snapshotOf(what, about string) snapshot {
-	st := snapshot{Kind: kind(what)}
-	switch st.Kind {
-	case kindIteration:
-		st.Number, _ = strconv.Atoi(about)
-	case kindRedo:
-		st.Of = about
-	}
-	return st
+	place int   // in the row
+	made  int64 // seconds since 1970
+	tree  string
 }
 
 // listing is what git makes the tree of that lists snapshots.
 func listing(snapshots []snapshot) string {
 	trees := map[string]string{}
 	for place, st := range snapshots {
-		trees[fmt.Sprintf("step.%d.%s.%s.%d.%s", place, st.Kind, st.about(), st.made, st.id)] = st.tree
+		trees[fmt.Sprintf("step.%d.%s.%d.%d", place, st.Kind, st.Number, st.made)] = st.tree
 		switch trees["last"] = st.tree; st.Kind {
 		case kindStart:
 			trees["0"] = st.tree
@@ -81,7 +57,7 @@ func listing(snapshots []snapshot) string {
 }
 
 // snapshots are the loop's snapshots, the oldest first.
-func (s *kept) snapshots() ([]snapshot, error) {
+func (s *kept) snapshots() (snapshots []snapshot, err error) {
 	last, err := s.tip()
 	if err != nil {
 		return nil, err
@@ -89,25 +65,24 @@ func (s *kept) snapshots() ([]snapshot, error) {
 	if last.list == "" {
 		return nil, ErrNone
 	}
-	at := map[int]snapshot{}
 	for _, line := range git.Fields([]byte(last.listing)) { // "040000 tree oid\tname"
 		of, name, _ := strings.Cut(line, "\t")
 		words := strings.Split(name, ".")
-		if len(words) != 6 {
+		if len(words) != 5 {
 			continue
 		}
-		st := snapshotOf(words[2], words[3])
-		st.tree, st.id = of[strings.LastIndexByte(of, ' ')+1:], words[5]
+		st := snapshot{Kind: kind(words[2]), tree: of[strings.LastIndexByte(of, ' ')+1:]}
+		st.place, _ = strconv.Atoi(words[1])
+		st.Number, _ = strconv.Atoi(words[3])
 		st.made, _ = strconv.ParseInt(words[4], 10, 64)
-		place, _ := strconv.Atoi(words[1])
-		at[place] = st
+		snapshots = append(snapshots, st)
 	}
-	if len(at) == 0 {
+	if len(snapshots) == 0 {
 		return nil, fmt.Errorf("reading the snapshots: %s lists none", filepath.Join(s.home, tipName))
 	}
-	snapshots := make([]snapshot, 0, len(at))
-	for _, place := range slices.Sorted(maps.Keys(at)) {
-		snapshots = append(snapshots, at[place])
+	slices.SortFunc(snapshots, func(a, b snapshot) int { return a.place - b.place })
+	for i := range snapshots {
+		snapshots[i].place = i
 	}
 	return snapshots, nil
 }

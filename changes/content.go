@@ -40,10 +40,10 @@ func (s *views) Content(ctx context.Context, n int, path string) (Content, error
 			return snapshots[len(snapshots)-1].tree, nil
 		case Reviewed:
 			marks, err := s.marks()
-			if m, ok := marks[name]; ok && m.id == inPart {
+			if m, ok := marks[name]; ok && m.place == inPart {
 				return "", err
 			} else if ok {
-				return snapshots[max(indexOf(snapshots, m.id), 0)].tree, err
+				return snapshots[min(max(m.place, 0), len(snapshots)-1)].tree, err
 			}
 			return snapshots[0].tree, err
 		}

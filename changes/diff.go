@@ -70,11 +70,10 @@ func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, err
 	if err != nil {
 		return nil, err
 	}
-	until := indexOf(snapshots, to.id)
-	if err := s.markKept(files, snapshots, until); err != nil {
+	if err := s.markKept(files, to.place); err != nil {
 		return nil, err
 	}
-	return files, s.markLast(ctx, files, snapshots[until:])
+	return files, s.markLast(ctx, files, snapshots[to.place:])
 }
 
 // markLast says of each file whether no iteration has changed it in the snapshots
@@ -220,28 +219,28 @@ type version struct{ mode, oid string }
 // entry is a line of a raw diff.
 type entry struct {
 	old, new version
-	letter   byte
+	isRename bool
 }
 
 func entryOf(line string) entry {
 	words := append(strings.Fields(strings.TrimPrefix(line, ":")), "", "", "", "", "")
-	e := entry{version{words[0], words[2]}, version{words[1], words[3]}, (words[4] + "?")[0]}
-	if e.letter == 'A' {
+	e := entry{version{words[0], words[2]}, version{words[1], words[3]}, strings.HasPrefix(words[4], "R")}
+	switch words[4] {
+	case "A":
 		e.old = version{}
-	}
-	if e.letter == 'D' {
+	case "D":
 		e.new = version{}
 	}
 	return e
 }
 
 func (e entry) status() Status {
-	switch {
-	case e.letter == 'A':
+	switch none := (version{}); {
+	case e.old == none:
 		return Added
-	case e.letter == 'D':
+	case e.new == none:
 		return Deleted
-	case e.letter == 'R':
+	case e.isRename:
 		return Renamed
 	case e.old.oid == e.new.oid:
 		return Mode

@@ -11,12 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
-// keptName is the file of what the user has kept: "100644 oid snapshot\tpath\0"
+// keptName is the file of what the user has kept: "100644 oid PLACE\tpath\0"
 // each, "- - snapshot\tpath\0" for a deletion.
 const keptName = "kept"
 
@@ -24,10 +25,10 @@ const keptName = "kept"
 // inPart, is in a file of its own.
 type mark struct {
 	version
-	id string
+	place int
 }
 
-const inPart = "-"
+const inPart = -1
 
 // partName is the file that has what the user has reviewed of the one at a path in the folder.
 func partName(path string) string { return fmt.Sprintf("kept-%x", sha256.Sum256([]byte(path))) }
@@ -48,7 +49,8 @@ func (s *views) marks() (map[string]mark, error) {
 		if len(words) != 3 {
 			return nil, fmt.Errorf("reading what was kept: %s is damaged", filepath.Join(s.home, keptName))
 		}
-		m := mark{version{words[0], words[1]}, words[2]}
+		m := mark{version: version{words[0], words[1]}}
+		m.place, _ = strconv.Atoi(words[2])
 		if m.mode == "-" {
 			m.version = version{}
 		}
@@ -64,7 +66,7 @@ func (s *views) writeMarks(marks map[string]mark) error {
 		if m.version == (version{}) {
 			m.version = version{"-", "-"}
 		}
-		fmt.Fprintf(&b, "%s %s %s\t%s\x00", m.mode, m.oid, m.id, path)
+		fmt.Fprintf(&b, "%s %s %d\t%s\x00", m.mode, m.oid, m.place, path)
 	}
 	if err := s.writeOwn(keptName, []byte(b.String())); err != nil {
 		return fmt.Errorf("writing what was kept: %w", err)
@@ -101,7 +103,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		to = at(snapshots, n)
 	}
 	for path, m := range marks { // also of what is as before the loop again
-		if covers(within, s.book.prefix()+path) && (!kept || indexOf(snapshots, m.id) <= to) {
+		if covers(within, s.book.prefix()+path) && (!kept || m.place <= to) {
 			delete(marks, path)
 			done[path] = !kept
 		}
@@ -114,7 +116,7 @@ func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]s
 		for path, e := range changed {
 			done[path] = true
 			if _, later := marks[path]; !later {
-				marks[path] = mark{e.new, snapshots[to].id}
+				marks[path] = mark{e.new, to}
 			}
 		}
 	}
@@ -162,7 +164,7 @@ func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all boo
 		return false, err
 	}
 	if all = oid == e.new.oid; all {
-		marks[name] = mark{e.new, last.id}
+		marks[name] = mark{e.new, last.place}
 	} else {
 		marks[name] = mark{version{cmp.Or(e.new.mode, e.old.mode), oid}, inPart}
 		if err := s.writeOwn(partName(name), text); err != nil {
@@ -182,21 +184,16 @@ func covers(paths []string, path string) bool {
 	})
 }
 
-// indexOf is the place of a snapshot; -1 for one that isn't there.
-func indexOf(snapshots []snapshot, id string) int {
-	return slices.IndexFunc(snapshots, func(st snapshot) bool { return st.id == id })
-}
-
 // markKept says of each file whether the user has reviewed it as it is in the
 // snapshot to, or later.
-func (s *views) markKept(files []File, snapshots []snapshot, to int) error {
+func (s *views) markKept(files []File, to int) error {
 	marks, err := s.marks()
 	if err != nil {
 		return err
 	}
 	for i, f := range files {
 		m, ok := marks[f.Path]
-		files[i].Kept = ok && (m.version == f.version || indexOf(snapshots, m.id) >= to)
+		files[i].Kept = ok && (m.version == f.version || m.place >= to)
 	}
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -215,7 +214,7 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 			return last, err
 		}
 	}
-	as.id, as.made, as.tree = strconv.Itoa(len(snapshots)), time.Now().Unix(), tree
+	as.place, as.made, as.tree = len(snapshots), time.Now().Unix(), tree
 	made.tree, made.listing = tree, listing(append(snapshots, as))
 	if made.list, err = s.git.Text(ctx, []byte(made.listing), "mktree", "-z"); err != nil {
 		return last, lost(err)

@@ -57,16 +57,7 @@ func (s *views) Touched(ctx context.Context) ([]Touched, error) {
 	}
 	list := slices.SortedFunc(maps.Values(touched), func(a, b Touched) int { return strings.Compare(a.Path, b.Path) })
 	for i, t := range list {
-		switch none := (version{}); {
-		case t.before == none:
-			list[i].Status = Added
-		case t.now == none:
-			list[i].Status = Deleted
-		case t.before.oid == t.now.oid:
-			list[i].Status = Mode
-		default:
-			list[i].Status = Modified
-		}
+		list[i].Status = entry{old: t.before, new: t.now}.status()
 	}
 	return list, nil
 }

@@ -109,7 +109,7 @@ func (s *Store) Redo(ctx context.Context, dryRun bool) (Undone, error) {
 	if err != nil {
 		return Undone{}, err
 	}
-	return s.takeBack(ctx, snapshot{Kind: kindRedo, Of: undo}, Undo{DryRun: dryRun}, func(other snapshot) bool { return other.id == undo })
+	return s.takeBack(ctx, snapshot{Kind: kindRedo, Number: undo}, Undo{DryRun: dryRun}, func(other snapshot) bool { return other.place == undo })
 }
 
 // CanRedo says whether there is an undo to take back.
@@ -121,22 +121,22 @@ func (s *Store) CanRedo(ctx context.Context) (bool, error) {
 	return err == nil, err
 }
 
-// lastUndo is the id of the snapshot of the last undo that wasn't taken back.
-func (s *Store) lastUndo(ctx context.Context) (id string, err error) {
+// lastUndo is the place of the last undo that wasn't taken back.
+func (s *Store) lastUndo(ctx context.Context) (place int, err error) {
 	snapshots, err := s.snapshots()
 	if err != nil {
-		return "", err
+		return 0, err
 	}
-	redone := map[string]bool{}
+	redone := map[int]bool{}
 	for _, st := range slices.Backward(snapshots) {
 		switch {
 		case st.Kind == kindRedo:
-			redone[st.Of] = true
-		case st.Kind == kindUndo && !redone[st.id]:
-			return st.id, nil
+			redone[st.Number] = true
+		case st.Kind == kindUndo && !redone[st.place]:
+			return st.place, nil
 		}
 	}
-	return "", ErrNothingToRedo
+	return 0, ErrNothingToRedo
 }
 
 func (s *Store) mayWrite() error {
