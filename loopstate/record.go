@@ -96,7 +96,8 @@ func (f *File) Note(s State) error {
 }
 
 // withOurs is what a state file says with what is ours, where there is a record of it. What is in
-// the file of that is then of an older version, or somebody's idea. The error is that a later version has written it, and this one could lose its counts.
+// the file of that is then of an older version, or somebody's idea. The error is that a later version
+// has written it, and this one could lose its counts.
 func (f *File) withOurs(s State) (State, error) {
 	f.recording.Lock()
 	defer f.recording.Unlock()

@@ -112,7 +112,8 @@ func (l *landing) settle(ctx context.Context) error {
 		return err
 	}
 	l.at = l.tip
-	// The worktree's index is still that of the old tip: what was just committed would show as a change that takes it back.
+	// The worktree's index is still that of the old tip: what was just committed would show as a change
+	// that takes it back.
 	_, err := l.own.Run(ctx, nil, "reset", "--quiet")
 	return err
 }
