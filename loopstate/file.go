@@ -82,7 +82,13 @@ func (f *File) Load() (State, error) {
 		if err != nil {
 			return State{}, err
 		}
-		return f.withOurs(l.doc.state)
+		s, err := f.withOurs(l.doc.state)
+		if path, pathErr := f.realPath(Name); err == nil && pathErr == nil && !f.drives.Load() {
+			if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+				continue // a loop that ends: what it counts has gone, too
+			}
+		}
+		return s, err
 	}
 }
 

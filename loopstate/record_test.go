@@ -2,8 +2,11 @@ package loopstate
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -21,6 +25,34 @@ func spent(id string) State {
 	return State{
 		Active: true, LoopID: id, Prompt: "Go.", Iteration: 7, Begun: true, Cost: stream.USD(1.5), Elapsed: time.Minute, Tokens: stream.Tokens{Input: 5},
 		InARow: InARow{Failures: 2}, Guidance: []string{"be quick"}, Allowed: []string{"Bash(rm:*)"}, HatCosts: hats.Costs{{Hat: "builder", Cost: stream.USD(1.5)}}, SessionFile: "/s",
+	}
+}
+
+// Who reads while a loop ends sees all of it or nothing: its file goes before what it counts.
+func TestALoopThatEndsWhileItIsRead(t *testing.T) {
+	f := open(t, t.TempDir())
+	drivesIt(t, f)
+	if err := f.Create(spent("ends")); err != nil {
+		t.Fatal(err)
+	}
+	reader := open(t, f.root)
+	reader.recording.Lock() // it has read the file, and not yet what is beside it
+	seen := make(chan error, 1)
+	go func() {
+		s, err := reader.Load()
+		if err == nil {
+			err = fmt.Errorf("it has read %+v", s)
+		}
+		seen <- err
+	}()
+	stacks := make([]byte, 1<<20)
+	proctest.Until(t, "that it reads", func() bool { return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "withOurs") })
+	if err := f.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	reader.recording.Unlock()
+	if err := <-seen; !errors.Is(err, fs.ErrNotExist) {
+		t.Error(err)
 	}
 }
 
