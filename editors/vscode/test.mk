@@ -4,14 +4,14 @@ EDITOR_TESTS += vscode-test
 EDITOR_BENCHES += vscode-bench
 
 VSCODE     := editors/vscode
-VSCODE_BIN := $(CACHE)/editors/bin
+VSCODE_OUT := $(CURDIR)/$(VSCODE)/out
 VSCODE_WORKBENCHES := $(patsubst $(VSCODE)/test/workbench/%.test.mjs,vscode-workbench-%,$(wildcard $(VSCODE)/test/workbench/*.test.mjs))
 # What the tests in the editors are told.
-VSCODE_ENV := RALPH_EDITORS_CACHE=$(CACHE)/editors RALPH_LSP=$(VSCODE_BIN)/ralph-lsp RALPH_CACHE=$(CACHE)
+VSCODE_ENV := RALPH_EDITORS_CACHE=$(CACHE)/editors RALPH_LSP=$(VSCODE_OUT)/ralph-lsp RALPH_CACHE=$(CACHE)
 
-# The suites, the longest first: those of the workbench share an editor, but for one that needs a server of its own. They
-# wait more than they work, so several run at a time; what one says comes in one piece.
-VSCODE_RUNS := vscode-workbenches vscode-host-1.139 vscode-workbench-agenthost vscode-workbench-1.100 vscode-host-1.100 vscode-unit
+# The suites, each with editors of its own, the longest first. They wait more than they
+# work, so several run at a time; what one says comes in one piece.
+VSCODE_RUNS := vscode-host-1.139 $(VSCODE_WORKBENCHES) vscode-host-1.100 vscode-workbench-1.100 vscode-unit
 
 .PHONY: vscode-test
 vscode-test: vscode-package ## the VS Code extension, in the real VS Code
@@ -39,7 +39,7 @@ vscode-fetch: $(VSCODE)/node_modules/.package-lock.json
 
 .PHONY: vscode-editors
 vscode-editors: vscode-fetch
-	@GOBIN=$(VSCODE_BIN) go install -ldflags '-s -w' ./cmd/ralph-lsp ./cmd/ralph-fleet ./internal/test/fakemodel/serve
+	@go build -ldflags '-s -w' -o $(VSCODE_OUT)/ ./cmd/ralph-lsp ./cmd/ralph-fleet
 	@cd $(VSCODE) && node scripts/build.mjs
 
 # Version 1.139 has all tests; 1.100, the oldest that runs here, one for each part of
@@ -49,12 +49,9 @@ vscode-host-1.100: export RALPH_TEST_GREP := @oldest
 vscode-host-1.139 vscode-host-1.100: vscode-host-%: vscode-editors
 	@cd $(VSCODE) && $(VSCODE_ENV) test/host/run.sh $*
 
-.PHONY: $(VSCODE_WORKBENCHES) vscode-workbenches vscode-workbench-1.100
+.PHONY: $(VSCODE_WORKBENCHES) vscode-workbench-1.100
 $(VSCODE_WORKBENCHES): vscode-workbench-%: vscode-editors agents
 	@cd $(VSCODE) && RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/$*.test.mjs
-
-vscode-workbenches: vscode-editors agents
-	@cd $(VSCODE) && RALPH_VSCODE=1.139 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs $$(ls test/workbench/*.test.mjs | grep -v agenthost)
 
 vscode-workbench-1.100: vscode-editors
 	@cd $(VSCODE) && RALPH_VSCODE=1.100 $(VSCODE_ENV) node ../../tools/editors/vscode-quiet.mjs test/workbench/loop.test.mjs

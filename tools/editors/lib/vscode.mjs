@@ -14,12 +14,8 @@ const quietSettings = {
   'workbench.startupEditor': 'none', 'workbench.tips.enabled': false, 'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'chat.disableAIFeatures': true, 'telemetry.telemetryLevel': 'off', 'update.mode': 'none', 'git.enabled': false,
   'extensions.autoUpdate': false, 'extensions.autoCheckUpdates': false, 'extensions.ignoreRecommendations': true,
-  'workbench.enableExperiments': false, 'remote.autoForwardPorts': false, 'workbench.reduceMotion': 'on', 'editor.cursorBlinking': 'solid', 'security.workspace.trust.enabled': false, 'security.workspace.trust.startupPrompt': 'always',
+  'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on', 'editor.cursorBlinking': 'solid', 'security.workspace.trust.startupPrompt': 'always',
 };
-
-// The extensions of VS Code itself that tests use. It has 100, and looks through them at each start and for each window.
-const builtIn = ['theme-defaults', 'theme-seti', 'configuration-editing', 'markdown-basics', 'markdown-language-features', 'media-preview',
-  'git', 'git-base', 'go', 'javascript', 'json', 'shellscript', 'typescript-basics', 'typescript-language-features'];
 
 /** Where get-vscode.sh put a version: "1.139" or "1.100". */
 export function installation(version) {
@@ -46,32 +42,26 @@ export function installExtension(from, extensionsDir) {
   fs.cpSync(from, path.join(extensionsDir, `${publisher}.${name}-${version}`), { recursive: true, filter: (f) => !skipped.has(f) });
 }
 
-/** What the next windows of a server find: settings of the user, those of the machine (in the user's file a remote window would lose them by a race), and keys. */
-export function writeSettings(userData, { settings = {}, machine = {}, keybindings = [] }) {
-  const write = (file, value) => {
-    fs.mkdirSync(path.dirname(path.join(userData, file)), { recursive: true });
-    fs.writeFileSync(path.join(userData, file), JSON.stringify(value));
-  };
-  write('User/settings.json', { ...quietSettings, ...settings });
-  write('User/keybindings.json', keybindings);
-  write('Machine/settings.json', machine);
-}
-
 /**
- * Starts the server. programs is what comes first on PATH. agentHost ({address, token})
- * serves its chat: only VS Code's own program can be told of one.
+ * Starts the server. settings are the user's; machine are those whose scope is
+ * "machine": in the user's file a remote window would lose them by a race.
+ * programs is what comes first on PATH; home has files of the home folder by name.
+ * agentHost ({address, token}) serves its chat: only VS Code's own program can be told of one.
  */
-export async function startServer({ vscode, work, log, env = {}, programs, options = [], agentHost, ...settings }) {
+export async function startServer({ vscode, work, log, settings = {}, machine = {}, env = {}, programs, home: homeFiles = {}, trust = false, options = [], agentHost }) {
   const home = work.dir('home');
+  for (const [name, text] of Object.entries(homeFiles)) {
+    fs.mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    fs.writeFileSync(path.join(home, name), text);
+  }
   // The extension host takes its PATH from a login shell.
   if (programs) fs.writeFileSync(path.join(home, '.profile'), `PATH='${programs}':$PATH\n`);
   fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'offered'), 'sandbox\n'); // else the first start may offer one
   const userData = work.dir('user-data');
-  writeSettings(userData, settings);
-  const extensions = work.dir('built-in');
-  for (const name of builtIn) fs.symlinkSync(path.join(vscode.folder, 'node_modules/code-server/lib/vscode/extensions', name), path.join(extensions, name));
   const config = path.join(work.root, 'config.yaml');
   fs.writeFileSync(config, 'bind-addr: 127.0.0.1:0\nauth: none\ncert: false\n');
+  fs.writeFileSync(path.join(work.dir('user-data', 'User'), 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
+  fs.writeFileSync(path.join(work.dir('user-data', 'Machine'), 'settings.json'), JSON.stringify(machine));
   const fullEnv = {
     ...process.env, HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
     XDG_RUNTIME_DIR: work.root, // VS Code leaves a socket there
@@ -79,15 +69,15 @@ export async function startServer({ vscode, work, log, env = {}, programs, optio
     ...env,
   };
   for (const key of Object.keys(fullEnv)) if (key.startsWith('VSCODE_')) delete fullEnv[key];
-  const args = ['--user-data-dir', userData, '--extensions-dir', work.dir('extensions'), '--builtin-extensions-dir', extensions, ...options];
+  const args = [vscode.entry, '--config', config, '--user-data-dir', userData, '--extensions-dir', work.dir('extensions'),
+    '--disable-telemetry', '--disable-update-check', '--disable-proxy', '--disable-getting-started-override',
+    ...(trust ? [] : ['--disable-workspace-trust']), ...options];
   const out = fs.createWriteStream(log);
   if (agentHost) {
     const [host, port] = agentHost.address.split(':');
-    args.unshift(path.join(vscode.folder, 'node_modules/code-server/lib/vscode/out/server-main.js'), '--host', '127.0.0.1', '--port', '0',
-      '--without-connection-token', '--accept-server-license-terms', '--server-data-dir', userData,
-      '--agent-host-bridge-host', host, '--agent-host-bridge-port', port, '--agent-host-bridge-connection-token', agentHost.token);
-  } else {
-    args.unshift(vscode.entry, '--config', config, '--disable-telemetry', '--disable-update-check', '--disable-proxy', '--disable-getting-started-override');
+    args.splice(0, args.length, path.join(vscode.folder, 'node_modules/code-server/lib/vscode/out/server-main.js'), '--host', '127.0.0.1', '--port', '0',
+      '--without-connection-token', '--accept-server-license-terms', '--server-data-dir', userData, '--user-data-dir', userData, '--extensions-dir', work.dir('extensions'),
+      '--agent-host-bridge-host', host, '--agent-host-bridge-port', port, '--agent-host-bridge-connection-token', agentHost.token, ...options);
   }
   // A group of its own, so that all it started can be ended together.
   const child = spawn(vscode.node, args, { env: fullEnv, cwd: work.root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -126,13 +116,13 @@ async function stop(child) {
 }
 
 /** Starts a browser whose pages reach nothing but this machine: by context.route() playwright would turn its cache off. */
-export async function startBrowser(vscode) {
+export async function startBrowser(vscode, { colorScheme = 'light', viewport = { width: 1280, height: 800 } } = {}) {
   const { chromium } = createRequire(path.join(vscode.folder, 'package.json'))('playwright-core');
   const executablePath = process.env.CHROMIUM ?? ['/usr/lib/chromium/chromium-headless-shell', '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((p) => fs.existsSync(p));
   if (!executablePath) throw new Error('no chromium found; get-vscode.sh --with-chromium installs it, or set CHROMIUM');
   const browser = await chromium.launch({ executablePath, headless: true, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
     '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'] });
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-US', reducedMotion: 'reduce' });
+  const context = await browser.newContext({ viewport, locale: 'en-US', colorScheme, reducedMotion: 'reduce' });
   return { browser, context };
 }

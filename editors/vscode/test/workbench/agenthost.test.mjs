@@ -12,8 +12,8 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: { 'notes.txt': notes }, viewport: { width: 1400, height: 900 },
-      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'ralph.notify': 'never' },
-      async agentHost({ work, sidecar, folder }) {
+      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'ralph.notify': 'never', 'security.workspace.trust.enabled': false },
+      async agentHost({ work, sidecar, folder, agent }) {
         fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'config.toml'),
           `backend = "stand-in"\npermissions = "ask"\n[backends.stand-in]\nprotocol = "acp"\ncommand = ${JSON.stringify(path.join(extension, 'test/agent/acp'))}\n`);
         // A server's windows have no Agents window: this stands in for its setting.
@@ -22,7 +22,10 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
           contributes: { configuration: { properties: { 'chat.remoteAgentHosts': { type: 'array', default: [], scope: 'application' } } } },
         }));
         const token = path.join(work.root, 'token');
-        host = spawn(sidecar, ['ahp', '--token-file', token, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+        host = spawn(sidecar, ['ahp', '--token-file', token, folder], {
+          stdio: ['pipe', 'pipe', 'inherit'],
+          env: { ...process.env, HOME: work.dir('home'), XDG_STATE_HOME: work.dir('state'), XDG_CONFIG_HOME: work.dir('config'), PATH: `${path.dirname(agent)}:${process.env.PATH}` },
+        });
         const { address } = JSON.parse(String((await once(host.stdout, 'data'))[0]));
         return { address, token: fs.readFileSync(token, 'utf8').trim() };
       },

@@ -4,70 +4,68 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it as test } from 'node:test';
+import { after, before, test } from 'node:test';
 import { notes, until, Workbench } from './world.mjs';
 
 const bench = Boolean(process.env.RALPH_BENCH);
 const iterations = bench ? 1000 : 200;
 
-describe('large amounts', { timeout: 1_800_000 }, () => {
-  let w;
-  before(async () => {
-    w = await Workbench.open({
-      files: { 'notes.txt': notes, 'a.txt': '' }, settings: { 'editor.quickSuggestions': { other: 'off' } },
-      keybindings: [
-        { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'count 2', completionPromise: 'DONE' } },
-        { key: 'ctrl+alt+s', command: 'ralph.showOutput' },
-        { key: 'ctrl+alt+o', command: 'ralph.showOutput', args: { loopId: 'ralph-long' } },
-        { key: 'ctrl+alt+w', command: 'workbench.action.closeActiveEditor' },
-        { key: 'ctrl+alt+j', command: 'ralph.transcript.reveal', args: { loopId: 'ralph-long', iteration: 77 } },
-        { key: 'ctrl+alt+f', command: 'ralph.start', args: { prompt: 'flood 100000', completionPromise: 'DONE' } },
-      ],
-    });
+let w;
+before(async () => {
+  w = await Workbench.open({
+    files: { 'notes.txt': notes, 'a.txt': '' }, settings: { 'editor.quickSuggestions': { other: 'off' } },
+    keybindings: [
+      { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'count 2', completionPromise: 'DONE' } },
+      { key: 'ctrl+alt+s', command: 'ralph.showOutput' },
+      { key: 'ctrl+alt+o', command: 'ralph.showOutput', args: { loopId: 'ralph-long' } },
+      { key: 'ctrl+alt+w', command: 'workbench.action.closeActiveEditor' },
+      { key: 'ctrl+alt+j', command: 'ralph.transcript.reveal', args: { loopId: 'ralph-long', iteration: 77 } },
+      { key: 'ctrl+alt+f', command: 'ralph.start', args: { prompt: 'flood 100000', completionPromise: 'DONE' } },
+    ],
   });
-  after(() => w?.close());
+});
+after(() => w?.close());
 
-  test('a long session is shown at its end, and anywhere', async () => {
-    await w.step('long', async () => {
-      await w.openFile('a.txt');
-      await w.page.keyboard.press('Control+Alt+r');
-      await w.statusIs(/Ralph done/);
-      const bytes = writeLong(w.work.root);
-      assert.ok(bytes > iterations * 100_000, `a long loop has ${bytes} bytes`);
-      const [short, long] = [await opening(w, 's', 'done: DONE'), await opening(w, 'o', 'The last line')];
-      if (bench) console.log(`key to the end of a transcript in VS Code: ${long} ms with ${Math.round(bytes / 1e6)} MB, ${short} ms with 10 kB (medians of 5)`);
-      await w.page.keyboard.press('Control+Alt+o');
-      await w.transcriptRow('The last line').waitFor();
-      await w.screenshot('long-end');
-      const rows = () => w.transcript().locator('.row').count();
-      assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
-      await w.page.keyboard.press('Control+Alt+j');
-      await w.transcriptRow('Iteration 77').waitFor();
-      await w.transcriptRow('77 are done').waitFor();
-      await w.transcript().locator('#view').press('Home');
-      await w.transcriptRow('Iteration 1').waitFor();
-      assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
-      await w.transcript().locator('#view').press('f');
-      await w.transcriptRow('The last line').waitFor();
-      await until('the end', () => w.transcriptRow('The last line').isVisible());
-    });
+test('a long session is shown at its end, and anywhere', { timeout: 1_800_000 }, async () => {
+  await w.step('long', async () => {
+    await w.openFile('a.txt');
+    await w.page.keyboard.press('Control+Alt+r');
+    await w.statusIs(/Ralph done/);
+    const bytes = writeLong(w.work.root);
+    assert.ok(bytes > iterations * 100_000, `a long loop has ${bytes} bytes`);
+    const [short, long] = [await opening(w, 's', 'done: DONE'), await opening(w, 'o', 'The last line')];
+    if (bench) console.log(`key to the end of a transcript in VS Code: ${long} ms with ${Math.round(bytes / 1e6)} MB, ${short} ms with 10 kB (medians of 5)`);
+    await w.page.keyboard.press('Control+Alt+o');
+    await w.transcriptRow('The last line').waitFor();
+    await w.screenshot('long-end');
+    const rows = () => w.transcript().locator('.row').count();
+    assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
+    await w.page.keyboard.press('Control+Alt+j');
+    await w.transcriptRow('Iteration 77').waitFor();
+    await w.transcriptRow('77 are done').waitFor();
+    await w.transcript().locator('#view').press('Home');
+    await w.transcriptRow('Iteration 1').waitFor();
+    assert.ok(await rows() < 200, `${await rows()} rows are in the page`);
+    await w.transcript().locator('#view').press('f');
+    await w.transcriptRow('The last line').waitFor();
+    await until('the end', () => w.transcriptRow('The last line').isVisible());
   });
+});
 
-  test('what is typed while an agent floods is seen', async () => {
-    await w.enter('flood', { 'draft.txt': '' });
-    await w.step('flood', async () => {
-      await w.openFile('draft.txt');
-      const before = await typing(w.page, '');
-      await w.page.keyboard.press('Control+Alt+f');
-      await w.page.locator('.tab').filter({ hasText: 'flood 100000' }).first().waitFor();
-      const inBox = await typingIn(w.page, w.transcript().locator('#composer textarea'));
-      await w.page.keyboard.press('Control+1');
-      await until('the keys in the editor', () => w.page.evaluate(() => Boolean(document.activeElement?.closest('.editor-instance'))));
-      const during = await typing(w.page, letters);
-      await w.screenshot('flood');
-      await until('the end', async () => /Ralph done/.test(await w.status().textContent()));
-      if (process.env.RALPH_BENCH) console.log(`100,000 events in VS Code, key to paint: ${before.p95} ms without, ${during.p95} ms during the flood (p95; median ${before.median} and ${during.median} ms), ${inBox.p95} ms in its box (p95; median ${inBox.median} ms)`);
-    });
+test('what is typed while an agent floods is seen', { timeout: 1_800_000 }, async () => {
+  await w.enter('flood', { 'draft.txt': '' });
+  await w.step('flood', async () => {
+    await w.openFile('draft.txt');
+    const before = await typing(w.page, '');
+    await w.page.keyboard.press('Control+Alt+f');
+    await w.page.locator('.tab').filter({ hasText: 'flood 100000' }).first().waitFor();
+    const inBox = await typingIn(w.page, w.transcript().locator('#composer textarea'));
+    await w.page.keyboard.press('Control+1');
+    await until('the keys in the editor', () => w.page.evaluate(() => Boolean(document.activeElement?.closest('.editor-instance'))));
+    const during = await typing(w.page, letters);
+    await w.screenshot('flood');
+    await until('the end', async () => /Ralph done/.test(await w.status().textContent()));
+    if (process.env.RALPH_BENCH) console.log(`100,000 events in VS Code, key to paint: ${before.p95} ms without, ${during.p95} ms during the flood (p95; median ${before.median} and ${during.median} ms), ${inBox.p95} ms in its box (p95; median ${inBox.median} ms)`);
   });
 });
 

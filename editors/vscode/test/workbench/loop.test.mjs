@@ -12,7 +12,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
         { key: 'ctrl+alt+r', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 7 } },
         { key: 'ctrl+alt+k', command: 'ralph.start', args: { prompt: 'wait', maxIterations: 8, onClose: 'keep' } },
       ],
-      settings: { 'security.workspace.trust.enabled': true, 'ralph.transcript.openOnStart': true },
+      trust: true, settings: { 'ralph.transcript.openOnStart': true },
     });
   });
   after(() => w?.close());

@@ -1,12 +1,11 @@
 // The workbench as a user has it: keys, clicks, and what is on the screen.
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { installation, installExtension, scratch, startBrowser, startServer, writeSettings } from '../../../../tools/editors/lib/vscode.mjs';
+import { installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
 
 export const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
@@ -17,73 +16,33 @@ const polling = 100; // milliseconds: by itself playwright looks at each frame, 
 
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
 
-// What suites that run one after another share: a server and a browser. After one that failed, the next starts others.
-let shared;
-after(() => shared?.stop());
-
-async function startEditor(work, agentHost) {
-  fs.mkdirSync(out, { recursive: true });
-  const vscode = installation(version);
-  installExtension(extension, work.dir('extensions'));
-  const server = await startServer({ vscode, work, agentHost, log: path.join(out, agentHost ? 'server-of-an-agent-host.log' : 'server.log') });
-  const started = startBrowser(vscode);
-  const stop = async () => {
-    await started.then(({ browser }) => browser.close()).catch(() => {});
-    await server.stop();
-    work.remove();
-  };
-  await started.catch((e) => stop().then(() => Promise.reject(e)));
-  return { ...await started, server, work, stop };
-}
-
 export class Workbench {
-  /**
-   * Opens a folder in a new window, where nothing is known of earlier ones. programs, env and home (files by name) are what the sidecar
-   * finds; agentHost starts one, for a server of its own, and says how it is reached.
-   */
-  static async open(options) {
+  /** Opens a folder in a new server and a new browser. options are startServer's and startBrowser's; agentHost starts one, and says how it is reached. */
+  static async open({ files = {}, keybindings = [], colorScheme = 'light', programs, machine = {}, settings = {}, viewport, agentHost, ...options } = {}) {
     const w = new Workbench();
-    try {
-      await w.begin(options);
-    } catch (e) {
-      w.failed = true;
-      await w.close();
-      throw e;
-    }
+    fs.mkdirSync(out, { recursive: true });
+    w.work = scratch();
+    w.makeFolder('app', files);
+    // Links of this run's own tell its processes from those of others.
+    w.sidecar = path.join(w.work.root, 'ralph-lsp');
+    fs.symlinkSync(path.resolve(process.env.RALPH_LSP), w.sidecar);
+    fs.symlinkSync(path.resolve(process.env.RALPH_LSP, '../ralph-fleet'), path.join(w.work.root, 'ralph-fleet'));
+    w.agent = path.join(w.work.dir('programs'), 'pi');
+    fs.symlinkSync(path.join(extension, 'test/agent/pi'), w.agent);
+    const vscode = installation(version);
+    installExtension(extension, w.work.dir('extensions'));
+    fs.writeFileSync(path.join(w.work.dir('user-data', 'User'), 'keybindings.json'), JSON.stringify(keybindings));
+    w.server = await startServer({
+      agentHost: await agentHost?.(w), vscode, work: w.work, log: path.join(out, `server-${process.pid}.log`), programs: programs ?? path.dirname(w.agent),
+      machine: { 'ralph.server.path': w.sidecar, ...machine },
+      settings: { 'window.autoDetectColorScheme': true, ...settings }, ...options,
+    });
+    const { browser, context } = await startBrowser(vscode, { colorScheme, viewport });
+    w.browser = browser;
+    w.page = await context.newPage();
+    w.page.setDefaultTimeout(waitTimeout);
+    await w.load(w.folder);
     return w;
-  }
-
-  async begin({ files = {}, keybindings = [], colorScheme = 'light', programs, env = {}, home = {}, machine = {}, settings = {}, viewport, agentHost }) {
-    this.work = scratch();
-    this.makeFolder('app', files);
-    this.agent = path.join(this.work.dir('programs'), 'pi');
-    fs.symlinkSync(path.join(extension, 'test/agent/pi'), this.agent);
-    this.makeSidecar(programs ?? path.dirname(this.agent), env, home);
-    this.editor = agentHost ? await startEditor(this.work, await agentHost(this)) : (shared ??= await startEditor(scratch()));
-    this.server = this.editor.server;
-    writeSettings(this.server.userData, { settings: { 'window.autoDetectColorScheme': true, ...settings }, machine: { 'ralph.server.path': this.sidecar, ...machine }, keybindings });
-    this.page = await this.editor.context.newPage();
-    this.page.setDefaultTimeout(waitTimeout);
-    await this.page.emulateMedia({ colorScheme });
-    if (viewport) await this.page.setViewportSize(viewport);
-    await this.load(this.folder);
-  }
-
-  /** The programs with folders and variables of this window's own, by links that tell their processes from those of others. */
-  makeSidecar(programs, env, home) {
-    for (const [name, text] of Object.entries({ ...home, '../config/ralph-lsp/offered': 'sandbox\n' })) { // else the first start may offer one
-      const file = path.join(this.work.dir('home'), name);
-      fs.mkdirSync(path.dirname(file), { recursive: true });
-      fs.writeFileSync(file, text);
-    }
-    const all = { HOME: this.work.dir('home'), XDG_CONFIG_HOME: this.work.dir('config'), XDG_DATA_HOME: this.work.dir('data'), XDG_RUNTIME_DIR: this.work.root, ...env };
-    const exports = Object.entries(all).map(([name, value]) => `export ${name}='${value}'\n`).join('');
-    for (const name of ['ralph-lsp', 'ralph-fleet']) {
-      const link = path.join(this.work.dir('bin'), name);
-      fs.symlinkSync(path.resolve(process.env.RALPH_LSP, '..', name), link);
-      fs.writeFileSync(path.join(this.work.root, name), `#!/bin/sh\n${exports}PATH='${programs}':"$PATH" exec '${link}' "$@"\n`, { mode: 0o755 });
-    }
-    this.sidecar = path.join(this.work.root, 'ralph-lsp');
   }
 
   /** Settings of the machine, for the windows that are loaded from here on. */
@@ -110,29 +69,10 @@ export class Workbench {
     await this.page.locator('.monaco-workbench .part.statusbar').waitFor();
   }
 
-  /** Ends what the window has started. The editor is left as it was, or ended where anything failed. */
   async close() {
-    const isShared = this.editor === shared;
-    try {
-      if (isShared && !this.failed) await this.leave();
-    } catch (e) {
-      this.failed = true;
-      throw e;
-    } finally {
-      if (isShared && this.failed) shared = undefined;
-      if (!isShared || this.failed) await this.editor?.stop();
-      this.work.remove();
-    }
-  }
-
-  async leave() {
-    await this.page.goto('about:blank');
-    // That of a window which was left while it started would wait for hours.
-    for (const host of this.extensionHosts()) spawnSync('kill', [String(host)]); // which may end meanwhile
-    await until('no process is left', () => processes(this.work.root).length === 0);
-    const session = await this.editor.context.newCDPSession(this.page);
-    await session.send('Storage.clearDataForOrigin', { origin: this.server.url, storageTypes: 'indexeddb,local_storage' });
-    await this.page.close();
+    await this.browser?.close().catch(() => {});
+    await this.server?.stop();
+    this.work.remove();
   }
 
   file(name) {
@@ -152,7 +92,6 @@ export class Workbench {
       await body();
     } catch (e) {
       this.broken = name;
-      this.failed = true;
       await this.evidence(name.replace(/\W+/g, '-'));
       throw e;
     }
@@ -165,12 +104,13 @@ export class Workbench {
 
   /** The ids of its server's extension hosts. */
   extensionHosts() {
-    return processes('--type=extensionHost', 'environ', this.editor.work.root).map((line) => Number(line.split(' ')[0]));
+    const isOurs = (pid) => fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
+    return processes('--type=extensionHost').map((line) => Number(line.split(' ')[0])).filter(isOurs);
   }
 
   /** Those of its sidecars. */
   sidecars() {
-    return processes(`${path.join(this.work.dir('bin'), 'ralph-lsp')} --stdio`);
+    return processes(`${this.sidecar} --stdio`);
   }
 
   async evidence(name) {
@@ -361,7 +301,7 @@ export async function scriptedModel(script) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'ralph-model-'));
   const file = path.join(dir, 'script.json');
   fs.writeFileSync(file, JSON.stringify(script));
-  const model = spawn(path.resolve(process.env.RALPH_LSP, '../serve'), ['-script', file, '-watch-stdin'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const model = spawn('go', ['run', '-buildvcs=false', './internal/test/fakemodel/serve', '-script', file, '-watch-stdin'], { cwd: path.join(extension, '../..'), stdio: ['pipe', 'pipe', 'inherit'] });
   const url = String((await once(model.stdout, 'data'))[0]).trim();
   return {
     url,
@@ -372,13 +312,13 @@ export async function scriptedModel(script) {
   };
 }
 
-/** The command lines of the processes with a text in them, and another in a file of theirs. */
-function processes(text, about = 'cmdline', other = '') {
+/** The command lines of the processes with a text in them. */
+function processes(text) {
   const found = [];
   for (const pid of fs.readdirSync('/proc').filter((n) => /^\d+$/.test(n))) {
     try {
       const line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      if (line.includes(text) && fs.readFileSync(`/proc/${pid}/${about}`, 'utf8').includes(other)) found.push(`${pid} ${line}`);
+      if (line.includes(text)) found.push(`${pid} ${line}`);
     } catch {
       // it has ended
     }
