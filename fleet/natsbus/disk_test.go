@@ -74,7 +74,7 @@ func TestADiskThatIsFullForAWhile(t *testing.T) {
 	if !d.IsFull() {
 		t.Error("where writing has failed nothing is kept")
 	}
-	served.failed.Store(true) // as JetStream says of a write that came to nothing
+	served.failed.Store(true)                                 // as JetStream says of a write that came to nothing
 	proctest.Until(t, "that it is served anew", func() bool { // what was asked of the one before has no answer
 		within, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
