@@ -114,7 +114,13 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
 
   it('are listed for the Agents window by a command, and no more by the same', async () => {
     const user = path.join(w.server.userData, 'User/settings.json');
-    const hosts = () => JSON.parse(fs.readFileSync(user, 'utf8'))['chat.remoteAgentHosts'] ?? [];
+    const hosts = () => {
+      try {
+        return JSON.parse(fs.readFileSync(user, 'utf8'))['chat.remoteAgentHosts'] ?? [];
+      } catch {
+        return []; // it is being written
+      }
+    };
     const other = { name: 'Other', address: 'localhost:1' };
     fs.writeFileSync(user, JSON.stringify({ ...JSON.parse(fs.readFileSync(user, 'utf8')), 'chat.remoteAgentHosts': [other] }));
     await w.run("Ralph: Show or Hide Loops in VS Code's Agents Window");

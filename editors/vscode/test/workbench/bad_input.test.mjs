@@ -50,7 +50,7 @@ describe('bad input', { timeout: 1_800_000 }, () => {
     await w.notification('Ralph works in a folder. Open one first.').waitFor();
     await w.load(w.folder);
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.notification('Ralph:').waitFor();
     assert.match(await w.notification('Ralph:').innerText(), /\.pi/);
     assert.deepEqual(w.agents(), []);
@@ -60,12 +60,12 @@ describe('bad input', { timeout: 1_800_000 }, () => {
     fs.rmSync(w.agent);
     await w.load(w.work.dir('other'));
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.press('no agent is installed', 'Run Doctor');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Doctor' }).waitFor();
     await w.run('View: Close Editor'); // a page keeps the keys to itself
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.press('no agent is installed', 'Install...');
     await w.choose('npm install -g @earendil-works/pi-coding-agent');
     await w.page.locator('.part.panel').getByText('Install pi').first().waitFor();

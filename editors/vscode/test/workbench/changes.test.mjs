@@ -28,7 +28,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
 
   it('is in the gutter of an editor that was open before', async () => {
     await w.openFile('notes.txt');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph done/);
     await blocks(3);
     await w.screenshot('gutter');

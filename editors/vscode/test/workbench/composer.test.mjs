@@ -37,7 +37,7 @@ describe('the box below a transcript', { timeout: 1_800_000 }, () => {
 
   it('says what it does while an agent works, and by which limits', async () => {
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.transcriptRow('Here is what I would change').waitFor();
     await until('the hint', async () => /^Tell the agent something/.test(await box().getAttribute('placeholder') ?? ''));
     await button('Steer').waitFor();

@@ -29,7 +29,7 @@ after(() => w?.close());
 test('a long session is shown at its end, and anywhere', { timeout: 1_800_000 }, async () => {
   await w.step('long', async () => {
     await w.openFile('a.txt');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph done/);
     const bytes = writeLong(w.work.root);
     assert.ok(bytes > iterations * 100_000, `a long loop has ${bytes} bytes`);

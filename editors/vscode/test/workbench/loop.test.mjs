@@ -91,7 +91,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
 
   it('starts by a key that has the prompt, and cancels from the palette', async () => {
     await w.openFile('README.md'); // a page of markdown keeps the keys to itself while it loads
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Cancel Loop');
@@ -100,7 +100,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('lists what can be done when the status bar is clicked', async () => {
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);
     await w.status().click();
     await w.row('Pause after this iteration').waitFor();
@@ -127,7 +127,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('asks again after another interruption, and discards from the palette', async () => {
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
     await w.press('interrupted at 1/7', 'Resume');
@@ -145,11 +145,11 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('tells what a start meets: another loop', async () => {
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     const first = w.agents();
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel It and Start');
     await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => first.includes(agent)));
     await w.statusIs(/Ralph 1\/7/);
@@ -159,7 +159,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
 
   it('has a loop that is kept after a reload of the window, and cancels it from there', async () => {
     await w.run('View: Close All Editors');
-    await w.page.keyboard.press('Control+Alt+k');
+    await w.key('Control+Alt+k');
     await w.statusIs(/Ralph 1\/8/);
     await w.transcriptRow('This takes a while.').waitFor();
     const [agents, sidecars] = [w.agents(), w.sidecars()];

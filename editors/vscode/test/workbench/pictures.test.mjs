@@ -25,7 +25,7 @@ for (const colorScheme of process.env.PICTURES ? ['light', 'dark'] : ['dark']) {
         await w.page.keyboard.press('Escape');
         await w.run('View: Close Editor');
         await w.run('Ralph: Focus on Loops View');
-        await w.page.keyboard.press('Control+Alt+r');
+        await w.key('Control+Alt+r');
         await w.statusIs(/Ralph 2\/5 · \$/);
         await w.treeRow('Iteration 2').waitFor();
         await w.transcriptRow('The tests first, for the 2. time.').waitFor();

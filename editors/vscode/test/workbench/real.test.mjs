@@ -57,7 +57,7 @@ test('what the real claude asks is answered in the editor, and it hears its user
   fs.mkdirSync(w.file('build'));
   await w.step('a command is approved', async () => {
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await w.statusIs(/Ralph 1\/5 · .*asks: Bash touch approved\.txt/);
     await button('Allow Once').waitFor();
     assert.deepEqual(await w.notification('asks: Bash touch approved.txt').locator('.notification-list-item-buttons-container .monaco-button').allInnerTexts(), ['Deny', 'Allow Once', 'Show']);
@@ -112,7 +112,7 @@ test('the real pi works in the editor until it keeps its promise', { timeout: 1_
   await w.enter('pi', {}, { 'ralph.backend': 'pi', 'ralph.backendArgs': ['--provider', 'fake', '--model', 'fake-model'] });
   await w.step('real pi', async () => {
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+p');
+    await w.key('Control+Alt+p');
     await w.statusIs(/Ralph done · \$0\.\d+/);
     await w.transcriptRow('done: DONE').waitFor();
     for (const row of ['cat hello.txt', /shell\.txt\s*\+1 -0/, /All changes\s*2 files/]) await w.treeRow(row).waitFor();

@@ -20,7 +20,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
   });
   after(() => w?.close());
   const it = (name, body) => test(name, () => w.step(name, body));
-  const key = (n) => w.page.keyboard.press(`Control+Alt+${n}`);
+  const key = (n) => w.key(`Control+Alt+${n}`);
 
   /** Which steps of the walkthrough are ticked, the last ones: a start, a look. That an agent is there may be known before VS Code listens. */
   const ticks = async (...want) => {

@@ -32,7 +32,7 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
 
   it('has a header for each iteration, and the tool that runs with its time', async () => {
     await w.run('Ralph: Focus on Loops View');
-    await w.page.keyboard.press('Control+Alt+r');
+    await w.key('Control+Alt+r');
     await t.getByRole('feed', { name: /^Transcript: / }).waitFor();
     const running = t.getByRole('article', { name: /^bash, sh do-2.sh, running/ });
     await running.waitFor();

@@ -119,14 +119,18 @@ export class Workbench {
     if (fs.existsSync(logs)) fs.cpSync(logs, path.join(out, `failure-${name}-logs`), { recursive: true });
   }
 
-  // The palette and its inputs.
+  // Keys, the palette and its inputs.
+
+  /** Presses a key of the workbench: those of a page that is shown are its own until it has loaded. */
+  async key(keys) {
+    if (await this.page.evaluate(() => document.activeElement?.tagName === 'IFRAME')) await this.page.locator('.part.sidebar .composite.title').click();
+    await this.page.keyboard.press(keys);
+  }
 
   /** Opens the palette with a text, and waits for what it finds: an editor that opens meanwhile closes it. */
   async palette(text) {
     const open = async () => {
-      // The keys of a page that is shown are its own until it has loaded.
-      if (await this.page.evaluate(() => document.activeElement?.tagName === 'IFRAME')) await this.page.locator('.part.sidebar .composite.title').click();
-      await this.page.keyboard.press('F1');
+      await this.key('F1');
       await this.page.locator('.quick-input-widget:visible input[type=text]').first().fill(`>${text}`, { timeout: 2000 });
       await this.page.locator('.quick-input-widget .monaco-list-row').first().waitFor({ timeout: 2000 });
     };
