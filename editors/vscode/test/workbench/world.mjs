@@ -229,7 +229,7 @@ export class Workbench {
 
   /** The page of the transcript that can be seen. */
   transcript() {
-    return this.page.frameLocator('iframe.webview.ready:visible').frameLocator('#active-frame');
+    return this.page.frameLocator('iframe.webview.ready:visible').last().frameLocator('#active-frame'); // for a moment two can be
   }
 
   /** A row of it. */
