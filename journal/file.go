@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 const suffix = ".jsonl"
@@ -242,10 +243,10 @@ func (r *Reader) Read(ctx context.Context, after string, o Options) (Page, error
 
 // Outline is what there is to know of all that is in the file. It reads only what is new.
 // It is for one goroutine.
-func (r *Reader) Outline(ctx context.Context) (Outline, error) {
+func (r *Reader) Outline(ctx context.Context) (wire.Outline, error) {
 	s, file, err := r.source()
 	if err != nil {
-		return Outline{}, err
+		return wire.Outline{}, err
 	}
 	defer file.Close()
 	return r.index.outline(ctx, s)

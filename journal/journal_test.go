@@ -188,7 +188,7 @@ func TestAnOutlineIsReadInParts(t *testing.T) {
 	}
 	for name, r := range map[string]interface {
 		readable
-		Outline(context.Context) (Outline, error)
+		Outline(context.Context) (wire.Outline, error)
 	}{"here": l.log, "elsewhere": kept} {
 		l.log.flush()
 		o, err := r.Outline(t.Context())

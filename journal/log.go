@@ -307,10 +307,10 @@ func (l *Log) read(ctx context.Context, after string, o Options) (Page, int64, e
 }
 
 // Outline is what there is to know of all that was added.
-func (l *Log) Outline(ctx context.Context) (Outline, error) {
+func (l *Log) Outline(ctx context.Context) (wire.Outline, error) {
 	s, _, done, err := l.source()
 	if err != nil {
-		return Outline{}, err
+		return wire.Outline{}, err
 	}
 	defer done()
 	l.looking.Lock()

@@ -13,41 +13,10 @@ import (
 // partSize is from how many bytes on a part of an iteration is followed by another.
 const partSize = 512 << 10
 
-// Part is a piece of a journal that can be read by itself, in pages: from its
-// cursor on, before the next one's.
-type Part struct {
-	Cursor    string
-	Iteration int // 0: before the first
-	Bytes     int64
-}
-
-// Outline is what a reader who doesn't want all of a journal needs to know of it.
-type Outline struct {
-	Parts      []Part
-	Iterations []json.RawMessage // the last that was told of each, in the order of their begins
-	Cursor     string            // behind the parts
-}
-
-// Begin is from where an iteration can be read: at most the last so many of its parts. isCut says that this
-// isn't its beginning.
-func (o Outline) Begin(iteration, parts int) (cursor string, isCut bool) {
-	isOf := func(p Part) bool { return p.Iteration == iteration }
-	first := slices.IndexFunc(o.Parts, isOf)
-	if first < 0 {
-		return o.Cursor, false
-	}
-	end := first
-	for end < len(o.Parts) && isOf(o.Parts[end]) {
-		end++
-	}
-	at := max(first, end-parts)
-	return o.Parts[at].Cursor, at > first
-}
-
 // index has the parts of a journal as far as it was looked through. Each iteration begins a part.
 type index struct {
 	name  string
-	out   Outline
+	out   wire.Outline
 	told  map[int]int // where an iteration is in out.Iterations
 	at    int64       // so far
 	begun int64       // where the part begins
@@ -57,7 +26,7 @@ type index struct {
 
 // outline looks through what is new and returns all. The end of an iteration that goes on is
 // no part: what comes is below its calls, so both are read behind the parts.
-func (x *index) outline(ctx context.Context, s source) (Outline, error) {
+func (x *index) outline(ctx context.Context, s source) (wire.Outline, error) {
 	if _, s.end = s.until(s.first); s.end < s.first {
 		s.end = s.first
 	}
@@ -74,7 +43,7 @@ func (x *index) outline(ctx context.Context, s source) (Outline, error) {
 			break
 		}
 		if err != nil {
-			return Outline{}, err
+			return wire.Outline{}, err
 		}
 		x.take(data)
 		if x.at = base + in.Whole; x.at-x.begun >= partSize {
@@ -86,7 +55,7 @@ func (x *index) outline(ctx context.Context, s source) (Outline, error) {
 }
 
 // all returns what it came to.
-func (x *index) all() Outline {
+func (x *index) all() wire.Outline {
 	out := x.out
 	out.Iterations = slices.Clone(out.Iterations)
 	out.Parts = slices.Clone(out.Parts)
@@ -102,7 +71,9 @@ func (x *index) all() Outline {
 // placeAt is the cursor at an offset.
 func (x *index) placeAt(at int64) string { return cursor{x.name, at}.String() }
 
-func (x *index) part() Part { return Part{x.placeAt(x.begun), x.now, x.at - x.begun} }
+func (x *index) part() wire.LogPart {
+	return wire.LogPart{Cursor: x.placeAt(x.begun), Iteration: x.now, Bytes: x.at - x.begun}
+}
 
 // flush ends the part.
 func (x *index) flush() {

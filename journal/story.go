@@ -3,6 +3,8 @@ package journal
 import (
 	"context"
 	"iter"
+
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // Story is what a loop did.
@@ -10,7 +12,7 @@ type Story interface {
 	// Read returns what comes behind a cursor.
 	Read(ctx context.Context, after string, o Options) (Page, error)
 	// Outline is what there is to know of all of it.
-	Outline(ctx context.Context) (Outline, error)
+	Outline(ctx context.Context) (wire.Outline, error)
 }
 
 // Pages reads a story from a cursor to its end. An error is the last.

@@ -86,7 +86,7 @@ func TestALogInParts(t *testing.T) {
 	id := wire.LoopParams{LoopID: finished(t, ran, dir)}
 	all, _ := readAll(t, ran, wire.ReadParams{LoopParams: id})
 	for name, c := range map[string]*dialled{"here": ran, "kept": dial(t, optedIn, dir)} {
-		o := result[answers.OutlineResult](c, c.Command(wire.CommandOutline, wire.OutlineParams{LoopParams: id}))
+		o := result[wire.Outline](c, c.Command(wire.CommandOutline, wire.OutlineParams{LoopParams: id}))
 		if name == "kept" && (len(o.Parts) != 3 || len(o.Iterations) != 2) { // one is before the first iteration
 			t.Errorf("%s: %+v", name, o)
 		}

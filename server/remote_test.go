@@ -139,8 +139,8 @@ func (moonStory) Read(_ context.Context, after string, _ journal.Options) (journ
 	return journal.Page{Cursor: "c" + after, Complete: true}, nil
 }
 
-func (moonStory) Outline(context.Context) (journal.Outline, error) {
-	return journal.Outline{Cursor: "c9", Parts: []journal.Part{{Cursor: "c1", Iteration: 3, Bytes: 7}}}, nil
+func (moonStory) Outline(context.Context) (wire.Outline, error) {
+	return wire.Outline{Cursor: "c9", Parts: []wire.LogPart{{Cursor: "c1", Iteration: 3, Bytes: 7}}}, nil
 }
 
 func (moonStory) Output(context.Context, int, string) (string, error) { return "one\ntwo\n", nil }

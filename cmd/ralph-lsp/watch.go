@@ -108,7 +108,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 }
 
 // seek goes to the beginning of the last iteration, which may be one that goes on.
-func (w *watcher) seek(o journal.Outline) {
+func (w *watcher) seek(o wire.Outline) {
 	last := 0
 	for i, update := range o.Iterations {
 		u, _ := terminal.IterationOf(update)

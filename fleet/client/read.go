@@ -59,19 +59,19 @@ func (s story) Read(ctx context.Context, after string, o journal.Options) (page 
 const partSize = 512 << 10
 
 // Outline implements remote.Story: each attempt that counts begins a part.
-func (s story) Outline(ctx context.Context) (result journal.Outline, err error) {
+func (s story) Outline(ctx context.Context) (result wire.Outline, err error) {
 	r, bus, t, err := s.known(ctx)
 	if err != nil {
 		return result, err
 	}
 	if len(r.Kept) == 0 {
-		return journal.Outline{Cursor: t.cursor(position{})}, nil
+		return wire.Outline{Cursor: t.cursor(position{})}, nil
 	}
 	told := map[int]int{} // where an iteration is in result.Iterations
 	part, end, iteration, size := position{}, position{}, 0, int64(0)
 	flush := func(next position) {
 		if size > 0 {
-			result.Parts = append(result.Parts, journal.Part{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
+			result.Parts = append(result.Parts, wire.LogPart{Cursor: t.cursor(part), Iteration: iteration, Bytes: size})
 		}
 		part, size = next, 0
 	}

@@ -88,14 +88,8 @@ func (rd *Reader) Outline(ctx context.Context, p wire.OutlineParams) (any, error
 	if err = unread(from, err); err != nil && err != errUnwritten {
 		return nil, err
 	}
-	result := answers.OutlineResult{Parts: make([]answers.LogPart, 0, len(o.Parts)), Iterations: o.Iterations, Cursor: o.Cursor}
-	for _, part := range o.Parts {
-		result.Parts = append(result.Parts, answers.LogPart(part))
-	}
-	if result.Iterations == nil {
-		result.Iterations = []json.RawMessage{}
-	}
-	return result, nil
+	o.Parts, o.Iterations = append([]wire.LogPart{}, o.Parts...), append([]json.RawMessage{}, o.Iterations...) // none is [], not null
+	return o, nil
 }
 
 // logOf finds the log that is asked for.

@@ -19,20 +19,6 @@ type ReadResult struct {
 	SkippedLines int               `json:"skippedLines,omitempty"` // of the session file, that couldn't be read
 }
 
-// OutlineResult is what a log consists of, for who doesn't read it from its beginning.
-type OutlineResult struct {
-	Parts      []LogPart         `json:"parts"`
-	Iterations []json.RawMessage `json:"iterations"` // of each the last Iteration that was told
-	Cursor     string            `json:"cursor"`     // behind the parts
-}
-
-// LogPart is a piece of a log. It is read from its cursor on, before the next one's.
-type LogPart struct {
-	Cursor    string `json:"cursor"`
-	Iteration int    `json:"iteration,omitempty"` // absent: before the first
-	Bytes     int64  `json:"bytes"`               // of the session file
-}
-
 // PlanParams is the argument of ralph.plan.
 type PlanParams struct {
 	Folder    string `json:"folder,omitempty"` // file URI

@@ -76,13 +76,13 @@ func (s *tale) Read(_ context.Context, after string, o journal.Options) (journal
 	return journal.Page{Items: slices.Clone(s.items[at:end]), Cursor: strconv.Itoa(end)}, nil
 }
 
-func (s *tale) Outline(context.Context) (out journal.Outline, _ error) {
+func (s *tale) Outline(context.Context) (out wire.Outline, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	told, last := map[int]json.RawMessage{}, -1
 	for i, it := range s.items {
 		if it.Iteration != last {
-			out.Parts = append(out.Parts, journal.Part{Cursor: strconv.Itoa(i), Iteration: it.Iteration})
+			out.Parts = append(out.Parts, wire.LogPart{Cursor: strconv.Itoa(i), Iteration: it.Iteration})
 			last = it.Iteration
 		}
 		if _, ok := headOf(it.JSON); ok {
