@@ -1,8 +1,6 @@
 package loopstate
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
 )
 
 // bootID tells starts of the machine apart, whose process times all count from
@@ -24,36 +24,20 @@ var bootID = sync.OnceValue(func() string {
 // start. The error is fs.ErrNotExist when there is no such process, or only an
 // entry that its parent has to wait for.
 func ProcessStart(pid int) (string, error) {
-	state, start, err := statOf(pid)
-	if err == nil && state == "Z" {
+	s, err := reaper.ReadStat(pid)
+	if err == nil && s.State == 'Z' {
 		err = fs.ErrNotExist
 	}
 	if err != nil {
 		return "", fmt.Errorf("looking for process %d: %w", pid, err)
 	}
-	return bootID() + "/" + start, nil
+	return bootID() + "/" + s.Start, nil
 }
 
 // isStopped says whether a process is suspended, as by Ctrl-Z.
 func isStopped(pid int) bool {
-	state, _, _ := statOf(pid)
-	return state == "T"
-}
-
-// statOf is the state of a process, a letter, and when it was started.
-func statOf(pid int) (state, start string, err error) {
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return "", "", err
-	}
-	// The second field is the command in parentheses, which may contain
-	// anything; the start is the 22nd.
-	const afterCommand = 22 - 3
-	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
-	if len(fields) <= afterCommand {
-		return "", "", errors.New("unknown form of its stat")
-	}
-	return string(fields[0]), string(fields[afterCommand]), nil
+	s, _ := reaper.ReadStat(pid)
+	return s.State == 'T'
 }
 
 // isDying says whether a process is a zombie, or was killed and hasn't got round

@@ -155,14 +155,14 @@ func (n *nest) signal(sig syscall.Signal) {
 // they are raised.
 func behindWalls(walls int) (pids []int) {
 	for _, first := range children(walls) {
-		var agent stat
+		var agent Stat
 		for _, pid := range children(first) { // the agent is the oldest; the others are orphans
-			if s, ok := readStat(pid); ok && (agent.PID == 0 || s.olderThan(agent)) {
+			if s, err := ReadStat(pid); err == nil && (agent.PID == 0 || s.olderThan(agent)) {
 				agent = s
 			}
 		}
 		for _, p := range Find(first).Below() {
-			if s, ok := readStat(p.PID); ok && s.group == agent.group {
+			if s, err := ReadStat(p.PID); err == nil && s.group == agent.group {
 				pids = append(pids, p.PID)
 			}
 		}

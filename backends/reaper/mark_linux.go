@@ -78,7 +78,7 @@ func marked(mark uint64) []Proc {
 		if pid == os.Getpid() || MarkOf(pid) != mark {
 			continue
 		}
-		if s, ok := readStat(pid); ok && s.runs() {
+		if s, err := ReadStat(pid); err == nil && s.runs() {
 			found = append(found, s.Proc)
 		}
 	}

@@ -3,6 +3,7 @@ package reaper
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"os"
 	"strconv"
 	"strings"
@@ -13,20 +14,20 @@ import (
 // Find returns the process that has the number now, without a start when there
 // is none.
 func Find(pid int) Proc {
-	s, _ := readStat(pid)
+	s, _ := ReadStat(pid)
 	return Proc{pid, s.Start}
 }
 
 // Parent is the number of a process's parent, 0 when it has none that can be told.
 func Parent(pid int) int {
-	s, _ := readStat(pid)
+	s, _ := ReadStat(pid)
 	return s.parent
 }
 
 // Alive says whether the process still runs (a zombie doesn't).
 func (p Proc) Alive() bool {
-	s, ok := readStat(p.PID)
-	return ok && s.Start == p.Start && s.runs()
+	s, err := ReadStat(p.PID)
+	return err == nil && s.Start == p.Start && s.runs()
 }
 
 // Signal sends sig to exactly this process.
@@ -36,8 +37,8 @@ func (p Proc) Signal(sig syscall.Signal) { signalPidfd(p.PID, sig, p.Alive) }
 // several; 0: it is below none, as far as can be seen.
 func Above(pid int) int {
 	for range maxDepth {
-		s, ok := readStat(pid)
-		if !ok || s.parent == 0 {
+		s, err := ReadStat(pid)
+		if err != nil || s.parent == 0 {
 			return 0
 		}
 		if pid = s.parent; isReaper(pid) {
@@ -59,8 +60,8 @@ func isReaper(pid int) bool {
 func (p Proc) Below() []Proc {
 	var found []Proc
 	for _, pid := range children(p.PID) {
-		s, ok := readStat(pid)
-		if !ok || s.parent != p.PID {
+		s, err := ReadStat(pid)
+		if err != nil || s.parent != p.PID {
 			continue
 		}
 		if s.runs() {
@@ -74,38 +75,39 @@ func (p Proc) Below() []Proc {
 	return found
 }
 
-// stat is what /proc/PID/stat says of a process.
-type stat struct {
+// Stat is what /proc/PID/stat says of a process.
+type Stat struct {
 	Proc
-	state  byte
+	State  byte // Z: its parent has to wait for it, T: stopped
 	parent int
 	group  int
 }
 
 // runs says whether the process is more than an entry to be waited for.
-func (s stat) runs() bool { return s.state != 'Z' && s.state != 'X' }
+func (s Stat) runs() bool { return s.State != 'Z' && s.State != 'X' }
 
 // olderThan says which of two processes began first. Numbers tell it only within a clock tick, as they begin
 // anew at the system's highest one.
-func (s stat) olderThan(other stat) bool {
+func (s Stat) olderThan(other Stat) bool {
 	began, _ := strconv.ParseUint(s.Start, 10, 64)
 	otherBegan, _ := strconv.ParseUint(other.Start, 10, 64)
 	return cmp.Or(cmp.Compare(began, otherBegan), cmp.Compare(s.PID, other.PID)) < 0
 }
 
-func readStat(pid int) (stat, bool) {
+// ReadStat looks at the process that has a number now. The error is fs.ErrNotExist when there is none.
+func ReadStat(pid int) (Stat, error) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
-		return stat{}, false
+		return Stat{}, err
 	}
 	// The name is in parentheses and may hold anything, spaces and ")" too.
 	f := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // state is field 3 of the whole line
 	if len(f) < 20 {
-		return stat{}, false
+		return Stat{}, errors.New("unknown form of its stat")
 	}
 	parent, err := strconv.Atoi(f[1])
 	group, _ := strconv.Atoi(f[2])
-	return stat{Proc{pid, f[19]}, f[0][0], parent, group}, err == nil
+	return Stat{Proc{pid, f[19]}, f[0][0], parent, group}, err
 }
 
 // kernelListsChildren: it does so since Linux 3.5, if built that way.
@@ -136,7 +138,7 @@ func children(pid int) []int {
 func childrenByScan(parent int) []int {
 	var pids []int
 	for _, pid := range numbersIn("/proc") {
-		if s, ok := readStat(pid); ok && s.parent == parent {
+		if s, err := ReadStat(pid); err == nil && s.parent == parent {
 			pids = append(pids, pid)
 		}
 	}

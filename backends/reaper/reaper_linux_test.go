@@ -61,8 +61,8 @@ func TestAMessageArrives(t *testing.T) {
 
 // The kernel's numbers begin anew at the highest one, so an agent's orphan may have a lower one than the agent.
 func TestTheOlderProcess(t *testing.T) {
-	of := func(pid int, start string) stat { return stat{Proc: Proc{PID: pid, Start: start}} }
-	for _, c := range []struct{ older, younger stat }{
+	of := func(pid int, start string) Stat { return Stat{Proc: Proc{PID: pid, Start: start}} }
+	for _, c := range []struct{ older, younger Stat }{
 		{of(32_700, "8294410"), of(310, "8294423")},
 		{of(310, "999"), of(309, "1000")},
 		{of(310, "8294410"), of(311, "8294410")},
