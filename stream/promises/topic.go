@@ -79,6 +79,7 @@ func missText(kind stream.NearKind, at surroundings, topic string) string {
 // findBlocks returns the event blocks of a text in their order, also those that are none for
 // how they are written. What is in a block is none.
 func findBlocks(text string) (found []mention, blocks []block) {
+	closes, opens := ahead{of: blockClose, index: indexFold}, ahead{of: blockOpen + " topic=", index: strings.Index}
 	for at := 0; ; {
 		start := indexFold(text[at:], blockOpen)
 		if start < 0 {
@@ -101,17 +102,35 @@ func findBlocks(text string) (found []mention, blocks []block) {
 		}
 		end := at
 		if !isEmpty {
-			i := indexFold(text[at:], blockClose)
-			if next := strings.Index(text[at:], blockOpen+" topic="); i < 0 || next >= 0 && next < i {
+			if i := closes.from(text, at); i == len(text) || opens.from(text, at) < i {
 				b.miss = NearOpen
 			} else {
-				b.topic.Payload = strings.TrimSpace(text[at : at+i])
-				end = at + i + len(blockClose)
+				b.topic.Payload = strings.TrimSpace(text[at:i])
+				end = i + len(blockClose)
 			}
 		}
 		at = end
 		found, blocks = append(found, mention{start: start, end: end}), append(blocks, b)
 	}
+}
+
+// ahead finds what a text has next, and looks for it anew only behind what it found: a text of nothing but
+// opening tags would else be read to its end for each of them.
+type ahead struct {
+	of    string
+	index func(text, of string) int
+	at    int // of what it found last
+}
+
+// from is where it begins, at or behind a place that only grows; without any it is the text's length.
+func (a *ahead) from(text string, place int) int {
+	if a.at < place {
+		a.at = len(text)
+		if i := a.index(text[place:], a.of); i >= 0 {
+			a.at = place + i
+		}
+	}
+	return a.at
 }
 
 // headOf reads the attributes of a block.
