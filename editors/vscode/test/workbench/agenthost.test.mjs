@@ -7,12 +7,14 @@ import path from 'node:path';
 import { after, before, describe, it as test } from 'node:test';
 import { extension, notes, until, Workbench } from './world.mjs';
 
+const other = { name: 'Other', address: 'localhost:1' };
+
 describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   let w, host;
   before(async () => {
     w = await Workbench.open({
       files: { 'notes.txt': notes }, viewport: { width: 1400, height: 900 },
-      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'workbench.secondarySideBar.defaultVisibility': 'visible', 'ralph.notify': 'never', 'security.workspace.trust.enabled': false },
+      settings: { 'chat.disableAIFeatures': false, 'chat.agentHost.enabled': true, 'chat.remoteAgentHosts': [other], 'workbench.secondarySideBar.defaultVisibility': 'visible', 'ralph.notify': 'never', 'security.workspace.trust.enabled': false },
       async agentHost({ work, sidecar, folder, agent }) {
         fs.writeFileSync(path.join(work.dir('config', 'ralph-lsp'), 'config.toml'),
           `backend = "stand-in"\npermissions = "ask"\n[backends.stand-in]\nprotocol = "acp"\ncommand = ${JSON.stringify(path.join(extension, 'test/agent/acp'))}\n`);
@@ -121,8 +123,6 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
         return []; // it is being written
       }
     };
-    const other = { name: 'Other', address: 'localhost:1' };
-    fs.writeFileSync(user, JSON.stringify({ ...JSON.parse(fs.readFileSync(user, 'utf8')), 'chat.remoteAgentHosts': [other] }));
     await w.run("Ralph: Show or Hide Loops in VS Code's Agents Window");
     await w.notification('loops are in the Agents window now').waitFor();
     await until('the list', () => hosts().length === 2);

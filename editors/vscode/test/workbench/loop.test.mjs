@@ -145,10 +145,12 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('tells what a start meets: another loop', async () => {
+    await w.run('View: Close All Editors');
     await w.key('Control+Alt+r');
     await w.statusIs(/Ralph 1\/7/);
     await until('the agent', () => w.agents().length > 0);
     const first = w.agents();
+    await w.transcriptRow('This takes a while.').waitFor(); // its page takes the focus when it opens, and a key with it
     await w.key('Control+Alt+r');
     await w.press('Ralph loop active. Cancel it to start the new task?', 'Cancel It and Start');
     await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => first.includes(agent)));
