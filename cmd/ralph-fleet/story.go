@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
@@ -15,16 +16,18 @@ import (
 // story shows what a loop does as ralph-lsp run does without a terminal.
 type story struct {
 	terminal.Style
-	stood string // how the loop stood last
+	mu      *sync.Mutex // held where it is told something
+	stood   string      // how the loop stood last
+	between *time.Timer // it waits since a moment ago, which isn't told yet
 }
 
 // newStory returns the story of a loop; name stands before each line, "" where it is the only loop.
-func newStory(out io.Writer, id, name, flags string) *story {
+func newStory(mu *sync.Mutex, out io.Writer, id, name, flags string) *story {
 	if name != "" {
 		out = labelled{out, name + " | "}
 	}
 	asks := "ralph-fleet answer " + id
-	return &story{Style: terminal.New(terminal.Console, terminal.Config{Out: out, Notes: out, Asks: asks, Answer: asks + flags})}
+	return &story{mu: mu, Style: terminal.New(terminal.Console, terminal.Config{Out: out, Notes: out, Asks: asks, Answer: asks + flags})}
 }
 
 // take shows an update. Only what is asked now can be answered. The loop's end is the record's to tell.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,7 +107,7 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 		if len(found) > 1 {
 			name = r.Name
 		}
-		story := newStory(v.out, r.ID, name, v.flags)
+		story := newStory(&v.mu, v.out, r.ID, name, v.flags)
 		show := story.take
 		if v.asJSON {
 			show = func(line []byte, _ bool) error { _, err := v.out.Write(line); return err }
@@ -135,6 +136,7 @@ func (v *view) watchAll(ctx context.Context, bus fleet.Bus, found []fleet.Record
 			last, err := client.Watch(ctx, bus, r.ID, now, said, stands)
 			v.mu.Lock()
 			defer v.mu.Unlock()
+			story.settle()
 			if err != nil && ctx.Err() == nil {
 				problems = append(problems, fmt.Errorf("%s: %w", r.Name, err))
 			} else if last.Phase == fleet.Ended && !now {
@@ -164,9 +166,37 @@ func askedIn(line []byte) string {
 // stands says where the loop is, when that has changed, and at last how it has ended.
 func (s *story) stands(r fleet.Record) {
 	said := r.Sentence(time.Now())
-	if said == s.stood {
+	isBetween := r.Phase == fleet.Queued && r.Reason == "" && !r.ResumeAt.After(time.Now()) && strings.HasPrefix(s.stood, "on ")
+	if isBetween && s.between != nil {
 		return
 	}
+	s.settle()
+	if isBetween { // most loops go on at once, where they were
+		s.between = time.AfterFunc(brief, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			if s.settle() {
+				s.tell(r, said)
+			}
+		})
+	} else if said != s.stood {
+		s.tell(r, said)
+	}
+}
+
+// brief is how long a loop may wait between two iterations before that is told.
+const brief = 3 * time.Second
+
+// settle ends a brief wait, and says whether there was one.
+func (s *story) settle() (was bool) {
+	if was = s.between != nil; was {
+		s.between.Stop()
+		s.between = nil
+	}
+	return was
+}
+
+func (s *story) tell(r fleet.Record, said string) {
 	s.stood = said
 	if r.Phase == fleet.Ended {
 		if said != r.Text { // what its child has said of its end has all of that

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
@@ -196,6 +197,31 @@ done: DONE after 2 iterations · $0.20
 	if got != strings.Replace(want, "(waits for a worker)\n", "", 1) {
 		t.Errorf("it prints\n%s", out)
 	}
+}
+
+// A loop that goes on at once where it was has nothing to say of that.
+func TestWhereALoopRunsIsSaidWhenThatChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		var out bytes.Buffer
+		s := newStory(&mu, &out, "f1", "", "")
+		stands := func(phase fleet.Phase, worker string) {
+			mu.Lock()
+			defer mu.Unlock()
+			s.stands(fleet.Record{Phase: phase, Worker: worker})
+		}
+		for _, worker := range []string{"box", "box", "other"} {
+			stands(fleet.Running, worker)
+			stands(fleet.Queued, "")
+			stands(fleet.Queued, "")
+		}
+		time.Sleep(2 * brief)
+		stands(fleet.Queued, "")
+		stands(fleet.Running, "other")
+		if want := "(runs on box)\n(runs on other)\n(waits for a worker)\n(runs on other)\n"; out.String() != want {
+			t.Errorf("it prints\n%s", out.String())
+		}
+	})
 }
 
 func TestWhoWatchesSeveralLoopsSeesWhichOneSpeaks(t *testing.T) {
