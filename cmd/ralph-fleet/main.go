@@ -136,5 +136,5 @@ func (b *busFlags) with(cmd *cobra.Command, do func(ctx context.Context, bus *na
 		return err
 	}
 	defer bus.Close()
-	return do(cmd.Context(), bus)
+	return natsbus.Explained(do(cmd.Context(), bus))
 }

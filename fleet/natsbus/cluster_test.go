@@ -166,6 +166,11 @@ func TestAClusterOfThree(t *testing.T) {
 		})
 		proctest.Until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
 	}
+	served[leader].Close() // now it is alone
+	proctest.Until(t, "what is missing is told", func() bool {
+		_, _, err := b.List(t.Context())
+		return err != nil && strings.Contains(Explained(err).Error(), "most of its servers are away; start those")
+	})
 }
 
 // wantLed wants that no server answers for what is kept but the one that leads: one that is

@@ -85,6 +85,21 @@ func (b *Bus) Look(ctx context.Context) (h Health, err error) {
 	return h, nil
 }
 
+// Explained returns err, or what it means where it only says that a cluster does nothing now.
+func Explained(err error) error {
+	if isLeaderless(err) {
+		return leaderless
+	}
+	return err
+}
+
+var leaderless = &Problem{"its cluster does nothing now: most of its servers are away", "start those that are missing; once two of three run, loops go on by themselves"}
+
+// isLeaderless goes by the text: the library doesn't keep the number of what its watchers are told.
+func isLeaderless(err error) bool {
+	return err != nil && strings.Contains(err.Error(), "JetStream system temporarily unavailable")
+}
+
 // Explain says why a bus couldn't be dialled.
 func Explain(err error, o Options) *Problem {
 	var (
@@ -99,6 +114,8 @@ func Explain(err error, o Options) *Problem {
 	switch {
 	case errors.As(err, &known):
 		return known
+	case isLeaderless(err):
+		return leaderless
 	case errors.Is(err, nats.ErrAuthorization) && o.Token == "":
 		return &Problem{"it wants a token, and there is none", "give it: RALPH_TOKEN, --token-file, or token_file in fleet.toml"}
 	case errors.Is(err, nats.ErrAuthorization):
