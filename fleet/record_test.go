@@ -188,7 +188,7 @@ func TestLimitsThatAreChangedStay(t *testing.T) {
 	r.Flags = []string{"--model=x", "--max-iterations=5", "--completion-promise=DONE", "--max-cost=2"}
 	for _, p := range []loop.Patch{
 		{Given: limits.Given{MaxIterations: new(7)}},
-		{Given: limits.Given{MaxDuration: new(90 * time.Minute)}, Promise: new("ALL DONE")},
+		{Given: limits.Given{MaxDuration: new(limits.Duration(90 * time.Minute))}, Promise: new("ALL DONE")},
 		{Given: limits.Given{MaxIterations: new(8)}},
 		{},
 	} {
@@ -200,7 +200,7 @@ func TestLimitsThatAreChangedStay(t *testing.T) {
 		t.Errorf("changed is %q", got)
 	}
 	now := r.Bounds()
-	if *now.MaxIterations != 8 || *now.MaxCostUSD != 2 || *now.MaxDuration != 90*time.Minute || *now.Promise != "ALL DONE" {
+	if *now.MaxIterations != 8 || *now.MaxCostUSD != 2 || *now.MaxDuration != limits.Duration(90*time.Minute) || *now.Promise != "ALL DONE" {
 		t.Errorf("the bounds are %+v", now)
 	}
 }

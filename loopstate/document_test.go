@@ -92,7 +92,7 @@ func TestAChangeTouchesOnlyItsKeys(t *testing.T) {
 		{"a time that only looks different stays",
 			"---\nstarted_at: 2026-01-02 18:35:07+01:00\nmax_duration: 4h0m0s\nmax_cost_usd: 5.00\n---\nGo.",
 			func(s *State) {
-				s.StartedAt, s.MaxDuration, s.MaxCostUSD = date("2026-01-02T17:35:07Z"), new(4*time.Hour), new(5.0)
+				s.StartedAt, s.MaxDuration, s.MaxCostUSD = date("2026-01-02T17:35:07Z"), new(limits.Duration(4*time.Hour)), new(5.0)
 			},
 			"---\nstarted_at: 2026-01-02 18:35:07+01:00\nmax_duration: 4h0m0s\nmax_cost_usd: 5.00\n---\nGo."},
 	}

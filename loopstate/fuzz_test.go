@@ -37,7 +37,7 @@ func FuzzRoundTrip(f *testing.F) {
 		want := State{
 			Active: active, Iteration: iteration, CompletionPromise: promise, StartedAt: started,
 			LoopID: text, Backend: item, Hat: promise, Model: text, BackendArgs: []string{item, text},
-			Cost: stream.CostOf(usd), Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: &d, IdleTimeout: &d, MaxFailures: &limit, MaxUnchanged: &limit},
+			Cost: stream.CostOf(usd), Given: limits.Given{MaxIterations: &limit, MaxCostUSD: &usd, MaxDuration: (*limits.Duration)(&d), IdleTimeout: (*limits.Duration)(&d), MaxFailures: &limit, MaxUnchanged: &limit},
 			BackendOutput: item, BackendPrompt: text, Said: saidIf(active), Tokens: stream.Tokens{Input: nanos, Output: int64(limit)},
 			Elapsed: d, ResumeAt: started, Guidance: []string{text, item, promise}, Guided: []string{item}, SessionFile: text,
 			Prompt: prompt,
@@ -59,7 +59,7 @@ func FuzzRoundTrip(f *testing.F) {
 // saidIf is what a loop can keep of its settings.
 func saidIf(quiet bool) (said settings.Said) {
 	if quiet {
-		said = settings.Said{Permissions: settings.PermissionsAsk, AskTimeout: new(settings.Span(time.Minute)), Sandbox: settings.SandboxWorkspace, Instruct: new(false)}
+		said = settings.Said{Permissions: settings.PermissionsAsk, AskTimeout: new(limits.Duration(time.Minute)), Sandbox: settings.SandboxWorkspace, Instruct: new(false)}
 	}
 	return said
 }

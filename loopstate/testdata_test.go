@@ -40,7 +40,7 @@ var readable = map[string]State{
 	},
 	"handwritten.md": {
 		Active: true, Iteration: 4, CompletionPromise: "it's done",
-		Given:       limits.Given{MaxIterations: new(12), MaxDuration: new(90 * time.Minute)},
+		Given:       limits.Given{MaxIterations: new(12), MaxDuration: new(limits.Duration(90 * time.Minute))},
 		BackendArgs: []string{"--keep-it-small", "--no-new: ask first"},
 		Prompt:      "Tidy up.\n\n---\niteration: 99\n---\n\nThe lines above are part of the prompt.\n",
 	},
@@ -55,7 +55,7 @@ var readable = map[string]State{
 		BackendArgs: []string{"--thinking", "medium"},
 		Cost:        stream.USD(1.42),
 		Given: limits.Given{MaxIterations: new(50), MaxCostUSD: new(5.0),
-			MaxDuration: new(4 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(5), MaxUnchanged: new(8)},
+			MaxDuration: new(limits.Duration(4 * time.Hour)), IdleTimeout: new(limits.Duration(10 * time.Minute)), MaxFailures: new(5), MaxUnchanged: new(8)},
 		Elapsed:    time.Hour + 2*time.Minute + 3500*time.Millisecond,
 		ResumeAt:   date("2026-01-02T18:00:00Z"),
 		StopReason: "failures", StopError: "500 overloaded", StoppedAt: date("2026-01-02T19:00:00Z"),

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/server/refusal"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -50,6 +51,9 @@ func decodeArgument(data []byte, into any) error {
 	key := strings.Join(slices.Collect(wrong.JSONPointer.Tokens()), ".")
 	if errors.Is(err, json.ErrUnknownName) {
 		return refusal.Invalid(key, "unknown key %s", key)
+	}
+	if bad, ok := errors.AsType[*limits.ValueError](err); ok {
+		return refusal.Invalid(key, "%s %v", key, bad)
 	}
 	return refusal.Invalid(key, "wrong type: %s is a %s", key, cmp.Or(kinds[wrong.JSONKind], wrong.JSONKind.String()))
 }

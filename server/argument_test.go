@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
@@ -27,7 +28,7 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		"none takes any":         {wire.CommandHelp, `{"x":1}`, "x", ""},
 		"a time that overflows":  {wire.CommandStart, `{"prompt":"x","backend":"AGENT","maxDurationMs":18446744073710}`, "maxDurationMs", "write milliseconds up to 9223372036854"},
 		"the largest number":     {wire.CommandStart, `{"prompt":"x","backend":"AGENT","idleTimeoutMs":9223372036854775807}`, "idleTimeoutMs", ""},
-		"of the settings":        {wire.CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "maxDurationMs", ""},
+		"of the settings":        {wire.CommandStart, `{"prompt":"x","backend":"AGENT","settings":{"maxDurationMs":9223372036855}}`, "settings.maxDurationMs", ""},
 		"of a resume":            {wire.CommandResume, `{"maxDurationMs":-1}`, "maxDurationMs", ""},
 		"of an update":           {wire.CommandUpdate, `{"idleTimeoutMs":9223372036855}`, "idleTimeoutMs", ""},
 		"a promise with tags":    {wire.CommandStart, `{"prompt":"x","backend":"AGENT","completionPromise":"</promise>"}`, "completionPromise", "leave out"},
@@ -51,12 +52,12 @@ func TestArgumentsAreRefusedByTheirKeys(t *testing.T) {
 		}
 	}
 	typed := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "text": "--max-iterations 9 --max-failures 2", "limitsText": "7, 0,5 --completion-promise DONE"}).Limits
-	if *typed.MaxIterations != 7 || *typed.MaxCostUSD != 0.5 || *typed.MaxConsecutiveFailures != 2 || *typed.CompletionPromise != "DONE" {
+	if *typed.MaxIterations != 7 || *typed.MaxCostUSD != 0.5 || *typed.MaxFailures != 2 || *typed.CompletionPromise != "DONE" {
 		t.Errorf("typed: %+v", typed)
 	}
 	longest := math.MaxInt64 / int64(1e6)
 	got := c.dryRun(map[string]any{"prompt": "x", "backend": agent, "maxDurationMs": longest, "settings": map[string]any{"model": "m"}})
-	if *got.Limits.MaxDurationMs != longest || got.Sources["model"] != config.FromDefault {
+	if time.Duration(*got.Limits.MaxDuration).Milliseconds() != longest || got.Sources["model"] != config.FromDefault {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -36,7 +36,7 @@ func asksHere(t *testing.T) (c *dialled, dir string, q wire.Question) {
 	dir = t.TempDir()
 	c = dial(t, permitted, dir)
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "Push it", Said: settings.Said{Permissions: "ask"}, Choices: wire.Choices{Backend: "claude",
-		LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}))
+		LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(1)}}}}))
 	return c, dir, permissionOf(t, c.Hears(wire.MethodPermission, "git push"))
 }
 

@@ -226,7 +226,7 @@ func TestPauseSteerUpdateResume(t *testing.T) {
 		t.Error("guidance has no id")
 	}
 	three := 3
-	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: &three}}}))
+	c.Must(c.Command(wire.CommandUpdate, wire.ChangeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: &three}}}))
 	if err := os.WriteFile(filepath.Join(dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -358,7 +358,7 @@ func TestThePromptIsTheOpenDocument(t *testing.T) {
 	c := dial(t, optedIn, dir)
 	agent := agentThat(t, "echoes")
 	uri := wire.FileURI(file)
-	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(1)}}}}
+	start := wire.StartParams{PromptURI: uri, Choices: wire.Choices{Backend: agent, LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(1)}}}}
 	c.Must(c.Command(wire.CommandStart, start))
 	c.Hears("ralph/update", "saved long ago")
 	c.status(dir, inState("ended"))
@@ -425,7 +425,7 @@ func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agent}}))
 		c.Hears("ralph/update", `"_ralph/end"`)
-		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(2)}}}))
+		resumed := result[wire.LoopResult](c, c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(2)}}}))
 		if resumed.Iteration > 2 {
 			t.Errorf("got %+v", resumed)
 		}
@@ -444,7 +444,7 @@ func TestResumeThatCannotGoOn(t *testing.T) {
 	if reason(t, m) != wire.ReasonLimitReached || !strings.Contains(string(m.Error.Data), `"iterations":1`) {
 		t.Errorf("at its limit: %+v", m)
 	}
-	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Message: limits.Message{MaxIterations: new(2)}, CompletionPromise: new("x")}}))
+	c.Must(c.Command(wire.CommandResume, wire.ResumeParams{LimitParams: wire.LimitParams{Given: limits.Given{MaxIterations: new(2)}, CompletionPromise: new("x")}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.Iteration == 2 && l.State == "ended" })
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "LOOP_COMPLETE", Choices: wire.Choices{Backend: agentThat(t, "echoes")}}))
 	c.status(dir, func(l wire.LoopStatus) bool { return l.StopReason == "promise" })

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -41,24 +42,24 @@ func left(why loop.StopReason) func(*testing.T, string) *dialled {
 }
 
 // ended starts a loop that comes to its end.
-func ended(role string, bounds limits.Message) func(*testing.T, string) *dialled {
+func ended(role string, bounds limits.Given) func(*testing.T, string) *dialled {
 	return func(t *testing.T, dir string) *dialled {
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			Backend: agentThat(t, role), LimitParams: wire.LimitParams{Message: bounds}}}))
+			Backend: agentThat(t, role), LimitParams: wire.LimitParams{Given: bounds}}}))
 		return c
 	}
 }
 
 // endsBy makes loops that stopped for reasons about which something can be done, but for those that are left.
 var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
-	loop.StopMaxIterations: ended("echoes", limits.Message{MaxIterations: new(1)}),
-	loop.StopMaxTime:       ended("never", limits.Message{MaxDurationMs: new(int64(300))}),
+	loop.StopMaxIterations: ended("echoes", limits.Given{MaxIterations: new(1)}),
+	loop.StopMaxTime:       ended("never", limits.Given{MaxDuration: new(limits.Duration(300 * time.Millisecond))}),
 	loop.StopMaxCost: func(t *testing.T, dir string) *dialled {
 		writeFile(t, filepath.Join(dir, "ralph.toml"), own(agentThat(t, "costs"))+"output = \"pi-stream-json\"\n")
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Trust: true, Choices: wire.Choices{
-			LimitParams: wire.LimitParams{Message: limits.Message{MaxCostUSD: new(0.25)}}}}))
+			LimitParams: wire.LimitParams{Given: limits.Given{MaxCostUSD: new(0.25)}}}}))
 		return c
 	},
 	loop.StopBackendError: func(t *testing.T, dir string) *dialled {
@@ -71,7 +72,7 @@ var endsBy = map[loop.StopReason]func(t *testing.T, dir string) *dialled{
 		return c
 	},
 	loop.StopBadStateFile: func(t *testing.T, dir string) *dialled {
-		c := ended("waits", limits.Message{})(t, dir)
+		c := ended("waits", limits.Given{})(t, dir)
 		c.status(dir, inState("running"))
 		writeFile(t, filepath.Join(dir, filepath.FromSlash(loopstate.Name)), "---\nactive: [\n---\n\nx\n")
 		writeFile(t, filepath.Join(dir, "go"), "")
@@ -166,7 +167,7 @@ func TestACancelOfALoopThatHasJustEnded(t *testing.T) {
 	t.Parallel()
 	for range 5 {
 		dir := t.TempDir()
-		c := ended("echoes", limits.Message{MaxIterations: new(1)})(t, dir)
+		c := ended("echoes", limits.Given{MaxIterations: new(1)})(t, dir)
 		c.Hears("ralph/update", `"_ralph/end"`)
 		if got := result[wire.LoopResult](c, c.Command(wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{Folder: wire.FileURI(dir)}})); !strings.Contains(got.Text, "is cancelled") {
 			t.Errorf("it is answered with %+v", got)

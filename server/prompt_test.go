@@ -6,7 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -78,7 +80,7 @@ func TestAStateFileAsThePromptBringsItsLimits(t *testing.T) {
 	uri := wire.FileURI(filepath.Join(dir, ".pi", "ralph-loop.local.md"))
 	c.open(uri, "---\nmax_iterations: 3\ncompletion_promise: \"YO\"\n---\n\nthe prompt\n")
 	got := c.dryRun(map[string]any{"promptUri": uri, "backend": agent, "maxDurationMs": 60000}).Limits
-	if *got.MaxIterations != 3 || *got.CompletionPromise != "YO" || *got.MaxDurationMs != 60000 {
+	if *got.MaxIterations != 3 || *got.CompletionPromise != "YO" || *got.MaxDuration != limits.Duration(time.Minute) {
 		t.Errorf("got %+v", got)
 	}
 	c.Notify("textDocument/didChange", map[string]any{"textDocument": map[string]any{"uri": uri, "version": 2},

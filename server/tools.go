@@ -97,7 +97,7 @@ func (m *manager) toolStart(ctx context.Context, in answers.ToolStartInput, fold
 		return nil, refusal.Failed(wire.ReasonNoFolder, fmt.Errorf("folder has to be one of these: %s", cmp.Or(strings.Join(folders, ", "), "none is open")), nil)
 	}
 	params := wire.StartParams{Folder: wire.FileURI(folders[0]), Prompt: in.Prompt, Verify: in.Verify, Settings: settings}
-	params.LimitParams = wire.LimitParams{Message: limits.Message{MaxIterations: in.MaxIterations}, CompletionPromise: in.CompletionPromise}
+	params.LimitParams = wire.LimitParams{Given: limits.Given{MaxIterations: in.MaxIterations}, CompletionPromise: in.CompletionPromise}
 	switch {
 	case strings.TrimSpace(in.Prompt) == "":
 		return nil, refusal.Invalid("prompt", "prompt is missing")

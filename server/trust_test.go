@@ -61,7 +61,7 @@ backend = "pi"
 	agent := agentThat(t, "never")
 	got := result[answers.DryRunResult](c, c.Command(wire.CommandStart, map[string]any{"dryRun": true, "backend": agent, "maxIterations": 7,
 		"settings": map[string]any{"maxIterations": 9, "maxCostUsd": 4, "args": []string{"--from-editor"}}}))
-	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxConsecutiveFailures != 5 || *l.MaxUnchangedIterations != 5 {
+	if l := got.Limits; *l.MaxIterations != 7 || *l.MaxCostUSD != 4 || *l.CompletionPromise != "DONE" || *l.MaxFailures != 5 || *l.MaxUnchanged != 5 {
 		t.Errorf("got %+v", l)
 	}
 	want := start.Sources{
@@ -296,7 +296,7 @@ func TestAFolderThatIsNotTrustedLiftsNoLimit(t *testing.T) {
 	if got := c.dryRun(request("maxIterations", 0)); *got.Limits.MaxIterations != 0 || got.Sources["maxIterations"] != config.FromStart {
 		t.Errorf("the start says so: %+v", got)
 	}
-	if got := c.dryRun(request()); *got.Limits.MaxDurationMs != 3600000 || got.Sources["maxDurationMs"] != config.FromFolder {
+	if got := c.dryRun(request()); *got.Limits.MaxDuration != limits.Duration(time.Hour) || got.Sources["maxDurationMs"] != config.FromFolder {
 		t.Errorf("a stricter limit: %+v", got)
 	}
 	doctor := result[answers.DoctorResult](c, c.Command(wire.CommandDoctor, struct{}{}))

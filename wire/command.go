@@ -239,13 +239,13 @@ type FolderParams struct {
 // LimitParams are the limits and the promise of a loop. In a command, what is
 // missing stays as it is, or as the defaults have it; 0 is no limit.
 type LimitParams struct {
-	limits.Message
+	limits.Given
 	CompletionPromise *string `json:"completionPromise,omitempty"`
 }
 
 // ParamsOf are limits and a promise as parameters; "" is no promise.
 func ParamsOf(g limits.Given, promise string) LimitParams {
-	p := LimitParams{Message: g.Message()}
+	p := LimitParams{Given: g}
 	if promise != "" {
 		p.CompletionPromise = &promise
 	}
@@ -254,8 +254,7 @@ func ParamsOf(g limits.Given, promise string) LimitParams {
 
 // Patch is what the parameters change. Errors are of type *limits.Error.
 func (p LimitParams) Patch() (loop.Patch, error) {
-	given, err := p.Given()
-	return loop.Patch{Given: given, Promise: p.CompletionPromise}, err
+	return loop.Patch{Given: p.Given, Promise: p.CompletionPromise}, p.Over(limits.Limits{}).Check()
 }
 
 // StartParams is the argument of ralph.loop.start. The prompt is Prompt, the

@@ -22,15 +22,16 @@ type Limits struct {
 	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
 }
 
-// Given are those limits that a file, a flag or a user names; nil says nothing.
+// Given are those limits that a file, a flag or a user names; nil says nothing. Its form as JSON is that of
+// messages and session files.
 type Given struct {
-	MaxIterations *int
-	MaxCostUSD    *float64
-	MaxDuration   *time.Duration
-	IdleTimeout   *time.Duration
-	MaxFailures   *int
-	MaxUnchanged  *int
-	MaxUnknown    *int
+	MaxIterations *int      `json:"maxIterations,omitempty"`
+	MaxCostUSD    *float64  `json:"maxCostUsd,omitempty"`
+	MaxDuration   *Duration `json:"maxDurationMs,omitempty"`
+	IdleTimeout   *Duration `json:"idleTimeoutMs,omitempty"`
+	MaxFailures   *int      `json:"maxConsecutiveFailures,omitempty"`
+	MaxUnchanged  *int      `json:"maxUnchangedIterations,omitempty"`
+	MaxUnknown    *int      `json:"maxUnknownCostRuns,omitempty"`
 }
 
 // Limit describes one limit.
@@ -88,18 +89,18 @@ var table = []Limit{
 		Default: "4h", Samples: []string{"4h", "1h", "90m"}, Zero: "no limit",
 		Usage: "how long the loop may run; 0 is no limit",
 		Doc:   "How long the loop may run; waits and pauses don't count.",
-		field: fieldOf[time.Duration]{
-			spans, func(l *Limits) *time.Duration { return &l.MaxDuration }, func(g *Given) **time.Duration { return &g.MaxDuration },
-			tell.Duration, " of running", "no limit of time",
+		field: fieldOf[Duration]{
+			spans, func(l *Limits) *Duration { return (*Duration)(&l.MaxDuration) }, func(g *Given) **Duration { return &g.MaxDuration },
+			Duration.String, " of running", "no limit of time",
 		},
 	}, {
 		Name: Silence, Key: "idle_timeout", Wire: "idleTimeoutMs", Flag: "idle-timeout", Unit: Span,
 		Default: "10m", Samples: []string{"10m", "5m", "30m"}, Zero: "an agent may be silent for ever",
 		Usage: "how long the agent may be silent; 0 is no limit",
 		Doc:   "How long an agent may print nothing before its run is stopped.",
-		field: fieldOf[time.Duration]{
-			spans, func(l *Limits) *time.Duration { return &l.IdleTimeout }, func(g *Given) **time.Duration { return &g.IdleTimeout },
-			tell.Duration, " of silence", "no limit of silence",
+		field: fieldOf[Duration]{
+			spans, func(l *Limits) *Duration { return (*Duration)(&l.IdleTimeout) }, func(g *Given) **Duration { return &g.IdleTimeout },
+			Duration.String, " of silence", "no limit of silence",
 		},
 	}, {
 		Name: Failures, Key: "max_consecutive_failures", Wire: "maxConsecutiveFailures", Flag: "max-failures", Unit: Count,

@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"reflect"
@@ -41,7 +42,7 @@ func TestTheTableHasEachLimit(t *testing.T) {
 }
 
 func TestWhatIsGivenWins(t *testing.T) {
-	g := Given{MaxIterations: new(3), MaxCostUSD: new(0.0)}.Or(Given{MaxIterations: new(9), IdleTimeout: new(time.Minute)})
+	g := Given{MaxIterations: new(3), MaxCostUSD: new(0.0)}.Or(Given{MaxIterations: new(9), IdleTimeout: new(Duration(time.Minute))})
 	got := g.Over(Limits{MaxIterations: 1, MaxCostUSD: 5, MaxFailures: 2})
 	if want := (Limits{MaxIterations: 3, IdleTimeout: time.Minute, MaxFailures: 2}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
@@ -130,5 +131,17 @@ func TestLimitsInWords(t *testing.T) {
 		if got := l.Line("DONE"); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+func TestATimeInJSONIsMilliseconds(t *testing.T) {
+	for _, text := range []string{"-1", "1.5", "9223372036854775807", `"10m"`} {
+		if err := json.Unmarshal([]byte(text), new(Duration)); err == nil {
+			t.Errorf("%s is read", text)
+		}
+	}
+	d := Duration(90 * time.Second)
+	if data, err := json.Marshal(Given{IdleTimeout: &d}); string(data) != `{"idleTimeoutMs":90000}` || err != nil {
+		t.Error(string(data), err)
 	}
 }

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -102,11 +103,37 @@ func ParseSpan(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// Duration is a length of time, in milliseconds as JSON.
+type Duration time.Duration
+
+// ParseDuration is ParseSpan.
+func ParseDuration(text string) (Duration, error) {
+	d, err := ParseSpan(text)
+	return Duration(d), err
+}
+
+// String is the length as a flag has it.
+func (d Duration) String() string { return tell.Duration(time.Duration(d)) }
+
+// MarshalJSON writes milliseconds.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(time.Duration(d).Milliseconds()) }
+
+// UnmarshalJSON reads milliseconds. What is none is a *ValueError, or of another type.
+func (d *Duration) UnmarshalJSON(data []byte) error {
+	var ms int64
+	err := json.Unmarshal(data, &ms)
+	if most := math.MaxInt64 / int64(time.Millisecond); err == nil && (ms < 0 || ms > most) {
+		err = BadValue(string(data), "milliseconds up to "+strconv.FormatInt(most, 10))
+	}
+	*d = Duration(time.Duration(ms) * time.Millisecond)
+	return err
+}
+
 // FormatUSD writes an amount as ParseUSD reads it, with all of its digits.
 func FormatUSD(usd float64) string { return strconv.FormatFloat(usd, 'f', -1, 64) }
 
 // number is what a limit can be in Go.
-type number interface{ int | float64 | time.Duration }
+type number interface{ int | float64 | Duration }
 
 // isFit says whether a number can be a limit.
 func isFit[T number](v T) bool { return v >= 0 && !math.IsInf(float64(v), 0) }
@@ -121,5 +148,5 @@ type kind[T number] struct {
 var (
 	counts  = kind[int]{Count, ParseCount, strconv.Itoa}
 	dollars = kind[float64]{USD, ParseUSD, FormatUSD}
-	spans   = kind[time.Duration]{Span, ParseSpan, tell.Duration}
+	spans   = kind[Duration]{Span, ParseDuration, Duration.String}
 )

@@ -1,14 +1,9 @@
 package settings
 
 import (
-	"encoding/json"
-	"math"
-	"reflect"
 	"strconv"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // field is where a setting is in Said, whatever its type.
@@ -73,28 +68,9 @@ func yesNo(at func(*Said) **bool) field {
 }
 
 // span is the field of a length of time.
-func span(at func(*Said) **Span) field {
-	return fieldOf[*Span]{string(limits.Span), at, func(text string) (*Span, error) {
-		d, err := limits.ParseSpan(text)
-		return (*Span)(&d), err
-	}, func(d *Span) string { return tell.Duration(time.Duration(*d)) }}
-}
-
-// Span is a length of time, in milliseconds as JSON.
-type Span time.Duration
-
-// MarshalJSON writes milliseconds.
-func (d Span) MarshalJSON() ([]byte, error) {
-	return json.Marshal(time.Duration(d).Milliseconds())
-}
-
-// UnmarshalJSON reads milliseconds. Errors are of type *json.UnmarshalTypeError.
-func (d *Span) UnmarshalJSON(data []byte) error {
-	var ms int64
-	err := json.Unmarshal(data, &ms)
-	if err == nil && (ms < 0 || ms > math.MaxInt64/int64(time.Millisecond)) {
-		err = &json.UnmarshalTypeError{Value: "number " + string(data), Type: reflect.TypeFor[Span]()}
-	}
-	*d = Span(time.Duration(ms) * time.Millisecond)
-	return err
+func span(at func(*Said) **limits.Duration) field {
+	return fieldOf[*limits.Duration]{string(limits.Span), at, func(text string) (*limits.Duration, error) {
+		d, err := limits.ParseDuration(text)
+		return &d, err
+	}, (*limits.Duration).String}
 }

@@ -19,16 +19,16 @@ import (
 // Said is what somebody says: a start, an editor, the files, a loop that goes on. What is ""
 // or nil is left to whoever is asked next. Its form as JSON is that of a start's argument.
 type Said struct {
-	Plan        string `json:"plan,omitempty"`    // a file of tasks, from the folder on
-	Task        string `json:"task,omitempty"`    // one of the plan's, by its text or number
-	Workers     int    `json:"workers,omitempty"` // how many of its tasks are done side by side
-	Live        string `json:"live,omitempty"`
-	Permissions string `json:"permissions,omitempty"`
-	AskTimeout  *Span  `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
-	Sandbox     string `json:"sandbox,omitempty"`
-	Notes       string `json:"notes,omitempty"`    // a file in the folder, which runs add to and are told
-	OnClose     string `json:"onClose,omitempty"`  // what becomes of the loop without its window
-	Instruct    *bool  `json:"instruct,omitempty"` // the agent is told of the loop and its rules
+	Plan        string           `json:"plan,omitempty"`    // a file of tasks, from the folder on
+	Task        string           `json:"task,omitempty"`    // one of the plan's, by its text or number
+	Workers     int              `json:"workers,omitempty"` // how many of its tasks are done side by side
+	Live        string           `json:"live,omitempty"`
+	Permissions string           `json:"permissions,omitempty"`
+	AskTimeout  *limits.Duration `json:"askTimeoutMs,omitempty"` // after which nobody's answer is a no; 0: never
+	Sandbox     string           `json:"sandbox,omitempty"`
+	Notes       string           `json:"notes,omitempty"`    // a file in the folder, which runs add to and are told
+	OnClose     string           `json:"onClose,omitempty"`  // what becomes of the loop without its window
+	Instruct    *bool            `json:"instruct,omitempty"` // the agent is told of the loop and its rules
 }
 
 // Values of settings.
@@ -147,7 +147,7 @@ var table = []Setting{
 		Flags:  []Flag{{Name: "ask-timeout", Usage: "deny a question that has no answer after this `TIME`; 0 is never. Without it, an unwatched loop ends after 30m"}},
 		Doc:    "How long an agent waits for your answer; then it is denied. Without this key, a loop that nobody looks at (no terminal, no editor) ends after 30 minutes of waiting for you, and can be resumed.",
 		Yields: Never, Kept: Kept{Key: "ask_timeout", With: "permissions", Doc: "How long such a question waits for an answer before it is denied; without it, it waits for you, in a loop that nobody looks at for 30 minutes."},
-		field: span(func(s *Said) **Span { return &s.AskTimeout }),
+		field: span(func(s *Said) **limits.Duration { return &s.AskTimeout }),
 	}, {
 		Key: "completion.instruct", Wire: "instruct", Default: "true", Seldom: true,
 		Flags: []Flag{{"no-instruct", "don't tell the agent about the loop and its promise", "false"}},

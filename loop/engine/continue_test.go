@@ -15,7 +15,7 @@ import (
 
 func TestContinue(t *testing.T) {
 	found := func() *loopstate.State {
-		cost, idle := 1.5, 7*time.Minute
+		cost, idle := 1.5, limits.Duration(7*time.Minute)
 		return &loopstate.State{
 			Active: true, Iteration: 4, CompletionPromise: "DONE", Prompt: "Go on", LoopID: "ralph-before",
 			Backend: "pi", BackendArgs: []string{"--planted"}, Cost: stream.USD(cost), Elapsed: time.Hour,

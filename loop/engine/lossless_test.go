@@ -124,7 +124,7 @@ func goesOn(c setup.Config) setup.Config {
 }
 
 func TestALoopAtItsLimitIsNotContinued(t *testing.T) {
-	cost, two, budget, minute := 5.5, 2, 5.0, time.Minute
+	cost, two, budget, minute := 5.5, 2, 5.0, limits.Duration(time.Minute)
 	tests := []struct {
 		name   string
 		change loop.Patch

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -353,7 +354,7 @@ func TestTimeEndsACheckThatIsStillToBeDone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verifiedAfter(t, &left, []checked{passes}, func(c *setup.Config) {
 			c.Continue = true
-			c.Change.MaxDuration = new(time.Hour)
+			c.Change.MaxDuration = new(limits.Duration(time.Hour))
 		}, says("no"))
 		r.over(loop.StopPromise, 0)
 	})

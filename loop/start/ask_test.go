@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -78,7 +79,7 @@ func TestWhatCannotAskIsRefusedAtTheStart(t *testing.T) {
 // A state file may have been written by anybody: it can ask for more, and not for less.
 func TestALoopThatGoesOnStillAsks(t *testing.T) {
 	t.Setenv("PATH", programs(t, "claude"))
-	minute := new(settings.Span(time.Minute))
+	minute := new(limits.Duration(time.Minute))
 	for _, tt := range []struct {
 		name          string
 		start         settings.Said
@@ -89,7 +90,7 @@ func TestALoopThatGoesOnStillAsks(t *testing.T) {
 	}{
 		{"what loosens counts for nothing", settings.Said{}, "permissions = \"ask\"", settings.Said{Permissions: "agent", AskTimeout: minute, Instruct: new(true)}, true, false, 30 * time.Minute},
 		{"what it was told", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: minute, Instruct: new(false)}, true, true, time.Minute},
-		{"never is no time", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: new(settings.Span(0))}, true, false, 30 * time.Minute},
+		{"never is no time", settings.Said{}, "", settings.Said{Permissions: "ask", AskTimeout: new(limits.Duration(0))}, true, false, 30 * time.Minute},
 		{"what isn't kept", settings.Said{}, "", settings.Said{Live: "on", OnClose: "keep"}, false, false, 30 * time.Minute},
 		{"the start's word", settings.Said{Permissions: "agent"}, "", settings.Said{Permissions: "ask", AskTimeout: minute}, false, false, time.Minute},
 	} {

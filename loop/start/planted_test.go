@@ -44,7 +44,7 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 		{"the user's loop", "ralph-mine", files, loose, loop.Patch{}, loose, 0},
 		{"the user's loop of another folder", "ralph-mine", elsewhere, loose, loop.Patch{}, own, 7},
 		{"a trusted folder", "ralph-found", trusted, loose, loop.Patch{}, loose, 0},
-		{"what the start says counts", "ralph-found", files, loose, loop.Patch{Given: limits.Given{MaxIterations: new(500), MaxDuration: new(time.Duration(0))}},
+		{"what the start says counts", "ralph-found", files, loose, loop.Patch{Given: limits.Given{MaxIterations: new(500), MaxDuration: new(limits.Duration(0))}},
 			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 5},
 	} {
 		cfg, err := Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi}.Continue(t.Context(),
@@ -107,7 +107,7 @@ func TestAStateFileOfNobodysLoopChoosesNoOtherAgentThanTheUser(t *testing.T) {
 }
 
 func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
-	file := loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxCostUSD: new(1.0), MaxDuration: new(5 * time.Hour), IdleTimeout: new(10 * time.Minute), MaxFailures: new(6)}}
+	file := loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxCostUSD: new(1.0), MaxDuration: new(limits.Duration(5 * time.Hour)), IdleTimeout: new(limits.Duration(10 * time.Minute)), MaxFailures: new(6)}}
 	for _, tt := range []struct {
 		name   string
 		isOwn  bool
@@ -119,7 +119,7 @@ func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
 		{"a stranger's", false, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 3},
 		{"the user's own", true, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 5 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 0},
 		{"the editor allows more", false, loop.Patch{}, loop.Patch{Given: limits.Given{MaxFailures: new(9), MaxIterations: new(60)}}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 2},
-		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(6 * time.Hour)}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 1},
+		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(limits.Duration(6 * time.Hour))}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 1},
 	} {
 		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
 		warnings := strings.Join(r.Adopt(Options{Limits: file}, tt.isOwn), " ")

@@ -33,7 +33,7 @@ var picture = Rules{
 		"internal/lazy":         {},
 		"internal/notes":        {"internal/filelock", "internal/paths"},
 		"internal/limits":       {"internal/tell"},
-		"internal/settings":     {"internal/limits", "internal/tell"},
+		"internal/settings":     {"internal/limits"},
 		"internal/paths":        {},
 		"internal/tell":         {"internal/lazy"},
 
