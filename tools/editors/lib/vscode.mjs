@@ -17,6 +17,10 @@ const quietSettings = {
   'workbench.enableExperiments': false, 'workbench.reduceMotion': 'on', 'editor.cursorBlinking': 'solid', 'security.workspace.trust.startupPrompt': 'always',
 };
 
+// The extensions of VS Code itself that tests use. It has 97, and looks through them at each start and for each window.
+const builtIn = ['theme-defaults', 'theme-seti', 'configuration-editing', 'markdown-basics', 'markdown-language-features', 'media-preview',
+  'git', 'git-base', 'go', 'javascript', 'json', 'shellscript', 'typescript-basics', 'typescript-language-features'];
+
 /** Where get-vscode.sh put a version: "1.139" or "1.100". */
 export function installation(version) {
   const folder = path.resolve(cache, 'vscode', version);
@@ -69,6 +73,9 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
     ...env,
   };
   for (const key of Object.keys(fullEnv)) if (key.startsWith('VSCODE_')) delete fullEnv[key];
+  const extensions = work.dir('built-in');
+  for (const name of builtIn) fs.symlinkSync(path.join(vscode.folder, 'node_modules/code-server/lib/vscode/extensions', name), path.join(extensions, name));
+  options = [...options, '--builtin-extensions-dir', extensions];
   const args = [vscode.entry, '--config', config, '--user-data-dir', userData, '--extensions-dir', work.dir('extensions'),
     '--disable-telemetry', '--disable-update-check', '--disable-proxy', '--disable-getting-started-override',
     ...(trust ? [] : ['--disable-workspace-trust']), ...options];
