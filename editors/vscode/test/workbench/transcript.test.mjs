@@ -179,11 +179,12 @@ describe('the transcript', { timeout: 1_800_000 }, () => {
     await until('another agent', () => w.agents().length > 0 && !w.agents().some((agent) => agents.includes(agent)));
     await w.run('Ralph: Cancel Loop');
     await until('no button is left', async () => (await works.locator('#actions button').count()) === 0);
+    await w.statusIs(/Ralph cancelled/); // its last process may still be ending
   });
 
   it('says that it is old when the extension is gone, and runs no clock on', async () => {
     await w.run('View: Close All Editors');
-    await w.page.keyboard.press('Control+Alt+w');
+    await w.key('Control+Alt+w');
     const running = t.locator('.in_progress');
     await running.waitFor();
     assert.equal(w.extensionHosts().length, 1);
