@@ -69,7 +69,7 @@ func (w *mounts) try(ctx context.Context) error {
 			}
 			said := complaintOf(cmd)
 			if release(); said != "" {
-				return refusal(w.bwrap, strings.TrimPrefix(said, "bwrap: "))
+				return refusal(Bubblewrap, w.bwrap, strings.TrimPrefix(said, "bwrap: "))
 			}
 		}
 		return nil
@@ -95,9 +95,9 @@ const (
 	countSwitch    = "/proc/sys/user/max_user_namespaces"
 )
 
-// refusal says why bubblewrap could not, and what helps.
-func refusal(bwrap, said string) error {
-	isKernel := strings.Contains(said, "namespace") || strings.Contains(said, "uid map") || strings.Contains(said, "RTM_NEWADDR") || strings.Contains(said, "Failed to make / slave")
+// refusal says why an engine could not, and what helps. bwrap is the program that it makes namespaces with, if any.
+func refusal(engine, bwrap, said string) error {
+	isKernel := bwrap != "" && (strings.Contains(said, "namespace") || strings.Contains(said, "uid map") || strings.Contains(said, "RTM_NEWADDR") || strings.Contains(said, "Failed to make / slave"))
 	switch {
 	case isKernel && valueOf(appArmorSwitch) == "1":
 		return &Error{cantRaise, "AppArmor keeps bubblewrap from making namespaces (" + said + ")", AppArmorFix(bwrap)}
@@ -107,8 +107,10 @@ func refusal(bwrap, said string) error {
 		return &Error{cantRaise, "the kernel allows no user namespaces (" + said + ")", "sudo sysctl -w user.max_user_namespaces=15000, and the same line in /etc/sysctl.d/60-userns.conf to keep it"}
 	case isKernel:
 		return &Error{cantRaise, "this system lets bubblewrap make no namespaces (" + said + ")", "in a container, start that with permission to make namespaces (docker run --security-opt seccomp=unconfined --security-opt systempaths=unconfined), or run without a sandbox there"}
+	case engine == Runtime:
+		return &Error{cantRaise, engine + " says: " + said, "see the requirements of sandbox-runtime"}
 	}
-	return &Error{cantRaise, "bubblewrap says: " + said, "take the path that it names out of the configuration, or correct it"}
+	return &Error{cantRaise, engine + " says: " + said, "take the path that it names out of the configuration, or correct it"}
 }
 
 // AppArmorFix is what lets bubblewrap work on Ubuntu 24.04 and later, as commands.

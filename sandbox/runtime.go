@@ -215,14 +215,10 @@ func (w *Walls) raiseRuntime(ctx context.Context) (err error) {
 		if _, err := w.wrapRuntime(cmd, Run{TempDir: dir}); err != nil {
 			return &Error{cantRaise, err.Error(), ""}
 		}
-		switch said := complaintOf(cmd); {
-		case said == "":
-			return nil
-		case w.tools.bwrap != "":
-			return refusal(w.tools.bwrap, said)
-		default:
-			return &Error{cantRaise, said, "see the requirements of sandbox-runtime"}
+		if said := complaintOf(cmd); said != "" {
+			return refusal(Runtime, w.tools.bwrap, said)
 		}
+		return nil
 	})
 }
 

@@ -124,7 +124,7 @@ func TestTheWallsOfSandboxRuntimeAreTried(t *testing.T) {
 	}
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("PATH", bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	if err := Check(t.Context(), Runtime); err == nil || !strings.Contains(err.Error(), "it fails") || strings.Contains(err.Error(), "more") {
+	if err := Check(t.Context(), Runtime); err == nil || !strings.Contains(err.Error(), "sandbox-runtime says: it fails; see the requirements of sandbox-runtime") || strings.Contains(err.Error(), "more") {
 		t.Errorf("got %v", err)
 	}
 	t.Setenv("TRIED", "yes")
