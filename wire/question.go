@@ -104,8 +104,10 @@ func QuestionOf(q ask.Question, loopID, folder string) Question {
 // projectQuestion is a question without what only the one who asks has to know.
 func projectQuestion(q ask.Question) Question {
 	said := Said{Text: AsksText(q), Class: ClassWarning}
-	q.Tool, q.Agent, q.Title, q.Detail = stream.Plain(q.Tool), Sentence(q.Agent), OneLine(q.Title), stream.Plain(q.Detail)
-	q.Placeholder, q.Rule, q.At = OneLine(q.Placeholder), stream.Plain(q.Rule), history.TimeOf(q.At)
+	for _, text := range []*string{&q.ID, &q.Kind, &q.Tool, &q.CallID, &q.Detail, &q.Rule} {
+		*text = stream.Plain(*text)
+	}
+	q.Agent, q.Title, q.Placeholder, q.At = Sentence(q.Agent), OneLine(q.Title), OneLine(q.Placeholder), history.TimeOf(q.At)
 	q.Options = slices.Clone(q.Options)
 	for i, option := range q.Options {
 		q.Options[i] = stream.Plain(option)

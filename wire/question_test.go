@@ -3,10 +3,13 @@ package wire
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // exampleQuestion is a command that claude may not run unasked.
@@ -116,5 +119,47 @@ func TestWhatCameOfAQuestion(t *testing.T) {
 		if got := AnsweredText(tt.q, tt.a); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
+	}
+}
+
+// An agent, or a worker of a bus, says what it likes in each of them.
+func TestEveryTextOfAQuestionIsPlain(t *testing.T) {
+	const bad, good = "\x1b[31mre\ad\u202e", "red"
+	var q ask.Question
+	fields := reflect.ValueOf(&q).Elem()
+	for i := range fields.NumField() {
+		switch f := fields.Field(i); f.Kind() {
+		case reflect.String:
+			f.SetString(bad)
+		case reflect.Slice:
+			f.Set(reflect.ValueOf([]string{bad, bad}))
+		default:
+			if f.Type() != reflect.TypeFor[time.Time]() {
+				t.Errorf("may %s hold text? then it has to be tried, too", fields.Type().Field(i).Name)
+			}
+		}
+	}
+	shown := QuestionOf(q, "ralph-ca7igygdcr4i", "/w/app")
+	fields = reflect.ValueOf(shown.Question)
+	for i := range fields.NumField() {
+		texts, isList := fields.Field(i).Interface().([]string)
+		if text, is := fields.Field(i).Interface().(string); is {
+			texts = []string{text}
+		} else if !isList {
+			continue
+		}
+		for _, text := range texts {
+			if !strings.Contains(text, good) || text != stream.Plain(text) {
+				t.Errorf("%s is shown as %q", fields.Type().Field(i).Name, text)
+			}
+		}
+	}
+	for _, o := range shown.Offers {
+		if o.Title != OneLine(o.Title) {
+			t.Errorf("an offer is called %q", o.Title)
+		}
+	}
+	if shown.Text != OneLine(shown.Text) {
+		t.Errorf("it reads %q", shown.Text)
 	}
 }
