@@ -185,10 +185,7 @@ func StatusOf(s loop.Status, owned bool) LoopStatus {
 		out.Retry = &RetryStatus{r.Attempt, history.TimeOf(r.ResumeAt), stream.Plain(r.Reason), stream.Plain(loop.WaitText(r.Reason))}
 	}
 	out.Questions, out.Allowed = questionsOf(s), allowedOf(s)
-	if s.StateFile != "" {
-		out.StateFileURI = FileURI(s.StateFile)
-	}
-	out.SessionFileURI = SessionURI(s)
+	out.StateFileURI, out.SessionFileURI = FileURI(s.StateFile), SessionURI(s)
 	out.say(s)
 	return out
 }
@@ -280,8 +277,11 @@ func NameOf(l LoopStatus, several bool) string {
 // maxName is the longest title in a sentence, in runes.
 const maxName = 40
 
-// FileURI returns the file URI of an absolute path.
+// FileURI returns the file URI of an absolute path; "" of none.
 func FileURI(path string) string {
+	if path == "" {
+		return ""
+	}
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
 		slashed = "/" + slashed // C:/Users

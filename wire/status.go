@@ -64,7 +64,7 @@ func SortByNeed(loops []LoopStatus) []LoopStatus {
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
 	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder"`             // file URI
+	Folder             string        `json:"folder,omitempty"`   // file URI; absent: it is of no folder of this machine
 	Worktree           *Worktree     `json:"worktree,omitempty"` // of a loop that works in one of ours
 	Host               string        `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
 	Origin             string        `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one

@@ -32,8 +32,5 @@ func PathOf(uri string) (string, error) {
 
 // SessionURI is the URI of a loop's session file, "" if it has none.
 func SessionURI(s loop.Status) string {
-	if s.SessionFile == "" {
-		return ""
-	}
 	return FileURI(s.SessionFile)
 }

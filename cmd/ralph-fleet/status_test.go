@@ -46,6 +46,9 @@ func TestATableOfManyLoops(t *testing.T) {
 	if err := printJSON(&objects, all, shown, nil); err != nil || strings.Count(objects.String(), "\n") != len(all) {
 		t.Errorf("%d objects of %d loops, %v", strings.Count(objects.String(), "\n"), len(all), err)
 	}
+	if strings.Contains(objects.String(), `"folder":`) {
+		t.Errorf("it names a folder: %s", objects.String())
+	}
 	table.Reset()
 	if err := printTable(&table, all[:maxRows], nil, fleet.Ledger{}, time.Now(), 0); err != nil || strings.Contains(table.String(), "more") || !strings.HasPrefix(table.String(), "f0 ") {
 		t.Errorf("of few, in their order: %s, %v", table.String(), err)
