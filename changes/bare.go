@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -130,10 +131,5 @@ func (p printed) has(path string) bool {
 }
 
 func (p printed) are(info os.FileInfo) bool {
-	for _, file := range p {
-		if os.SameFile(file, info) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(file os.FileInfo) bool { return os.SameFile(file, info) })
 }

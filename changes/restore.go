@@ -272,12 +272,10 @@ func (s *kept) clearWorks() {
 
 // plainError is why something failed, without the path that is told anyway.
 func plainError(err error) string {
-	var at *fs.PathError
-	if errors.As(err, &at) {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err.Error()
 	}
-	var between *os.LinkError
-	if errors.As(err, &between) {
+	if between, ok := errors.AsType[*os.LinkError](err); ok {
 		return between.Err.Error()
 	}
 	return err.Error()

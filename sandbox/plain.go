@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
@@ -44,15 +45,8 @@ func mayBeLogin(line string) bool {
 	if strings.HasPrefix(line, "[") && !strings.Contains(line, "=") && !loginURL().MatchString(line) { // a section
 		return false
 	}
-	if loginWord().MatchString(line) || loginURL().MatchString(line) {
-		return true
-	}
-	for _, word := range noWord().FindAllString(line, -1) {
-		if digit().MatchString(word) && letter().MatchString(word) {
-			return true
-		}
-	}
-	return false
+	return loginWord().MatchString(line) || loginURL().MatchString(line) ||
+		slices.ContainsFunc(noWord().FindAllString(line, -1), func(word string) bool { return digit().MatchString(word) && letter().MatchString(word) })
 }
 
 // isPlain says whether a file of settings has no logins.

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -73,12 +74,9 @@ func isSetUpSince(entry string, info fs.DirEntry, begun time.Time) bool {
 		}
 	}
 	hooks, _ := os.ReadDir(filepath.Join(entry, "hooks"))
-	for _, hook := range hooks {
-		if !strings.HasSuffix(hook.Name(), ".sample") && changedSince(filepath.Join(entry, "hooks", hook.Name()), begun) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(hooks, func(hook fs.DirEntry) bool {
+		return !strings.HasSuffix(hook.Name(), ".sample") && changedSince(filepath.Join(entry, "hooks", hook.Name()), begun)
+	})
 }
 
 // isChangedSince says whether a file is another since then, or one of a folder's.

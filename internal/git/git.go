@@ -365,8 +365,7 @@ func (g Git) KnowsUser(ctx context.Context) bool {
 
 // ExitCode is that of the git which an error of Run's is about; -1 for none.
 func ExitCode(err error) int {
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return exit.ExitCode()
 	}
 	return -1

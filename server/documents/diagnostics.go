@@ -288,16 +288,11 @@ func (d *Documents) agentFindings(doc *document) (found []finding) {
 // lineRange returns where the text of a line is; 1 is the first. Files know
 // only LF as a line's end, whatever an editor may show.
 func lineRange(text string, line int) (start, end int) {
+	rest := text
 	for range line - 1 {
-		i := strings.IndexByte(text[start:], '\n')
-		if i < 0 {
-			return len(text), len(text)
-		}
-		start += i + 1
+		_, rest, _ = strings.Cut(rest, "\n")
 	}
-	end = len(text)
-	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
-		end = start + i
-	}
-	return start, start + len(strings.TrimRight(text[start:end], " \t\r"))
+	first, _, _ := strings.Cut(rest, "\n")
+	start = len(text) - len(rest)
+	return start, start + len(strings.TrimRight(first, " \t\r"))
 }
