@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // Workers and the bus are killed at any moment, and started again in their folders. RALPH_FLEET_SEED has the
@@ -49,6 +51,14 @@ func TestAllIsKilledAtRandom(t *testing.T) {
 		}
 		kill(t, workers[i])
 		workers[i] = start(i)
+	}
+	for ended, begun := 0, time.Now(); ended < loops; proctest.Pause(begun) { // a night takes longer than until has patience
+		ended = 0
+		for _, s := range w.status() {
+			if s.State == "ended" {
+				ended++
+			}
+		}
 	}
 	attempts := 0
 	for i := range loops {
