@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // Workers and the bus are killed at any moment, and started again in their folders. RALPH_FLEET_SEED has the
@@ -52,13 +50,18 @@ func TestAllIsKilledAtRandom(t *testing.T) {
 		kill(t, workers[i])
 		workers[i] = start(i)
 	}
-	for ended, begun := 0, time.Now(); ended < loops; proctest.Pause(begun) { // a night takes longer than until has patience
-		ended = 0
-		for _, s := range w.status() {
-			if s.State == "ended" {
-				ended++
+	for isOver := false; !isOver; { // a night takes longer than until has patience, but something goes on all the time
+		before := len(w.did())
+		w.until("that agents go on", func() bool {
+			ended := 0
+			for _, s := range w.status() {
+				if s.State == "ended" {
+					ended++
+				}
 			}
-		}
+			isOver = ended == loops
+			return isOver || len(w.did()) > before
+		})
 	}
 	attempts := 0
 	for i := range loops {
