@@ -18,6 +18,7 @@ type story struct {
 	terminal.Style
 	mu      *sync.Mutex // held where it is told something
 	stood   string      // how the loop stood last
+	ran     bool        // on a worker, then
 	between *time.Timer // it waits since a moment ago, which isn't told yet
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +165,7 @@ func askedIn(line []byte) string {
 // stands says where the loop is, when that has changed, and at last how it has ended.
 func (s *story) stands(r fleet.Record) {
 	said := r.Sentence(time.Now())
-	isBetween := r.Phase == fleet.Queued && r.Reason == "" && !r.ResumeAt.After(time.Now()) && strings.HasPrefix(s.stood, "on ")
+	isBetween := r.Phase == fleet.Queued && r.Reason == "" && !r.ResumeAt.After(time.Now()) && s.ran
 	if isBetween && s.between != nil {
 		return
 	}
@@ -197,7 +196,7 @@ func (s *story) settle() (was bool) {
 }
 
 func (s *story) tell(r fleet.Record, said string) {
-	s.stood = said
+	s.stood, s.ran = said, r.Phase == fleet.Running
 	if r.Phase == fleet.Ended {
 		if said != r.Text { // what its child has said of its end has all of that
 			said += fmt.Sprintf(" after %s · %s", tell.Counted(r.Iterations, "iteration"), costOf(r.Cost(), r.CostOpen))
