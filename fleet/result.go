@@ -19,10 +19,15 @@ type fetched struct {
 	head string // the last commit of the agent's, or the base
 }
 
-// Fetch puts what a loop has done into a repository, as branch ralph/<name>, and returns
+// Fetch puts what a loop has done by now into a repository, as branch ralph/<name>, and returns
 // the branch. Fetched again, the branch goes on. One that anybody else made, changed or has
 // checked out stays as it is, and this one gets a number. Nothing else there changes.
 func Fetch(ctx context.Context, bus Bus, r Record, repo string) (branch string, err error) {
+	if now, _, err := bus.Get(ctx, r.ID); err == nil { // r may be from a list, of a server that has just come back and is behind
+		r = now
+	} else if !errors.Is(err, ErrNotFound) { // which an earlier version says to a submitter
+		return "", err
+	}
 	f, done, err := bring(ctx, bus, r, repo)
 	if err != nil {
 		return "", err

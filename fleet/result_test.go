@@ -118,6 +118,18 @@ func TestABranchOfTheUsersStays(t *testing.T) {
 	}
 }
 
+// A list of loops may be of a server of a cluster that has just come back.
+func TestWhatIsFetchedIsTheLast(t *testing.T) {
+	w := newWorks(t)
+	w.isUser()
+	before := w.iteration(w.submit(), "")
+	w.iteration(before, "")
+	branch, err := Fetch(t.Context(), w.bus, before, w.repo)
+	if got := w.git("-C", w.repo, "show", branch+":count"); err != nil || got != "2" {
+		t.Errorf("what is fetched has counted %s runs, %v", got, err)
+	}
+}
+
 func TestWhatCantBeFetched(t *testing.T) {
 	w := newWorks(t)
 	w.isUser()
@@ -131,9 +143,13 @@ func TestWhatCantBeFetched(t *testing.T) {
 	}{
 		"another repository":  {r, stranger, "isn't the repository of one"},
 		"no repository":       {r, w.dir, "isn't the repository of one"},
-		"nothing done yet":    {Record{Task: r.Task}, w.repo, "no iteration of it has ended"},
-		"a name that is none": {Record{Task: Task{ID: "f1", Name: "../x", Base: r.Base, Repo: "x"}, Committed: 1}, w.repo, "is no name"},
+		"nothing done yet":    {Record{Task: Task{ID: "f1", Name: "new", Base: r.Base, Repo: "x"}}, w.repo, "no iteration of it has ended"},
+		"a name that is none": {Record{Task: Task{ID: "f2", Name: "../x", Base: r.Base, Repo: "x"}, Committed: 1}, w.repo, "is no name"},
+		"a loop that is gone": {Record{Task: Task{ID: "f3", Name: "gone", Base: r.Base, Repo: "x"}, Committed: 1}, w.repo, "the bus doesn't have the file"},
 	} {
+		if name != "a loop that is gone" {
+			w.bus.Create(t.Context(), tt.r)
+		}
 		if branch, err := Fetch(t.Context(), w.bus, tt.r, tt.repo); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %s, %v", name, branch, err)
 		}

@@ -127,8 +127,11 @@ type manifest struct {
 					SeccompProfile struct{ Type string } `yaml:"seccompProfile"`
 				} `yaml:"securityContext"`
 				Containers []struct {
-					Image string
-					Args  []string
+					Image          string
+					Args           []string
+					ReadinessProbe struct {
+						HTTPGet struct{ Path string } `yaml:"httpGet"`
+					} `yaml:"readinessProbe"`
 				}
 			}
 		}
@@ -190,6 +193,10 @@ func TestTheManifestsStartWhatThereIs(t *testing.T) {
 				checkFlags(t, name, c.Args[0], line)
 				if !known[c.Image] || m.Spec.Template.Spec.TerminationGracePeriodSeconds < 60 || !strings.Contains(line, "--token-file /run/secrets/token") {
 					t.Errorf("%s has %+v", name, m)
+				}
+				// A server of three counts as away until it has caught up: before that, none of the others may be replaced.
+				if want := map[string]string{"serve": "/readyz", "worker": "/healthz"}[c.Args[0]]; c.ReadinessProbe.HTTPGet.Path != want {
+					t.Errorf("%s is ready by %q, want %q", name, c.ReadinessProbe.HTTPGet.Path, want)
 				}
 				if _, after, ok := strings.Cut(line, "--drain "); ok {
 					text, _, _ := strings.Cut(after, " ")

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +63,7 @@ worker: keep it as you keep a key.`,
 					return err
 				}
 				defer inside.Close()
-				if err := beside(cmd.Context(), inside, o, calls, metricsAt); err != nil {
+				if err := beside(cmd.Context(), served, inside, o, calls, metricsAt); err != nil {
 					return err
 				}
 			}
@@ -78,7 +79,7 @@ worker: keep it as you keep a key.`,
 	f.StringArrayVar(&submitters, "submitter", nil, "`NAME=FILE`: who may only submit loops, and see, cancel and fetch its own, with the token in FILE, which is made if it isn't there; may be given again")
 	f.StringVar(&o.Cert, "tls-cert", "", "the `FILE` with the certificate of the bus")
 	f.StringVar(&o.Key, "tls-key", "", "the `FILE` with its key")
-	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, and /healthz, at `ADDRESS`, as 127.0.0.1:9464")
+	f.StringVar(&metricsAt, "metrics", "", "serve metrics for Prometheus, /healthz and /readyz at `ADDRESS`, as 127.0.0.1:9464")
 	f.BoolVar(&calls, "notify", false, "call you about loops, as [notify] of your config.toml says, with no window open")
 	f.Uint64Var(&minFree, "min-free", fleet.DefaultMinFree, "keep no more files when less than `MIB` of the disk are free, until there is room again")
 	f.Uint64Var(&maxFiles, "max-files", 0, "keep at most `MIB` of checkpoints and other files; 0: any number")
@@ -92,7 +93,7 @@ worker: keep it as you keep a key.`,
 }
 
 // beside does what is asked of serve beside the bus.
-func beside(ctx context.Context, bus *natsbus.Bus, o natsbus.ServeOptions, calls bool, metricsAt string) error {
+func beside(ctx context.Context, served *natsbus.Served, bus *natsbus.Bus, o natsbus.ServeOptions, calls bool, metricsAt string) error {
 	if err := admit(ctx, bus, o); err != nil {
 		return err
 	}
@@ -105,5 +106,6 @@ func beside(ctx context.Context, bus *natsbus.Bus, o natsbus.ServeOptions, calls
 		return nil
 	}
 	well := func(ctx context.Context) error { return natsbus.Well(ctx, bus, natsbus.Stalled) }
-	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, o.Log)
+	ready := map[string]http.HandlerFunc{"/readyz": served.Ready}
+	return metrics.Serve(ctx, metricsAt, metrics.NewBus(ctx, programVersion(), bus).Registry(), well, ready, o.Log)
 }

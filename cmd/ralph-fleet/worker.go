@@ -135,7 +135,7 @@ func (w *worker) work(cmd *cobra.Command) error {
 	if w.metricsAt != "" {
 		figures := metrics.NewWorker(programVersion(), w.Slots, w.Busy)
 		w.Observer = figures.Tell
-		if err := metrics.Serve(cmd.Context(), w.metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, w.Log); err != nil {
+		if err := metrics.Serve(cmd.Context(), w.metricsAt, figures.Registry(), func(ctx context.Context) error { return agree(ctx, connected, 0) }, nil, w.Log); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,7 @@ package fleet
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,19 +17,13 @@ import (
 func TestEachServerOfAClusterIsKilledInMidRun(t *testing.T) {
 	w := prepare(t)
 	const loops = 3
-	var addrs, routes [3]string
-	for i, addr := range freeAddresses(t, 6) {
-		if i < 3 {
-			addrs[i] = addr
-		} else {
-			routes[i-3] = addr
-		}
-	}
-	w.addr = strings.Join(addrs[:], ",") // clients know all of them
+	free := freeAddresses(t, 9)
+	addrs, routes, metrics := free[:3], free[3:6], free[6:]
+	w.addr = strings.Join(addrs, ",") // clients know all of them
 	start := func(i int) *exec.Cmd {
 		name := fmt.Sprintf("server-%d", i+1)
 		return w.start(name, "serve", "--name", name, "--dir", filepath.Join(w.dir, name), "--listen", addrs[i],
-			"--cluster-listen", routes[i], "--routes", routes[(i+1)%3]+","+routes[(i+2)%3])
+			"--cluster-listen", routes[i], "--routes", routes[(i+1)%3]+","+routes[(i+2)%3], "--metrics", metrics[i])
 	}
 	var servers [3]*exec.Cmd
 	for i := range servers {
@@ -54,7 +49,7 @@ func TestEachServerOfAClusterIsKilledInMidRun(t *testing.T) {
 		w.until("work without "+servers[i].Args[3], func() bool { return strings.Count(w.did(), "end ") >= before+loops })
 		phase("work went on without " + servers[i].Args[3])
 		servers[i] = start(i)
-		w.until("all servers again", func() bool { return isReady(addrs[i]) })
+		w.until("that another one may go", func() bool { return isUpToDate(metrics[i]) })
 	}
 	phase("all servers are back")
 	w.write("back", "")
@@ -75,6 +70,15 @@ func isReady(addr string) bool {
 		conn.Close()
 	}
 	return err == nil
+}
+
+// isUpToDate says whether a server of a cluster has all that the others have.
+func isUpToDate(metrics string) bool {
+	answer, err := http.Get("http://" + metrics + "/readyz")
+	if err == nil {
+		answer.Body.Close()
+	}
+	return err == nil && answer.StatusCode == http.StatusOK
 }
 
 // freeAddresses are n addresses on loopback that nobody listens on.

@@ -57,6 +57,7 @@ func New(o Options) *Client {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	c := &Client{Options: o, news: make(chan struct{}, 1), tried: make(chan struct{}), records: map[string]fleet.Record{}, shown: map[string]fleet.Shown{}}
+	c.origins.repos, c.origins.wanted = map[string]*repository{}, map[string][]string{}
 	c.logs = &logs{client: c, opened: map[string]*transcript{}, follow: map[string]*follower{}, grown: make(chan struct{}, 1)}
 	return c
 }

@@ -28,9 +28,10 @@ func (c *Client) folders() []string {
 type origins struct {
 	asking sync.Mutex // one git at a time
 
-	mu    sync.Mutex
-	repos map[string]*repository // of folders
-	busy  bool                   // somebody looks
+	mu     sync.Mutex
+	repos  map[string]*repository // of folders
+	wanted map[string][]string    // the commits that are to be looked for in them
+	busy   bool                   // somebody looks
 }
 
 // repository says what a folder's repository is called by: its own place, and the URLs of its
@@ -38,10 +39,14 @@ type origins struct {
 type repository struct {
 	top     string
 	remotes []string
-	known   bool                 // that was looked at
-	has     map[string]bool      // commits that it has
-	hadNot  map[string]time.Time // when others weren't there
-	wanted  map[string]bool      // which is to be looked for
+	known   bool // that was looked at
+	seen    map[string]sight
+}
+
+// sight is what is known of a commit.
+type sight struct {
+	isThere bool
+	at      time.Time
 }
 
 // askAgain is when a commit is looked for again that a repository hadn't.
@@ -51,8 +56,8 @@ const askAgain = time.Minute
 func (o *origins) of(r fleet.Record, folders []string, news func()) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	origin, isKnown := o.match(r, folders)
-	if !isKnown && !o.busy {
+	origin := o.match(r, folders)
+	if len(o.wanted) > 0 && !o.busy {
 		o.busy = true
 		go func() {
 			if o.look(context.Background()) { // git has its own patience
@@ -65,49 +70,41 @@ func (o *origins) of(r fleet.Record, folders []string, news func()) string {
 
 // find waits for what isn't known, and looks again for what wasn't there.
 func (o *origins) find(r fleet.Record, folders []string) string {
-	for range 2 { // which repositories, and then what they have
-		o.mu.Lock()
-		for _, repo := range o.repos {
-			delete(repo.hadNot, r.Base)
+	o.mu.Lock()
+	for _, repo := range o.repos {
+		if !repo.seen[r.Base].isThere {
+			delete(repo.seen, r.Base)
 		}
-		origin, isKnown := o.match(r, folders)
-		o.mu.Unlock()
-		if isKnown {
-			return origin
-		}
-		o.look(context.Background())
 	}
+	origin := o.match(r, folders)
+	o.mu.Unlock()
+	if origin != "" {
+		return origin
+	}
+	o.look(context.Background())
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	origin, _ := o.match(r, folders)
-	return origin
+	return o.match(r, folders)
 }
 
-// match returns the folder that a loop is of. isKnown is false when there is something to look
-// at, which is noted. The caller holds mu.
-func (o *origins) match(r fleet.Record, folders []string) (origin string, isKnown bool) {
-	if o.repos == nil {
-		o.repos = map[string]*repository{}
-	}
-	isKnown = true
+// match returns the folder that a loop is of, and notes what there is to look at. The caller holds mu.
+func (o *origins) match(r fleet.Record, folders []string) (origin string) {
 	for _, folder := range folders {
 		repo := o.repos[folder]
 		if repo == nil {
-			repo = &repository{has: map[string]bool{}, hadNot: map[string]time.Time{}, wanted: map[string]bool{}}
+			repo = &repository{seen: map[string]sight{}}
 			o.repos[folder] = repo
 		}
-		switch {
-		case !repo.known:
-			isKnown = false
-		case !repo.isCalled(r, folder):
-		case repo.has[r.Base]:
-			return folder, true
-		case time.Since(repo.hadNot[r.Base]) > askAgain:
-			repo.wanted[r.Base] = true
-			isKnown = false
+		switch s := repo.seen[r.Base]; {
+		case repo.known && !repo.isCalled(r, folder):
+		case s.isThere:
+			return folder
+		case time.Since(s.at) > askAgain:
+			repo.seen[r.Base] = sight{at: time.Now()}
+			o.wanted[folder] = append(o.wanted[folder], r.Base)
 		}
 	}
-	return "", isKnown
+	return ""
 }
 
 // isCalled says whether a loop's repository has the names of this one.
@@ -128,38 +125,20 @@ func (o *origins) look(ctx context.Context) (isNews bool) {
 	o.asking.Lock()
 	defer o.asking.Unlock()
 	o.mu.Lock()
-	var unknown []string
-	wanted := map[string][]string{}
-	for folder, repo := range o.repos {
-		if !repo.known {
-			unknown = append(unknown, folder)
-		}
-		for commit := range repo.wanted {
-			wanted[folder] = append(wanted[folder], commit)
-		}
-	}
-	o.busy = false // what is noted from here on needs another look
+	wanted := o.wanted
+	o.wanted, o.busy = map[string][]string{}, false // what is noted from here on needs another look
 	o.mu.Unlock()
-	for _, folder := range unknown {
-		top, remotes := namesOf(ctx, folder)
-		o.mu.Lock()
-		repo := o.repos[folder]
-		repo.top, repo.remotes, repo.known, isNews = top, remotes, true, true
-		o.mu.Unlock()
-	}
 	for folder, commits := range wanted {
+		top, remotes := namesOf(ctx, folder)
 		has := hasCommits(ctx, folder, commits...)
 		o.mu.Lock()
 		repo := o.repos[folder]
+		repo.top, repo.remotes, repo.known = top, remotes, true
 		for _, commit := range commits {
-			delete(repo.wanted, commit)
-			if has[commit] {
-				repo.has[commit], isNews = true, true
-			} else {
-				repo.hadNot[commit] = time.Now()
-			}
+			repo.seen[commit] = sight{has[commit], time.Now()}
 		}
 		o.mu.Unlock()
+		isNews = isNews || len(has) > 0
 	}
 	return isNews
 }

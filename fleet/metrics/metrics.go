@@ -28,9 +28,9 @@ func newRegistry(version string) *prometheus.Registry {
 	return r
 }
 
-// Serve serves what a registry has at http://ADDRESS/metrics, and at /healthz whether all is well, until ctx is done. An
-// address without a host is on loopback: who wants more says so.
-func Serve(ctx context.Context, address string, from prometheus.Gatherer, well func(context.Context) error, log *slog.Logger) error {
+// Serve serves what a registry has at http://ADDRESS/metrics, at /healthz whether all is well, and what more has at its
+// paths, until ctx is done. An address without a host is on loopback: who wants more says so.
+func Serve(ctx context.Context, address string, from prometheus.Gatherer, well func(context.Context) error, more map[string]http.HandlerFunc, log *slog.Logger) error {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return fmt.Errorf("--metrics %s: %w: say it as 127.0.0.1:9464", address, err)
@@ -53,6 +53,9 @@ func Serve(ctx context.Context, address string, from prometheus.Gatherer, well f
 		}
 		fmt.Fprintln(w, "ok")
 	})
+	for path, answer := range more {
+		mux.HandleFunc("GET "+path, answer)
+	}
 	s := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
 	go func() {
 		if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -139,7 +139,7 @@ func TestMetricsAreServedOnLoopback(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	var unwell error
-	if err := Serve(ctx, ":0", NewWorker("1", 1, func() int { return 0 }).Registry(), func(context.Context) error { return unwell }, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
+	if err := Serve(ctx, ":0", NewWorker("1", 1, func() int { return 0 }).Registry(), func(context.Context) error { return unwell }, nil, slog.New(slog.NewTextHandler(&log, nil))); err != nil {
 		t.Fatal(err)
 	}
 	url := regexp.MustCompile(`http://127\.0\.0\.1:\d+/metrics`).FindString(log.String())
@@ -164,7 +164,7 @@ func TestMetricsAreServedOnLoopback(t *testing.T) {
 			t.Errorf("it says %q, not %q", got, want)
 		}
 	}
-	if err := Serve(ctx, "9464", nil, nil, nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1:9464") {
+	if err := Serve(ctx, "9464", nil, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "127.0.0.1:9464") {
 		t.Errorf("an address without a port: %v", err)
 	}
 }

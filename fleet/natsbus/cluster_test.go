@@ -5,6 +5,8 @@ import (
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,19 +146,13 @@ func TestAClusterOfThree(t *testing.T) {
 	if served[leader], err = Serve(all[leader]); err != nil {
 		t.Fatal(err)
 	}
-	other := (leader + 1) % 3
-	proctest.Until(t, "the first server has caught up", func() bool {
-		info, err := b.work.Info(t.Context())
-		if err != nil || info.Cluster.Leader == "" {
-			return false
-		}
-		for _, r := range info.Cluster.Replicas {
-			if !r.Current {
-				return false
-			}
-		}
-		return true
-	})
+	other, third := (leader+1)%3, (leader+2)%3
+	isReady := func(i int) bool {
+		said := httptest.NewRecorder()
+		served[i].Ready(said, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		return said.Code == http.StatusOK
+	}
+	proctest.Until(t, "the first server has caught up", func() bool { return isReady(leader) })
 	served[other].Close() // now it is one of two
 	for range 4 {
 		var ticket fleet.Ticket
@@ -166,10 +162,11 @@ func TestAClusterOfThree(t *testing.T) {
 		})
 		proctest.Until(t, "its end", func() bool { return ticket.Done(t.Context()) == nil })
 	}
-	served[leader].Close() // now it is alone
+	served[leader].Close()
+	proctest.Until(t, "who is alone isn't ready", func() bool { return !isReady(third) })
 	proctest.Until(t, "what is missing is told", func() bool {
 		_, _, err := b.List(t.Context())
-		return err != nil && strings.Contains(Explained(err).Error(), "most of its servers are away; start those")
+		return err != nil && strings.Contains(Explained(err).Error(), "most of its servers are away, or still behind; start those")
 	})
 }
 

@@ -155,13 +155,15 @@ func (b *Bus) open(ctx context.Context) (err error) {
 	}
 	stream := func(c jetstream.StreamConfig) (jetstream.Stream, error) {
 		c.Replicas = b.replicas
-		return findOrMake(func() (jetstream.Stream, error) { return b.js.Stream(ctx, c.Name) }, func() (jetstream.Stream, error) { return b.js.CreateStream(ctx, c) })
+		return findOrMake(ctx,
+			func(ctx context.Context) (jetstream.Stream, error) { return b.js.Stream(ctx, c.Name) },
+			func(ctx context.Context) (jetstream.Stream, error) { return b.js.CreateStream(ctx, c) })
 	}
 	values := func(c jetstream.KeyValueConfig) (kept bucket, err error) {
 		c.Replicas = b.replicas
-		kept.KeyValue, err = findOrMake(
-			led(ctx, b, "KV_"+c.Bucket, func() (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }),
-			func() (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
+		kept.KeyValue, err = findOrMake(ctx,
+			led(b, "KV_"+c.Bucket, func(ctx context.Context) (jetstream.KeyValue, error) { return b.js.KeyValue(ctx, c.Bucket) }),
+			func(ctx context.Context) (jetstream.KeyValue, error) { return b.js.CreateKeyValue(ctx, c) })
 		return kept, err
 	}
 	b.work, err = stream(jetstream.StreamConfig{
@@ -185,8 +187,9 @@ func (b *Bus) open(ctx context.Context) (err error) {
 	if b.workers, err = values(jetstream.KeyValueConfig{Bucket: attendanceBucket, TTL: fleet.PresenceLasts}); err != nil {
 		return err
 	}
-	b.files, err = findOrMake(led(ctx, b, filesStream, func() (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) }),
-		func() (jetstream.ObjectStore, error) {
+	b.files, err = findOrMake(ctx,
+		led(b, filesStream, func(ctx context.Context) (jetstream.ObjectStore, error) { return b.js.ObjectStore(ctx, fileStore) }),
+		func(ctx context.Context) (jetstream.ObjectStore, error) {
 			return b.js.CreateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: fileStore, Replicas: b.replicas})
 		})
 	if err != nil {
@@ -198,8 +201,8 @@ func (b *Bus) open(ctx context.Context) (err error) {
 
 // led finds what only the leader of its stream answers for. Any server that keeps it would else,
 // even one that is behind: for that one, a loop that was just made is none.
-func led[T any](ctx context.Context, b *Bus, stream string, find func() (T, error)) func() (T, error) {
-	return func() (found T, err error) {
+func led[T any](b *Bus, stream string, find func(context.Context) (T, error)) func(context.Context) (T, error) {
+	return func(ctx context.Context) (found T, err error) {
 		s, err := b.js.Stream(ctx, stream)
 		if err != nil {
 			return found, err
@@ -210,19 +213,25 @@ func led[T any](ctx context.Context, b *Bus, stream string, find func() (T, erro
 				return found, err
 			}
 		}
-		return find()
+		return find(ctx)
 	}
 }
 
-// findOrMake makes what isn't found, and finds what was made, by this client or another one.
-func findOrMake[T any](find, make func() (T, error)) (T, error) {
-	found, err := find()
-	if !errors.Is(err, jetstream.ErrStreamNotFound) && !errors.Is(err, jetstream.ErrBucketNotFound) {
-		return found, err
+// findOrMake makes what isn't found, and finds what was made, by this client or another one. Of several that make the
+// same in a cluster none may be answered, so each soon looks again.
+func findOrMake[T any](ctx context.Context, find, make func(context.Context) (T, error)) (found T, err error) {
+	for patience := time.Second; ; patience *= 2 {
+		within, cancel := context.WithTimeout(ctx, patience)
+		found, err = find(within)
+		if errors.Is(err, jetstream.ErrStreamNotFound) || errors.Is(err, jetstream.ErrBucketNotFound) || errors.Is(err, jetstream.ErrConsumerNotFound) {
+			_, err = make(within)
+			if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
+				found, err = find(within)
+			}
+		}
+		cancel()
+		if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return found, err
+		}
 	}
-	made, err := make()
-	if err == nil || errors.Is(err, jetstream.ErrStreamNameAlreadyInUse) || errors.Is(err, jetstream.ErrBucketExists) {
-		return find()
-	}
-	return made, err
 }

@@ -93,7 +93,7 @@ func Explained(err error) error {
 	return err
 }
 
-var leaderless = &Problem{"its cluster does nothing now: most of its servers are away", "start those that are missing; once two of three run, loops go on by themselves"}
+var leaderless = &Problem{"its cluster does nothing now: most of its servers are away, or still behind", "start those that are missing; loops go on by themselves then"}
 
 // isLeaderless goes by the text: the library doesn't keep the number of what its watchers are told.
 func isLeaderless(err error) bool {

@@ -1,9 +1,11 @@
 package natsbus
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
 	"testing"
+	"testing/synctest"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
@@ -51,17 +53,35 @@ func TestWhatAnotherClientHasJustMadeIsFound(t *testing.T) {
 		"a stream, by another one":    {jetstream.ErrStreamNotFound, jetstream.ErrStreamNameAlreadyInUse, nil, 2},
 		"a bucket is made":            {jetstream.ErrBucketNotFound, nil, nil, 2},
 		"a bucket, by another one":    {jetstream.ErrBucketNotFound, jetstream.ErrBucketExists, nil, 2},
+		"a consumer is made":          {jetstream.ErrConsumerNotFound, nil, nil, 2},
+		"a bucket, without an answer": {jetstream.ErrBucketNotFound, context.DeadlineExceeded, nil, 2},
 		"a bucket that can't be made": {jetstream.ErrBucketNotFound, broken, broken, 1},
 	} {
 		finds := 0
-		_, err := findOrMake(func() (int, error) {
+		_, err := findOrMake(t.Context(), func(context.Context) (int, error) {
 			if finds++; finds > 1 {
 				return 0, nil
 			}
 			return 0, tt.find
-		}, func() (int, error) { return 0, tt.make })
+		}, func(context.Context) (int, error) { return 0, tt.make })
 		if err != tt.want || finds != tt.finds {
 			t.Errorf("%s: %v, looked %d times", name, err, finds)
 		}
 	}
+}
+
+func TestNobodyAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), openPatience)
+		defer cancel()
+		finds := 0
+		_, err := findOrMake(ctx, func(ctx context.Context) (int, error) {
+			finds++
+			<-ctx.Done()
+			return 0, ctx.Err()
+		}, nil)
+		if !errors.Is(err, context.DeadlineExceeded) || finds != 3 { // for one second, for two, and for the rest
+			t.Errorf("%v, looked %d times", err, finds)
+		}
+	})
 }

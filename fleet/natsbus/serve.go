@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -259,6 +260,10 @@ func (o ServeOptions) join(options *server.Options) error {
 func (s *Served) Bus(ctx context.Context, o Options) (*Bus, error) {
 	return dial(ctx, o, nats.InProcessServer(s))
 }
+
+// Ready answers with 200 when this server has all that the others of its cluster have, so that one of those may go, and
+// else with 503 and NATS' words for what is missing.
+func (s *Served) Ready(w http.ResponseWriter, r *http.Request) { s.now().HandleHealthz(w, r) }
 
 // URL is where clients reach it.
 func (s *Served) URL() string { return s.now().ClientURL() }

@@ -94,11 +94,13 @@ func (b *Bus) back() {
 
 // Shown implements fleet.Bus.
 func (b *Bus) Shown(ctx context.Context) (<-chan fleet.Shown, error) {
-	v := &viewer{inbox: nats.NewInbox(), at: map[string]int{}, some: make(chan struct{}, 1)}
-	var heard [2]*nats.Subscription
+	v := &viewer{inbox: nats.NewInbox(), at: map[string]int{}}
+	// One channel for what is said now and what is said again, as the later of the two counts.
+	heard := make(chan *nats.Msg, maxUnheard)
+	var subscribed [2]*nats.Subscription
 	for i, subject := range []string{shownSubject, v.inbox} {
 		var err error
-		if heard[i], err = b.conn.Subscribe(subject+".*.*", v.hear); err != nil {
+		if subscribed[i], err = b.conn.ChanSubscribe(subject+".*.*", heard); err != nil {
 			return nil, err
 		}
 	}
@@ -108,25 +110,26 @@ func (b *Bus) Shown(ctx context.Context) (<-chan fleet.Shown, error) {
 	to := make(chan fleet.Shown)
 	go func() {
 		defer close(to)
-		v.send(ctx, to)
+		v.send(ctx, heard, to)
 		b.shows.mu.Lock()
 		delete(b.shows.viewers, v)
 		b.shows.mu.Unlock()
-		for _, h := range heard {
-			h.Unsubscribe() // the connection is closed
+		for _, s := range subscribed {
+			s.Unsubscribe() // the connection is closed
 		}
 	}()
 	return to, b.conn.PublishRequest(whoShows, v.inbox, nil)
 }
 
+// maxUnheard is how many messages wait for a viewer, who needs microseconds for each; more are lost.
+const maxUnheard = 1 << 16
+
 // viewer has what its reader hasn't got yet, of each loop the latest.
 type viewer struct {
 	inbox string
-	some  chan struct{}
-
-	mu    sync.Mutex
 	queue []fleet.Shown
-	at    map[string]int // where a loop is in it
+	at    map[string]int // where a loop is in it, counted from the first that was ever there
+	sent  int
 }
 
 func (v *viewer) hear(m *nats.Msg) {
@@ -144,35 +147,27 @@ func (v *viewer) hear(m *nats.Msg) {
 }
 
 func (v *viewer) note(s fleet.Shown) {
-	v.mu.Lock()
 	if i, waits := v.at[s.ID]; !waits || s.ID == "" {
-		v.at[s.ID] = len(v.queue)
+		v.at[s.ID] = v.sent + len(v.queue)
 		v.queue = append(v.queue, s)
-	} else if v.queue[i].Attempt <= s.Attempt { // a worker that has lost the loop doesn't know yet
-		v.queue[i] = s
-	}
-	v.mu.Unlock()
-	select {
-	case v.some <- struct{}{}:
-	default:
+	} else if v.queue[i-v.sent].Attempt <= s.Attempt { // a worker that has lost the loop doesn't know yet
+		v.queue[i-v.sent] = s
 	}
 }
 
-func (v *viewer) send(ctx context.Context, to chan<- fleet.Shown) {
+func (v *viewer) send(ctx context.Context, heard <-chan *nats.Msg, to chan<- fleet.Shown) {
 	for {
-		v.mu.Lock()
-		ready := v.queue
-		v.queue, v.at = nil, map[string]int{}
-		v.mu.Unlock()
-		for _, s := range ready {
-			select {
-			case to <- s:
-			case <-ctx.Done():
-				return
-			}
+		var next fleet.Shown
+		var ready chan<- fleet.Shown
+		if len(v.queue) > 0 {
+			next, ready = v.queue[0], to
 		}
 		select {
-		case <-v.some:
+		case m := <-heard:
+			v.hear(m)
+		case ready <- next:
+			delete(v.at, next.ID)
+			v.queue, v.sent = v.queue[1:], v.sent+1
 		case <-ctx.Done():
 			return
 		}

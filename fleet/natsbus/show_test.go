@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 )
 
@@ -106,6 +108,38 @@ func TestWhatIterationsShow(t *testing.T) {
 	}
 }
 
+// What a worker says again for who comes late is older than what it says next, and never shown behind that.
+func TestWhatIsSaidAgainIsShownFirst(t *testing.T) {
+	connect := serve(t)
+	worker, client := connect("worker"), connect("client")
+	if err := worker.Attend(t.Context(), fleet.Presence{Name: "box"}); err != nil {
+		t.Fatal(err)
+	}
+	for n := range 300 {
+		ctx, leave := context.WithCancel(t.Context())
+		show(t, worker, "f1", 1, fmt.Sprint("begins ", n))
+		shown, err := client.Shown(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		works, last := fmt.Sprint("works ", n), ""
+		show(t, worker, "f1", 1, works)
+		mark := fmt.Sprint("f", n+2) // a loop that is new is shown behind all others
+		show(t, worker, mark, 1, works)
+		for now, again := false, false; !now || !again; {
+			s := <-shown
+			now = now || s.ID == mark
+			if again = again || s.Worker == "box"; s.ID == "f1" {
+				last = string(s.Status)
+			}
+		}
+		show(t, worker, mark, 1, "")
+		if leave(); last != works {
+			t.Fatalf("%q is shown last, not %q", last, works)
+		}
+	}
+}
+
 // A user who looks doesn't wait for what no worker will say: here f2 is in its checkout.
 func TestAWorkerSaysThatItShowsNoMore(t *testing.T) {
 	connect := serve(t)
@@ -131,24 +165,33 @@ func TestAWorkerSaysThatItShowsNoMore(t *testing.T) {
 }
 
 func TestWhoReadsSlowlyGetsTheLatest(t *testing.T) {
-	v := &viewer{some: make(chan struct{}, 1), at: map[string]int{}}
-	for n := range 1000 {
-		v.note(fleet.Shown{ID: "f1", Attempt: 2, Status: fmt.Append(nil, n)})
-	}
-	v.note(fleet.Shown{ID: "f1", Attempt: 1, Status: []byte("lost")})
-	v.note(fleet.Shown{ID: "f2", Attempt: 1, Status: []byte("first")})
+	v := &viewer{at: map[string]int{}}
+	heard, to := make(chan *nats.Msg), make(chan fleet.Shown)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	to := make(chan fleet.Shown)
-	go v.send(ctx, to)
-	got := map[string]string{}
-	for range 2 {
-		s := <-to
-		got[s.ID] = string(s.Status)
+	go v.send(ctx, heard, to)
+	says := func(id string, attempt int, status any) {
+		heard <- &nats.Msg{Subject: fmt.Sprintf("%s.%s.%d", shownSubject, id, attempt), Data: fmt.Append(nil, status)}
 	}
-	if got["f1"] != "999" || got["f2"] != "first" {
-		t.Errorf("shown is %v", got)
+	for n := range 1000 {
+		says("f1", 2, n)
 	}
+	says("f1", 1, "lost")
+	says("f2", 1, "first")
+	says("f3", 1, "first")
+	wants := func(id, status string) {
+		t.Helper()
+		if s := <-to; s.ID != id || string(s.Status) != status {
+			t.Errorf("%s %q is shown, want %s %q", s.ID, s.Status, id, status)
+		}
+	}
+	wants("f1", "999")
+	says("f3", 1, "second")
+	says("f1", 2, "again")
+	says("f1", 2, "and again")
+	wants("f2", "first")
+	wants("f3", "second")
+	wants("f1", "and again")
 }
 
 func TestAskingAWorker(t *testing.T) {

@@ -153,12 +153,14 @@ func (b *Bus) queue(ctx context.Context, p fleet.Priority) (queue jetstream.Cons
 		return queue, nil
 	}
 	name := "ralph-" + string(p)
-	if queue, err = b.work.Consumer(ctx, name); errors.Is(err, jetstream.ErrConsumerNotFound) {
-		queue, err = b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-			Durable: name, FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
-			AckWait: fleet.DefaultLease, MaxAckPending: -1, MaxDeliver: -1,
+	queue, err = findOrMake(ctx,
+		func(ctx context.Context) (jetstream.Consumer, error) { return b.work.Consumer(ctx, name) },
+		func(ctx context.Context) (jetstream.Consumer, error) {
+			return b.work.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+				Durable: name, FilterSubject: "ralph.work." + string(p) + ".*", AckPolicy: jetstream.AckExplicitPolicy,
+				AckWait: fleet.DefaultLease, MaxAckPending: -1, MaxDeliver: -1,
+			})
 		})
-	}
 	b.queues[p] = queue // nil behind an error: the next one tries again
 	return queue, err
 }

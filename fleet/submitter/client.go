@@ -96,7 +96,12 @@ func (c *Client) List(ctx context.Context) (all []fleet.Record, unread []string,
 	})
 }
 
-// Get implements fleet.Bus. It finds nothing: who wants a loop lists them.
-func (c *Client) Get(context.Context, string) (r fleet.Record, revision uint64, err error) {
-	return r, 0, fleet.ErrNotFound
+// Get implements fleet.Bus, without a revision: a submitter puts nothing.
+func (c *Client) Get(ctx context.Context, id string) (r fleet.Record, revision uint64, err error) {
+	f, err := c.File(ctx, recordOf+id)
+	if err != nil {
+		return r, 0, err
+	}
+	record, _ := io.ReadAll(f) // from memory
+	return r, 0, fleet.Decode(record, &r)
 }

@@ -22,7 +22,7 @@ type request struct {
 	Send   string      `json:"send,omitempty"` // a repository's file, whose parts come as answers to what is asked more
 	Submit *fleet.Task `json:"submit,omitempty"`
 	Prompt string      `json:"prompt,omitempty"` // of that
-	Read   string      `json:"read,omitempty"`   // a file of a loop, or listed; its parts are told
+	Read   string      `json:"read,omitempty"`   // listed, a loop, or a file of one; its parts are told
 	Cancel string      `json:"cancel,omitempty"` // a loop
 }
 
@@ -36,6 +36,9 @@ type answer struct {
 
 // listed is read for the submitter's loops, a record on each line.
 const listed = "loops"
+
+// recordOf stands before the id of a loop whose record is read, or one of its files.
+const recordOf = "loop/"
 
 // partSize bounds a part of what is sent and read: a message on the bus has 256 KiB at most.
 const partSize = 128 << 10
@@ -161,7 +164,7 @@ func (d *Desk) submit(ctx context.Context, t fleet.Task, prompt string) (r fleet
 	return r, isNew, err
 }
 
-// read tells a file of a loop of the submitter's, or the list of these.
+// read tells a loop of the submitter's, a file of one, or the list of all.
 func (d *Desk) read(ctx context.Context, name string, more func(context.Context, []byte) ([]byte, error)) error {
 	from := io.Reader(nil)
 	if name == listed {
@@ -178,16 +181,22 @@ func (d *Desk) read(ctx context.Context, name string, more func(context.Context,
 		}
 		from = &lines
 	} else {
-		id, _, _ := strings.Cut(strings.TrimPrefix(name, "loop/"), "/")
-		if _, err := d.own(ctx, id); err != nil || !strings.HasPrefix(name, "loop/"+id+"/") {
+		id, file, _ := strings.Cut(strings.TrimPrefix(name, recordOf), "/")
+		r, err := d.own(ctx, id)
+		if err != nil || !strings.HasPrefix(name, recordOf) {
 			return fleet.ErrNotFound
 		}
-		f, err := d.Bus.File(ctx, name)
-		if err != nil {
-			return err
+		if file == "" {
+			record, _ := fleet.Encode(r) // it was read
+			from = bytes.NewReader(record)
+		} else {
+			f, err := d.Bus.File(ctx, name)
+			if err != nil {
+				return err
+			}
+			defer f.Close()
+			from = f
 		}
-		defer f.Close()
-		from = f
 	}
 	for part := make([]byte, partSize); ; {
 		n, err := io.ReadFull(from, part)

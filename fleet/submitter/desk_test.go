@@ -121,6 +121,11 @@ func TestASubmittersLoopIsItsOwnWithWalls(t *testing.T) {
 	if all, _, err := c.List(t.Context()); err != nil || len(all) != 1 || all[0].ID != first.ID {
 		t.Errorf("it sees %v, %v", all, err)
 	}
+	for id, want := range map[string]error{first.ID: nil, "f2": fleet.ErrNotFound, "f3": fleet.ErrNotFound, "": fleet.ErrNotFound} {
+		if r, _, err := c.Get(t.Context(), id); !errors.Is(err, want) || err == nil && r.ID != id {
+			t.Errorf("asked for %q it gets %+v, %v", id, r, err)
+		}
+	}
 	for id, want := range map[string]error{first.ID: nil, "f2": fleet.ErrNotFound, "f3": fleet.ErrNotFound} {
 		if err := c.Cancel(t.Context(), id); !errors.Is(err, want) {
 			t.Errorf("cancel %s: %v", id, err)
