@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
-	"time"
+	"sync/atomic"
+
+	"golang.org/x/time/rate"
 
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
@@ -19,37 +20,15 @@ const logRate = 10
 // clientLog is a slog.Handler that shows records of the level info and above
 // in the client's log. What agents say doesn't belong into records.
 type clientLog struct {
-	server *Server
-	attrs  string
-	rate   *rate
-}
-
-// rate bounds how many messages are sent in any second.
-type rate struct {
-	mu      sync.Mutex
-	sent    [logRate]time.Time // when the last ones were, a ring
-	oldest  int                // in sent
-	dropped int                // since the last one
-}
-
-// allow says whether one more message may be sent now, and how many couldn't
-// since the last one.
-func (r *rate) allow(now time.Time) (dropped int, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now.Sub(r.sent[r.oldest]) < time.Second {
-		r.dropped++
-		return 0, false
-	}
-	r.sent[r.oldest] = now
-	r.oldest = (r.oldest + 1) % logRate
-	dropped, r.dropped = r.dropped, 0
-	return dropped, true
+	server  *Server
+	attrs   string
+	rate    *rate.Limiter
+	dropped *atomic.Int64 // since the last one that was sent
 }
 
 // newLogger logs to the client and, unless it is nil, to another logger.
 func newLogger(also *slog.Logger, s *Server) *slog.Logger {
-	client := &clientLog{server: s, rate: new(rate)}
+	client := &clientLog{server: s, rate: rate.NewLimiter(logRate, logRate), dropped: new(atomic.Int64)}
 	if also == nil {
 		return slog.New(client)
 	}
@@ -63,8 +42,8 @@ func (l *clientLog) Enabled(_ context.Context, level slog.Level) bool {
 
 // Handle sends the record.
 func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
-	dropped, ok := l.rate.allow(time.Now())
-	if !ok {
+	if !l.rate.Allow() {
+		l.dropped.Add(1)
 		return nil
 	}
 	var text strings.Builder
@@ -73,7 +52,7 @@ func (l *clientLog) Handle(_ context.Context, r slog.Record) error {
 		text.WriteString(attrText(a))
 		return true
 	})
-	if dropped > 0 {
+	if dropped := l.dropped.Swap(0); dropped > 0 {
 		fmt.Fprintf(&text, " (%d messages before this one were too many)", dropped)
 	}
 	kind := session.MessageInfo

@@ -4,9 +4,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
-// urgentBurst is how many urgent runs of a pacer may come at once in a second.
+// urgentBurst is how many urgent runs of a pacer may come at once, and in a second.
 const urgentBurst = 4
 
 // pacer runs a function after something changed: at most once per interval, or
@@ -22,14 +24,13 @@ type pacer struct {
 
 	mu      sync.Mutex // guards what follows
 	timer   *time.Timer
-	last    time.Time              // when the last run began
-	urgent  [urgentBurst]time.Time // when the last urgent changes came, a ring
-	oldest  int                    // in urgent
+	last    time.Time     // when the last run began
+	urgent  *rate.Limiter // of urgent changes
 	stopped bool
 }
 
 func newPacer(interval time.Duration, do func()) *pacer {
-	return &pacer{interval: interval, do: do}
+	return &pacer{interval: interval, do: do, urgent: rate.NewLimiter(urgentBurst, urgentBurst)}
 }
 
 // soon asks for a run within the interval.
@@ -44,17 +45,14 @@ func (p *pacer) soon() {
 	}
 }
 
-// now asks for a run at once. When too many asked within a second, it is soon.
+// now asks for a run at once. When too many asked, it is soon.
 func (p *pacer) now() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	if now.Sub(p.urgent[p.oldest]) >= time.Second {
-		p.urgent[p.oldest] = now
-		p.oldest = (p.oldest + 1) % urgentBurst
+	if p.urgent.Allow() {
 		p.schedule(0)
 	} else if !p.due.Load() {
-		p.schedule(p.last.Add(p.interval).Sub(now))
+		p.schedule(time.Until(p.last.Add(p.interval)))
 	}
 }
 
