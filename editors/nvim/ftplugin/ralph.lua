@@ -15,9 +15,11 @@ local options = {
   wrap = true,
   linebreak = true,
   breakindent = true,
+  breakindentopt = 'list:-1',
+  formatlistpat = [[^  \u\l*\( \l\+\)*\s\{2,}]], -- the label of a receipt's row
 }
 for name, value in pairs(options) do
-  vim.wo[0][0][name] = value
+  vim.opt_local[name] = value
 end
 require('ralph.output').set_keys(vim.api.nvim_get_current_buf())
 

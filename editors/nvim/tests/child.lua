@@ -238,6 +238,24 @@ function Child:text()
   return self:lua('return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\\n")')
 end
 
+--- The screen's columns in which the text of the current line begins, and the first of
+--- its lines below that.
+function Child:wrapped(text)
+  self:command('redraw')
+  return unpack(self:lua(
+    [[
+      local line, text = vim.fn.line('.'), vim.fn.getline('.')
+      local first, below = vim.fn.screenpos(0, line, (text:find(..., 1, true))), {}
+      for col = 1, #text do
+        local pos = vim.fn.screenpos(0, line, col)
+        if pos.row > first.row then table.insert(below, pos.col) end
+      end
+      return { first.col, vim.fn.min(below) }
+    ]],
+    text
+  ))
+end
+
 --- Waits until a file is there, and returns its text.
 function Child:wait_file(name)
   local path = vim.fs.joinpath(self.dir, name)

@@ -32,6 +32,18 @@ it('runs from start to promise', function()
   expect.equal(nvim:lua([[return require('ralph').status().loops[1].state]]), 'ended')
 end)
 
+it('shows a receipt in a narrow window', function()
+  local nvim = child.start()
+  local prompt = '"Mend the parser, and all that hangs on it.\nagent: promise 1"'
+  nvim:lua([[require('ralph').start({ text = '--completion-promise=DONE ' .. ... })]], prompt)
+  nvim:wait_event('RalphEnded')
+  nvim:command('Ralph output')
+  nvim:command('vsplit | vertical resize 40')
+  nvim:wait([[vim.fn.search('^  Asked  \\+Mend the parser', 'w') > 0]])
+  local at, rest = nvim:wrapped('Mend')
+  expect.equal(rest, at) -- lines go on behind the label
+end)
+
 it('shows the run in the output buffer', function()
   local nvim = child.start()
   nvim:command('set columns=200') -- else the heading of a fold is cut

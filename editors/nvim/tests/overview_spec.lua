@@ -47,19 +47,7 @@ it('shows all that is known of a loop in a narrow window', function()
   nvim:command('vsplit | vertical resize 40')
   nvim:type('<Tab>')
   nvim:wait([[vim.fn.search('    Limits  \\+4 iterations', 'w') > 0]])
-  nvim:command('redraw')
-  local at, rest = unpack(nvim:lua([[
-    local line = vim.fn.line('.')
-    local word = vim.fn.strchars(vim.fn.getline('.'))
-    local label = vim.fn.screenpos(0, line, vim.fn.match(vim.fn.getline('.'), '4 iter') + 1)
-    local last = vim.fn.screenpos(0, line, word)
-    local behind = {}
-    for col = 1, word do
-      local pos = vim.fn.screenpos(0, line, col)
-      if pos.row > label.row then table.insert(behind, pos.col) end
-    end
-    return { label.col, vim.fn.min(behind) }
-  ]]))
+  local at, rest = nvim:wrapped('4 iter')
   expect.equal(rest, at) -- lines go on behind the label
 end)
 

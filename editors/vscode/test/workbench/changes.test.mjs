@@ -10,7 +10,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   before(async () => {
     w = await Workbench.open({
       files: {
-        'PROMPT.md': 'do 2\n', 'notes.txt': notes, 'gone.txt': 'gone\n',
+        'PROMPT.md': 'do 2\n', 'notes.txt': 'empty\n', 'gone.txt': 'gone\n',
         'do-1.sh': 'sed -i "s/step 1: open/step 1: done/" notes.txt; rm gone.txt\n', 'do-2.sh': 'sed -i "s/step 3: open/step 3: done/; s/step 5: open/step 5: done/" notes.txt; echo made > made.txt\n',
       },
       keybindings: [{ key: 'ctrl+alt+r', command: 'ralph.start', args: { promptFile: 'PROMPT.md', completionPromise: 'DONE' } }],
@@ -28,6 +28,8 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
 
   it('is in the gutter of an editor that was open before', async () => {
     await w.openFile('notes.txt');
+    // VS Code never shows what changes before it watches the folder, and a new window does so after a while.
+    await w.pressUntil(w.page.locator('.view-line').filter({ hasText: 'step 5' }), async () => fs.writeFileSync(w.file('notes.txt'), notes));
     await w.key('Control+Alt+r');
     await w.statusIs(/Ralph done/);
     await blocks(3);
