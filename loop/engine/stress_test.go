@@ -16,7 +16,7 @@ import (
 // TestManyHandsOnOneLoop lets several users do everything at once, here and in
 // the file. The loop must end when it is told to, with its events in pairs.
 func TestManyHandsOnOneLoop(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(8) {
 		bubble(t, func(t *testing.T) {
 			random := rand.New(rand.NewPCG(seed, 0))
 			r := start(t, func(c *setup.Config) { c.Limits.MaxIterations = 0 }, says("no"), fails("", "broke"), fails("rate_limit", "429"), costs(0.1, "no"))

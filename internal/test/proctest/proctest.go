@@ -86,13 +86,27 @@ func hasOne(pid int, file string, wanted []string) bool {
 	if len(wanted) == 0 {
 		return false
 	}
-	list := append([]byte{0}, read(pid, file)...)
+	content, begun := read(pid, file), time.Now()
+	for tries := 0; tries < 5 && len(content) == 0 && hasProgram(pid); tries++ {
+		// It has none, or is in an exec, which hides its arguments, too; the next exec may follow at once.
+		for len(read(pid, "cmdline")) == 0 && hasProgram(pid) && time.Since(begun) < time.Second {
+			time.Sleep(100 * time.Microsecond)
+		}
+		content = read(pid, file)
+	}
+	list := append([]byte{0}, content...)
 	for _, s := range wanted {
 		if bytes.Contains(list, []byte("\x00"+s+"\x00")) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasProgram says whether a process runs one: zombies and the kernel's own don't.
+func hasProgram(pid int) bool {
+	_, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil
 }
 
 // read returns what a process's file has: strings, each with a zero byte behind

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -29,31 +30,53 @@ func start(t *testing.T) (cmd *exec.Cmd, variable, argument string) {
 		cmd.Process.Kill()
 		cmd.Wait()
 	})
-	for len(Find(argument)) == 0 || len(Find(variable)) == 0 { // an exec hides both for a moment
-		time.Sleep(time.Millisecond)
-	}
 	return cmd, variable, argument
 }
 
 func TestFind(t *testing.T) {
 	cmd, variable, argument := start(t)
-	want := fmt.Sprint([]Process{{cmd.Process.Pid, "tail -f " + argument}})
+	want := []Process{{cmd.Process.Pid, "tail -f " + argument}}
 	for name, tt := range map[string]struct {
 		marks []string
-		want  string
+		want  []Process
 	}{
 		"by a variable":          {[]string{variable}, want},
 		"by an argument":         {[]string{argument}, want},
 		"by one of two":          {[]string{"RALPH_PROCTEST=other", argument}, want},
 		"by both, once":          {[]string{variable, argument}, want},
-		"value goes on":          {[]string{strings.TrimSuffix(variable, "d")}, "[]"},
-		"name begins before":     {[]string{strings.TrimPrefix(variable, "RALPH_")}, "[]"},
-		"part of an argument":    {[]string{filepath.Dir(argument)}, "[]"},
-		"variable without value": {[]string{"RALPH_PROCTEST"}, "[]"},
-		"no mark":                {nil, "[]"},
+		"value goes on":          {[]string{strings.TrimSuffix(variable, "d")}, nil},
+		"name begins before":     {[]string{strings.TrimPrefix(variable, "RALPH_")}, nil},
+		"part of an argument":    {[]string{filepath.Dir(argument)}, nil},
+		"variable without value": {[]string{"RALPH_PROCTEST"}, nil},
+		"no mark":                {nil, nil},
 	} {
-		if got := fmt.Sprint(Find(tt.marks...)); got != tt.want {
-			t.Errorf("%s: got %s, want %s", name, got, tt.want)
+		if got := Find(tt.marks...); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: got %v, want %v", name, got, tt.want)
+		}
+	}
+}
+
+// A process that becomes other programs is never out of sight.
+func TestFindDuringExecs(t *testing.T) {
+	folder := t.TempDir()
+	script := filepath.Join(folder, "again")
+	again := `[ "$2" -eq 0 ] && exec mkdir "$1/done"; exec sh "$0" "$1" $(($2 - 1))`
+	if err := os.WriteFile(script, []byte(again), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", script, folder, "300")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	for lost := 0; ; {
+		found := len(Find(script, folder+"/done")) > 0
+		if _, err := os.Stat(folder + "/done"); err == nil {
+			return
+		}
+		if !found {
+			lost++
+			t.Errorf("lost %d times", lost)
 		}
 	}
 }
@@ -95,10 +118,11 @@ func TestAtEndOfAKilledTest(t *testing.T) {
 	if err := cmd.Run(); err == nil {
 		t.Fatal("the test wasn't killed")
 	}
+	Until(t, "what the killed test would leave is ended", func() bool {
+		_, err := os.Stat(ended)
+		return err == nil
+	})
 	CheckNone(t, time.Minute, variable)
-	if _, err := os.Stat(ended); err != nil {
-		t.Error(err)
-	}
 }
 
 func TestAtEndOfATest(t *testing.T) {

@@ -61,7 +61,7 @@ func Use() (remove func(), err error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(Offered(home), noTelemetry()); err != nil {
+	if err := errors.Join(os.Unsetenv("RALPH_STATE_DIR"), Offered(home), noTelemetry()); err != nil {
 		return nil, err
 	}
 	return func() { os.RemoveAll(home) }, nil
