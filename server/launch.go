@@ -94,8 +94,7 @@ func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
 	defer close(r.Retired)
 	r.Offered.Withdraw()
 	r.Feed.Close()
-	left := folders.SeenIn(f.Path) // now, so that nobody sees the loop without what it left
-	isOpen, closing := f.Ended(r, left)
+	left, isOpen, closing := f.Ended(r)
 	if left == nil && r.Status().CanGoOn() { // it was discarded meanwhile
 		l.Problems.Clear(f.Path)
 	}

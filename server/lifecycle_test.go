@@ -25,21 +25,20 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// visit is a server in a synctest bubble, with all that it wrote.
+// visit is a server in a synctest bubble.
 type visit struct {
 	t    *testing.T
 	to   *io.PipeWriter
-	said bytes.Buffer
 	code int
 	done chan struct{}
 }
 
-func startVisit(t *testing.T, opts Options) *visit {
+func startVisit(t *testing.T, out io.Writer, opts Options) *visit {
 	in, to := io.Pipe()
 	v := &visit{t: t, to: to, done: make(chan struct{})}
 	go func() {
 		defer close(v.done)
-		v.code = Run(t.Context(), in, &v.said, opts)
+		v.code = Run(t.Context(), in, out, opts)
 		_ = in.Close()
 	}()
 	return v
@@ -72,7 +71,7 @@ const (
 
 func TestShutdownWithoutExit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		v := startVisit(t, Options{})
+		v := startVisit(t, io.Discard, Options{})
 		v.says(sayInitialize, sayShutdown)
 		time.Sleep(exitPatience - time.Millisecond)
 		if v.ended() {
@@ -81,6 +80,24 @@ func TestShutdownWithoutExit(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		if !v.ended() || v.code != 0 {
 			t.Errorf("ended: %v, exit code %d; want the end with 0", v.ended(), v.code)
+		}
+	})
+}
+
+// A client that reads late has all the time that no loop needs for its end.
+func TestTheLastAnswerIsReadLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		said, theirs := io.Pipe()
+		v := startVisit(t, theirs, Options{Log: slog.New(slog.DiscardHandler)})
+		v.says(sayInitialize, sayShutdown, `{"method":"exit"}`)
+		go func() {
+			<-v.done
+			_ = theirs.Close() // as the end of a process does
+		}()
+		time.Sleep(endPatience - time.Millisecond)
+		all, err := io.ReadAll(said)
+		if err != nil || !strings.Contains(string(all), `"id":2,"result":null`) {
+			t.Errorf("it says %q (%v)", all, err)
 		}
 	})
 }
@@ -166,7 +183,7 @@ func TestAStrangersProcessIsNotWatched(t *testing.T) {
 				if err := stranger.Start(); err != nil {
 					t.Fatal(err)
 				}
-				v := startVisit(t, options(stranger.Process.Pid))
+				v := startVisit(t, io.Discard, options(stranger.Process.Pid))
 				v.says(fmt.Sprintf(`{"id":1,"method":"initialize","params":{"processId":%d,"capabilities":{}}}`, stranger.Process.Pid))
 				_ = stranger.Process.Kill()
 				_ = stranger.Wait() // killed: an error

@@ -420,7 +420,7 @@ func TestLimitsAsTheyAreTyped(t *testing.T) {
 func TestResumeAsSoonAsTheEndIsHeard(t *testing.T) {
 	t.Parallel()
 	agent := agentThat(t, "echoes")
-	for range 10 {
+	for range 5 {
 		dir := t.TempDir()
 		c := dial(t, optedIn, dir)
 		c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "x --max-iterations 1", Choices: wire.Choices{Backend: agent}}))

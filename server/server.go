@@ -36,8 +36,8 @@ type Options struct {
 
 // How long the end of the server may take: PROTOCOL.md promises a second.
 const (
-	stopPatience  = 800 * time.Millisecond // for the loops to end
-	flushPatience = 100 * time.Millisecond // for the client to read the rest
+	stopPatience = 800 * time.Millisecond // for the loops to end
+	endPatience  = 900 * time.Millisecond // for the client to have read the rest, too
 )
 
 // Server serves one editor. It is the editor for the rest of the room.
@@ -100,8 +100,9 @@ func (s *Server) finish() int {
 	} else {
 		s.log.Info("the connection ends", "reason", cause)
 	}
+	end := time.Now().Add(endPatience)
 	within(stopPatience, func(context.Context) { s.stopLoops() })
-	within(flushPatience, s.Close)
+	within(time.Until(end), s.Close)
 	if phase(s.phase.Load()) == shutDown && !unreadable {
 		return 0
 	}

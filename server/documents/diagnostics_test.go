@@ -9,9 +9,19 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
+
+// limitKeys lists the keys of [limits], as messages have them.
+func limitKeys() string {
+	var keys []string
+	for _, l := range limits.All() {
+		keys = append(keys, l.Key)
+	}
+	return strings.Join(keys, ", ")
+}
 
 // TestDiagnostics has documents with what is to be said about them; « and »
 // enclose the places, in the same order.
@@ -67,7 +77,7 @@ func TestDiagnostics(t *testing.T) {
 		{"config", configURI, "backend = \"pi\"\n", nil, nil},
 		{"config, all at once", configURI, "# 😀\nbackend = «x»\r\n[limits]\n«\"größe 😀\"» = 1\nmax_duration = «4» # h\n", nil, []string{
 			"error: expected value but found \"x\" instead",
-			"error: limits.größe 😀 is not a known key",
+			"error: limits.größe 😀 is not a known key; known are " + limitKeys(),
 			`error: limits.max_duration is a number; write a duration such as "90m" or "4h"`}},
 		{"config that never ends", configURI, "limits.max_iterations = «0»", nil, []string{"warning: without a limit, a promise and a budget hardly anything ends the loop; set one of them"}},
 		{"hats that don't fit together", configURI, "[hats.plan]\ntriggers = [\"loop.start\"]\n«publishes» = [\"ready\"]\n[hats.build]\n«triggers» = [\"redy\"]\n", nil, []string{

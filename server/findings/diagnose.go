@@ -52,7 +52,7 @@ func Ask(ed client.Editor, folder string) func(context.Context, []string) (verif
 // diagnosisOf is an editor's answer about a folder's files. What is no error, or of
 // other files, is left out, and so is what we say ourselves.
 func diagnosisOf(folder string, r *wire.DiagnosticsResult) verify.Diagnosis {
-	in := newInside(folder)
+	in := &inside{[]string{folder, paths.Real(folder)}, map[string]string{}}
 	d := verify.Diagnosis{Settled: r.Settled, Seen: in.all(r.Seen), Busy: in.all(r.Busy), Unsaved: in.all(r.Unsaved)}
 	for _, e := range r.Diagnostics {
 		path := in.path(e.URI)
@@ -87,10 +87,6 @@ func codeOf(raw json.RawMessage) string {
 type inside struct {
 	roots []string          // the folder's names
 	known map[string]string // by URI
-}
-
-func newInside(folder string) *inside {
-	return &inside{[]string{folder, paths.Real(folder)}, map[string]string{}}
 }
 
 // path is relative to the folder, with slashes; "" for a file outside of it.

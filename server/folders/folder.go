@@ -5,6 +5,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -27,6 +28,7 @@ type Folder struct {
 	looked    chan struct{}      // closed when its state file was looked at once
 	news      chan struct{}      // holds one signal: its loop may have changed
 
+	looking   sync.Mutex   // see look
 	starting  int          // how many of ours begin just now
 	running   *Managed     // ours, until it ended
 	last      *Managed     // ours, the last one that ended
@@ -56,12 +58,21 @@ func (f *Folder) seesLoop() bool {
 	return f.seen != nil
 }
 
-// see takes note of what was seen in the folder, unless a loop of ours runs there by
-// now. It returns what was there before and what is, and whether the changes there are
-// to be looked at.
-func (f *Folder) see(found *loop.Status) (before, now *loop.Status, refresh bool) {
+// look calls note with what is in the folder, nil for nothing. note has the workspace's mu, and each
+// look is noted before another begins: an earlier one would else be believed after a later one.
+func (f *Folder) look(note func(found *loop.Status)) {
+	f.looking.Lock()
+	defer f.looking.Unlock()
+	found := seenIn(f.Path)
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
+	note(found)
+}
+
+// see takes note of what is found in the folder, unless a loop of ours runs there by
+// now. It returns what was there before and what is, and whether the changes there are
+// to be looked at. The caller holds the workspace's mu.
+func (f *Folder) see(found *loop.Status) (before, now *loop.Status, refresh bool) {
 	before = f.seen
 	if !f.hasOurs() {
 		f.seen = found
@@ -100,17 +111,18 @@ func (f *Folder) Runs(r *Managed) (wanted bool) {
 	return !f.workspace.closed && !f.removed
 }
 
-// Ended says that a loop of ours ended in the folder, and what it left there. It
-// returns whether the folder is open, and whether the server shuts down.
-func (f *Folder) Ended(r *Managed, left *loop.Status) (isOpen, closing bool) {
-	f.workspace.mu.Lock()
-	defer f.workspace.mu.Unlock()
-	if f.running == r { // else another was started as soon as the editor heard of the end
-		f.running, f.seen = nil, left
-	}
-	f.last = r
-	f.workspace.forget(f)
-	return len(f.names) > 0, f.workspace.closed
+// Ended says that a loop of ours ended in the folder. It returns what that left there, or nil,
+// whether the folder is open, and whether the server shuts down.
+func (f *Folder) Ended(r *Managed) (left *loop.Status, isOpen, closing bool) {
+	f.look(func(found *loop.Status) { // now, so that nobody sees the loop without what it left
+		if f.running == r { // else another was started as soon as the editor heard of the end
+			f.running, f.seen = nil, found
+		}
+		f.last = r
+		f.workspace.forget(f)
+		left, isOpen, closing = found, len(f.names) > 0, f.workspace.closed
+	})
+	return left, isOpen, closing
 }
 
 // followed is the loop of the folder as far as a follower has to know: whether it is
@@ -233,9 +245,9 @@ func situationOf(s *loop.Status) string {
 	return "driven " + s.LoopID
 }
 
-// SeenIn is the loop in a folder that we don't drive; nil for none, and for one
+// seenIn is the loop in a folder that we don't drive; nil for none, and for one
 // that can't be read: its diagnostics say so.
-func SeenIn(path string) *loop.Status {
+func seenIn(path string) *loop.Status {
 	status, err := loop.FolderStatus(path)
 	if err != nil {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -55,7 +56,9 @@ func (f *Folder) Look() {
 		return
 	}
 	w := f.workspace
-	before, now, refresh := f.see(SeenIn(f.Path))
+	var before, now *loop.Status
+	var refresh bool
+	f.look(func(found *loop.Status) { before, now, refresh = f.see(found) })
 	f.Changed()
 	w.permissions.Look(f)
 	if before != nil && now == nil { // it was discarded
