@@ -67,7 +67,8 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) error {
 	}()
 	h.agent.Request("initialize", object{"protocolVersion": 1, "clientCapabilities": object{}}, func(json.RawMessage, *rpc.Error) {})
 	for _, folder := range h.Folders {
-		h.look(folder)
+		// The agent knows a folder then, and tells which agents there are: they are the models.
+		h.agent.Request("session/new", object{"cwd": folder, "mcpServers": []any{}}, func(json.RawMessage, *rpc.Error) {})
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, until)
@@ -98,11 +99,6 @@ type lines func(line []byte)
 func (l lines) Write(p []byte) (int, error) {
 	l(bytes.TrimSpace(p))
 	return len(p), nil
-}
-
-// look has the agent know a folder, and learns which agents there are: they are the models.
-func (h *Host) look(folder string) {
-	h.agent.Request("session/new", object{"cwd": folder, "mcpServers": []any{}}, func(json.RawMessage, *rpc.Error) {})
 }
 
 func (h *Host) accept(listener net.Listener) {

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -201,7 +202,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if made, err = s.keep(ctx, last, tree, next); err == nil {
 		err = s.name(ctx, made.list)
 	}
-	err = errors.Join(err, <-counted) // before taken is read: it has the sum then
+	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
 }
 
@@ -309,7 +310,7 @@ func (s *shots) candidates(ctx context.Context) (candidates, error) {
 	})
 	f, err := s.git.List(ctx, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
 	asking.Wait()
-	if err = errors.Join(err, unknownErr); err != nil {
+	if err = cmp.Or(err, unknownErr); err != nil {
 		return candidates{}, err
 	}
 	c := candidates{real: map[string]bool{}}

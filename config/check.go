@@ -212,14 +212,16 @@ func (c *checker) reportUnknown(name part, path []string) {
 	}
 	dotted := strings.Join(path, ".")
 	message := dotted + " is not a known key"
-	if len(parent) > 0 && len(known) == 0 {
-		message = strings.Join(parent, ".") + " has no keys below it"
-	}
 	fix := nearestFix(last, known, "")
-	if home := c.keys.homes(last); len(home) > 0 {
+	switch home := c.keys.homes(last); {
+	case len(home) > 0:
 		message, fix = message+"; it belongs below "+strings.Join(home, " or "), nil
-	} else if fix != nil {
+	case fix != nil:
 		message += "; did you mean " + fix.Text + "?"
+	case len(known) > 0:
+		message += "; known are " + strings.Join(known, ", ")
+	default:
+		message = strings.Join(parent, ".") + " has no keys below it"
 	}
 	c.report(name.span, Error, dotted, message).Fix = fix
 }

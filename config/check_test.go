@@ -14,6 +14,15 @@ import (
 
 var builtin = []string{"claude", "pi"}
 
+// knownBelow lists the keys of a table, as messages have them.
+func knownBelow(parent ...string) string {
+	var names []string
+	for _, k := range keys.children(parent...) {
+		names = append(names, k.Name())
+	}
+	return strings.Join(names, ", ")
+}
+
 // good is a file that uses everything.
 const good = `# everything
 backend = "mine"
@@ -62,7 +71,7 @@ func TestCheck(t *testing.T) {
 		{"byte order mark and CRLF", "\uFEFFbackend = \"pi\"\r\n[limits]\r\nmax_iterations = 3\r\n", nil},
 		{"unknown key", "«bakend» = \"pi\"\n", []string{"error: bakend is not a known key; did you mean backend? => backend"}},
 		{"case counts", "[limits]\n«Max_Iterations» = 1\n", []string{"error: limits.Max_Iterations is not a known key; did you mean max_iterations? => max_iterations"}},
-		{"nothing near", "«colour» = 1\n", []string{"error: colour is not a known key"}},
+		{"nothing near", "«colour» = 1\n", []string{"error: colour is not a known key; known are " + knownBelow()}},
 		{"in the wrong table", "«max_iterations» = 1\n", []string{"error: max_iterations is not a known key; it belongs below [limits]"}},
 		{"unknown table, said once", "[«limit»]\nmax_iterations = 1\nx = 2\n", []string{"error: limit is not a known key; did you mean limits? => limits"}},
 		{"dotted key", "limits.«max_iteration» = 1\n", []string{"error: limits.max_iteration is not a known key; did you mean max_iterations? => max_iterations"}},
@@ -128,12 +137,12 @@ func TestCheck(t *testing.T) {
 		{"syntax", "backend = «»\n", []string{"error: expected value but found '\\n' instead"}},
 		{"all at once", "backend = «x»\n«colour» = 1\n[limits]\nmax_iterations = \"a«»\nmax_duration = «5»\n", []string{
 			"error: expected value but found \"x\" instead",
-			"error: colour is not a known key",
+			"error: colour is not a known key; known are " + knownBelow(),
 			"error: strings cannot contain newlines",
 			"error: limits.max_duration is a number; write a duration such as \"90m\" or \"4h\""}},
 		{"broken header takes its keys along", "[limits«»\nmax_iterations = -1\n[completion]\n«x» = 1\n", []string{
 			"error: expected '.' or ']' to end table name, but got '\\n' instead",
-			"error: completion.x is not a known key"}},
+			"error: completion.x is not a known key; known are instruct, promise, required_topics"}},
 		{"unclosed list", "[backends.pi]\nargs = «[» \"a\",\nprompt = «1»\noutput = «\"x\"»\n", []string{
 			"error: '[' is not closed",
 			"error: backends.pi.prompt is a number; write a text in quotes",
@@ -143,7 +152,7 @@ func TestCheck(t *testing.T) {
 			"error: limits.max_iterations is -1; write a whole number, 0 or more"}},
 		{"lists in a list", "x = «[»\n[true],\n[nan], [1],\n", []string{"error: '[' is not closed"}},
 		{"twice", "backend = \"pi\"\n«backend» = \"pi\"\n", []string{"error: Key 'backend' has already been defined"}},
-		{"headers in a long string", "[completion]\npromise = \"\"\"a\n[x]\ny = 1\"\"\"\n«z» = 1\n", []string{"error: completion.z is not a known key"}},
+		{"headers in a long string", "[completion]\npromise = \"\"\"a\n[x]\ny = 1\"\"\"\n«z» = 1\n", []string{"error: completion.z is not a known key; known are instruct, promise, required_topics"}},
 		{"comments", "# [x]\nbackend = \"pi\" # y = 1\n", nil},
 		{"NUL", "a = 1\nb = \"«\x00»\"\n", []string{"error: a NUL byte; save the file as UTF-8 text"}},
 		{"too deep", "x = " + strings.Repeat("[", 16) + "«»" + strings.Repeat("[", 50000), []string{"error: nested deeper than 16"}},

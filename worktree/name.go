@@ -59,6 +59,9 @@ func (r repo) choose(ctx context.Context, o Options) (record, error) {
 	if o.WithChanges && r.bare {
 		return rec, &Error{"a bare repository has no files of yours", "leave --with-changes out"}
 	}
+	if o.Commit && !r.git.KnowsUser(ctx) {
+		return rec, &Error{git.Nobody, git.IntroduceYourself + ", or leave --commit out"}
+	}
 	place := r.place(o.Place)
 	if o.Branch != "" {
 		return r.chooseNamed(ctx, rec, o, place)

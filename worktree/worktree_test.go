@@ -330,6 +330,9 @@ func TestStartsThatAreRefused(t *testing.T) {
 		t.Fatal("no conflict")
 	}
 	w.refused(Options{Title: "x", WithChanges: true}, "a merge has conflicts", "leave --with-changes out")
+
+	w.git("config", "--unset", "user.name")
+	w.refused(Options{Title: "x", Commit: true}, "git doesn't know who you are", "leave --commit out")
 	w.add(Options{Title: "from HEAD it works"})
 }
 

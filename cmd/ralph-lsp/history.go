@@ -98,7 +98,7 @@ func pastNamed(dir string, args []string) (*loop.Past, error) {
 	case past != nil:
 		return past, nil
 	case name == "":
-		return nil, fmt.Errorf("no loops were kept of %s; name a session file", dir)
+		return nil, fmt.Errorf("no loops were kept of %s; start one with ralph-lsp run", dir)
 	}
 	return nil, fmt.Errorf("there is no file and no loop %s; see ralph-lsp history", name)
 }

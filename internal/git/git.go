@@ -183,12 +183,17 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
 	}
-	if out.full {
+	why := mainLine(complaint.String())
+	switch {
+	case out.full:
 		err = errTooMuch
-	} else if ctx.Err() != nil {
+	case ctx.Err() != nil:
 		err = ctx.Err()
-	} else if why := mainLine(complaint.String()); why != "" {
+	case why != "":
 		err = fmt.Errorf("%s: %w", why, err)
+	case cmd.Process == nil && g.Dir != "": // of a folder that is gone the system says that git's program is
+		_, goneErr := os.Stat(g.Dir)
+		err = cmp.Or(goneErr, err)
 	}
 	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
 }

@@ -2,6 +2,8 @@ package git
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -45,5 +47,17 @@ func TestSeveralWriteTheFilesOfANewFolder(t *testing.T) {
 		if got, err := test.git.Text(t.Context(), nil, "config", "--default", "none", "--get", "checkout.workers"); err != nil || got != test.want {
 			t.Errorf("%s: %q workers, %v", name, got, err)
 		}
+	}
+}
+
+// The system says of git's program what it means of the folder.
+func TestAFolderThatIsGone(t *testing.T) {
+	program, err := Find()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	if _, err := (Git{Program: program, Dir: gone}).Text(t.Context(), nil, "status"); err == nil || !strings.Contains(err.Error(), gone) || strings.Contains(err.Error(), program) {
+		t.Error(err)
 	}
 }

@@ -61,7 +61,7 @@ func yesNo(at func(*Said) **bool) field {
 	return fieldOf[*bool]{"true or false", at, func(text string) (*bool, error) {
 		v, err := strconv.ParseBool(text)
 		if err != nil {
-			err = &ValueError{text, []string{"true", "false"}}
+			err = noneOf(text, []string{"true", "false"})
 		}
 		return &v, err
 	}, func(v *bool) string { return strconv.FormatBool(*v) }}

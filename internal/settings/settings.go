@@ -8,7 +8,6 @@ package settings
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -198,23 +197,16 @@ func find(is func(Setting) bool) (Setting, bool) {
 	return Setting{}, false
 }
 
-// Set reads a value as a flag has it. Errors complete "NAME ..." and are a *ValueError, or a
-// *limits.ValueError.
+// Set reads a value as a flag has it. Errors complete "NAME ..." and are a *limits.ValueError.
 func (s Setting) Set(to *Said, text string) error {
 	if s.Values != nil && !slices.Contains(s.Values, text) {
-		return &ValueError{text, s.Values}
+		return noneOf(text, s.Values)
 	}
 	return s.field.set(to, text)
 }
 
-// ValueError says that a value isn't one of those that there are.
-type ValueError struct {
-	Text  string
-	Known []string
-}
-
-func (e *ValueError) Error() string {
-	return fmt.Sprintf("is %q; write one of %s", e.Text, strings.Join(e.Known, ", "))
+func noneOf(text string, known []string) error {
+	return limits.BadValue(text, "one of "+strings.Join(known, ", "))
 }
 
 // IsOwn says whether something is said that isn't what counts anyway.
@@ -302,7 +294,7 @@ func (s Said) CheckEditor() error {
 		case setting.IsIn(s) && setting.Editor == nil:
 			return &Error{setting, errors.New("is for a start, not for all of them")}
 		case setting.IsIn(s) && !slices.Contains(setting.Editor, text):
-			return &Error{setting, &ValueError{text, setting.Editor}}
+			return &Error{setting, noneOf(text, setting.Editor)}
 		}
 	}
 	return nil
