@@ -50,26 +50,31 @@ EDITOR_BENCHES :=
 -include editors/*/test.mk
 include release/release.mk
 
-# The parts of make test. Each is run whatever becomes of the others, and what it says comes in one piece. They run in
+# All of Go's tests but those of real agents and clients (e2e).
+.PHONY: test
+test: ## all Go tests with stand-ins, without the race detector; it fetches Go modules, nothing else
+	@$(GO_TEST) -p $(AT_ONCE) $(LONGEST) ./... | $(RESULTS)
+
+# The parts of make ci. Each is run whatever becomes of the others, and what it says comes in one piece. They run in
 # two lanes, as editors are waited for more than they compute. A part fetches what it misses: agents and editors come
 # while the other lane computes.
 CHECKS  := format vet staticcheck tidy cross release-check
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
-.PHONY: test
-test: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine)
+.PHONY: ci
+ci: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine, SANDBOX=off walls)
 	@logs=$$(mktemp -d); \
 	lane() { for part in "$$@"; do \
 		TIMEFORMAT="$$part %0R %0U %0S"; \
 		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
-	done; }; export RALPH_TEST_TIMES=$$logs/.tests; \
+	done; }; export RALPH_TEST_TIMES=$$logs/.tests SANDBOX=$(or $(SANDBOX),required); \
 	set -m; lane $(EDITING) </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) unit windows e2e </dev/null; wait $$beside; \
-	echo "make test took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
+	lane $(CHECKS) test race windows e2e </dev/null; wait $$beside; \
+	echo "make ci took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
 	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
-	if [ -e $$logs/.failed ]; then echo "*** make test: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
+	if [ -e $$logs/.failed ]; then echo "*** make ci: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
 
 .PHONY: editors
 ifeq ($(EDITORS),off)
@@ -112,38 +117,26 @@ tidy:
 cross:
 	@GOGC=400 go run ./internal/test/crosscheck $(PLATFORMS)
 
-# The race detector makes tests up to five times slower, and finds something only where things happen at
-# once. Rooms where neither code nor tests do so are tested without it (alone), and so are those of SELDOM_TOGETHER,
-# which are the command line and walls, but for the tests of what does (TOGETHER).
-SELDOM_TOGETHER := ./cmd/ralph-lsp ./sandbox
-ALONE := rooms=$$(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.Dir}}{{end}}' ./... | grep -vxE '$(CURDIR)/(cmd/ralph-lsp|sandbox)'); \
-	alone=$$(for room in $$rooms; do \
-		grep -qsE --exclude='*bench_test.go' '^[[:space:]]*(defer )?go [a-z]|\.Go\(|AfterFunc|[^a-z](sync|atomic)\.|t\.Parallel\(' $$room/*.go || echo $$room; done); \
-	others=$$(grep -vxF "$$alone" <<<"$$rooms")
-TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
-
-# The tests of large amounts and of many kills, in files that are built without the race
-# detector: it finds no more in them than in the others. Those of rooms that are alone run there.
-BULK := files=$$(grep -lsE '^//go:build .*!race' $$(sed 's|$$|/*_test.go|' <<<"$$others")); \
-	packages=$$(dirname $$files | sort -u); \
-	tests=$$(sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$files | paste -sd '|')
-
-# Walls are tested with bubblewrap, the system's or one of .cache. SANDBOX=off leaves these
-# tests out where it can't work, loudly; else what it can't do fails.
-ifeq ($(SANDBOX),off)
-.PHONY: bubblewrap
-bubblewrap:
-	@echo "*** SANDBOX=off: tests of walls are left out where bubblewrap doesn't work ***" >&2
-else ifeq ($(shell uname),Linux)
-export RALPH_TEST_SANDBOX := required
+# Walls are tested with bubblewrap. make test does without where it can't work, and says so; where SANDBOX is "required"
+# such tests fail, as in make ci, whose bubblewrap is the system's or one of .cache. SANDBOX=off does without anywhere.
+ifeq ($(shell uname),Linux)
 ifeq ($(shell command -v bwrap),)
 export PATH := $(CACHE)/editors/bwrap/bookworm/usr/bin:$(PATH)
 endif
+endif
 .PHONY: bubblewrap
+ifeq ($(SANDBOX),off)
+bubblewrap:
+	@echo "*** SANDBOX=off: tests of walls are left out where bubblewrap doesn't work ***" >&2
+else ifeq ($(shell uname),Linux)
+race e2e bench: export RALPH_TEST_SANDBOX := required
 bubblewrap:
 	@command -v bwrap >/dev/null || { mkdir -p $(CACHE); RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh bookworm usr/bin/bwrap bubblewrap >/dev/null 2>$(CACHE)/bubblewrap.log || { cat $(CACHE)/bubblewrap.log >&2; exit 1; }; }
+ifeq ($(SANDBOX),required)
+test: export RALPH_TEST_SANDBOX := required
+test: bubblewrap
+endif
 else
-.PHONY: bubblewrap
 bubblewrap:
 endif
 
@@ -152,30 +145,37 @@ endif
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
 LONGEST := $(addprefix $(CURDIR)/,server loop/engine changes fleet backends)
 
+# A room whose tests run loops without a home of their own (internal/test/testhome) can keep nothing, and fails.
+test race quick: export RALPH_STATE_DIR := /dev/null
+
+# The race detector makes tests up to five times slower, and finds something only where things happen at once: in the
+# rooms of this list, which internal/test/archtest holds against their code. Of RACES_IN_PART only the tests of what does
+# are run with it: the rest are of the command line and of walls, which are other processes.
+RACES := acp acp/rpc ahp ahp/websocket backends backends/acp backends/reaper changes \
+	cmd/internal/keeper cmd/internal/terminal cmd/internal/top cmd/ralph-fleet \
+	fleet fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
+	history internal/awake internal/control internal/git journal loop/ask loop/engine loop/engine/crew loop/engine/snapshots \
+	loop/engine/till loop/start loopstate mcp notify \
+	server server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
+	verify worktree
+RACES_IN_PART := cmd/ralph-lsp sandbox
+TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
+
 # Heaps of tests are small: collecting them less often saves a tenth under the race detector.
 RACE := GORACE=atexit_sleep_ms=0 GOGC=400 CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE)
 
-# A room whose tests run loops without a home of their own (internal/test/testhome) can keep nothing, and fails.
-unit race quick: export RALPH_STATE_DIR := /dev/null
-
-.PHONY: unit
-unit: bubblewrap ## the tests that need nothing installed; what happens at once, under the race detector
-	@$(ALONE); failed=; \
-	$(RACE) $(LONGEST) $$others | $(RESULTS) || failed=1; \
-	$(RACE) -run '$(TOGETHER)' $(SELDOM_TOGETHER) | $(RESULTS) || failed=1; \
-	$(GO_TEST) -p $(AT_ONCE) $(SELDOM_TOGETHER) $$alone | $(RESULTS) || failed=1; \
-	$(BULK); $(GO_TEST) -p $(AT_ONCE) -run "^($$tests)$$" $$packages | $(RESULTS) || failed=1; \
+.PHONY: race
+race: bubblewrap ## the rooms where things happen at once, under the race detector; but for tests of large amounts
+	@failed=; \
+	$(RACE) $(LONGEST) $(addprefix ./,$(RACES)) | $(RESULTS) || failed=1; \
+	$(RACE) -run '$(TOGETHER)' $(addprefix ./,$(RACES_IN_PART)) | $(RESULTS) || failed=1; \
 	[ -z "$$failed" ]
 
-.PHONY: race
-race: bubblewrap ## all of them under the race detector, but for those of large amounts
-	@$(RACE) $(LONGEST) ./... | $(RESULTS)
-
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them. Rooms that take
-# longest to test (UNHURRIED) are left to make unit where only what they import differs.
+# longest to test (UNHURRIED) are left to make test where only what they import differs.
 UNHURRIED := /(backends|cmd/ralph-lsp|fleet|server)$$
 .PHONY: quick
-quick: bubblewrap ## the tests of what differs from main, and of most who import that, without the race detector
+quick: ## the tests of what differs from main, and of most who import that, without the race detector
 	@base=$$(git merge-base HEAD origin/main 2>/dev/null || git merge-base HEAD main 2>/dev/null || echo HEAD); \
 	changed=$$({ git diff --name-only $$base; git ls-files --others --exclude-standard; } | sed 's|/testdata/.*|/|; s|[^/]*$$||; s|^|$(CURDIR)/|; s|/$$||' | sort -u); \
 	rooms=$$(go list -f '{{.Dir}} {{.ImportPath}} {{join .Imports " "}} {{join .TestImports " "}} {{join .XTestImports " "}}' ./... | awk -v changed="$$changed" ' \
@@ -185,7 +185,7 @@ quick: bubblewrap ## the tests of what differs from main, and of most who import
 	left=$$(awk '$$1 == "imports" && $$2 ~ "$(UNHURRIED)" { print $$2 }' <<<"$$rooms"); \
 	rooms=$$(awk 'NF && !($$1 == "imports" && $$2 ~ "$(UNHURRIED)") { print $$2 }' <<<"$$rooms"); \
 	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -vet=off -timeout 10m -p $(AT_ONCE) $$rooms | $(RESULTS); fi; \
-	[ -z "$$left" ] || echo "left to make unit:" $$left
+	[ -z "$$left" ] || echo "left to make test:" $$left
 
 .PHONY: soak
 soak: ## tests that kill processes at random moments, at ten times as many of them
@@ -221,7 +221,7 @@ e2e: agents clients sandbox-tools bubblewrap ## the program with the real agents
 	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... | $(RESULTS)
 endif
 
-# The program of Windows, by the system's Wine or by that of .cache. make test fetches none.
+# The program of Windows, by the system's Wine or by that of .cache. make ci fetches none.
 SMOKE := IFS=$$'\t' read -r wine prefix <<<"$$found"; \
 	RALPH_WINE=$$wine WINEPREFIX=$$prefix WINEDEBUG=-all go test -tags smoke -count=1 -parallel 2 -timeout 15m ./e2e/windows
 

@@ -78,7 +78,7 @@ func TestTheDocumentTellsOfAgentsOfTheProtocol(t *testing.T) {
 	}
 }
 
-// checkPin wants what is said to be known by `make test` to run there, and the other way round.
+// checkPin wants what is said to be known by `make ci` to run there, and the other way round.
 func checkPin(t *testing.T, b Backend, program, knownBy string) {
 	table, err := os.ReadFile("../e2e/agent_test.go")
 	if err != nil {
@@ -91,9 +91,9 @@ func checkPin(t *testing.T, b Backend, program, knownBy string) {
 			contains(t, b, "version", program, pin.Version)
 		}
 	}
-	said, run := strings.Contains(knownBy, "make test"), strings.Contains(string(table), `backend: "`+b.Name+`"`)
+	said, run := strings.Contains(knownBy, "make ci"), strings.Contains(string(table), `backend: "`+b.Name+`"`)
 	if said != pinned || said != run {
-		t.Errorf("%s: known by `make test` in docs/BACKENDS.md: %t; in internal/test/agents/pins.go: %t; in e2e/agent_test.go: %t", b.Name, said, pinned, run)
+		t.Errorf("%s: known by `make ci` in docs/BACKENDS.md: %t; in internal/test/agents/pins.go: %t; in e2e/agent_test.go: %t", b.Name, said, pinned, run)
 	}
 }
 

@@ -36,7 +36,7 @@ func buildProgram(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "ralph-lsp")
 	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../cmd/ralph-lsp")
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are built, and other parts of make test
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as releases are built, and other parts of make ci
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("building the program: %v\n%s", err, out)
 	}

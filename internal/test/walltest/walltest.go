@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
-// Required is the variable with which no test may do without walls, as in make test.
+// Required is the variable with which no test may do without walls, as in make ci.
 const Required = "RALPH_TEST_SANDBOX"
 
 var check = sync.OnceValue(func() error { return sandbox.Check(context.Background(), sandbox.Bubblewrap) })
