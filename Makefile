@@ -30,9 +30,8 @@ export GOFLAGS += -buildvcs=false -trimpath
 export CGO_ENABLED := 0
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
-# Tests of all rooms; make vet has what go vet says of them. RESULTS shows what failed, and keeps how long tests took.
-GO_TEST := go test -json -vet=off -timeout 30m
-RESULTS := go run ./internal/test/results
+# Tests of rooms, by go test; make vet has what go vet says of them. A run that fails says at its end why.
+GO_TEST := go run ./internal/test/results -timeout 30m
 # Prints the figures, and why there are none.
 FIGURES := { grep -vE '^(goos|goarch|pkg|cpu|PASS|ok) ?' || true; }
 
@@ -53,12 +52,13 @@ include release/release.mk
 # All of Go's tests but those of real agents and clients (e2e).
 .PHONY: test
 test: ## all Go tests with stand-ins, without the race detector; it fetches Go modules, nothing else
-	@$(GO_TEST) -p $(AT_ONCE) $(LONGEST) ./... | $(RESULTS)
+	@$(GO_TEST) -p $(AT_ONCE) $(LONGEST) ./...
 
-# The parts of make ci. Each is run whatever becomes of the others, and what it says comes in one piece. They run in
-# two lanes, as editors are waited for more than they compute. A part fetches what it misses: agents and editors come
-# while the other lane computes.
-CHECKS  := format vet staticcheck tidy cross release-check
+# The parts of make ci. Each is run whatever becomes of the others, and what it says comes in one piece; why they
+# failed is said at the very end. They run in two lanes, as editors are waited for more than they compute. A part
+# fetches what it misses: agents and editors come while the other lane computes.
+CHECKS := format vet staticcheck tidy cross release-check
+COMPUTING := $(CHECKS) test race windows e2e
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: ci
@@ -66,15 +66,20 @@ ci: ## everything (E2E=off leaves the real agents out, EDITORS=off the real edit
 	@logs=$$(mktemp -d); \
 	lane() { for part in "$$@"; do \
 		TIMEFORMAT="$$part %0R %0U %0S"; \
-		{ time $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
+		{ time RALPH_TEST_FELL=$$logs/$$part.fell $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests SANDBOX=$(or $(SANDBOX),required); \
 	set -m; lane $(EDITING) </dev/null & beside=$$!; set +m; \
 	trap 'kill -- -$$beside 2>/dev/null || true; rm -rf $$logs' EXIT; \
-	lane $(CHECKS) test race windows e2e </dev/null; wait $$beside; \
+	lane $(COMPUTING) </dev/null; wait $$beside; \
 	echo "make ci took $$SECONDS s; of each part, seconds and those of processors:" $$(awk '{ print $$1, $$2 "/" $$3 + $$4 }' $$logs/.took); \
 	echo "the slowest tests:" $$(sort -rn $$logs/.tests | awk 'NR <= 8 { print $$3, $$1 }'); \
-	if [ -e $$logs/.failed ]; then echo "*** make ci: FAILED:" $$(cat $$logs/.failed) >&2; exit 1; fi
+	[ -e $$logs/.failed ] || exit 0; \
+	for part in $$(cat $$logs/.failed); do \
+		if [ -s $$logs/$$part.fell ]; then cat $$logs/$$part.fell; \
+		else echo "*** FAILED: make $$part"; { grep -v '^make' $$logs/$$part || true; } | tail -n 8; fi | sed -n '1,'$$((17 / $$(wc -l <$$logs/.failed)))p; \
+	done >&2; \
+	echo "*** make ci: FAILED:" $$(cat $$logs/.failed) >&2; exit 1
 
 .PHONY: editors
 ifeq ($(EDITORS),off)
@@ -162,13 +167,13 @@ RACES_IN_PART := cmd/ralph-lsp sandbox
 TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
 
 # Heaps of tests are small: collecting them less often saves a tenth under the race detector.
-RACE := GORACE=atexit_sleep_ms=0 GOGC=400 CGO_ENABLED=1 $(GO_TEST) -race -p $(AT_ONCE)
+RACE := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO_TEST) -race -p $(AT_ONCE)
 
 .PHONY: race
 race: bubblewrap ## the rooms where things happen at once, under the race detector; but for tests of large amounts
 	@failed=; \
-	$(RACE) $(LONGEST) $(addprefix ./,$(RACES)) | $(RESULTS) || failed=1; \
-	$(RACE) -run '$(TOGETHER)' $(addprefix ./,$(RACES_IN_PART)) | $(RESULTS) || failed=1; \
+	$(RACE) $(LONGEST) $(addprefix ./,$(RACES)) || failed=1; \
+	$(RACE) -run '$(TOGETHER)' $(addprefix ./,$(RACES_IN_PART)) || failed=1; \
 	[ -z "$$failed" ]
 
 # The rooms that differ from origin's main, or from HEAD where there is none, and those that import them. Rooms that take
@@ -184,12 +189,12 @@ quick: ## the tests of what differs from main, and of most who import that, with
 		END { for (p in imports) { n = split(imports[p], f, " "); for (i = 2; i <= n; i++) if (f[i] in rooms) { print (p in rooms ? "changed" : "imports"), p; break } } }'); \
 	left=$$(awk '$$1 == "imports" && $$2 ~ "$(UNHURRIED)" { print $$2 }' <<<"$$rooms"); \
 	rooms=$$(awk 'NF && !($$1 == "imports" && $$2 ~ "$(UNHURRIED)") { print $$2 }' <<<"$$rooms"); \
-	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; go test -json -vet=off -timeout 10m -p $(AT_ONCE) $$rooms | $(RESULTS); fi; \
+	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; $(GO_TEST) -p $(AT_ONCE) $$rooms; fi; \
 	[ -z "$$left" ] || echo "left to make test:" $$left
 
 .PHONY: soak
 soak: ## tests that kill processes at random moments, at ten times as many of them
-	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree | $(RESULTS)
+	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
@@ -218,7 +223,7 @@ e2e:
 	@echo "*** E2E=off: the real agents (pi, claude) were NOT tested ***" >&2
 else
 e2e: agents clients sandbox-tools bubblewrap ## the program with the real agents, against a scripted model
-	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/... | $(RESULTS)
+	@$(GO_TEST) -tags e2e -count=1 -p 2 -parallel 3 ./e2e/...
 endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make ci fetches none.

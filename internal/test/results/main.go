@@ -1,90 +1,94 @@
-// Command results reads what go test -json prints and says what go test says without -json:
-// what failed, and a line for each package with tests. With RALPH_TEST_TIMES, it adds to that
-// file how long each test took.
+// Command results runs go test with its arguments and says what that says: what failed, and a line for
+// each package with tests. Its last lines say which tests failed, with what they printed, how to run
+// each alone, and how often it failed when that was done. With RALPH_TEST_TIMES, it adds to that file
+// how long each test took; with RALPH_TEST_FELL, it adds to that file its last lines.
 package main
 
 import (
-	"bufio"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
-	"path"
+	"os/exec"
+	"slices"
 	"strings"
+	"time"
 )
 
-// event is a line of go test -json (go doc test2json).
-type event struct {
-	Action, Package, Test, Output string
-	Elapsed                       float64
-}
+// A test that failed is run againRuns times alone, but no longer than againFor, and so are againTests of them.
+const (
+	againRuns  = 20
+	againFor   = 90 * time.Second
+	againTests = 3
+)
 
 func main() {
-	times := io.Discard
-	if name := os.Getenv("RALPH_TEST_TIMES"); name != "" {
-		file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "results:", err)
-			os.Exit(1)
-		}
-		defer file.Close()
-		times = file
-	}
-	if err := show(os.Stdin, os.Stdout, times); err != nil {
+	failed, err := run(os.Args[1:], os.Stdout)
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "results:", err)
+	}
+	if failed || err != nil {
 		os.Exit(1)
 	}
 }
 
-// show writes what the events say, and how long tests took. A test that didn't end, or failed, has
-// its output shown when its package is over.
-func show(events io.Reader, out, times io.Writer) error {
-	said := map[string]*strings.Builder{} // by package and test
-	order := map[string][]string{}        // the keys of said of a package
-	lines := bufio.NewReader(events)
-	for {
-		line, err := lines.ReadString('\n')
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		var e event
-		if json.Unmarshal([]byte(line), &e) != nil { // go's own words
-			fmt.Fprint(out, line)
-			continue
-		}
-		key := e.Package + " " + e.Test
-		switch {
-		case e.Action == "build-output":
-			fmt.Fprint(out, e.Output)
-		case e.Action == "output":
-			if said[key] == nil {
-				said[key] = new(strings.Builder)
-				order[e.Package] = append(order[e.Package], key)
-			}
-			said[key].WriteString(e.Output)
-		case e.Test != "" && (e.Action == "pass" || e.Action == "skip"):
-			delete(said, key)
-			if !strings.Contains(e.Test, "/") {
-				fmt.Fprintf(times, "%.1f %s %s\n", e.Elapsed, path.Base(e.Package), e.Test)
-			}
-		case e.Test == "" && e.Action == "pass":
-			text := strings.TrimPrefix(said[key].String(), "PASS\n")
-			fmt.Fprint(out, text[strings.LastIndex(strings.TrimSuffix(text, "\n"), "\n")+1:])
-		case e.Test == "" && e.Action == "fail":
-			for _, key := range order[e.Package] {
-				if text := said[key]; text != nil {
-					fmt.Fprint(out, text)
-				}
-			}
-		}
-		if e.Test == "" && (e.Action == "pass" || e.Action == "fail") {
-			for _, key := range order[e.Package] {
-				delete(said, key)
-			}
-			delete(order, e.Package)
+// run runs go test, writes what it says, and says whether it failed.
+func run(args []string, out io.Writer) (failed bool, err error) {
+	times, err := appendTo("RALPH_TEST_TIMES")
+	if err != nil {
+		return false, err
+	}
+	fell, err := appendTo("RALPH_TEST_FELL")
+	if err != nil {
+		return false, err
+	}
+	got := newReport(out, times)
+	testErr := goTest(args, got)
+	for _, line := range got.skips() {
+		fmt.Fprintln(out, line)
+	}
+	if lines := closing(got, args, runAgain); len(lines) > 0 {
+		text := strings.Join(lines, "\n") + "\n"
+		io.WriteString(out, text)
+		if _, err := io.WriteString(fell, text); err != nil {
+			return false, err
 		}
 	}
+	return testErr != nil, nil
+}
+
+// appendTo opens the file that a variable names, or one that keeps nothing.
+func appendTo(variable string) (io.Writer, error) {
+	name := os.Getenv(variable)
+	if name == "" {
+		return io.Discard, nil
+	}
+	return os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+}
+
+// goTest has a report read what go test says. Its error is that of go test.
+func goTest(args []string, into *report) error {
+	cmd := exec.Command("go", append([]string{"test", "-json", "-vet=off"}, args...)...)
+	cmd.Stderr = os.Stderr
+	if slices.Contains(args, "-race") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return err
+	}
+	return cmp.Or(into.read(out), cmd.Wait())
+}
+
+// runAgain runs one test alone, as it is built by the flags, and counts.
+func runAgain(flags []string, f failure) (failed, ran int) {
+	got := newReport(io.Discard, io.Discard)
+	args := append(slices.Clone(flags), fmt.Sprintf("-count=%d", againRuns), "-timeout", againFor.String(), "-run", f.pattern(), f.pkg)
+	if err := goTest(args, got); err != nil && len(got.failures) == 0 {
+		return 0, 0
+	}
+	return got.ends[f.test]["fail"], got.ends[f.test]["fail"] + got.ends[f.test]["pass"]
 }
