@@ -1,17 +1,15 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/creack/pty"
 )
 
 // Ctrl-Z gives the terminal back to the shell as it was; fg goes on with the
@@ -63,7 +61,7 @@ type testTerminal struct {
 
 func newTestTerminal(t *testing.T, cmd *exec.Cmd) *testTerminal {
 	t.Helper()
-	cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
+	cmd.Env = append(cmd.Environ(), "TERM=xterm", "NO_COLOR=1", "HOME="+t.TempDir(), "GORACE=atexit_sleep_ms=0")
 	ours, theirs := openTerminal(t)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs, theirs, theirs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -85,16 +83,11 @@ func newTestTerminal(t *testing.T, cmd *exec.Cmd) *testTerminal {
 // openTerminal returns both ends of a new pseudo-terminal of 24 x 80.
 func openTerminal(t *testing.T) (ours, theirs *os.File) {
 	t.Helper()
-	ours, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
-	if err != nil {
-		t.Fatal(err)
+	ours, theirs, err := pty.Open()
+	if err == nil {
+		err = pty.Setsize(ours, &pty.Winsize{Rows: 24, Cols: 80})
 	}
-	fd := int(ours.Fd())
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	unlock := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	size := unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80})
-	theirs, open := os.OpenFile("/dev/pts/"+strconv.Itoa(number), os.O_RDWR|unix.O_NOCTTY, 0)
-	if err := errors.Join(err, unlock, size, open); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return ours, theirs

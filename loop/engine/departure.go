@@ -14,8 +14,9 @@ import (
 
 // departure is a loop's way out of the process that drives it, into one of its own.
 type departure struct {
-	wanted atomic.Bool  // it goes on there behind the iteration under way
-	begin  func() error // starts that process, once, which waits for the folder
+	wanted atomic.Bool           // it goes on there behind the iteration under way
+	begin  func() error          // starts that process, once, which waits for the folder
+	failed atomic.Pointer[error] // why a loop that was to be kept is interrupted
 }
 
 // complete starts that process where it isn't there yet, and returns when it has taken the folder.
@@ -58,11 +59,15 @@ func (l *Loop) Detach() (iteration int, err error) {
 // Close ends the loop as the window or terminal goes away that shows it, and returns when its
 // agent and all that it started are gone. It is interrupted; where that is wanted it goes on
 // alone, and the iteration under way is run again. Who goes on is there before that, as this
-// process may be killed meanwhile.
+// process may be killed meanwhile. Where nobody can go on, the loop's end says why.
 func (l *Loop) Close() {
-	why, isKept := loop.StopInterrupted, l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()
-	if isKept && l.cfg.Keep != nil && l.departure.begin() == nil {
-		why = loop.StopDetached
+	why := loop.StopInterrupted
+	if l.cfg.Keep != nil && (l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()) {
+		if err := l.departure.begin(); err != nil {
+			l.departure.failed.Store(&err)
+		} else {
+			why = loop.StopDetached
+		}
 	}
 	l.stop(why, backends.QuickGrace)
 }

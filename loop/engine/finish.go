@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"time"
 
@@ -96,6 +97,9 @@ func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	l.change(func(p *progress.State) {
 		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 			end.Error = l.snapshots.Circles.Words(p.Counts.NoProgress)
+		}
+		if failed := l.departure.failed.Load(); failed != nil && why == loop.StopInterrupted {
+			end.Error = loop.OneLine(fmt.Sprintf("it was to go on without its window, but %v", *failed))
 		}
 		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
 			p.Counts = judge.Tally{Begun: p.Counts.Begun}

@@ -344,7 +344,10 @@ func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
 					r.Detach()
 				}
 				r.Close()
-				r.over(tt.want, 1)
+				end := r.over(tt.want, 1)
+				if isSaid := strings.Contains(end.Error, "but no process"); isSaid != (tt.keep != nil) {
+					t.Errorf("its end says %q", end.Error)
+				}
 				if s, err := r.file.Load(); err != nil || s.Closing != tt.close {
 					t.Errorf("who resumes it knows %q, want %q (%v)", s.Closing, tt.close, err)
 				}

@@ -47,25 +47,39 @@ const (
 // it, or waits until nobody drives it any more. trusted: an editor's user trusts the folder.
 // The keeper outlives this process, and whoever ends that with all that is below it.
 func Start(folder, loopID string, trusted bool) error {
-	cmd := command(folder, loopID, trusted, "--leave")
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
+	line, leaver, err := begin(folder, loopID, trusted)
+	if line == "" && leaver != nil && leaver.ExitCode() < 0 {
+		// A signal ended it: until it has its own session, it hears what a closing terminal tells this one's group.
+		line, _, err = begin(folder, loopID, trusted)
 	}
-	if err != nil {
-		return fmt.Errorf("starting a process for the loop: %w", err)
-	}
-	late := time.AfterFunc(startPatience, func() { out.Close() })
-	defer late.Stop()
-	line, err := bufio.NewReader(io.LimitReader(out, 64<<10)).ReadString('\n')
-	_ = cmd.Wait() // it has gone: its child says the rest
-	switch line = strings.TrimSpace(line); {
+	switch {
 	case line == begun:
 		return nil
 	case line != "":
 		return errors.New(stream.Plain(line))
 	}
-	return fmt.Errorf("the process for the loop said nothing: %w", err)
+	return fmt.Errorf("starting a process for the loop: %w", err)
+}
+
+// begin starts a keeper by a process that ends at once, and returns the keeper's word and how that process ended.
+func begin(folder, loopID string, trusted bool) (line string, leaver *os.ProcessState, err error) {
+	cmd := command(folder, loopID, trusted, "--leave")
+	cmd.SysProcAttr = apart() // a terminal may be closing, which ends all that stand in its foreground
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	late := time.AfterFunc(startPatience, func() { out.Close() })
+	defer late.Stop()
+	line, err = bufio.NewReader(io.LimitReader(out, 64<<10)).ReadString('\n')
+	if err != nil {
+		err = fmt.Errorf("it said nothing: %w", err)
+	}
+	_ = cmd.Wait() // it has gone: its child says the rest
+	return strings.TrimSpace(line), cmd.ProcessState, err
 }
 
 // command runs this program as a keeper.

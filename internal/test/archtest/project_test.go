@@ -115,7 +115,7 @@ var picture = Rules{
 	},
 	Fenced: map[string][]string{
 		"go.lsp.dev/":                  {"server", "server/rpc", "server/documents", "server/findings"},
-		"github.com/creack/pty":        {"backends"},
+		"github.com/creack/pty":        {"backends", "cmd/ralph-lsp"},
 		"github.com/fsnotify/fsnotify": {"loopstate"},
 		"github.com/BurntSushi/toml":   {"config"},
 		"github.com/go-json-exp":       {"fleet", "internal/jsoncursor", "journal", "loop/ask", "server"},
