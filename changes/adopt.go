@@ -33,6 +33,15 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 	if err != nil {
 		return err
 	}
+	for _, o := range readList(string(listing)).older {
+		text, err := s.git.Run(ctx, nil, "ls-tree", "-z", o.tree)
+		if err == nil {
+			err = s.writeOwn(olderName(o.place), text)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{last, tree, string(listing)}.text()))
 }
 

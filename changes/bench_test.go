@@ -5,8 +5,10 @@ package changes
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -60,6 +62,54 @@ func BenchmarkTake(b *testing.B) {
 			}
 			b.ReportMetric(float64(first.Microseconds())/1000, "first-ms")
 		})
+	}
+}
+
+// BenchmarkLongLoop makes 2,000 snapshots of a folder in which one file changes each time, and compares the last 200 with
+// the first 200: processor time and bytes below the snapshots' folder and .git. A ratio of 1 is a night that costs the same
+// at its end as at its beginning.
+func BenchmarkLongLoop(b *testing.B) {
+	short := perOlder
+	perOlder = 100
+	b.Cleanup(func() { perOlder = short })
+	for b.Loop() {
+		f := repository(b, "a", "0\n").loop()
+		size := func() (sum int64) {
+			for _, dir := range []string{f.home, f.path(".git")} {
+				_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
+					if info, infoErr := entry.Info(); err == nil && infoErr == nil && !entry.IsDir() {
+						sum += info.Size()
+					}
+					return nil
+				})
+			}
+			return sum
+		}
+		const all, part = 2000, 200
+		var took, grown [2]float64
+		for i := range all {
+			which := -1
+			switch {
+			case i < part:
+				which = 0
+			case i >= all-part:
+				which = 1
+			}
+			if i == 0 || i == all-part {
+				grown[which] -= float64(size())
+			}
+			_, processor := costs(func() { f.after(i+1, "a", fmt.Sprintln(i)) })
+			if which >= 0 {
+				took[which] += processor / part
+			}
+			if i == part-1 || i == all-1 {
+				grown[which] += float64(size())
+			}
+		}
+		b.ReportMetric(took[0], "first-processor-ms")
+		b.ReportMetric(took[1]/took[0], "processor-ratio")
+		b.ReportMetric(grown[0]/part/1024, "first-KiB")
+		b.ReportMetric(grown[1]/grown[0], "bytes-ratio")
 	}
 }
 

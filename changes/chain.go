@@ -1,7 +1,10 @@
 package changes
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -14,6 +17,10 @@ import (
 // shows them, and a mirror gets one ref of each loop. For people it has them by iteration, "0", "3"
 // and "last"; for us each once more, under a name that says what it was made after. The same list stands
 // in a file of ours, so that no git has to be asked for it.
+//
+// A list is written anew for each snapshot, so it has an end: the oldest of a long one move into a list of their
+// own, "older.0.1-98", which the loop's list names and nobody writes again. The first number is the place of its first
+// snapshot, the others are its iterations.
 
 // kind says what a snapshot was made after.
 type kind string
@@ -37,24 +44,103 @@ type snapshot struct {
 	tree  string
 }
 
-// listing is what git makes the tree of that lists snapshots.
-func listing(snapshots []snapshot) string {
-	trees := map[string]string{}
-	for place, st := range snapshots {
-		trees[fmt.Sprintf("step.%d.%s.%d.%d", place, st.Kind, st.Number, st.made)] = st.tree
-		switch trees["last"] = st.tree; st.Kind {
-		case kindStart:
-			trees["0"] = st.tree
-		case kindIteration:
+// perOlder is how many snapshots move out of a loop's list at a time. It keeps at least as many. Tests have less.
+var perOlder = 100
+
+// older is a list that nobody writes again.
+type older struct {
+	place int // of its first snapshot
+	name  string
+	tree  string
+}
+
+// list is a loop's snapshots, the oldest first.
+type list struct {
+	first string // the tree of the first snapshot
+	older []older
+	own   []snapshot // behind them
+}
+
+// text is what git makes a list's tree of, and what our file of it has.
+func (l list) text() string {
+	trees := map[string]string{"0": l.first}
+	form := "step.%d.%s.%d.%d"
+	if len(l.older) > 0 {
+		form += ".later" // a program that knows no older lists finds none here, rather than a wrong first one
+	}
+	for _, o := range l.older {
+		trees[o.name] = o.tree
+	}
+	for _, st := range l.own {
+		trees[fmt.Sprintf(form, st.place, st.Kind, st.Number, st.made)] = st.tree
+		if trees["last"] = st.tree; st.Kind == kindIteration {
 			trees[strconv.Itoa(st.Number)] = st.tree
 		}
 	}
 	var b strings.Builder
-	for name, tree := range trees {
-		fmt.Fprintf(&b, "040000 tree %s\t%s\x00", tree, name)
+	for _, name := range slices.Sorted(maps.Keys(trees)) {
+		fmt.Fprintf(&b, "040000 tree %s\t%s\x00", trees[name], name)
 	}
 	return b.String()
 }
+
+// readList reads what text made, or git ls-tree -z prints of the list's tree.
+func readList(text string) (l list) {
+	for _, line := range git.Fields([]byte(text)) { // "040000 tree oid\tname"
+		of, name, _ := strings.Cut(line, "\t")
+		tree := of[strings.LastIndexByte(of, ' ')+1:]
+		words := strings.Split(name, ".")
+		switch {
+		case name == "0":
+			l.first = tree
+		case words[0] == "older" && len(words) == 3:
+			o := older{name: name, tree: tree}
+			o.place, _ = strconv.Atoi(words[1])
+			l.older = append(l.older, o)
+		case words[0] == "step" && len(words) >= 5:
+			st := snapshot{Kind: kind(words[2]), tree: tree}
+			st.place, _ = strconv.Atoi(words[1])
+			st.Number, _ = strconv.Atoi(words[3])
+			st.made, _ = strconv.ParseInt(words[4], 10, 64)
+			l.own = append(l.own, st)
+		}
+	}
+	slices.SortFunc(l.own, func(a, b snapshot) int { return a.place - b.place })
+	slices.SortFunc(l.older, func(a, b older) int { return a.place - b.place })
+	return l
+}
+
+// append adds a snapshot, which gets its place.
+func (l *list) append(st snapshot) {
+	if n := len(l.own); n > 0 {
+		st.place = l.own[n-1].place + 1
+	}
+	if st.place == 0 {
+		l.first = st.tree
+	}
+	l.own = append(l.own, st)
+}
+
+// split moves the oldest out of a long list; it is empty where there is no need.
+func (l *list) split() (oldest list, as older) {
+	if len(l.own) < 2*perOlder {
+		return list{}, older{}
+	}
+	oldest = list{first: l.first, own: l.own[:perOlder]}
+	l.own = l.own[perOlder:]
+	first, last := 0, 0
+	for _, st := range oldest.own {
+		if st.Kind == kindIteration {
+			first, last = cmp.Or(first, st.Number), st.Number
+		}
+	}
+	as.place = oldest.own[0].place
+	as.name = fmt.Sprintf("older.%d.%d-%d", as.place, first, last)
+	return oldest, as
+}
+
+// olderName is the file that has what an older list says.
+func olderName(place int) string { return fmt.Sprintf("older-%d", place) }
 
 // snapshots are the loop's snapshots, the oldest first.
 func (s *kept) snapshots() (snapshots []snapshot, err error) {
@@ -65,22 +151,17 @@ func (s *kept) snapshots() (snapshots []snapshot, err error) {
 	if last.list == "" {
 		return nil, ErrNone
 	}
-	for _, line := range git.Fields([]byte(last.listing)) { // "040000 tree oid\tname"
-		of, name, _ := strings.Cut(line, "\t")
-		words := strings.Split(name, ".")
-		if len(words) != 5 {
-			continue
+	l := readList(last.listing)
+	for _, o := range l.older {
+		text, err := os.ReadFile(filepath.Join(s.home, olderName(o.place)))
+		if err != nil {
+			return nil, fmt.Errorf("reading the snapshots: %w", err)
 		}
-		st := snapshot{Kind: kind(words[2]), tree: of[strings.LastIndexByte(of, ' ')+1:]}
-		st.place, _ = strconv.Atoi(words[1])
-		st.Number, _ = strconv.Atoi(words[3])
-		st.made, _ = strconv.ParseInt(words[4], 10, 64)
-		snapshots = append(snapshots, st)
+		snapshots = append(snapshots, readList(string(text)).own...)
 	}
-	if len(snapshots) == 0 {
+	if snapshots = append(snapshots, l.own...); len(snapshots) == 0 {
 		return nil, fmt.Errorf("reading the snapshots: %s lists none", filepath.Join(s.home, tipName))
 	}
-	slices.SortFunc(snapshots, func(a, b snapshot) int { return a.place - b.place })
 	for i := range snapshots {
 		snapshots[i].place = i
 	}

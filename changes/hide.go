@@ -45,12 +45,22 @@ func (s *shots) shownIn(ctx context.Context, name string) (string, error) {
 	var asked []string
 	for ref := range strings.Lines(string(refs)) {
 		ref = strings.TrimSpace(ref)
-		list, err := s.git.List(ctx, "ls-tree", "-z", "--name-only", ref)
+		listing, err := s.git.Run(ctx, nil, "ls-tree", "-z", ref)
 		if err != nil {
 			return "", err
 		}
-		for _, of := range list {
-			asked = append(asked, ref+":"+of)
+		lists := []string{""}
+		for _, o := range readList(string(listing)).older {
+			lists = append(lists, o.name+"/")
+		}
+		for _, list := range lists {
+			names, err := s.git.List(ctx, "ls-tree", "-z", "--name-only", ref+":"+list)
+			if err != nil {
+				return "", err
+			}
+			for _, of := range names {
+				asked = append(asked, ref+":"+list+of)
+			}
 		}
 	}
 	if len(asked) > 0 {

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,24 @@ func TestWhatWasNotHiddenBeforeIsTold(t *testing.T) {
 	f.opts.Hidden = []string{"secret.env"}
 	f.open("second")
 	want := []string{"secret.env (hidden; snapshots of a loop before have it, so git shows it: refs/ralph/first/files:0)"}
+	if notes := f.start().Notes; !slices.Equal(notes, want) {
+		t.Errorf("%q, want %q", notes, want)
+	}
+}
+
+// An older list of a long loop is looked through, too.
+func TestWhatWasNotHiddenLongAgoIsTold(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "0\n")
+	f.open("first")
+	f.start()
+	f.after(1, "secret.env", "the secret 1\n")
+	for i := range 3 * perOlder {
+		f.after(i+2, "a", fmt.Sprintln(i), "secret.env", gone)
+	}
+	f.opts.Hidden = []string{"secret.env"}
+	f.open("second")
+	want := []string{"secret.env (hidden; snapshots of a loop before have it, so git shows it: refs/ralph/first/files:older.0.1-1/1)"}
 	if notes := f.start().Notes; !slices.Equal(notes, want) {
 		t.Errorf("%q, want %q", notes, want)
 	}

@@ -33,13 +33,27 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 	return release, nil
 }
 
-// name has the loop's ref lead to all its snapshots, of which that is the list: git keeps what has a name.
-func (s *kept) name(ctx context.Context, list string) error {
-	_, err := s.git.Run(ctx, nil, "update-ref", s.refsOf()+refName, list)
-	if err == nil {
-		os.Remove(filepath.Join(s.home, begunName))
+// name has the loop's ref lead to all its snapshots, where it led to those before: git keeps what has a name. Where it
+// doesn't, git is asked for each of them, so that a repository which was put in the place of another names nothing that
+// it hasn't.
+func (s *kept) name(ctx context.Context, all, before tip) error {
+	set := func(before ...string) error {
+		_, err := s.git.Run(ctx, nil, append([]string{"update-ref", s.refsOf() + refName, all.list}, before...)...)
+		return err
 	}
-	return err
+	isFirst := before.list == ""
+	if isFirst || set(before.list) != nil {
+		if !isFirst {
+			if _, err := s.git.Run(ctx, []byte(all.listing), "mktree", "-z"); err != nil {
+				return lost(err)
+			}
+		}
+		if err := set(); err != nil {
+			return err
+		}
+	}
+	os.Remove(filepath.Join(s.home, begunName))
+	return nil
 }
 
 // Await waits until no other process works on the loop's snapshots, or on its files by an undo.

@@ -18,6 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	perOlder = 2
 	if len(os.Args) == 3 && os.Args[1] == "take-snapshots" {
 		takeUntilKilled(os.Args[2])
 	}

@@ -187,7 +187,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 			os.Remove(begun)
 			return taken, last, nil
 		}
-		return taken, last, s.name(ctx, last.list) // which may be all that was missing
+		return taken, last, s.name(ctx, last, last) // which may be all that was missing
 	}
 	tree, counted := made.tree, make(chan error, 1)
 	go func() {
@@ -200,7 +200,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		counted <- err
 	}()
 	if made, err = s.keep(ctx, last, tree, next); err == nil {
-		err = s.name(ctx, made.list)
+		err = s.name(ctx, made, last)
 	}
 	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
 	return taken, made, err
@@ -209,22 +209,33 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 // keep writes a tree down as the last snapshot. Who is killed before it gets its name leaves a mark by which the
 // next one names it, and git removes nothing that is so young.
 func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
-	var snapshots []snapshot
-	if last.list != "" {
-		if snapshots, err = s.snapshots(); err != nil {
+	l := readList(last.listing)
+	for oldest, o := l.split(); len(oldest.own) > 0; oldest, o = l.split() {
+		if o.tree, err = s.makeList(ctx, oldest.text()); err != nil {
 			return last, err
 		}
+		if err = s.writeOwn(olderName(o.place), []byte(oldest.text())); err != nil {
+			return last, fmt.Errorf("writing down older snapshots: %w", err)
+		}
+		l.older = append(l.older, o)
 	}
-	as.place, as.made, as.tree = len(snapshots), time.Now().Unix(), tree
-	made.tree, made.listing = tree, listing(append(snapshots, as))
-	if made.list, err = s.git.Text(ctx, []byte(made.listing), "mktree", "-z"); err != nil {
-		return last, lost(err)
+	as.made, as.tree = time.Now().Unix(), tree
+	l.append(as)
+	made.tree, made.listing = tree, l.text()
+	if made.list, err = s.makeList(ctx, made.listing); err != nil {
+		return last, err
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
 	}
 	return made, nil
+}
+
+// makeList makes a list's tree. git doesn't look what it names: name does.
+func (s *shots) makeList(ctx context.Context, text string) (tree string, err error) {
+	tree, err = s.git.Text(ctx, []byte(text), "mktree", "-z", "--missing")
+	return tree, lost(err)
 }
 
 // refName is what stands behind a loop's id in the name of its ref.
