@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
+const patience = proctest.Patience
 
 // talk is an agent between a client and a sidecar that the test plays.
 type talk struct {

@@ -11,10 +11,11 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
+const patience = proctest.Patience
 
 const token = "0123456789abcdef"
 

@@ -204,7 +204,7 @@ func TestTheRecordIsTheRawOutput(t *testing.T) {
 }
 
 // hangs is longer than any end takes, also on a machine with much else to do.
-const hangs = time.Minute
+const hangs = proctest.Patience
 
 func TestStop(t *testing.T) {
 	const soon = 400 * time.Millisecond

@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait for a real process; reaching it fails the test.
-const patience = 3 * time.Minute
+const patience = proctest.Patience
 
 // never is a model's silence (ms) in which the loop has to be ended.
 const never = 2 * int(patience/time.Millisecond)

@@ -92,7 +92,7 @@ func (w *works) submit() Record {
 // until runs the worker until the loop is as it should be.
 func (w *works) until(r Record, is func(Record) bool) Record {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), proctest.Patience)
 	ended := make(chan error, 1)
 	go func() { ended <- w.worker.Run(ctx) }()
 	defer func() {

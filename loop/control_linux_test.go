@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -42,7 +43,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 	if err := file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-1", Prompt: "Build it"}); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	go func() { <-asked; cancel() }()
 	_, err = askOwner(ctx, folder, Request{Do: caller.Steer, Steering: Steering{Text: "hi"}})
 	if err == nil || !strings.Contains(err.Error(), "doesn't answer: is it suspended") {

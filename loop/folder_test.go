@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -35,7 +36,7 @@ func (o owned) lock(startedAt time.Time) *loopstate.Lock {
 }
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
+const patience = proctest.Patience
 
 // cancelled is what CancelFolder returned.
 type cancelled struct {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // watchSteps are what can happen to the file, one after the other.
@@ -104,7 +106,7 @@ func walk(t *testing.T, f *File, signals <-chan struct{}) {
 // awaitPrompt waits for a signal after which the file has a prompt.
 func awaitPrompt(t *testing.T, f *File, signals <-chan struct{}, want string) {
 	t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(proctest.Patience)
 	for {
 		select {
 		case <-signals:

@@ -13,10 +13,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
+const patience = proctest.Patience
 
 // talk is a server between a client and a sidecar that the test plays.
 type talk struct {

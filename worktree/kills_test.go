@@ -78,7 +78,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 // trees, perhaps one that was finished unheard, and nothing besides.
 func (w *work) nothingHalf(known map[string]bool) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	var m *Making
 	for { // a git that survived holds the record of its tree until it is done

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -430,7 +431,7 @@ func TestALedgerThatIsNone(t *testing.T) {
 	defer conn.Close()
 	_, err = fmt.Fprint(conn, "CONNECT {\"verbose\":false}\r\nPUB $KV.RALPH_LEDGER.ledger 8\r\nnot JSON\r\n") // as any client of NATS may
 	u.must(err)
-	ctx, cancel := context.WithTimeout(u.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(u.Context(), proctest.Patience)
 	defer cancel()
 	for !errors.Is(err, fleet.ErrLedger) {
 		_, err = fleet.LedgerOf(ctx, u.bus)

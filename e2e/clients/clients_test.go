@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	patience   = 10 * time.Minute // bounds a client's whole run; its own waits are shorter
-	goneWithin = 3 * time.Minute  // every process of a client, after its end: only what hangs takes longer
+	patience   = 10 * time.Minute  // bounds a client's whole run; its own waits are shorter
+	goneWithin = proctest.Patience // every process of a client, after its end: only what hangs takes longer
 )
 
 func TestEglot(t *testing.T) { runERT(t, "eglot") }

@@ -21,7 +21,7 @@ type screen struct {
 }
 
 const (
-	shownWithin = 3 * time.Minute       // what should be on the screen: only what hangs takes longer
+	shownWithin = proctest.Patience     // what should be on the screen: only what hangs takes longer
 	lookEvery   = 30 * time.Millisecond // between two looks
 )
 

@@ -22,7 +22,7 @@ import (
 )
 
 // patience bounds what a test waits for; only a hang reaches it.
-const patience = 4 * time.Minute
+const patience = proctest.Patience
 
 // token opens the bus.
 const token = "open-sesame"

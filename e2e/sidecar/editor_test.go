@@ -6,13 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = 2 * time.Minute
+const patience = proctest.Patience
 
 // editor is a client of the built sidecar, with the process and its output in
 // its hands.

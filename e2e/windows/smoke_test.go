@@ -17,10 +17,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds every wait for a real process; reaching it fails the test.
-const patience = time.Minute
+const patience = proctest.Patience
 
 // wine runs a program of Windows; nil on Windows. WINEPREFIX is its disk.
 var wine []string

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // iterates begins and leaves an iteration for each wish, and one at its start. Its last words are how often.
@@ -47,7 +49,7 @@ func start(t *testing.T, script string, say func([]byte)) *Child {
 // until waits for a child that is left, or has ended.
 func until(t *testing.T, c *Child) error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	err := c.Wait(ctx)
 	if ctx.Err() != nil {

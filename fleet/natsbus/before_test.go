@@ -15,10 +15,11 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // patience bounds what a test waits for; only a hang reaches it.
-const patience = 2 * time.Minute
+const patience = proctest.Patience
 
 // newBus is a bus that this test serves.
 func newBus(t *testing.T) *Bus {

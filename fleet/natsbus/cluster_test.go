@@ -301,7 +301,7 @@ func TestAnExistingNATS(t *testing.T) {
 // tryAll does once all that there is to do.
 func tryAll(t *testing.T, b *Bus) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	enter(t, b, "f1")
 	changes, err := b.Watch(ctx, "")

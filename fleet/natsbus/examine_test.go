@@ -19,6 +19,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // certificate makes one for loopback, and its key.
@@ -86,7 +87,7 @@ func TestWhyABusCannotBeUsed(t *testing.T) {
 		{Options{URL: "tls://" + walled}, "its certificate isn't trusted"},
 		{Options{URL: plain.ClientURL()}, "it has no JetStream"},
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	for _, tt := range tests {
 		b, err := Dial(ctx, tt.o)

@@ -5,9 +5,9 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // A bus with TLS and a token is looked at from inside, whatever its certificate says.
@@ -18,7 +18,7 @@ func TestLoopsAreFollowedFromInside(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	b, err := s.Bus(ctx, Options{Token: "sesame"})
 	if err != nil {

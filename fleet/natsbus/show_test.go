@@ -14,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // serve serves a bus, and returns what connects to it.
@@ -46,7 +47,7 @@ func wants(t *testing.T, shown <-chan fleet.Shown, want ...string) (others []str
 			} else {
 				others = append(others, got)
 			}
-		case <-time.After(time.Minute):
+		case <-time.After(proctest.Patience):
 			t.Fatalf("%q isn't shown, only %q", want, others)
 		}
 	}
@@ -252,7 +253,7 @@ func TestDiallingEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	// When it speaks after all, nobody stays connected.
-	conn.SetDeadline(time.Now().Add(time.Minute))
+	conn.SetDeadline(time.Now().Add(proctest.Patience))
 	fmt.Fprint(conn, "INFO {\"server_id\":\"late\",\"max_payload\":1048576}\r\n")
 	said := bufio.NewScanner(conn)
 	for said.Scan() {

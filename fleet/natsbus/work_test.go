@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // TestTheFirstOfAnyPriority waits for a loop while none is there: whichever comes is taken, and what
 // came beside it is there for the next one, long before a lease is over.
 func TestTheFirstOfAnyPriority(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	connect := serve(t)
 	b := connect("worker")
@@ -82,7 +83,7 @@ func BenchmarkTakeOfEachPriority(b *testing.B) {
 
 // A worker with a shorter lease takes nothing from one with a longer one.
 func TestEachAttemptHasALeaseOfItsOwn(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	connect := serve(t)
 	long, short := connect("long"), connect("short")

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // tool makes a program of the tool's name that says which process it is, and what it was told.
@@ -28,7 +30,7 @@ func tool(t *testing.T, script string) (said string) {
 
 func pidIn(t *testing.T, said string) int {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(proctest.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if data, err := os.ReadFile(said); err == nil {
 			pid, err := strconv.Atoi(strings.Fields(string(data))[0])
 			if err != nil || strings.Count(string(data), "\n") != 1 || !strings.Contains(string(data), "cat") {

@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // A git that is ended takes along what it has started, such as the checkout of a worktree:
@@ -58,7 +60,7 @@ func endsAll(t *testing.T, program string) {
 		t.Error("it ended well")
 	}
 	lock.Close()
-	if err := alive.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := alive.SetReadDeadline(time.Now().Add(proctest.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := alive.Read(make([]byte, 1)); err != io.EOF {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -20,7 +21,7 @@ import (
 )
 
 // patience bounds every wait: only what hangs takes longer.
-const patience = time.Minute
+const patience = proctest.Patience
 
 func TestUntilThePromise(t *testing.T) {
 	bubble(t, func(t *testing.T) {

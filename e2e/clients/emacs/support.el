@@ -13,7 +13,7 @@
 (require 'markdown-mode)
 
 (defconst ralph-program (getenv "RALPH_LSP") "The program under test.")
-(defconst ralph-patience 180 "How many seconds to wait for anything at most.")
+(defconst ralph-patience 300 "How many seconds to wait for anything at most.")
 
 (defconst ralph-task "Make all tests pass.\n" "A prompt; its loop is done after two iterations.")
 (defconst ralph-patient-task "Make all tests pass when I say go-ahead.\n" "A prompt; its loop is done after `ralph-go-ahead'.")

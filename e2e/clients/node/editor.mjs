@@ -12,7 +12,7 @@ import { pathToFileURL } from 'node:url';
 const require = createRequire(path.join(process.env.PROTOCOL_LIBRARY, 'index.js'));
 export const lsp = require('vscode-languageserver-protocol/node');
 
-const patience = 180_000; // ms, for anything that is to come: only what hangs takes longer
+const patience = 300_000; // ms, for anything that is to come: only what hangs takes longer
 const pollInterval = 10; // ms, for what no message tells
 
 // What an editor of today announces; nothing of it is special to ralph-lsp.

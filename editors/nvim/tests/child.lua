@@ -2,7 +2,7 @@
 local M = {}
 
 --- Milliseconds that bound every wait: only what hangs takes longer.
-M.patience = tonumber(vim.env.RALPH_PATIENCE) or 180000
+M.patience = tonumber(vim.env.RALPH_PATIENCE) or 300000
 
 local Child = {}
 Child.__index = Child
@@ -172,6 +172,21 @@ function Child:decide(pattern, choice)
   return asked
 end
 
+--- Fails with what there is to see, in place of what was waited for.
+function Child:fail(what, seen)
+  error(
+    ('%s%s\nnotes: %s\nasked: %s\nstatus: %s\nbuffer: %s'):format(
+      what,
+      seen and '\nseen: ' .. vim.inspect(seen) or '',
+      vim.inspect(self:lua('return notes')),
+      vim.inspect(self:lua('return asked')),
+      vim.inspect(self:lua('return require("ralph").status().loops')),
+      vim.inspect(self:lua('return vim.api.nvim_buf_get_lines(0, 0, 40, false)'))
+    ),
+    3
+  )
+end
+
 --- Waits until a Lua expression in the child is true, and returns its value.
 --- In the expression, want is what is given.
 function Child:wait(expression, want)
@@ -181,16 +196,7 @@ function Child:wait(expression, want)
     return value and value ~= vim.NIL
   end, 20)
   if not ok then
-    error(
-      ('waiting for %s\nnotes: %s\nasked: %s\nstatus: %s\nbuffer: %s'):format(
-        expression,
-        vim.inspect(self:lua('return notes')),
-        vim.inspect(self:lua('return asked')),
-        vim.inspect(self:lua('return require("ralph").status().loops')),
-        vim.inspect(self:lua('return vim.api.nvim_buf_get_lines(0, 0, 40, false)'))
-      ),
-      2
-    )
+    self:fail('waiting for ' .. expression)
   end
   return value
 end

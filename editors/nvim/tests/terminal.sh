@@ -12,14 +12,13 @@ screen() { T capture-pane -p -t s; }
 
 fail() { echo "$(basename "$0"): $1; the screen was:" >&2; screen >&2; exit 1; }
 
-# wait_until COMMAND...: until it succeeds, at most a minute.
+# wait_until COMMAND...: until it succeeds. Only what hangs takes five minutes.
 wait_until() {
-  local i
-  for ((i = 0; i < ${RALPH_TRIES:-1200}; i++)); do
-    if "$@"; then return 0; fi
+  local end=$((SECONDS + ${RALPH_PATIENCE:-300000} / 1000))
+  until "$@"; do
+    ((SECONDS < end)) || return 1
     sleep 0.05
   done
-  return 1
 }
 
 shows() { screen >"$out/$1.txt" && grep -Eq -- "$2" "$out/$1.txt"; }

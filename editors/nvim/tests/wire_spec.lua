@@ -103,7 +103,7 @@ local function told_by(act)
     vim.schedule(turns < 5 and turn or function() end)
   end
   require('ralph.feed').enqueue({ updates = {}, done = turn }) -- the feed works in slices
-  vim.wait(60000, function()
+  vim.wait(child.patience, function()
     return turns == 5
   end, 1)
   vim.notify = notify -- luacheck: ignore 122

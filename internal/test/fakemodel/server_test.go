@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 const (
@@ -178,7 +179,7 @@ func TestFaults(t *testing.T) {
 // may see the end of an answer before the server has noted it.
 func waitOver(t *testing.T, s *Server) Request {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
 	defer cancel()
 	over := func(rs []Request) bool { return len(rs) > 0 && rs[0].Outcome != "" }
 	if err := s.Wait(ctx, over); err != nil {

@@ -14,10 +14,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // Patience bounds every wait of a test for something that must happen.
-const Patience = 3 * time.Minute
+const Patience = proctest.Patience
 
 // Conversation is what a client says and must hear. testdata/conversations
 // has the format in its README.

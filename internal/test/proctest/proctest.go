@@ -24,11 +24,15 @@ func Pause(since time.Time) {
 	time.Sleep(min(max(time.Since(since)/5, pollInterval), 250*time.Millisecond))
 }
 
+// Patience bounds every wait of a test for something that must happen: only what hangs takes longer, whatever else the
+// machine does.
+const Patience = 5 * time.Minute
+
 // Until waits for what only the system, or a loop at its own pace, makes true. Only a hang reaches its end.
 func Until(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for begun := time.Now(); !is(); Pause(begun) {
-		if time.Since(begun) > 4*time.Minute {
+		if time.Since(begun) > Patience {
 			t.Fatalf("not yet: %s", what)
 		}
 	}

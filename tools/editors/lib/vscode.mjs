@@ -7,7 +7,7 @@ import os from 'node:os';
 import path from 'node:path';
 
 const cache = process.env.RALPH_EDITORS_CACHE ?? path.join(process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache'), 'ralph-editors');
-const startTimeout = 180_000;
+const startTimeout = 300_000;
 
 // What a fresh VS Code asks, offers or looks up by itself only disturbs.
 const quietSettings = {

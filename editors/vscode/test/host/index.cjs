@@ -16,7 +16,7 @@ exports.run = () => new Promise((resolve, reject) => {
 function start(resolve, reject) {
   const module = require('mocha'); // an ES module: an old node gives its namespace
   const Mocha = module.default ?? module;
-  const mocha = new Mocha({ ui: 'bdd', timeout: 600_000, color: false, forbidPending: true, grep: process.env.RALPH_TEST_GREP });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 1_800_000, color: false, forbidPending: true, grep: process.env.RALPH_TEST_GREP });
   for (const f of fs.readdirSync(__dirname)) if (f.endsWith('.test.cjs')) mocha.addFile(path.join(__dirname, f));
   const runner = mocha.run((failures) => {
     note(`# VS Code ${require('vscode').version}: ${runner.stats.passes} passed, ${failures} failed`);

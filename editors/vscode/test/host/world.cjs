@@ -6,7 +6,7 @@ const vscode = require('vscode');
 const extension = () => vscode.extensions.getExtension('ralph-lsp.ralph');
 
 /** Resolves with what check returns once that is true. */
-async function until(what, check, ms = 180_000) {
+async function until(what, check, ms = 300_000) { // only what hangs takes longer
   const deadline = Date.now() + ms;
   for (;;) {
     const value = await check();

@@ -50,10 +50,10 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
   };
 
   it('are in its picker', async () => {
-    await until('Ralph loops in the picker', async () => { // VS Code asks the host some seconds after its window is up
+    await until('Ralph loops in the picker', async (timeout) => { // VS Code asks the host some seconds after its window is up
       await chat().locator('.action-label:visible').filter({ hasText: /^Local$/ }).first().click();
       const row = w.page.locator('.context-view .monaco-list-row').filter({ hasText: 'Ralph loops' }).first();
-      if (await row.waitFor({ timeout: 2000 }).then(() => true, () => false)) return row.click().then(() => true, () => false);
+      if (await row.waitFor({ timeout }).then(() => true, () => false)) return row.click().then(() => true, () => false);
       await w.page.keyboard.press('Escape');
       return false;
     });

@@ -19,9 +19,9 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   after(() => w?.close());
   const it = (name, body) => test(name, () => w.step(name, body));
   const scm = (row) => w.page.locator('.scm-view .monaco-list-row').filter({ hasText: row }).first();
-  const inline = async (row, title) => {
-    await row.hover({ timeout: 5_000 });
-    await row.getByRole('button', { name: title }).first().click({ timeout: 5_000 });
+  const inline = async (row, title, timeout) => {
+    await row.hover({ timeout });
+    await row.getByRole('button', { name: title }).first().click({ timeout });
   };
   const blocks = (n) => until(`${n} changes`, async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === n);
   const dialog = () => w.page.locator('.monaco-dialog-box');
@@ -48,9 +48,9 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     const keep = w.page.locator('.peekview-actions').getByLabel('Keep Change');
     // The editor closes it where the blocks are counted anew meanwhile. A click that may have been lost is told by what is kept.
     const kept = async () => (await w.page.locator('.dirty-diff-glyph.dirty-diff-modified').count()) === 1;
-    await until('the change is kept', async () => {
+    await until('the change is kept', async (timeout) => {
       if (!(await keep.isVisible())) await w.page.keyboard.press('Alt+F3');
-      return (await clicked(keep)) && until('one change is left', kept, 30_000).then(() => true, () => false);
+      return (await clicked(keep, timeout)) && until('one change is left', kept, 30_000).then(() => true, () => false);
     });
     await blocks(1);
     assert.equal(text('notes.txt'), left);
@@ -59,14 +59,14 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
   it('is to be reviewed in source control', async () => {
     await w.page.keyboard.press('Control+Shift+G');
     for (const row of ['notes.txt', 'made.txt', 'gone.txt', 'To Review']) await scm(row).waitFor();
-    await w.pressUntil(w.page.locator('.monaco-diff-editor .line-insert'), () => scm('made.txt').click({ timeout: 5_000 }));
+    await w.pressUntil(w.page.locator('.monaco-diff-editor .line-insert'), (timeout) => scm('made.txt').click({ timeout }));
     await w.screenshot('source-control');
-    await w.pressUntil(scm('Kept'), () => inline(scm('made.txt'), 'Keep Changes'));
+    await w.pressUntil(scm('Kept'), (timeout) => inline(scm('made.txt'), 'Keep Changes', timeout));
     await until('the badge', async () => /Source Control.*2/.test(await w.page.locator('.activitybar .action-item', { has: w.page.locator('[class*=source-control]') }).first().innerHTML()));
   });
 
   it('is undone from its row, when the user agrees, and redone', async () => {
-    await w.pressUntil(dialog().filter({ hasText: '1 file would be undone' }), () => inline(scm('gone.txt'), 'Undo Changes'));
+    await w.pressUntil(dialog().filter({ hasText: '1 file would be undone' }), (timeout) => inline(scm('gone.txt'), 'Undo Changes', timeout));
     await w.screenshot('undo');
     await dialog().getByRole('button', { name: 'Undo', exact: true }).click();
     await until('the file is back', () => fs.existsSync(w.file('gone.txt')));
@@ -80,13 +80,13 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await w.treeRow('All changes').waitFor();
     await w.openRow('made.txt', w.page.locator('.tab.active').filter({ hasText: 'made.txt (iteration 2)' }));
     await w.screenshot('tree-changes');
-    await w.pressUntil(w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }), () => inline(w.treeRow('Iteration 2'), 'Open Changes'));
+    await w.pressUntil(w.page.locator('.multiDiffEntry').filter({ hasText: 'notes.txt' }), (timeout) => inline(w.treeRow('Iteration 2'), 'Open Changes', timeout));
     await w.screenshot('many-files');
   });
 
   it('shows all files again after a reload of the window', async () => {
     await w.run('View: Close All Editors');
-    await w.pressUntil(w.page.locator('.multiDiffEntry'), () => inline(w.treeRow('All changes'), 'Open Changes'));
+    await w.pressUntil(w.page.locator('.multiDiffEntry'), (timeout) => inline(w.treeRow('All changes'), 'Open Changes', timeout));
     const names = ['gone.txt', 'made.txt', 'notes.txt'];
     const shown = async () => (await Promise.all(names.map((name) => w.page.locator('.multiDiffEntry').filter({ hasText: name }).count()))).join(' ');
     await until('all three', async () => (await shown()) === '1 1 1');
@@ -94,7 +94,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await w.run('Developer: Reload Window'); // that way the window keeps what it knows
     await w.page.waitForFunction(() => !window.isOld);
     await w.page.locator('.multiDiffEntry').first().waitFor();
-    await until('all three again', async () => (await shown()) === '1 1 1', 30_000);
+    await until('all three again', async () => (await shown()) === '1 1 1');
     await w.screenshot('review-after-reload');
   });
 

@@ -154,7 +154,7 @@ async function keyToPaint(page, text) {
   await page.evaluate((wanted) => {
     const shown = () => [...document.querySelectorAll('.editor-instance .view-line')].some((l) => l.textContent === wanted);
     window.ralphPainted = new Promise((resolve, reject) => {
-      setTimeout(() => reject(new Error(`${wanted} was not painted`)), 60_000);
+      setTimeout(() => reject(new Error(`${wanted} was not painted`)), 300_000);
       let pressed;
       addEventListener('keydown', () => (pressed = performance.now()), { capture: true, once: true });
       const look = () => (shown() ? resolve(performance.now() - pressed) : requestAnimationFrame(look));

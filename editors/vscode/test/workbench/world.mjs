@@ -11,7 +11,7 @@ export const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
 const out = path.join(extension, 'out', `workbench-${version}`);
 const statusId = 'ralph-lsp.ralph.ralph.status';
-const waitTimeout = 180_000; // milliseconds: only what hangs takes longer
+const waitTimeout = 300_000; // milliseconds: only what hangs takes longer
 const polling = 100; // milliseconds: by itself playwright looks at each frame, and has it drawn for that
 
 if (!process.env.RALPH_LSP) throw new Error('RALPH_LSP must name the sidecar; make vscode-test sets it');
@@ -129,19 +129,19 @@ export class Workbench {
 
   /** Opens the palette with a text, and waits for what it finds: an editor that opens meanwhile closes it. */
   async palette(text) {
-    const open = async () => {
+    const open = async (timeout) => {
       await this.key('F1');
-      await this.page.locator('.quick-input-widget:visible input[type=text]').first().fill(`>${text}`, { timeout: 2000 });
-      await this.page.locator('.quick-input-widget .monaco-list-row').first().waitFor({ timeout: 2000 });
+      await this.page.locator('.quick-input-widget:visible input[type=text]').first().fill(`>${text}`, { timeout });
+      await this.page.locator('.quick-input-widget .monaco-list-row').first().waitFor({ timeout });
     };
-    await until(`the palette with ${text}`, () => open().then(() => true, () => false));
+    await until(`the palette with ${text}`, (timeout) => open(timeout).then(() => true, () => false));
   }
 
   /** Runs a command by its title, as soon as the palette has it. */
   async run(title) {
     const row = this.page.locator('.quick-input-widget .monaco-list-row').getByText(title, { exact: true }).first();
-    await until(`the command ${title}`, async () => {
-      const done = await this.palette(title).then(() => clicked(row), () => false);
+    await until(`the command ${title}`, async (timeout) => {
+      const done = await this.palette(title).then(() => clicked(row, timeout), () => false);
       if (!done) await this.page.keyboard.press('Escape'); // an editor that opened meanwhile may have closed it, too
       return done;
     });
@@ -263,14 +263,15 @@ export class Workbench {
 
   /** Clicks a row of a tree until what it opens is shown. */
   openRow(text, shown) {
-    return this.pressUntil(shown, () => this.treeRow(text).click({ timeout: 5_000 }));
+    return this.pressUntil(shown, (timeout) => this.treeRow(text).click({ timeout }));
   }
 
   /** Presses until something is shown: what is just drawn anew loses a click. */
   async pressUntil(shown, press) {
-    await until(`what is pressed for: ${shown}`, async () => {
-      await press().catch(() => {}); // its button may be gone, as it did come through
-      return shown.first().waitFor({ timeout: 5_000 }).then(() => true, () => false);
+    await until(`what is pressed for: ${shown}`, async (patience) => {
+      const timeout = Math.max(5_000, patience);
+      await press(timeout).catch(() => {}); // its button may be gone, as it did come through
+      return shown.first().waitFor({ timeout }).then(() => true, () => false);
     });
   }
 
@@ -282,7 +283,7 @@ export class Workbench {
   /** Presses a button of a notification. Those that have left the screen are in the list. */
   async press(notification, button) {
     const there = this.notification(notification).getByRole('button', { name: button });
-    await until(`the button ${button}`, () => clicked(there).then((done) => done || this.run('Notifications: Show Notifications').then(() => false)));
+    await until(`the button ${button}`, (timeout) => clicked(there, timeout).then((done) => done || this.run('Notifications: Show Notifications').then(() => false)));
   }
 }
 
@@ -331,12 +332,13 @@ function processes(text) {
 }
 
 /** Clicks, and says whether that was done: on a busy machine it may be, and the time over. */
-export const clicked = (locator) => locator.click({ timeout: 2000, noWaitAfter: true }).then(() => true, (e) => e.message.includes('performing click action'));
+export const clicked = (locator, timeout = 2000) => locator.click({ timeout, noWaitAfter: true }).then(() => true, (e) => e.message.includes('performing click action'));
 
-/** Polls until check is true. */
+/** Polls until check is true. It is given the milliseconds that a try may take: more each time, for a machine that has much else to do. */
 export async function until(what, check, ms = waitTimeout) {
-  for (const deadline = Date.now() + ms; ; ) {
-    if (await check()) return;
+  const deadline = Date.now() + ms;
+  for (let patience = 2_000; ; patience *= 1.5) {
+    if (await check(patience)) return;
     if (Date.now() > deadline) throw new Error(`not within ${ms} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
