@@ -160,7 +160,7 @@ RACES := acp acp/rpc ahp ahp/websocket backends backends/acp backends/reaper cha
 	cmd/internal/keeper cmd/internal/terminal cmd/internal/top cmd/ralph-fleet \
 	fleet fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
 	history internal/awake internal/control internal/git journal loop/ask loop/engine loop/engine/crew loop/engine/snapshots \
-	loop/engine/till loop/start loopstate mcp notify \
+	loop/start loopstate mcp notify \
 	server server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
 	verify worktree
 RACES_IN_PART := cmd/ralph-lsp sandbox

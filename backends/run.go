@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -132,7 +131,7 @@ func Start(spec Spec) (*Process, error) {
 
 // behindWalls is what the run needs there.
 func (s Spec) behindWalls() sandbox.Run {
-	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept, Writable: slices.Clone(s.Scope.Shared)}
+	run := sandbox.Run{Agent: s.Backend.inside(), IsCheck: s.Raw != nil, Caches: s.Backend.Kept}
 	if s.Spool != "" {
 		run.Writable = append(run.Writable, s.Spool)
 	}

@@ -22,8 +22,6 @@ type Scope struct {
 
 	// Walls are around all that is started; nil: none.
 	Walls *sandbox.Walls
-	// Shared are folders in TempDir that agents behind walls share with this program.
-	Shared []string
 
 	keeper keeper
 }

@@ -48,7 +48,7 @@ func (e *UntrustedError) Error() string {
 
 // Remember trusts what the file wants, as it was read.
 func (e *UntrustedError) Remember() error {
-	if err := caller.Check(caller.Trust, filepath.Dir(e.File)); err != nil {
+	if err := caller.Check(caller.Trust); err != nil {
 		return err
 	}
 	if e.memory == "" {

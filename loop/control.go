@@ -88,7 +88,7 @@ const (
 
 // askOwner asks whoever drives a folder's loop for something. It is ErrNotRunning when nobody does.
 func askOwner(ctx context.Context, folder string, q Request) (iteration int, err error) {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -110,7 +110,7 @@ func askOwner(ctx context.Context, folder string, q Request) (iteration int, err
 		case isHeard:
 			return r.Iteration, errors.Join(err, r.Err())
 		case owner.Deaf != "", time.Since(began) > beginLimit:
-			return 0, cmp.Or(refused(q.Do, owner, file), unheard(owner))
+			return 0, cmp.Or(caller.Self().May(q.Do), unheard(owner))
 		}
 	}
 }
@@ -123,15 +123,6 @@ func askOnce(ctx context.Context, owner loopstate.Owner, q Request, r *Reply) (i
 	q.From = os.Getenv(caller.EnvLoopID)
 	err = control.Ask(ctx, owner.Control, q, r)
 	return !errors.Is(err, control.ErrNobody), err
-}
-
-// refused says why who asks couldn't have it anyway, as far as that can be told here.
-func refused(do string, owner loopstate.Owner, file *loopstate.File) error {
-	var driver caller.Who
-	if owner.Lives() { // behind walls it is seen by nobody
-		driver = caller.Of(owner.PID)
-	}
-	return caller.Self().May(do, driver, file.Folder())
 }
 
 // silent says that an owner has not answered in time.

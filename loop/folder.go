@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -20,22 +19,10 @@ import (
 // id do nothing to another one that is in the folder by now, and return ErrNotRunning; ""
 // is whichever is there.
 
-// Open is the state file of a folder. A loop that an agent starts behind walls, where the user's
-// state folder can't be written, counts in the temporary folder of the loop around it.
-func Open(folder string) (*loopstate.File, error) {
-	file, err := loopstate.Open(folder)
-	if err == nil && file.CanKeep() != nil {
-		if temp := caller.Self().TempDir(); temp != "" {
-			file.KeepIn(filepath.Join(temp, "ralph-loops"))
-		}
-	}
-	return file, err
-}
-
 // StateIn reads a folder's state file, or what is kept of the loop that ended there and can
 // go on. Without one it is ErrNothingToGoOn.
 func StateIn(folder string) (path string, s loopstate.State, err error) {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return "", s, err
 	}
@@ -52,7 +39,7 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 // ended there that can go on. Who drives it is known even where its file can't be read. A
 // folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (Status, error) {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return Status{}, err
 	}
@@ -84,7 +71,7 @@ func FolderStatus(folder string) (Status, error) {
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an
 // *InterruptedError, or that the state file can't be read. Nothing is locked or changed.
 func InTheWay(folder string) error {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return err
 	}
@@ -104,7 +91,7 @@ func InTheWay(folder string) error {
 // Needs says whether a loop is one that somebody drives in a folder, or that its state file there
 // goes on with. One that can't be told is.
 func Needs(folder, loopID string) bool {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
@@ -171,7 +158,7 @@ func WaitOf(s loopstate.State) *RetryStatus {
 // at, once its owner has let go of the folder and so ended all its processes.
 // A loop that nobody drives is discarded.
 func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, err error) {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err != nil {
 		return 0, err
 	}
@@ -182,7 +169,7 @@ func CancelFolder(ctx context.Context, folder, loopID string) (iteration int, er
 	if !owned {
 		return discard(file, folder, loopID)
 	}
-	if err := refused(caller.Cancel, owner, file); err != nil {
+	if err := caller.Self().May(caller.Cancel); err != nil {
 		return 0, err
 	}
 	if loopID != "" && owner.LoopID != "" && loopID != owner.LoopID {
@@ -230,7 +217,7 @@ func isSameLoop(before, now loopstate.Owner) bool {
 // DiscardFolder removes a loop that nobody drives. It is ErrNotRunning when there is
 // none: it is gone, or somebody goes on with it by now.
 func DiscardFolder(folder, loopID string) error {
-	file, err := Open(folder)
+	file, err := loopstate.Open(folder)
 	if err == nil {
 		_, err = discard(file, folder, loopID)
 	}
@@ -251,7 +238,7 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 	} else if err != nil {
 		return 0, err
 	}
-	if err := refused(caller.Cancel, loopstate.Owner{}, file); err != nil {
+	if err := caller.Self().May(caller.Cancel); err != nil {
 		return 0, err
 	}
 	lock, err := file.Lock(loopstate.Owner{LoopID: state.LoopID})

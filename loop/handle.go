@@ -70,7 +70,7 @@ func (o Other) Steer(q Steering) (id string, err error) {
 
 // IsLive implements Handle.
 func (o Other) IsLive() bool {
-	file, err := Open(o.Folder)
+	file, err := loopstate.Open(o.Folder)
 	if err != nil {
 		return false
 	}

@@ -106,7 +106,7 @@ func Discard(ctx context.Context, t worktree.Tree, dryRun bool) (worktree.Discar
 // holdTree keeps loops out of a tree, and ends what a dead one may have left running.
 // The error is a *worktree.Refused while somebody drives one there.
 func holdTree(t worktree.Tree) (release func(), err error) {
-	file, err := Open(t.Folder)
+	file, err := loopstate.Open(t.Folder)
 	if errors.Is(err, fs.ErrNotExist) {
 		return func() {}, nil // it was removed by hand
 	}

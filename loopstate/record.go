@@ -48,9 +48,6 @@ func unkept(path string, err error) error {
 	return fmt.Errorf("what the loop counts can't be kept in %s: %w; make that folder writable, or name another one in %s", dir, err, paths.EnvState)
 }
 
-// KeepIn makes the record of what the loop counts be kept in another folder than the user's.
-func (f *File) KeepIn(dir string) { f.dir = dir }
-
 // recordOf is where a loop of this folder has its record.
 func (f *File) recordOf(id string) (path string, err error) {
 	dir := f.dir

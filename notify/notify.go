@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/awake"
-	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -91,7 +90,7 @@ func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	if cfg.Alone { // nobody waits for its process
 		t.patience = tries * (limit + pause)
 	}
-	if t.cfg.Once || caller.Self().IsAgent() { // a program holds it, or an agent has started it for itself
+	if t.cfg.Once { // a program holds it
 		t.ways, t.cfg.Notify.KeepAwake = nil, false
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())

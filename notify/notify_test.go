@@ -150,10 +150,6 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	if tl := newTeller(setup.Config{Once: true}, nobody{}, At{}); tl.ways != nil {
 		t.Errorf("a program that holds a loop is called in %d ways", len(tl.ways))
 	}
-	t.Setenv("RALPH_LOOP_ID", "ralph-x")
-	if tl := newTeller(setup.Config{}, nobody{}, At{}); tl.ways != nil {
-		t.Errorf("the user of an agent's loop is called in %d ways", len(tl.ways))
-	}
 }
 
 // hurried makes tries short, for what fails.

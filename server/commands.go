@@ -120,13 +120,12 @@ func (m *manager) execute(id string, arguments []json.RawMessage) (rpc.Work, err
 // done with the loop elsewhere that it is about.
 func (m *manager) mayAsk(id string, c command, t task, remoteID string) error {
 	if remoteID == "" {
-		folder, _ := m.workspace.FolderPath(t.target.Folder) // what can't be told is none of the agent's own
-		return caller.Check(id, folder)
+		return caller.Check(id)
 	}
 	if why := cmp.Or(c.notRemote, beyond(t.argument)); why != "" {
 		return wire.Unable(remoteID, why)
 	}
-	return caller.CheckRemote(id)
+	return caller.Self().May(id)
 }
 
 // beyond says why a command asks for more than there is of a loop of another place.

@@ -104,7 +104,7 @@ func (m *manager) toolStart(ctx context.Context, in answers.ToolStartInput, fold
 	case start.SlashOf(in.Prompt) != "": // it could have flags
 		return nil, refusal.Invalid("prompt", "prompt is a command and no prompt")
 	}
-	if err := caller.Check(caller.AskToStart, folders[0]); err != nil {
+	if err := caller.Check(caller.Start); err != nil {
 		return nil, err
 	}
 	params.DryRun = true

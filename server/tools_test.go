@@ -116,7 +116,7 @@ func TestAnAgentsModelStartsNothing(t *testing.T) {
 	t.Setenv(caller.EnvLoopID, "ralph-x")
 	c := dial(t, optedIn, t.TempDir())
 	m := c.Command(wire.CommandTool, answers.ToolParams{Name: answers.ToolStart, Input: json.RawMessage(`{"prompt":"x"}`)})
-	if reason(t, m) != wire.ReasonAgent || !strings.Contains(m.Error.Message, "an agent of this loop can't have its user asked for another loop") {
+	if reason(t, m) != wire.ReasonAgent || !strings.Contains(m.Error.Message, "an agent of this loop can't start a loop; its user can: ralph-lsp run") {
 		t.Errorf("it is told %v", m.Error)
 	}
 	if got := c.tool(answers.ToolStatus, `{}`).Text; got != "no Ralph loop has run here" {

@@ -58,7 +58,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 		Annotations: map[string]string{cli.Begins: `ralph-fleet submit "..."`},
 		RunE:        func(cmd *cobra.Command, _ []string) error { return editor.serve(cmd, stdout) },
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			if err := caller.CheckRemote(cli.Words(cmd)); err != nil {
+			if err := caller.Self().May(cli.Words(cmd)); err != nil {
 				return err
 			}
 			if cmd == cmd.Root() || cmd.Flags().Lookup("token-file") == nil { // it settles itself, or needs no bus

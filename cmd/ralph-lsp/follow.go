@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -29,7 +28,7 @@ type follower struct {
 }
 
 // followerOf is what the user's file, or the trusted one of the folder that the loop was started
-// for, has run behind a landing. Nothing runs for an agent, whoever's loop lands.
+// for, has run behind a landing.
 func followerOf(cmd *cobra.Command, tree worktree.Tree) (f follower, err error) {
 	folder := worktree.In(tree.Path, tree.Repo, tree.Folder)
 	settings, err := filesOf(folder).Load()
@@ -40,11 +39,7 @@ func followerOf(cmd *cobra.Command, tree worktree.Tree) (f follower, err error) 
 	} else if err != nil {
 		return f, badConfig(err)
 	}
-	switch {
-	case len(settings.Land) == 0:
-		return f, nil
-	case caller.Self().IsAgent():
-		fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: land.command isn't run for an agent; its user can run it")
+	if len(settings.Land) == 0 {
 		return f, nil
 	}
 	f = follower{argv: settings.Land, repo: tree.Repo}

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -51,6 +51,12 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		addCommands(root)
 	}
 	err := judge(out, root.Execute())
+	if refused := (*caller.Refused)(nil); errors.As(err, &refused) {
+		refused.Typed = "ralph-lsp"
+		for _, arg := range args {
+			refused.Typed += " " + tell.ShellWord(arg)
+		}
+	}
 	var exit *exitError
 	switch {
 	case err == nil:
@@ -77,7 +83,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return serveEditor(cmd, &serve) },
 		Annotations:   map[string]string{cli.Begins: `ralph-lsp run "..."`},
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
-			return caller.Check(cli.Words(cmd), paths.Real(folderSaid(cmd)))
+			return caller.Check(cli.Words(cmd))
 		},
 	}
 	cli.Versioned(root, programVersion())

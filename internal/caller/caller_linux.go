@@ -14,7 +14,7 @@ import (
 func look(pid int) Who {
 	w := Who{reaper: reaper.Above(pid), unknown: reaper.Find(pid).Start == ""}
 	if mark := reaper.MarkOf(pid); reaper.IsMark(mark) {
-		w.mark, w.temp = mark, reaper.TempName(mark)
+		w.mark = mark
 	}
 	environ, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ") // another user's has none
 	for kv := range bytes.SplitSeq(environ, []byte{0}) {

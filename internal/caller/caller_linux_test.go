@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +29,7 @@ func TestMain(m *testing.M) {
 	}
 	if what, ok := os.LookupEnv(asks); ok {
 		said := "yes"
-		here, _ := os.Getwd()
-		if err := Check(what, here); err != nil {
+		if err := Check(what); err != nil {
 			said = err.Error()
 		}
 		fmt.Println(said)
@@ -97,46 +95,16 @@ func TestWhatIsBelowALoopIsAnAgentWhateverItDoes(t *testing.T) {
 			if said != refused {
 				t.Errorf("it hears %q", said)
 			}
-			if !who.IsAgent() || who.isUserOf(Who{}) {
+			if !who.IsAgent() || who.May(Update) == nil {
 				t.Errorf("seen from outside it is %+v", who)
-			}
-			for _, owner := range []Who{{}, Self(), {mark: mark - 2}} {
-				if err := who.May(Update, owner, "/"); err == nil {
-					t.Errorf("it may loosen the loop of %+v", owner)
-				}
 			}
 		})
 	}
-	if err := Check(Trust, "/"); err != nil {
+	if err := Check(Trust); err != nil {
 		t.Errorf("a user is refused: %v", err)
 	}
 	if said, _ := run(t, mark, "/", asks+"=status"); said != "yes" {
 		t.Errorf("status says %q", said)
-	}
-}
-
-// What an agent starts itself is its own: a loop below it, and what is in its temporary folder.
-func TestAnAgentsOwn(t *testing.T) {
-	mark := reaper.NewMark()
-	_, outer := run(t, mark, "/", asks+"=status")
-	_, owner := run(t, mark, "/", asks+"=status", EnvLoopID+"=ralph-1")
-	owner.reaper = outer.reaper // of one run
-	if err := outer.May(Resume, owner, "/"); err != nil {
-		t.Errorf("the loop that it started: %v", err)
-	}
-	_, inner := run(t, reaper.NewMark(), "/", asks+"=status")
-	if err := inner.May(Resume, owner, "/"); err == nil {
-		t.Error("an agent of that loop may resume it")
-	}
-	temp := filepath.Join(t.TempDir(), reaper.TempName(mark), "project")
-	if err := os.MkdirAll(temp, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if said, _ := run(t, mark, temp, asks+"=trust", "PWD="+temp); said != "yes" {
-		t.Errorf("in its temporary folder it hears %q", said)
-	}
-	if err := outer.May(Update, Who{}, filepath.Dir(filepath.Dir(temp))); err == nil {
-		t.Error("what is around its temporary folder is its own")
 	}
 }
 
@@ -148,22 +116,27 @@ func TestWhoIsGoneIsNoUser(t *testing.T) {
 	if _, err := process.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if err := Of(process.Pid).May(Answer, Who{}, "/"); err == nil {
+	if err := Of(process.Pid).May(Answer); err == nil {
 		t.Error("it may answer")
 	}
 }
 
 func TestRights(t *testing.T) {
 	agent := Who{loop: "ralph-1"}
-	for command, isRefused := range map[string]bool{
-		"pause": false, "ralph.loop.pause": false, "ralph.loop.update": true, "update": true, "ralph.agents.list": false,
-		"land": true, "ralph.loop.land": true, "ralph.plan": true, "never heard of": true,
+	for command, want := range map[string]string{
+		"pause": "", "ralph.loop.pause": "", "ralph.agents.list": "",
+		"update": "loosen what bounds a loop", "ralph.loop.update": "loosen what bounds a loop", "land": "land a branch", "ralph.loop.land": "land a branch",
+		"run": "start a loop", "ralph.loop.start": "start a loop", "worker": "start a loop", "ralph.plan": "open an agent's own interface", "never heard of": "use never heard of",
 	} {
-		if err := agent.May(command, Who{}, "/"); (err != nil) != isRefused {
-			t.Errorf("%s: %v", command, err)
+		words := ""
+		if refused, ok := agent.May(command).(*Refused); ok {
+			words = refused.Words
 		}
-		if err := agent.May(command, Who{loop: "ralph-1"}, "/"); err != nil && rightTo(command).loop {
-			t.Errorf("%s of a loop that it started: %v", command, err)
+		if words != want {
+			t.Errorf("%s: an agent can't %q, want %q", command, words, want)
+		}
+		if err := (Who{}).May(command); err != nil {
+			t.Errorf("%s: a user is told %v", command, err)
 		}
 	}
 }

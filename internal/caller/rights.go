@@ -4,25 +4,23 @@ import "strings"
 
 // A right says who may ask for something. The zero value lets anybody.
 type right struct {
-	user bool // only users may
-	// loop: it is about a loop that is there. Its user may, and so may an agent for the loops
-	// that it started. The loop decides, as it may depend on how much is asked for.
-	loop  bool
+	user  bool   // only users may
+	loop  bool   // the loop decides, as it may depend on how much is asked for
 	words string // completes "an agent of this loop can't ..."
+	typed string // what its user types for it, where that isn't plain
 }
 
 func users(words string) right  { return right{user: true, words: words} }
-func ofLoop(words string) right { return right{loop: true, words: words} }
+func ofLoop(words string) right { return right{user: true, loop: true, words: words} }
 
 // rights has all that the programs can be asked for: the commands of both command lines and of
 // the wire, by their own words, and what is a part of some. What isn't here is a user's.
 var rights = map[string]right{
-	// What shows something, tells the loop something of its own run, or starts a loop of the
-	// agent's own, which counts in the one around it.
+	// What shows something, or tells the loop something of its own run.
 	"": {}, "emit": {}, "note": {}, "status": {}, "watch": {}, "attach": {}, "changes": {}, "file": {}, "history": {}, "history show": {},
 	"read": {}, "outline": {}, "output": {}, "prompts": {}, "open": {}, "agents": {}, "agents list": {}, "hats": {}, "doctor": {}, "decode": {},
-	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "run": {}, "start": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
-	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "serve": {}, "worker": {}, "fetch": {},
+	"help": {}, "version": {}, "completion": {}, "start-text": {}, "limits-text": {}, "sandbox": {}, "demo": {}, "demo-agent": {}, "demo-check": {},
+	"setup": {}, "acp": {}, "mcp": {}, "tool": {}, "serve": {}, "fetch": {},
 	"pause": {}, "disallow": {}, "notify": {},
 
 	Update:   ofLoop("loosen what bounds a loop"),
@@ -35,8 +33,9 @@ var rights = map[string]right{
 	"keeper": users("let a loop go on alone"),
 	Continue: ofLoop("go on with a loop that nobody drives"),
 
-	// Who would be asked whether it may start is the agent itself, where its client has no other user.
-	AskToStart: users("have its user asked for another loop"),
+	Start:    {user: true, words: "start a loop", typed: `ralph-lsp run "..."`},
+	"run":    users("start a loop"),
+	"worker": users("start a loop"),
 
 	Trust:       users("trust what files run"),
 	Walls:       users("change which walls its user's loops have"),
@@ -60,23 +59,32 @@ var rights = map[string]right{
 
 // What loops and settings ask about. Those that are commands have their names.
 const (
-	Update     = "update"
-	Resume     = "resume"
-	Answer     = "answer"
-	Steer      = "steer"
-	Next       = "next"
-	Cancel     = "cancel"
-	Detach     = "detach"
-	Continue   = "continue"
-	AskToStart = "ask to start"
-	Trust      = "trust files"
-	Walls      = "set walls"
+	Update   = "update"
+	Resume   = "resume"
+	Answer   = "answer"
+	Steer    = "steer"
+	Next     = "next"
+	Cancel   = "cancel"
+	Detach   = "detach"
+	Continue = "continue"
+	Start    = "start"
+	Trust    = "trust files"
+	Walls    = "set walls"
 )
 
 // Refused says that an agent asked for what only a user may have.
-type Refused struct{ Words string }
+type Refused struct {
+	Words string
+	Typed string // what its user can type; "" isn't known
+}
 
-func (e *Refused) Error() string { return "an agent of this loop can't " + e.Words + "; its user can" }
+func (e *Refused) Error() string {
+	text := "an agent of this loop can't " + e.Words + "; its user can"
+	if e.Typed != "" {
+		text += ": " + e.Typed
+	}
+	return text
+}
 
 // nameOf is a command without what its program, or the wire, has before it.
 func nameOf(command string) string {
@@ -95,35 +103,19 @@ func rightTo(command string) right {
 	return users("use " + name)
 }
 
-// Check returns a *Refused when this process may not ask for something about a folder. Of
-// rights that are about a loop, that loop decides: Who.May.
-func Check(command, folder string) error {
-	if r := rightTo(command); r.user {
-		return Self().mayBe(r, folder)
+// Check returns a *Refused when this process may not ask for something. Of rights that are about a loop, that loop
+// decides, by Who.May.
+func Check(command string) error {
+	if rightTo(command).loop {
+		return nil
 	}
-	return nil
+	return Self().May(command)
 }
 
-// CheckRemote is Check about loops of other machines, none of which an agent here started.
-func CheckRemote(command string) error {
-	if r := rightTo(command); r.user || r.loop {
-		return Self().mayBe(r, "")
-	}
-	return nil
-}
-
-// May returns a *Refused when it may not ask for something about the loop in a folder that owner drives.
-// A loop that nobody drives has the zero owner.
-func (w Who) May(command string, owner Who, folder string) error {
-	if r := rightTo(command); (r.user || r.loop) && !w.isUserOf(owner) {
-		return w.mayBe(r, folder)
-	}
-	return nil
-}
-
-func (w Who) mayBe(r right, folder string) error {
-	if w.IsAgent() && !w.has(folder) {
-		return &Refused{r.words}
+// May returns a *Refused when it may not ask for something.
+func (w Who) May(command string) error {
+	if r := rightTo(command); r.user && w.IsAgent() {
+		return &Refused{r.words, r.typed}
 	}
 	return nil
 }

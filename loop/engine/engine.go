@@ -388,7 +388,6 @@ const (
 // beat is called at least each beatInterval while an agent runs. It takes note
 // of a stop since the last one, and shows others what runs.
 func (l *runs) beat(last time.Time) (now time.Time) {
-	l.countNested()
 	l.setOwner()
 	now = time.Now()
 	l.notePause(now.Sub(last)-beatInterval, now.Round(0).Sub(last.Round(0))-beatInterval)

@@ -64,7 +64,6 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 // finish leaves the folder as the reason for the end demands, and says goodbye.
 func (l *Loop) finish(end loop.End) {
 	now := time.Now()
-	l.tellOuter()
 	_, _ = l.countBudget()
 	l.change(func(p *progress.State) { p.Status.EndedAt = now })
 	state := l.leaveFile(end, now)

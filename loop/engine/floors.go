@@ -16,7 +16,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/till"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -61,15 +60,12 @@ type runs struct {
 	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it
 }
 
-// books are what is kept of the loop, and what its user writes: the state file, the record, and
-// what loops cost that its agents start.
+// books are what is kept of the loop, and what its user writes: the state file and the record.
 type books struct {
 	talks
 	store Store
 
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
-	till   till.Till  // what loops of the agents spend
-	outer  till.Outer // the loop around this one
 }
 
 // talks are what goes on between user and agents: questions, answers and guidance.

@@ -81,7 +81,6 @@ func (l *books) keepBooks(ctx context.Context) {
 // writeSpending writes down what the run under way has spent. When it is over,
 // whatever comes next has done that.
 func (l *books) writeSpending() {
-	defer l.tellOuter()
 	_, _ = l.countBudget() // what can't be counted is told before the next iteration
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()

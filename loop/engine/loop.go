@@ -51,7 +51,7 @@ type Store interface {
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
 // *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
 func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
-	file, err := loop.Open(cfg.Folder)
+	file, err := loopstate.Open(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
@@ -90,9 +90,6 @@ func (l *Loop) begin() error {
 	if l.lock != nil {
 		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start
 			_ = loop.EndRemains(previous)
-		}
-		if err := l.joinOuter(); err != nil {
-			return err
 		}
 	}
 	if err := l.raiseWalls(); err != nil {
@@ -143,7 +140,6 @@ func (l *Loop) begin() error {
 	}
 	l.init(state)
 	l.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
-	l.outer.Begin(l.Status().Cost.USD)
 	_, _ = l.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
 		l.listen()
@@ -172,7 +168,7 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 
 // mayTakeUp says why a loop can't be made ours.
 func (l *Loop) mayTakeUp(found loopstate.State) error {
-	if err := caller.Self().May(caller.Continue, caller.Who{}, l.dir); err != nil {
+	if err := caller.Self().May(caller.Continue); err != nil {
 		return err
 	}
 	if l.cfg.Change.Accept && !found.Checking {

@@ -13,9 +13,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// edit is the change of a state file that is asked for. who may tighten what owner drives, and
-// everything else only as its user.
-func editOf(q loop.Request, who, owner caller.Who, folder string) func(*loopstate.State) error {
+// editOf returns the change of a state file that q asks for. An agent may tighten the loop; only its user may do more.
+func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 	return func(s *loopstate.State) error {
 		before := progress.TermsOf(*s)
 		if err := change(q, s); err != nil {
@@ -24,7 +23,7 @@ func editOf(q loop.Request, who, owner caller.Who, folder string) func(*loopstat
 		if _, _, words := before.Loosening(progress.TermsOf(*s)); q.Do == caller.Update && len(words) == 0 {
 			return nil
 		}
-		return who.May(q.Do, owner, folder)
+		return who.May(q.Do)
 	}
 }
 
@@ -68,14 +67,14 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 	if err := json.Unmarshal(data, &q); err != nil {
 		return loop.ReplyOf(0, fmt.Errorf("that is no request: %w", err))
 	}
-	who, owner := caller.Peer(pid, q.From), caller.Self()
+	who := caller.Peer(pid, q.From)
 	iteration := l.Status().Iteration
 	if q.LoopID != "" && q.LoopID != l.id {
 		return loop.ReplyOf(iteration, loop.ErrNotRunning)
 	}
 	var err error
 	with := func(right string, do func()) {
-		if err = who.May(right, owner, l.dir); err == nil {
+		if err = who.May(right); err == nil {
 			do()
 		}
 	}
@@ -93,7 +92,7 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 	case loop.DoDisallow:
 		err = l.Disallow(q.Text)
 	default:
-		err = l.edit(editOf(q, who, owner, l.dir))
+		err = l.edit(editOf(q, who))
 	}
 	return loop.ReplyOf(iteration, err)
 }

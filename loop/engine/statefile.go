@@ -126,7 +126,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 
 // own is the edit of whoever drives the loop, who is its user.
 func (l *books) own(q loop.Request) error {
-	return l.edit(editOf(q, caller.Who{}, caller.Who{}, l.dir))
+	return l.edit(editOf(q, caller.Who{}))
 }
 
 // Pause lets the running iteration finish and starts no other.

@@ -67,9 +67,7 @@ func (l *books) Saved(s loopstate.State) error {
 // that did to the state file is looked at before it counts as over.
 func (l *books) work(do func()) {
 	l.change(func(p *progress.State) { p.Busy = true })
-	l.countNested() // so that they know what is left
 	do()
-	l.countNested()
 	err := l.readFile() // a failure shows at the next iteration
 	l.change(func(p *progress.State) { p.Busy, p.IsRead = false, err == nil })
 }

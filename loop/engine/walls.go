@@ -20,9 +20,6 @@ func (l *runs) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
 		scope.Walls = l.walls
-		if dir := l.till.Open(scope.TempDir); dir != "" {
-			scope.Shared = append(scope.Shared, dir)
-		}
 	}
 	return scope, err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
-	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -362,9 +361,6 @@ func without(list, other []string) (gone []string) {
 // arguments, so that it can be continued as it is if it is interrupted. Where
 // that can't be done, they must be named again.
 func Remember(files config.Files, cfg setup.Config, loopID string) {
-	if caller.Check(caller.Trust, cfg.Folder) != nil { // an agent has started it
-		return
-	}
 	files.RememberLoop(loopID, cfg.Verify, cmp.Or(cfg.ReviewerMark, cfg.Reviewer.Mark()))
 	if cfg.OfferWalls {
 		files.RememberOffer(offerOfWalls)
