@@ -183,7 +183,4 @@ func stopReason(end stream.TurnEnd, calls int) string {
 	return "stop"
 }
 
-// Title makes one line of at most 80 runes of a prompt.
-func Title(prompt string) string { return stream.Line(prompt, 80) }
-
 func stamp(t time.Time) string { return t.UTC().Format(timeLayout) }

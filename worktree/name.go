@@ -1,6 +1,7 @@
 package worktree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -23,24 +24,27 @@ func IsNamed(branch, name string) bool {
 // maxSlug is how long a name made of a title is at most, in bytes.
 const maxSlug = 40
 
-// Slug makes of a title a name that branches and folders may have.
+// Slug makes of a title a name that branches and folders may have. A long one ends behind a word.
 func Slug(title string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(title) {
-		isPart := unicode.IsLetter(c) || unicode.IsDigit(c)
-		if isPart && b.Len()+utf8.RuneLen(c) > maxSlug || !isPart && b.Len() >= maxSlug {
-			break
-		}
-		if isPart {
-			b.WriteRune(c)
-		} else if b.Len() > 0 && !strings.HasSuffix(b.String(), "-") {
-			b.WriteByte('-')
+	isPart := func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }
+	slug := ""
+	for _, word := range strings.FieldsFunc(strings.ToLower(title), func(c rune) bool { return !isPart(c) }) {
+		if slug == "" {
+			slug = upTo(maxSlug, word)
+		} else if slug += "-" + word; len(slug) > maxSlug {
+			return slug[:len(slug)-len(word)-1]
 		}
 	}
-	if slug := strings.TrimSuffix(b.String(), "-"); slug != "" {
-		return slug
+	return cmp.Or(slug, "loop")
+}
+
+// upTo is the beginning of a text in whole runes, at most so many bytes.
+func upTo(most int, text string) string {
+	for len(text) > most {
+		_, size := utf8.DecodeLastRuneInString(text)
+		text = text[:len(text)-size]
 	}
-	return "loop"
+	return text
 }
 
 // most is how many trees may have the same title.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -74,6 +75,9 @@ func (w Work) describe(b *strings.Builder) {
 	files := make([]changes.File, len(w.Changes))
 	for i, c := range w.Changes {
 		files[i] = changes.File{Path: c.Path, Added: c.Added, Removed: c.Removed, Binary: c.Binary}
+	}
+	if issue, ok := history.IssueOf(w.Receipt.Prompt); ok && issue.Fixes() != "" {
+		fmt.Fprintf(b, "\n%s\n", issue.Fixes())
 	}
 	fmt.Fprintf(b, "\n%s- Changes: %s\n", &rows, SumText(changes.Sum(files)))
 	for _, f := range files[:min(len(files), maxNamed)] {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/yuin/goldmark"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -30,6 +31,19 @@ func TestAPullRequestSaysWhatWasAskedAndDone(t *testing.T) {
 	none := Describe(Work{Receipt: wire.Receipt{LoopID: "ralph-a"}})
 	if none.String() != "ralph-a\n\n\n- Changes: nothing changed\n" {
 		t.Errorf("got %q", none)
+	}
+}
+
+// A loop that an issue began closes it.
+func TestAPullRequestClosesItsIssue(t *testing.T) {
+	w := workOf("It's slow")
+	w.Receipt.Prompt = history.Issue{Title: "It's slow", Source: "https://github.com/o/app/issues/12"}.Head() + "Others wrote it\n\n> # It's slow"
+	if got := Describe(w); got.Title != "It's slow" || strings.Count(got.Body, "\nFixes o/app#12\n") != 1 {
+		t.Errorf("got\n%s", got)
+	}
+	w.Receipt.Prompt = history.Issue{Title: "It's slow", Source: "https://github.com/o/app/issues/12\u2028#1"}.Head()
+	if got := Describe(w); strings.Contains(got.Body, "Fixes") {
+		t.Errorf("got\n%s", got)
 	}
 }
 

@@ -54,7 +54,7 @@ var picture = Rules{
 		"backends/acp":             {"stream"},
 		"backends":                 {"stream", "backends/acp", "backends/reaper", "sandbox", "internal/caller", "internal/paths", "internal/tell", "stream/decode", "stream/promises"},
 		"backends/reaper":          {},
-		"history":                  {"stream", "internal/jsoncursor", "internal/paths", "internal/tell", "stream/decode", "stream/lines"},
+		"history":                  {"internal/lazy", "stream", "internal/jsoncursor", "internal/paths", "internal/tell", "stream/decode", "stream/lines"},
 		"registry":                 {"internal/paths"},
 		"loop/ask":                 {"backends", "stream", "internal/paths", "internal/tell"},
 		"loop":                     {"plan", "hats", "internal/account", "loop/ask", "internal/caller", "internal/control", "internal/filelock", "worktree", "changes", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/tell", "stream/promises"},
