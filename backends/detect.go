@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -71,9 +72,9 @@ func Lookup(name string) (Backend, error) {
 
 // Find returns the path of the backend's program, or a *NotFoundError.
 func (b Backend) Find() (string, error) {
-	path, err := exec.LookPath(b.Command)
+	path, err := outside.LookPath(b.Command)
 	if err == nil {
-		return filepath.Abs(path) // a relative one would be looked up again in the run's folder
+		return path, nil
 	}
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
 		return "", &NotFoundError{Looked: []Backend{b}, Path: os.Getenv("PATH")}

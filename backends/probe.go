@@ -5,12 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -57,9 +58,18 @@ func (b Backend) Probe(ctx context.Context) Probe {
 	case exit.Signal != "":
 		probe.Err = fmt.Errorf("%s was ended by a signal: %s: %s", question, exit.Signal, said)
 	case exit.Code != 0:
-		probe.Err = fmt.Errorf("%s exited with code %d: %s", question, exit.Code, said)
+		probe.Err = fmt.Errorf("%s exited with code %d: %s%s", question, exit.Code, said, adviceFor(probe.Path))
 	}
 	return probe
+}
+
+// adviceFor says what helps a program that a version manager runs: it isn't asked in the loop's
+// folder, which would say what that is.
+func adviceFor(path string) string {
+	if filepath.Base(filepath.Dir(path)) != "shims" {
+		return ""
+	}
+	return " (it was asked in " + outside.Dir() + ", as a folder may not say what runs: give its version manager a version for your user, not only for the folder)"
 }
 
 // asker is who asks for versions: a loop in a folder, with its walls.
@@ -101,12 +111,11 @@ var errNotAsked = errors.New("there are no walls to ask it behind")
 // ask runs the program with the arguments that make it print its version, until
 // ctx is done at the latest.
 func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, error) {
-	dir, err := os.Getwd() // what manages versions of programs goes by it
-	if err != nil {
-		return Exit{}, err
-	}
+	// What manages versions of programs runs what the folder says in which it works: without walls none does.
+	dir, env := outside.Dir(), outside.Environ(nil)
 	var walls *sandbox.Walls
 	if by, isTheirs := b.askerOf(ctx, path); by != nil {
+		var err error
 		walls, err = sandbox.Raise(ctx, by.walls, by.folder)
 		if err != nil && !isTheirs && ctx.Err() == nil {
 			err = errNotAsked // whatever starts behind these walls says why
@@ -115,7 +124,7 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 			return Exit{}, err
 		}
 		defer walls.Close()
-		dir = by.folder
+		dir, env = by.folder, nil
 	}
 	scope, err := openScope("", 0)
 	if err != nil {
@@ -125,7 +134,7 @@ func (b Backend) ask(ctx context.Context, path string, stdout *tail) (Exit, erro
 	scope.Walls = walls
 	asked := Custom(path, b.VersionArgs, PromptStdin, decode.FormatText)
 	asked.Name, asked.Env, asked.Kept, asked.Inside = b.Name, b.Env, b.Kept, b.Inside
-	p, err := Start(Spec{Backend: asked, Dir: dir, Scope: scope, Record: stdout})
+	p, err := Start(Spec{Backend: asked, Dir: dir, Env: env, Scope: scope, Record: stdout})
 	if err != nil {
 		return Exit{}, err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +21,40 @@ func TestProbeOfABrokenAgent(t *testing.T) {
 	install(t, "pi")
 	if probe := pi.Probe(context.Background()); probe.Err == nil || probe.Path == "" {
 		t.Errorf("got %+v", probe)
+	}
+}
+
+// What manages versions runs what the folder names in which it works, and anybody may have written that.
+func TestAProgramIsAskedOutsideOfTheFolder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no scripts of sh")
+	}
+	shims, folder := filepath.Join(t.TempDir(), "shims"), t.TempDir()
+	out := filepath.Join(folder, "out")
+	for path, text := range map[string]string{
+		filepath.Join(shims, "pi"):     "#!/bin/sh\nexec \"$(cat .tool)\"\n",
+		filepath.Join(shims, "claude"): "#!/bin/sh\necho $PATH in $PWD, $(pwd)\n",
+		filepath.Join(folder, ".tool"): "./evil\n",
+		filepath.Join(folder, "evil"):  "#!/bin/sh\necho out >" + out + "\necho pi 1.2.3\n",
+		filepath.Join(folder, "codex"): "#!/bin/sh\necho out >" + out + "\n",
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	t.Setenv("PATH", strings.Join([]string{".", shims, "/usr/bin", "/bin"}, ":"))
+	if probe := pi.Probe(t.Context()); probe.Err == nil || !strings.Contains(probe.Err.Error(), "(it was asked in /, as a folder may not say what runs: give its version manager a version for your user") {
+		t.Errorf("a shim: %+v", probe)
+	}
+	if probe := claude.Probe(t.Context()); probe.Version != shims+":/usr/bin:/bin in /, /" {
+		t.Errorf("another: %+v", probe)
+	}
+	if probe := codex.Probe(t.Context()); !errors.As(probe.Err, new(*NotFoundError)) {
+		t.Errorf("one of the folder, by a relative PATH: %+v", probe)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a program of the folder ran")
 	}
 }
 

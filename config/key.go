@@ -51,6 +51,7 @@ type Key struct {
 	Adds    bool           // a list that comes behind those of the files below, not in their place
 	put     put            // nil for tables, limits and settings, which have tables of their own, and below a list of tables
 	check   func(text string) string
+	outside bool  // a list that is a program of the user's: nothing that the loop's folder brings along
 	max     int64 // of a number that is at least 1; 0: any number
 }
 
@@ -189,8 +190,8 @@ var keys = placed([]Key{
 		Doc: "Whether a loop in a terminal rings its bell after the first 30 seconds, with a notification and a title where the terminal knows them."},
 	{Path: path("notify.desktop"), Type: Text, Yields: settings.Always, Default: `"off"`, Values: []string{settings.Off, Auto}, put: to(func(s *Settings) any { return &s.Notify.Desktop }),
 		Doc: "Whether a loop in a terminal, or alone, shows a notification on this machine's desktop. A loop of an editor leaves that to the editor."},
-	{Path: path("notify.command"), Type: Texts, Yields: settings.Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Notify.Command }),
-		Doc: "A program with its arguments that tells you, run in the loop's folder. `{title}` and `{text}` stand for the message; standard input has it as JSON."},
+	{Path: path("notify.command"), Type: Texts, Yields: settings.Demands, Default: "[]", Samples: []string{`["notify-send", "{title}", "{text}"]`}, check: checkPresent, outside: true, put: to(func(s *Settings) any { return &s.Notify.Command }),
+		Doc: "A program with its arguments that tells you: a name in PATH, or an absolute path. It works outside of the loop's folder, in `/`. `{title}` and `{text}` stand for the message; standard input has it as JSON, with the `folder`."},
 	{Path: path("notify.webhook"), Type: Text, Yields: settings.Demands, Samples: []string{`"https://ntfy.example.com/ralph"`}, check: checkWebhook, put: to(func(s *Settings) any { return &s.Notify.Webhook }),
 		Doc: "An address that gets the same JSON by POST."},
 	{Path: path("notify.include"), Type: Texts, Yields: settings.Always, Default: "[]", Values: []string{settings.NotifyReceipt}, put: to(func(s *Settings) any { return &s.Notify.Include }),

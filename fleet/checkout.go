@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -103,7 +103,7 @@ func (c *checkouts) fresh(ctx context.Context, r Record, tree string) error {
 		return err
 	}
 	if r.Trust { // as it was submitted: what an agent makes of it needs trust of its own
-		if err := run(ctx, tree, c.ralph, "trust"); err != nil {
+		if err := run(ctx, tree, c.ralph, "trust", "-C", tree); err != nil {
 			return fmt.Errorf("trusting ralph.toml: %w", err)
 		}
 	}
@@ -221,7 +221,7 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 		return nil
 	}
 	defer timed(ctx, StageSetup)()
-	s, err := child.Start(c.ralph, tree, environ(tree), []string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup, nil)
+	s, err := child.Start(c.ralph, environ(tree), []string{"setup", "--lease", lease.String(), "-C", tree, "--"}, r.Setup, nil)
 	if err != nil {
 		return err
 	}
@@ -236,13 +236,13 @@ func (c *checkouts) setUp(ctx context.Context, r Record, tree string, lease time
 // tell all workers what to run. ralph-lsp keeps what it keeps beside the checkout.
 func environ(tree string) []string {
 	env := slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "RALPH_TOKEN=") })
-	return append(env, paths.EnvState+"="+keptOf(tree))
+	return append(outside.Environ(env), paths.EnvState+"="+keptOf(tree))
 }
 
-// run runs a program in a checkout. The error has its last words.
+// run runs a program for a checkout, which its arguments name. The error has its last words.
 func run(ctx context.Context, tree, program string, args ...string) error {
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.WaitDelay, cmd.Env = tree, 10*time.Second, environ(tree)
+	cmd := outside.Command(ctx, program, args...)
+	cmd.WaitDelay, cmd.Env = 10*time.Second, environ(tree)
 	out, err := cmd.CombinedOutput()
 	if err == nil {
 		return nil

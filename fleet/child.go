@@ -56,7 +56,7 @@ func (w *Worker) startChild(a *attempt, tree, promptFile string, say func(line [
 	if !a.HasState {
 		first = []string{"run", "--prompt-file", promptFile}
 	}
-	a.child, err = child.Start(w.Program, tree, environ(tree), first, args, say)
+	a.child, err = child.Start(w.Program, environ(tree), first, args, say)
 	return false, err
 }
 

@@ -1,8 +1,9 @@
 package notify
 
 import (
-	"os/exec"
 	"runtime"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 )
 
 // toast shows the note of standard input on Windows, in the name of PowerShell, as only
@@ -30,7 +31,7 @@ func desktop(env func(string) string) (argv []string, why string) {
 			return argv, "there is no desktop here (DBUS_SESSION_BUS_ADDRESS isn't set)"
 		}
 	}
-	if _, err := exec.LookPath(argv[0]); err != nil {
+	if _, err := outside.LookPath(argv[0]); err != nil {
 		return argv, argv[0] + " isn't installed"
 	}
 	return argv, ""

@@ -84,7 +84,7 @@ func Start(cfg setup.Config, obs loop.Observer, at At) (*engine.Loop, *journal.L
 
 func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	t := &Teller{
-		next: obs, cfg: cfg, ways: ways(cfg.Notify, cfg.Folder, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
+		next: obs, cfg: cfg, ways: ways(cfg.Notify, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},
 	}
 	if cfg.Alone { // nobody waits for its process

@@ -283,14 +283,36 @@ func TestCommand(t *testing.T) {
 	tl, s := teller(t, settings.Notify{Command: []string{cat, "{title}", "a {text} b", "$(touch x)"}}, At{})
 	tl.HandleLoop(endOf(loop.StopMaxTime))
 	tl.Close()
-	got, _ := os.ReadFile(filepath.Join(tl.cfg.Folder, "got"))
-	args, _ := os.ReadFile(filepath.Join(tl.cfg.Folder, "args"))
+	got, _ := os.ReadFile(filepath.Join(filepath.Dir(cat), "got"))
+	args, _ := os.ReadFile(filepath.Join(filepath.Dir(cat), "args"))
 	var n Note
-	if err := json.Unmarshal(got, &n); err != nil || n.Event != settings.NotifyEnd || len(s.warns) > 0 {
+	if err := json.Unmarshal(got, &n); err != nil || n.Event != settings.NotifyEnd || n.Folder != tl.cfg.Folder || len(s.warns) > 0 {
 		t.Fatalf("got %q, warned %q", got, s.warns)
 	}
 	if want := n.Title + "\na " + n.Text + " b\n$(touch x)\n"; string(args) != want {
 		t.Errorf("got %q, want %q", args, want)
+	}
+}
+
+// An interpreter loads modules from the folder in which it works: an agent may have put a json.py there.
+func TestWhatNotifiesWorksOutsideOfTheFolder(t *testing.T) {
+	hurried(t, time.Hour)
+	if !exists("/bin/sh") {
+		t.Skip("there is no shell")
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	t.Setenv("RALPH_TEST_OUT", out)
+	tl, s := teller(t, settings.Notify{Command: []string{"sh", "-c", `{ pwd; echo "$PWD"; echo "$PATH"; } >"$RALPH_TEST_OUT"`}}, At{})
+	t.Chdir(tl.cfg.Folder)
+	t.Setenv("PATH", ".:"+os.Getenv("PATH"))
+	if err := os.WriteFile("sh", []byte("#!/bin/sh\necho mine >\"$RALPH_TEST_OUT\"\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	tl.HandleLoop(endOf(loop.StopMaxTime))
+	tl.Close()
+	got, _ := os.ReadFile(out)
+	if want := "/\n/\n" + strings.TrimPrefix(os.Getenv("PATH"), ".:") + "\n"; string(got) != want || len(s.warns) > 0 {
+		t.Errorf("got %q, want %q; warned %q", got, want, s.warns)
 	}
 }
 
@@ -310,7 +332,8 @@ func TestCommandThatFails(t *testing.T) {
 		tl, s := teller(t, settings.Notify{Command: []string{tt.command}}, At{})
 		tl.HandleLoop(endOf(loop.StopMaxTime))
 		tl.Close()
-		made, _ := os.ReadFile(filepath.Join(tl.cfg.Folder, "tries"))
+		made, _ := os.ReadFile(filepath.Join(filepath.Dir(fails), "tries"))
+		os.Remove(filepath.Join(filepath.Dir(fails), "tries"))
 		if len(s.warns) != 1 || !strings.Contains(s.warns[0], tt.want) || strings.Contains(s.warns[0], "\n") || strings.Count(string(made), "once") != tt.tries {
 			t.Errorf("warned %q, tried %q; want %q", s.warns, made, tt.want)
 		}
@@ -328,7 +351,7 @@ func TestNothingIsLeftOfACommandThatHangs(t *testing.T) {
 	}
 	tl, s := teller(t, settings.Notify{Command: []string{hangs}}, At{})
 	tl.HandleLoop(loop.Asked{})
-	proctest.Until(t, "the command", func() bool { return exists(filepath.Join(tl.cfg.Folder, "begun")) })
+	proctest.Until(t, "the command", func() bool { return exists(filepath.Join(filepath.Dir(hangs), "begun")) })
 	tl.HandleLoop(endOf(loop.StopCancelled))
 	tl.Close()
 	proctest.CheckNone(t, 0, mark)
@@ -342,11 +365,11 @@ func exists(name string) bool {
 	return err == nil
 }
 
-// writeScript makes a program of a shell's script.
+// writeScript makes a program of a shell's script, which works in the folder of the program.
 func writeScript(t *testing.T, script string) (string, error) {
 	if !exists("/bin/sh") {
 		return "", errors.New("there is no shell")
 	}
 	name := filepath.Join(t.TempDir(), "tell")
-	return name, os.WriteFile(name, []byte("#!/bin/sh\n"+script), 0o700)
+	return name, os.WriteFile(name, []byte("#!/bin/sh\ncd \"${0%/*}\"\n"+script), 0o700)
 }

@@ -81,7 +81,7 @@ func TestWhichWaysAreOn(t *testing.T) {
 			}
 			t.Setenv("TERM", tt.term)
 			var got []string
-			for _, w := range ways(tt.s, t.TempDir(), tt.at) {
+			for _, w := range ways(tt.s, tt.at) {
 				got = append(got, w.Name+": "+w.Off)
 			}
 			if s := strings.Join(got, "; "); s != tt.want {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 )
 
@@ -36,7 +37,7 @@ type way struct {
 }
 
 // ways are all that there are, each on or off.
-func ways(s settings.Notify, folder string, at At) []way {
+func ways(s settings.Notify, at At) []way {
 	screen := way{Name: "terminal", Off: off(s.Terminal), patient: true}
 	shows := false
 	if at.Terminal == nil {
@@ -56,13 +57,13 @@ func ways(s settings.Notify, folder string, at At) []way {
 	default:
 		argv, why = desktop(os.Getenv)
 	}
-	onDesktop := program("desktop", argv, folder)
+	onDesktop := program("desktop", argv)
 	onDesktop.Off = why
-	command := program("command", s.Command, folder)
+	command := program("command", s.Command)
 	if len(s.Command) == 0 {
 		command.Off = "none is set"
 	}
-	webhook := way{Name: "webhook", send: func(ctx context.Context, n Note) error { return post(ctx, s.Webhook, folder, n) }}
+	webhook := way{Name: "webhook", send: func(ctx context.Context, n Note) error { return post(ctx, s.Webhook, n) }}
 	if s.Webhook == "" {
 		webhook.Off = "none is set"
 	}
@@ -115,8 +116,8 @@ func write(ctx context.Context, to io.Writer, text string) error {
 }
 
 // program is a program with its arguments, without a shell, that gets the note on standard
-// input. Nothing that it starts outlives it.
-func program(name string, argv []string, dir string) way {
+// input, which names the loop's folder. Nothing that it starts outlives it.
+func program(name string, argv []string) way {
 	return way{Name: name, send: func(ctx context.Context, n Note) error {
 		stdin, err := json.Marshal(n)
 		if err != nil {
@@ -127,20 +128,21 @@ func program(name string, argv []string, dir string) way {
 			line[i] = strings.NewReplacer("{title}", n.Title, "{text}", n.Text).Replace(arg)
 		}
 		line[0] = argv[0]
-		_, err = run(ctx, line, dir, string(stdin)+"\n")
+		_, err = run(ctx, line, string(stdin)+"\n")
 		return err
 	}}
 }
 
-// run runs a program to its end, and returns the beginning of what it says.
-func run(ctx context.Context, argv []string, dir, stdin string) (string, error) {
+// run runs a program outside the loop's folder, where an agent may have put what it would load. It
+// returns the beginning of what the program says at its end.
+func run(ctx context.Context, argv []string, stdin string) (string, error) {
 	scope, err := backends.OpenScope("")
 	if err != nil {
 		return "", err
 	}
 	defer scope.Close()
 	said := &head{}
-	p, err := backends.Start(backends.Spec{Backend: backends.Program(argv, dir), Dir: dir, Prompt: stdin, Scope: scope, Raw: said})
+	p, err := backends.Start(backends.Spec{Backend: backends.Program(argv, outside.Dir()), Dir: outside.Dir(), Env: outside.Environ(nil), Prompt: stdin, Scope: scope, Raw: said})
 	if err != nil {
 		return "", err
 	}
@@ -163,7 +165,7 @@ func (h *head) Write(p []byte) (int, error) {
 // post sends a note by curl, which follows no address that a server names: the note is for the one
 // that was set. A client of our own would be a fifth of the program, and each loop's process has it.
 // The address may be a secret: it is on standard input, and in no error.
-func post(ctx context.Context, address, dir string, n Note) error {
+func post(ctx context.Context, address string, n Note) error {
 	body, err := json.Marshal(n)
 	if err != nil {
 		return err
@@ -171,7 +173,7 @@ func post(ctx context.Context, address, dir string, n Note) error {
 	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`) // there are no lines in either
 	config := fmt.Sprintf("url = \"%s\"\ndata-binary = \"%s\"\n", quoted.Replace(address), quoted.Replace(string(body)))
 	answer, err := run(ctx, []string{"curl", "--disable", "--silent", "--show-error", "--globoff", "--output", os.DevNull, "--write-out", "%{http_code}",
-		"--header", "Content-Type: application/json", "--user-agent", "ralph-lsp", "--config", "-"}, dir, config)
+		"--header", "Content-Type: application/json", "--user-agent", "ralph-lsp", "--config", "-"}, config)
 	if err == nil && !strings.HasPrefix(answer, "2") {
 		err = errors.New("the server says " + answer)
 	}
@@ -187,7 +189,7 @@ type Result struct {
 
 // Test tells a note in all ways, one after the other.
 func Test(ctx context.Context, s settings.Notify, at At, n Note) (results []Result) {
-	for _, w := range ways(s, n.Folder, at) {
+	for _, w := range ways(s, at) {
 		r := Result{Way: w.Name, Off: w.Off}
 		if w.Off == "" {
 			r.Err = w.deliver(ctx, n)

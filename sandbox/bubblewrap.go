@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 )
 
 const cantRaise = "the sandbox can't be raised"
@@ -46,7 +48,7 @@ func inScratch(do func(dir string) error) error {
 
 // nothing is a program that does nothing, in a folder.
 func nothing(ctx context.Context, folder string) (*exec.Cmd, error) {
-	program, err := exec.LookPath("true")
+	program, err := outside.LookPath("true")
 	if err != nil {
 		return nil, &Error{cantRaise, err.Error(), "put a program true into PATH to try it with"}
 	}

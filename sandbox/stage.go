@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
@@ -28,7 +29,7 @@ func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release f
 	}
 	inner := filepath.Join(run.TempDir, stageName)
 	p.add("--ro-bind", self, inner)
-	outside, stage := w.stages()
+	grouped, stage := w.stages()
 	var held []*os.File
 	for path := range p.pinned {
 		if withinAny(path, p.hidden) {
@@ -42,9 +43,9 @@ func (w *mounts) wrapBubblewrap(cmd *exec.Cmd, run Run) (p *mountList, release f
 		held, stage.Places = append(held, file), append(stage.Places, place)
 	}
 	cmd.Args = slices.Concat([]string{w.bwrap}, p.args, []string{"--", inner}, stage.Args(cmd.Path, cmd.Args))
-	cmd.Path = w.bwrap
-	if outside.Group != "" {
-		cmd.Args, cmd.Path = append([]string{"ralph-lsp"}, outside.Args(cmd.Path, cmd.Args)...), "/proc/self/exe"
+	cmd.Path, cmd.Dir = w.bwrap, outside.Dir()
+	if grouped.Group != "" {
+		cmd.Args, cmd.Path = append([]string{"ralph-lsp"}, grouped.Args(cmd.Path, cmd.Args)...), "/proc/self/exe"
 	}
 	return p, func() {
 		for _, file := range held {

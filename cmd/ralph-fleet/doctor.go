@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -23,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -342,7 +342,7 @@ func (d *doctor) checkMachine(ctx context.Context) {
 	if program, err := git.Find(); err != nil {
 		d.bad("git", "install git", "%v", err)
 	} else {
-		out, _ := exec.CommandContext(ctx, program, "--version").Output() // what it says is for people
+		out, _ := outside.Command(ctx, program, "--version").Output() // what it says is for people
 		d.good("git", "%s at %s", strings.TrimSpace(string(out)), program)
 	}
 	dir, err := d.workerDir()
@@ -371,6 +371,9 @@ func (d *doctor) workerDir() (dir string, err error) {
 			return "", err
 		}
 	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return "", err
+	}
 	return dir, os.MkdirAll(dir, 0o700)
 }
 
@@ -379,7 +382,7 @@ var loopsHere = []string{"version", "folder", "backend", "config", "sandbox"}
 
 // askSibling has the program that runs iterations look at this machine.
 func (d *doctor) askSibling(ctx context.Context, program, dir string) {
-	cmd := exec.CommandContext(ctx, program, "doctor", "--json", "-C", dir)
+	cmd := outside.Command(ctx, program, "doctor", "--json", "-C", dir)
 	out, err := cmd.Output()
 	var said answers.DoctorResult
 	if problem := json.Unmarshal(out, &said); problem != nil {

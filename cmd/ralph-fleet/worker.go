@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/metrics"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -162,7 +163,7 @@ func sibling() (string, error) {
 			return beside, nil
 		}
 	}
-	path, err := exec.LookPath("ralph-lsp")
+	path, err := outside.LookPath("ralph-lsp")
 	if err != nil {
 		return "", fmt.Errorf("there is no ralph-lsp beside this program or in PATH: install it, or say where it is with --ralph-lsp")
 	}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -53,10 +54,10 @@ type Ended struct {
 // GoesOn says that the loop has more to do.
 func (e Ended) GoesOn() bool { return e.StopReason == string(loop.StopOnce) }
 
-// Start starts ralph-lsp in a folder, with first and args. say gets each line that it prints, until it is left.
-func Start(program, dir string, env, first, args []string, say func(line []byte)) (*Child, error) {
-	c := &Child{cmd: exec.Command(program, slices.Concat(first, args)...), args: args, say: say, gone: make(chan struct{}), left: make(chan struct{}), renewed: time.Now()}
-	c.cmd.Dir, c.cmd.Stderr, c.cmd.Env = dir, (*words)(c), env
+// Start starts ralph-lsp with first and args, which name its folder. say gets each line that it prints, until it is left.
+func Start(program string, env, first, args []string, say func(line []byte)) (*Child, error) {
+	c := &Child{cmd: outside.Command(context.Background(), program, slices.Concat(first, args)...), args: args, say: say, gone: make(chan struct{}), left: make(chan struct{}), renewed: time.Now()}
+	c.cmd.Stderr, c.cmd.Env = (*words)(c), env
 	var err error
 	if c.input, err = c.cmd.StdinPipe(); err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func (h *heard) text() string {
 
 func start(t *testing.T, script string, say func([]byte)) *Child {
 	t.Helper()
-	c, err := Start("sh", t.TempDir(), os.Environ(), []string{"-c", script}, []string{"a", "b"}, say)
+	c, err := Start("sh", os.Environ(), []string{"-c", script}, []string{"a", "b"}, say)
 	if err != nil {
 		t.Fatal(err)
 	}

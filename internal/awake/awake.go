@@ -5,10 +5,13 @@
 package awake
 
 import (
+	"context"
 	"io"
 	"os/exec"
 	"sync"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 )
 
 // Keeper keeps the machine awake between Hold and Release. It is for several goroutines.
@@ -48,11 +51,7 @@ const patience = 2 * time.Second
 
 // holdBy holds with a program that works for as long as its input is open.
 func holdBy(argv ...string) (release func()) {
-	program, err := exec.LookPath(argv[0])
-	if err != nil {
-		return func() {}
-	}
-	cmd := exec.Command(program, argv[1:]...)
+	cmd := outside.Command(context.Background(), argv[0], argv[1:]...)
 	in, err := cmd.StdinPipe()
 	if err == nil {
 		err = cmd.Start()

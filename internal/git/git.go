@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 )
 
 // Git is the program, and where and how it works.
@@ -70,10 +71,10 @@ var theirs = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSY
 
 // Find finds the program. The error is ErrMissing.
 func Find() (program string, err error) {
-	if program, err = exec.LookPath("git"); err != nil {
+	if program, err = outside.LookPath("git"); err != nil {
 		return "", ErrMissing
 	}
-	return filepath.Abs(program)
+	return program, nil
 }
 
 // In is g in another folder.
@@ -230,7 +231,7 @@ func (g Git) environ() (env []string) {
 	if g.AsUser {
 		env = append(env, "GIT_ASKPASS=") // nobody is asked but who stands behind this
 	}
-	for _, kv := range os.Environ() {
+	for _, kv := range outside.WithoutRelative(os.Environ()) { // it works in the folder
 		if name, value, _ := strings.Cut(kv, "="); g.obeys(strings.ToUpper(name), value) {
 			env = append(env, kv)
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -126,7 +127,7 @@ func readIssue(ctx context.Context, from string, stdin io.Reader) ([]byte, error
 	if host, path, _ := strings.Cut(from[strings.Index(from, "://")+3:], "/"); strings.Contains(path, "/-/issues/") || strings.Contains(host, "gitlab") {
 		argv, site = []string{"glab", "issue", "view", from, "--comments", "--output", "json"}, "https://gitlab.com/gitlab-org/cli"
 	}
-	data, err := exec.CommandContext(ctx, argv[0], argv[1:]...).Output()
+	data, err := outside.Command(ctx, argv[0], argv[1:]...).Output()
 	failed, ran := errors.AsType[*exec.ExitError](err)
 	switch {
 	case errors.Is(err, exec.ErrNotFound):

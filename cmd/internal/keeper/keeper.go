@@ -24,6 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
@@ -85,8 +86,8 @@ func begin(folder, loopID string, trusted bool) (line string, leaver *os.Process
 // command runs this program as a keeper.
 func command(folder, loopID string, trusted bool, flags ...string) *exec.Cmd {
 	self, err := os.Executable()
-	cmd := exec.Command(self, slices.Concat([]string{Name, fmt.Sprintf("--trusted=%t", trusted)}, flags, []string{"--", folder, loopID})...)
-	cmd.Dir, cmd.Err = folder, cmp.Or(err, cmd.Err)
+	cmd := outside.Command(context.Background(), self, slices.Concat([]string{Name, fmt.Sprintf("--trusted=%t", trusted)}, flags, []string{"--", folder, loopID})...)
+	cmd.Err = cmp.Or(err, cmd.Err)
 	return cmd
 }
 

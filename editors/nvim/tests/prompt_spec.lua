@@ -116,6 +116,9 @@ it('completes the files of the folder', function()
   for _, git in ipairs({ false, true }) do
     if git then
       vim.system({ 'git', 'init', '-q' }, { cwd = dir }):wait()
+      child.write(dir .. '/evil', '#!/bin/sh\n>' .. dir .. '/ran\n')
+      vim.fn.setfperm(dir .. '/evil', 'rwxr-xr-x')
+      vim.system({ 'git', 'config', 'core.fsmonitor', dir .. '/evil' }, { cwd = dir }):wait()
     end
     local nvim = open(child.start({ dir = dir }), 'Ralph prompt')
     nvim:type('Mend me@x @src/pars<C-x><C-o>')
@@ -123,6 +126,7 @@ it('completes the files of the folder', function()
     nvim:type('<Esc>')
     nvim:finish()
   end
+  expect.equal(vim.uv.fs_stat(dir .. '/ran'), nil) -- which the repository names
 end)
 
 it('keeps the window on the screen', function()

@@ -327,6 +327,28 @@ it('finds a program that a build step has installed, or mason', function()
   assert(ok, why)
 end)
 
+it('finds no program by a relative entry of PATH: an agent may have written it', function()
+  local folder, tools, path = vim.fn.tempname(), vim.fn.tempname(), vim.env.PATH
+  for _, dir in ipairs({ folder, tools }) do
+    vim.fn.mkdir(dir, 'p')
+    vim.fn.writefile({}, dir .. '/ralph-lsp')
+    vim.fn.setfperm(dir .. '/ralph-lsp', 'rwxr-xr-x')
+  end
+  local before = vim.fn.chdir(folder)
+  vim.env.PATH = '.:' .. tools
+  local ok, why = pcall(function()
+    expect.equal(
+      dofile(vim.api.nvim_get_runtime_file('lua/ralph/binary.lua', false)[1]).sidecar().cmd[1],
+      tools .. '/ralph-lsp'
+    )
+  end)
+  vim.env.PATH = path
+  vim.fn.chdir(before)
+  vim.fn.delete(folder, 'rf')
+  vim.fn.delete(tools, 'rf')
+  assert(ok, why)
+end)
+
 it('reads what was asked for while a page was handled: its end may have come meanwhile', function()
   local client = require('ralph.client')
   local execute, asked, taken, told = client.execute, {}, {}, 0

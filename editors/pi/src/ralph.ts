@@ -208,7 +208,7 @@ export class Ralph {
     const folder = this.ctx.cwd;
     const program = findProgram(process.env);
     if (!fs.existsSync(folder)) throw new Refusal(`there is no folder ${folder}`);
-    const connection = launch(program, folder);
+    const connection = launch(program);
     const estate = { connection, program, folders: new Set([folder]), heard: this.feed.heard, over: new Map<string, string>() };
     this.estate = estate;
     this.startedAt = Date.now();

@@ -53,10 +53,13 @@ function environment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH: [process.env.PATH, ...own].filter(Boolean).join(path.delimiter) };
 }
 
-/** Starts a program for a folder. Its greeting is greet's. */
-export function launch(program: string, folder: string): Connection {
+/** Where the sidecar works: nobody but the administrator writes there. Its greeting names the folder. */
+const outside = process.platform === 'win32' ? process.env.SystemRoot ?? 'C:\\Windows' : '/';
+
+/** Starts a program. Its greeting is greet's. */
+export function launch(program: string): Connection {
   return new Connection(spawn(program, ['--stdio'], {
-    cwd: folder,
+    cwd: outside,
     env: environment(),
     detached: process.platform !== 'win32', // the terminal's signals are pi's
     windowsHide: true,

@@ -6,6 +6,7 @@ import * as path from 'node:path';
 import * as readline from 'node:readline';
 import * as vscode from 'vscode';
 import { withHost, type AgentHost as Entry } from './agentHosts';
+import { outside } from './binary';
 import { t } from './l10n';
 import type { Sidecar } from './sidecar';
 
@@ -60,7 +61,7 @@ export class AgentHost implements vscode.Disposable {
     const file = path.join(this.storage.fsPath, 'agent-host-token');
     const folders = (vscode.workspace.workspaceFolders ?? []).filter((f) => f.uri.scheme === 'file').map((f) => f.uri.fsPath);
     const { path: program } = await this.sidecar.find();
-    const child = spawn(program, ['ahp', '--token-file', file, '--', ...folders], { stdio: ['pipe', 'pipe', 'pipe'] });
+    const child = spawn(program, ['ahp', '--token-file', file, '--', ...folders], { cwd: outside, stdio: ['pipe', 'pipe', 'pipe'] });
     child.once('error', (e) => this.sidecar.log.error(`the agent host: ${e.message}`));
     readline.createInterface({ input: child.stderr }).on('line', (line) => this.sidecar.log.info(`the agent host: ${line}`));
     const lines = readline.createInterface({ input: child.stdout });

@@ -24,6 +24,9 @@ export interface Places {
   searchPath: string;
 }
 
+/** Where programs work that help and are no agents: nobody but the administrator writes there. */
+export const outside = process.platform === 'win32' ? process.env.SystemRoot ?? 'C:\\Windows' : '/';
+
 const suffix = process.platform === 'win32' ? '.exe' : '';
 const versionTimeout = 20_000;
 
@@ -49,7 +52,7 @@ export async function findFleet(sidecar: Binary, searchPath: string): Promise<Bi
   return check(found, 'ralph-fleet');
 }
 
-const foldersOf = (searchPath: string): string[] => searchPath.split(path.delimiter).filter(Boolean);
+const foldersOf = (searchPath: string): string[] => searchPath.split(path.delimiter).filter(path.isAbsolute);
 
 async function firstOf(program: string, folders: string[]): Promise<string | undefined> {
   for (const folder of folders) {
@@ -76,7 +79,7 @@ async function isExecutable(file: string): Promise<boolean> {
 async function check(file: string, program = 'ralph-lsp'): Promise<Binary> {
   let said: string[];
   try {
-    said = (await promisify(execFile)(file, ['version'], { timeout: versionTimeout, killSignal: 'SIGKILL' })).stdout.split(/\s/, 2);
+    said = (await promisify(execFile)(file, ['version'], { cwd: outside, timeout: versionTimeout, killSignal: 'SIGKILL' })).stdout.split(/\s/, 2);
   } catch (e) {
     throw new NoBinaryError(t('{0} does not run: {1}', file, firstLine(e)));
   }

@@ -1,6 +1,7 @@
 // Loops in VS Code's chat: @ralph for its user, and tools for its models. What a model wants to start or to
 // tell an agent, its user sees and allows first.
 import * as vscode from 'vscode';
+import { outside } from './binary';
 import type { Changes } from './changes';
 import { chooseFolder } from './choose';
 import type { Composer } from './composer';
@@ -133,8 +134,9 @@ export function offerMcp(sidecar: Sidecar, subscriptions: vscode.Disposable[]): 
   const provider: McpProvider = {
     provideMcpServerDefinitions: async () => {
       const { path, version } = await sidecar.find();
-      const server = new Definition('Ralph', path, ['mcp'], {}, version);
-      server.cwd = vscode.workspace.workspaceFolders?.[0]?.uri;
+      const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+      const server = new Definition('Ralph', path, ['mcp', ...folder ? ['-C', folder] : []], {}, version);
+      server.cwd = vscode.Uri.file(outside);
       return [server];
     },
   };

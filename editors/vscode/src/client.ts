@@ -4,7 +4,7 @@ import {
   CloseAction, ErrorAction, LanguageClient, RevealOutputChannelOn,
   type DynamicFeature, type LanguageClientOptions, type StaticFeature,
 } from 'vscode-languageclient/node';
-import type { Binary } from './binary';
+import { outside, type Binary } from './binary';
 import type { Diagnoses } from './diagnostics';
 import { protocolVersion } from './wire';
 
@@ -36,7 +36,7 @@ export function newClient(binary: Binary, env: Record<string, string>, log: vsco
       },
     },
   };
-  const client = new QuietClient('ralph', 'Ralph', { command: binary.path, args: ['--stdio'], options: { env: { ...process.env, ...env } } }, options);
+  const client = new QuietClient('ralph', 'Ralph', { command: binary.path, args: ['--stdio'], options: { cwd: outside, env: { ...process.env, ...env } } }, options);
   client.registerFeature({
     fillClientCapabilities: (capabilities) => {
       capabilities.experimental = { ...(capabilities.experimental as object | undefined),

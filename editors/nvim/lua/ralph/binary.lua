@@ -14,6 +14,28 @@ local function executable(name)
   return vim.fn.has('win32') == 1 and name .. '.exe' or name
 end
 
+--- Where programs work that help and are no agents: nobody but the administrator writes there.
+M.outside = vim.fn.has('win32') == 1 and (vim.env.SystemRoot or 'C:\\Windows') or '/'
+
+--- The absolute path of a program. A relative entry of PATH would name one of the folder, which an
+--- agent may have written.
+---@param name string
+---@return string? path
+local function find(name)
+  if name:find('[/\\]') then
+    return vim.fn.executable(name) == 1 and vim.fn.fnamemodify(name, ':p') or nil
+  end
+  local separator = vim.fn.has('win32') == 1 and ';' or ':'
+  for dir in vim.gsplit(vim.env.PATH or '', separator, { plain = true }) do
+    for _, file in ipairs(dir:match('^%a?:?[/\\]') and { name, executable(name) } or {}) do
+      local path = vim.fs.joinpath(dir, file)
+      if vim.fn.executable(path) == 1 then
+        return path
+      end
+    end
+  end
+end
+
 --- Where else than on PATH the program is: what a plugin manager's build step installed
 --- beside this plugin, what mason has, what "make build" made of the checkout.
 ---@return string? path
@@ -48,14 +70,14 @@ end
 local function own()
   local cmd = config.get().cmd
   if cmd then
-    if vim.fn.executable(cmd[1]) == 0 then
+    local program = find(cmd[1])
+    if not program then
       return nil,
         ('%s (cmd in vim.g.ralph) is not an executable program: %s'):format(cmd[1], install)
     end
-    return vim.list_slice(cmd)
+    return vim.list_extend({ program }, cmd, 2)
   end
-  local path = vim.fn.exepath('ralph-lsp')
-  path = path ~= '' and path or near()
+  local path = find('ralph-lsp') or near()
   if not path then
     return nil, 'ralph-lsp was not found: ' .. install
   end
@@ -82,8 +104,8 @@ function M.sidecar()
   end
   local sidecar = { cmd = cmd, env = { RALPH_BUS = bus } }
   if vim.fs.basename(cmd[1]) == executable('ralph-lsp') then
-    local fleet = beside(cmd[1], 'ralph-fleet') or vim.fn.exepath('ralph-fleet')
-    if fleet == '' then
+    local fleet = beside(cmd[1], 'ralph-fleet') or find('ralph-fleet')
+    if not fleet then
       local lack = 'the loops of %s are not shown, as ralph-fleet was not found: %s'
       sidecar.lack = lack:format(bus, install_fleet)
     else
@@ -106,7 +128,9 @@ end
 ---@return string? problem
 function M.version(cmd)
   local ok, result = pcall(function()
-    return vim.system({ cmd[1], 'version' }, { text = true, timeout = 3000 }):wait()
+    return vim
+      .system({ cmd[1], 'version' }, { text = true, cwd = M.outside, timeout = 3000 })
+      :wait()
   end)
   if not ok then
     return nil, tostring(result)

@@ -325,9 +325,11 @@ end
 ---@param typed string
 ---@return string[]
 local function files(folder, typed)
-  local command = { 'git', 'ls-files', '-co', '--exclude-standard', '-z' }
+  -- The monitor would be a program that the repository names.
+  local command = { 'git', '-C', folder, '-c', 'core.fsmonitor=false' }
+  vim.list_extend(command, { 'ls-files', '-co', '--exclude-standard', '-z' })
   local ok, result = pcall(function()
-    return vim.system(command, { cwd = folder, timeout = 2000 }):wait()
+    return vim.system(command, { cwd = require('ralph.binary').outside, timeout = 2000 }):wait()
   end)
   if ok and result.code == 0 then
     return vim.split(result.stdout, '\0', { plain = true, trimempty = true })

@@ -140,7 +140,7 @@ local function spawn(folder)
   end
   local feed = require('ralph.feed')
   local connect, process_end =
-    transport.new(cmd, { cwd = folder, env = sidecar.env, is_behind = feed.is_behind })
+    transport.new(cmd, { cwd = binary.outside, env = sidecar.env, is_behind = feed.is_behind })
   folders = { [folder] = true }
   id = vim.lsp.start({
     name = 'ralph',

@@ -40,7 +40,7 @@ describe('the chat', () => {
     assert.equal(api.mcp !== undefined, isAsked);
     if (!isAsked) return;
     const [{ command, args, cwd }] = await api.mcp.provideMcpServerDefinitions();
-    assert.equal(cwd.toString(), vscode.workspace.workspaceFolders[0].uri.toString());
+    assert.deepEqual([cwd.fsPath, args], ['/', ['mcp', '-C', vscode.workspace.workspaceFolders[0].uri.fsPath]]);
     const said = execFileSync(command, args, { cwd: cwd.fsPath, encoding: 'utf8', input: '{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n' });
     assert.deepEqual(JSON.parse(said).result.tools.map(({ name }) => name), extension().packageJSON.contributes.languageModelTools.map(({ name }) => name));
   });
