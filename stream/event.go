@@ -342,7 +342,9 @@ type Result struct {
 	// Rejected is the quota window that refused the last request, if one did.
 	Rejected     *Quota `json:"rejected,omitempty"`
 	SkippedLines int    `json:"skippedLines"` // malformed or over the limit
-	Lines        int    `json:"lines"`
+	// Ignored is what else of the output didn't count, and why: a sentence for people, "" for nothing.
+	Ignored string `json:"ignored,omitempty"`
+	Lines   int    `json:"lines"`
 }
 
 func (SessionStart) event() {}

@@ -458,6 +458,10 @@ func (l *Loop) closeIteration(run setup.Run, r judge.Report) {
 		Changes: changed, Denials: res.Denials, Commits: l.snapshots.Commits(),
 	})
 	l.warn(append(undone, l.refused.Take()...))
+	if res.Ignored != "" && !l.ignored {
+		l.ignored = true
+		l.warn([]string{res.Ignored})
+	}
 	l.tellNearMiss(r)
 }
 

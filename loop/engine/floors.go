@@ -58,6 +58,7 @@ type runs struct {
 	refused sandbox.Refusals  // by the walls
 	self    *guidance.Partner // the agent of the run under way, where it is the only one
 	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it
+	ignored bool              // it was told that some output doesn't count; only the engine's goroutine uses it
 }
 
 // books are what is kept of the loop, and what its user writes: the state file and the record.

@@ -336,3 +336,16 @@ func TestAPromptThatIsRefusedIsAFailedStart(t *testing.T) {
 		}
 	})
 }
+
+// What an agent says of other sessions is told once, and again for no later iteration.
+func TestWhatDoesNotCountIsToldOnce(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		strange := says("no")
+		strange.result.Ignored = "the agent spoke of another session"
+		r := start(t, nil, says("no"), strange, strange, promise)
+		r.over(loop.StopPromise, 4)
+		if n := r.log.count("warning: the agent spoke of another session"); n != 1 {
+			t.Errorf("told %d times\n%s", n, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}

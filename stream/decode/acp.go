@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -26,8 +27,9 @@ type acpDecoder struct {
 	speaker  string     // who wrote the open message: its id as the agent has it; adapters speak under others, or none
 	open     []*acpCall // calls without a result, oldest first
 	over     stream.Recent[bool]
-	rested   bool // all calls of the turn have ended: what comes is of the next model call
-	isActive bool // it has said or done something
+	rested   bool   // all calls of the turn have ended: what comes is of the next model call
+	isActive bool   // it has said or done something
+	stranger string // the first other session of which it told something, "" for none
 }
 
 func (d *acpDecoder) Close(emit func(stream.Event)) {
@@ -42,6 +44,7 @@ type acpMessage struct {
 	ID     json.RawMessage
 	Method string
 	Params struct {
+		SessionID string
 		RequestID json.RawMessage // of $/cancel_request
 		Update    acpUpdate
 		ToolCall  acpUpdate // of session/request_permission
@@ -118,6 +121,12 @@ func (d *acpDecoder) Decode(line []byte, emit func(stream.Event)) error {
 	if id == "null" {
 		id = ""
 	}
+	if d.isForeign(m) {
+		if id != "" { // it waits to be refused
+			emit(stream.Question{ID: id, Method: m.Method})
+		}
+		return nil
+	}
 	d.tellKnown(m.Params.Update.ToolCallID, emit)
 	switch {
 	case m.Method == "session/update":
@@ -132,6 +141,27 @@ func (d *acpDecoder) Decode(line []byte, emit func(stream.Event)) error {
 		d.answer(id, m, emit)
 	}
 	return nil
+}
+
+// isForeign says whether a message is about another session than the run's: nothing in it was said, asked or spent
+// for the run. Before the run has its session, none is known to be another, and nothing can be the run's.
+func (d *acpDecoder) isForeign(m acpMessage) bool {
+	theirs, ours := m.Params.SessionID, d.session.SessionID
+	if m.Method == "" || theirs == "" || theirs == ours {
+		return false
+	}
+	if ours != "" {
+		d.stranger = cmp.Or(d.stranger, theirs)
+	}
+	return true
+}
+
+// Ignored says what of the output didn't count, and why; "" for nothing.
+func (d *acpDecoder) Ignored() string {
+	if d.stranger == "" {
+		return ""
+	}
+	return fmt.Sprintf("the agent spoke of another session than this run's (%s): nothing of that counts", stream.Line(d.stranger, 60))
 }
 
 // answer reads what the agent says to one of our requests.
@@ -153,7 +183,8 @@ func (d *acpDecoder) answer(id string, m acpMessage, emit func(stream.Event)) {
 	_ = readEvent(m.Result, &a) // an answer of another kind means nothing here
 	outcome, _ := strconv.Unquote(string(a.Outcome))
 	name := a.AgentInfo.Name[strings.LastIndexByte(a.AgentInfo.Name, '/')+1:] // of a package of npm
-	d.session.tell(stream.SessionStart{Backend: name, Version: a.AgentInfo.Version, SessionID: a.SessionID, Model: acpModel(a.ConfigOptions)}, emit)
+	session := cmp.Or(d.session.SessionID, a.SessionID)                       // no later answer makes it another
+	d.session.tell(stream.SessionStart{Backend: name, Version: a.AgentInfo.Version, SessionID: session, Model: acpModel(a.ConfigOptions)}, emit)
 	switch {
 	case a.StopReason != "":
 		d.end(a, emit)

@@ -10,6 +10,7 @@ import (
 
 // acpUpdates are messages of an agent's with these updates.
 func acpUpdates(updates ...string) (lines []string) {
+	lines = append(lines, `{"id":1,"result":{"sessionId":"s"}}`)
 	for _, u := range updates {
 		lines = append(lines, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{`+u+`}}}`)
 	}
@@ -118,11 +119,68 @@ func TestWhatAnAgentOfTheProtocolMaySay(t *testing.T) {
 	}
 }
 
+// An agent may have other sessions: those of its user, or of agents of its own. Nothing of theirs is the run's.
+func TestAnotherSessionIsNotTheRuns(t *testing.T) {
+	theirs := func(update string) string {
+		return strings.Replace(acpUpdates(update)[1], `"sessionId":"s"`, `"sessionId":"other"`, 1)
+	}
+	says := func(text string) string { return strings.Replace(acpSays, `"x"`, `"`+text+`"`, 1) }
+	spends := func(usd string) string {
+		return `"sessionUpdate":"usage_update","used":5,"size":9,"cost":{"amount":` + usd + `,"currency":"USD"}`
+	}
+	for name, tt := range map[string]struct {
+		lines   []string
+		text    string
+		usd     float64
+		ignored bool
+	}{
+		"its words":                    {append(acpUpdates(says("working")), theirs(says("<promise>DONE</promise>")), acpEnd), "working", 0, true},
+		"its cost":                     {append(acpUpdates(spends("1")), theirs(spends("7")), acpEnd), "", 1, true},
+		"its tools":                    {append(acpUpdates(), theirs(`"sessionUpdate":"tool_call","toolCallId":"c","title":"x","status":"in_progress"`), acpEnd), "", 0, true},
+		"before there is one":          {append([]string{theirs(says("<promise>DONE</promise>")), theirs(spends("7"))}, append(acpUpdates(says("working")), acpEnd)...), "working", 0, false},
+		"an answer that names another": {append(acpUpdates(says("a")), `{"id":"mode","result":{"sessionId":"other"}}`, theirs(says("b")), acpUpdates(says("c"))[1], acpEnd), "ac", 0, true},
+		"no session at all":            {append(acpUpdates(), strings.Replace(acpUpdates(says("x"))[1], `"sessionId":"s",`, "", 1), acpEnd), "x", 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var calls int
+			count := func(e stream.Event) {
+				if _, ok := e.(stream.ToolCall); ok {
+					calls++
+				}
+			}
+			result, err := Reader{Format: FormatACP, Handler: stream.HandlerFunc(count)}.Run(strings.NewReader(strings.Join(tt.lines, "\n") + "\n"))
+			if result.Text != tt.text || result.Usage.Cost.USD != tt.usd || calls != 0 || err != nil {
+				t.Errorf("got %+v with %d calls, %v", result, calls, err)
+			}
+			if told := result.Ignored == "the agent spoke of another session than this run's (other): nothing of that counts"; told != tt.ignored || !told && result.Ignored != "" {
+				t.Errorf("told %q", result.Ignored)
+			}
+		})
+	}
+}
+
+// It is answered all the same, as an agent waits for that: whoever drives the run refuses what it doesn't know.
+func TestAQuestionOfAnotherSessionIsNotTheUsers(t *testing.T) {
+	lines := append(acpUpdates(), `{"id":9,"method":"session/request_permission","params":{"sessionId":"other","toolCall":{"toolCallId":"c","rawInput":{"command":"ls"}},"options":[{"optionId":"y","kind":"allow_once"}]}}`)
+	for _, e := range decodeAll(t, FormatACP, strings.NewReader(strings.Join(lines, "\n")+"\n")) {
+		switch e := e.(type) {
+		case stream.ToolCall:
+			t.Errorf("a tool was called: %+v", e)
+		case stream.Question:
+			if want := (stream.Question{ID: "9", Method: "session/request_permission"}); fmt.Sprint(e) != fmt.Sprint(want) {
+				t.Errorf("asked %+v", e)
+			}
+			return
+		}
+	}
+	t.Error("nobody is asked, so the agent waits for ever")
+}
+
 // Of many calls without an end the oldest are given up, so that nothing grows with a run.
 func TestCallsWithoutAnEndAreFew(t *testing.T) {
-	d := &acpDecoder{}
+	d := &acpDecoder{common: common{session: who{SessionID: "s"}}}
 	for i := range 3 * stream.MaxRecent {
-		line := acpUpdates(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"%d"`, i))[0]
+		line := strings.Join(acpUpdates(fmt.Sprintf(`"sessionUpdate":"tool_call","toolCallId":"%d"`, i))[1:], "")
 		if err := d.Decode([]byte(line), func(stream.Event) {}); err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
@@ -84,10 +85,42 @@ func (run *readerRun) line(line []byte, cut bool, emit func(stream.Event)) {
 // emit hands the decoder's next event on.
 func (run *readerRun) emit(e stream.Event) {
 	run.understood = true
+	e = bounded(e)
 	run.summary.add(e)
 	if run.Handler != nil {
 		run.Handler.Handle(e)
 	}
+}
+
+// maxError is how much of an error's text counts, in bytes: people read it in a line or a few, and journals and
+// sessions keep it. What it means was decided by all of it.
+const maxError = 2 << 10
+
+// bounded is an event whose texts of errors, which agents and providers write, aren't longer than anybody reads.
+func bounded(e stream.Event) stream.Event {
+	switch e := e.(type) {
+	case stream.Error:
+		e.Message = excerpt(e.Message)
+		return e
+	case stream.Retry:
+		e.Message = excerpt(e.Message)
+		return e
+	case stream.Compaction:
+		e.Error = excerpt(e.Error)
+		return e
+	case stream.TurnEnd:
+		e.Error, e.StopReason = excerpt(e.Error), excerpt(e.StopReason)
+		return e
+	case stream.Answered:
+		e.Failure = excerpt(e.Failure)
+		return e
+	}
+	return e
+}
+
+func excerpt(text string) string {
+	text, _, _ = tell.Excerpt(text, maxError)
+	return text
 }
 
 // beforeRead is a reader that calls a function, if there is one, before it may have to wait.
@@ -107,6 +140,9 @@ func (r beforeRead) Read(b []byte) (int, error) {
 // be read to its end, or nil.
 func (run *readerRun) result(readErr error) stream.Result {
 	result := run.summary.Result
+	if d, ok := run.decoder.(interface{ Ignored() string }); ok {
+		result.Ignored = d.Ignored()
+	}
 	result.Terminal = run.decoder != nil && run.decoder.Done()
 	if run.broken { // what ends in the middle of an event doesn't say by its end that all is done
 		result.Terminal = run.done

@@ -2,6 +2,7 @@ package decode
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -304,4 +305,42 @@ type checkRead func()
 func (c checkRead) Read([]byte) (int, error) {
 	c()
 	return 0, io.EOF
+}
+
+// An agent or its provider may write any amount as its error. People get its beginning and its end, in each format.
+func TestAnErrorIsNotLongerThanAnybodyReads(t *testing.T) {
+	long := "429 rate limited: begin " + strings.Repeat("x", 200<<10) + " end"
+	quoted := `"` + long + `"`
+	for format, lines := range map[Format][]string{
+		FormatACP:      {`{"id":1,"result":{"sessionId":"s"}}`, `{"id":2,"error":{"code":-32603,"message":` + quoted + `}}`},
+		FormatCodex:    {`{"type":"turn.failed","error":{"message":` + quoted + `}}`},
+		FormatClaude:   {`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":[` + quoted + `],"result":` + quoted + `}`},
+		FormatGemini:   {`{"type":"error","severity":"error","message":` + quoted + `}`, `{"type":"result","status":"error","error":{"type":"x","message":` + quoted + `}}`},
+		FormatOpencode: {`{"type":"error","error":{"name":"x","data":{"message":` + quoted + `}}}`},
+	} {
+		var longest int
+		events := 0
+		note := func(e stream.Event) {
+			data, _ := json.Marshal(e)
+			longest, events = max(longest, len(data)), events+1
+		}
+		result, err := Reader{Format: format, Handler: stream.HandlerFunc(note)}.Run(strings.NewReader(strings.Join(lines, "\n") + "\n"))
+		failure := result.Failure
+		if err != nil || failure == nil || len(failure.Message) > maxError || !strings.Contains(failure.Message, "begin") || !strings.Contains(failure.Message, " end") || !strings.Contains(failure.Message, "left out") {
+			t.Errorf("%s: %v, %.100v", format, err, failure)
+		} else if failure.Kind != stream.KindRateLimit {
+			t.Errorf("%s: it means %q", format, failure.Kind)
+		}
+		if longest > 3*maxError || events == 0 {
+			t.Errorf("%s: an event of %d bytes", format, longest)
+		}
+	}
+	for _, e := range []stream.Event{stream.Retry{Message: long}, stream.Compaction{Error: long}, stream.TurnEnd{Error: long}, stream.TurnEnd{StopReason: long}, stream.Answered{Failure: long}} {
+		if data, _ := json.Marshal(bounded(e)); len(data) > maxError+200 {
+			t.Errorf("%T has %d bytes", e, len(data))
+		}
+	}
+	if e := bounded(stream.Text{Delta: long}); e != (stream.Text{Delta: long}) {
+		t.Error("words of an agent are cut")
+	}
 }

@@ -338,12 +338,13 @@ func (c *Crew) sum(text string) (all backends.Exit) {
 		all.Result.Failure, all.Result.Terminal = &failure, true
 	}
 	res := &all.Result
-	res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials = 0, 0, 0, 0, nil
+	res.Turns, res.ToolCalls, res.Lines, res.SkippedLines, res.Denials, res.Ignored = 0, 0, 0, 0, nil, ""
 	all.Strays, all.Survivor, all.Duration = 0, nil, time.Since(c.began)
 	for _, m := range c.ended {
 		its := m.Exit.Result
 		res.Turns, res.ToolCalls = res.Turns+its.Turns, res.ToolCalls+its.ToolCalls
 		res.Lines, res.SkippedLines = res.Lines+its.Lines, res.SkippedLines+its.SkippedLines
+		res.Ignored = cmp.Or(res.Ignored, its.Ignored)
 		if !m.role.ReadOnly { // it was to be refused
 			res.Denials = append(res.Denials, its.Denials...)
 		}
