@@ -21,10 +21,7 @@ func findBubblewrap(isTheirs func(path string) bool) (string, error) {
 	if runtime.GOOS != "linux" {
 		return "", &Error{cantRaise, "bubblewrap is for Linux only", `say engine = "sandbox-runtime" below [sandbox]`}
 	}
-	if path := lookFor("bwrap", isTheirs); path != "" {
-		return path, nil
-	}
-	return "", &Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"}
+	return lookFor("bwrap", isTheirs, Error{cantRaise, "bubblewrap is not installed", "install it (Debian, Ubuntu: apt install bubblewrap; Fedora: dnf install bubblewrap; Arch: pacman -S bubblewrap)"})
 }
 
 // Check says whether walls could be raised here, with an *Error if not: around an empty folder.

@@ -5,6 +5,7 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,9 +53,11 @@ func findTools(isTheirs func(path string) bool) (*tools, error) {
 		if n.isLinux && runtime.GOOS != "linux" {
 			continue
 		}
-		if *n.to = lookFor(n.name, isTheirs); *n.to == "" {
-			return nil, &Error{cantRaise, n.of + " is not installed", n.fix}
+		path, err := lookFor(n.name, isTheirs, Error{cantRaise, n.of + " is not installed", n.fix})
+		if err != nil {
+			return nil, err
 		}
+		*n.to = path
 	}
 	t.index = filepath.Join(filepath.Dir(real(srt)), "index.js")
 	if !exists(t.index) {
@@ -63,15 +66,25 @@ func findTools(isTheirs func(path string) bool) (*tools, error) {
 	return t, nil
 }
 
-// lookFor finds a program in PATH that isn't theirs, "" for none.
-func lookFor(name string, isTheirs func(path string) bool) string {
+// lookFor finds a program in PATH that isn't theirs. The error is missing where there is none at all.
+func lookFor(name string, isTheirs func(path string) bool, missing Error) (string, error) {
+	theirs := ""
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); filepath.IsAbs(path) && err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && !isTheirs(path) && !isTheirs(real(path)) {
-			return path
+		info, err := os.Stat(path)
+		switch {
+		case !filepath.IsAbs(path) || err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0:
+		case !isTheirs(path) && !isTheirs(real(path)):
+			return path, nil
+		case theirs == "":
+			theirs = path
 		}
 	}
-	return ""
+	if theirs != "" {
+		missing.Why = fmt.Sprintf("the only %s in PATH is %s, where the agent may write: it could put another program in its place", name, theirs)
+		missing.Fix = "start the loop in another folder, open none with [sandbox] write that has this program, or install it elsewhere"
+	}
+	return "", &missing
 }
 
 // settings are those of the package, as far as they are used here.

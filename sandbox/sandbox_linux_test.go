@@ -148,7 +148,8 @@ func TestWhatCantBeWalledIsRefused(t *testing.T) {
 		spec                     sandbox.Spec
 	}{
 		{"bubblewrap is missing", p.folder, empty, "bubblewrap is not installed; install it (Debian, Ubuntu: apt install bubblewrap", sandbox.Spec{}},
-		{"the folder brings one", p.folder, theirs, "bubblewrap is not installed", sandbox.Spec{}},
+		{"the folder brings one", p.folder, theirs, "the only bwrap in PATH is " + filepath.Join(theirs, "bwrap") + ", where the agent may write", sandbox.Spec{}},
+		{"the folder has the system's", "/usr", "/usr/bin:/usr/sbin", "the only bwrap in PATH is /usr/bin/bwrap, where the agent may write", sandbox.Spec{}},
 		{"the kernel refuses", p.folder, broken + ":" + os.Getenv("PATH"), "namespaces (setting up uid map: Permission denied)", sandbox.Spec{}},
 		{"the home folder", p.home, "", "your home folder is in it", sandbox.Spec{}},
 		{"above it", filepath.Dir(p.home), "", "your home folder is in it", sandbox.Spec{}},

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -76,7 +77,7 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 		}
 	}
 	s.rig = prepare(t, nil, func(c *setup.Config) {
-		c.Folder, c.Promise, c.Limits.MaxIterations, c.Limits.MaxCostUSD = s.dir, "", 6, 5
+		c.Folder, c.Promise, c.Limits.MaxIterations = s.dir, "", 6
 		c.Said.Plan, c.Said.Workers = "PLAN.md", 3
 		c.Changes = changes.Options{Keep: time.Hour, MaxFile: 1000, Dir: t.TempDir()}
 		configure(c)
@@ -130,6 +131,8 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 		"cancelled":   {func(s *sideBySide) { s.Cancel() }, loop.StopCancelled, all, ""},
 		"interrupted": {func(s *sideBySide) { s.Interrupt() }, loop.StopInterrupted, all, ""},
 		"no money is left": {func(s *sideBySide) {
+			s.file.edit(func(f *loopstate.State) { f.MaxCostUSD = new(float64(5)) }) // from the start on, the others would wait for the price of the first
+			s.change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 5 })
 			for _, e := range costs(6, "").events {
 				s.spec("two").Handler.Handle(e)
 			}

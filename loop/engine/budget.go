@@ -25,7 +25,7 @@ func (l *books) countBudget() (budget.Spent, error) {
 		if err == nil {
 			p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
 		}
-		isOver = p.GoesOn && p.OutOf() == judge.StopSpent
+		isOver = p.GoesOn && p.OutOf(0) == judge.StopSpent
 	})
 	if isOver {
 		l.poke()

@@ -70,9 +70,13 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 		},
 		Parted: l.part, Said: l.hasSaid, TakeBack: l.desk.TakeBack,
 		Promise: func() string { return l.Status().Promise },
-		Brief: func() (budget float64, said []loop.Guidance) {
-			l.look(func(p *progress.State) { budget, said = p.Left(), p.Talk.SoFar() })
-			return budget, said
+		Guidance: func() (said []loop.Guidance) {
+			l.look(func(p *progress.State) { said = p.Talk.SoFar() })
+			return said
+		},
+		Money: func() (usd float64) {
+			l.look(func(p *progress.State) { usd = p.Left() })
+			return usd
 		},
 		Spent: func(sum stream.Usage) {
 			var warning string
@@ -80,8 +84,15 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 			l.tellEvent(sum)
 			l.hasSpent(warning)
 		},
-		OutOf: func() loop.StopReason { return l.now().OutOf() },
-		Poke:  l.poke,
+		OutOf: func(reserved float64) (why loop.StopReason) {
+			l.look(func(p *progress.State) { why = p.OutOf(reserved) })
+			return why
+		},
+		Answered: func(usd float64) (most float64) {
+			l.change(func(p *progress.State) { most = p.Answered(usd) })
+			return most
+		},
+		Poke: l.poke,
 	}
 }
 

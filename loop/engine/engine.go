@@ -425,7 +425,7 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 		},
 		woken: func() {
 			now := l.now()
-			if spent := now.OutOf(); spent != "" {
+			if spent := now.OutOf(0); spent != "" {
 				stop(spent)
 			}
 			if now.Skip {

@@ -190,6 +190,7 @@ func (m *memory) refuse(err error) {
 // run is one scripted run of the agent.
 type run struct {
 	events []stream.Event
+	pace   time.Duration // before each event about its costs
 	lasts  time.Duration // until it ends by itself; 0 is asUsual
 	result stream.Result // Terminal, Lines and Turns are filled in
 	code   int
@@ -275,7 +276,19 @@ func asUsual() time.Duration {
 func (p *played) play() {
 	begin := time.Now()
 	time.Sleep(time.Millisecond)
+	var told stream.Usage
+answers:
 	for _, e := range p.events {
+		if paid, ok := e.(stream.Usage); ok && p.pace > 0 {
+			select {
+			case <-time.After(p.pace):
+			case grace := <-p.stop: // in the middle of an answer, of which nothing is told
+				p.stop <- grace
+				p.result.Usage, p.result.Text = told, ""
+				break answers
+			}
+			told = paid
+		}
 		p.spec.OnOutput()
 		p.spec.Handler.Handle(e)
 		p.spec.Rest()

@@ -26,7 +26,7 @@ var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*checks).review}
 func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
 	now := l.now()
-	switch now.OutOf() {
+	switch now.OutOf(0) {
 	case loop.StopMaxCost:
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 		return proof.Unchecked("was not asked: the loop has no money left")
@@ -80,7 +80,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 
 // stopBroke ends the loop when its money is spent.
 func (l *checks) stopBroke() {
-	if now := l.now(); now.Cause == "" && now.OutOf() == loop.StopMaxCost {
+	if now := l.now(); now.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }

@@ -285,9 +285,10 @@ func TestWhatTheAgentsOfAnIterationSpendIsOneSum(t *testing.T) {
 		order string
 		cost  float64
 	}{
-		"at once":       {[]string{"a a", "b"}, map[string][]run{"a": {goesOn(2.5)}, "b": {says("never")}}, "a a", 5},
-		"between steps": {[]string{"a", "b"}, map[string][]run{"a": {speaks(5, "LOOP_COMPLETE")}, "b": {says("never")}}, "a", 5},
-		"in the second": {[]string{"a", "b"}, map[string][]run{"a": {speaks(3, "dear")}, "b": {goesOn(2)}}, "a b", 5},
+		"at once":                             {[]string{"a a", "b"}, map[string][]run{"a": {goesOn(2.4)}, "b": {says("never")}}, "a a", 4.8},
+		"one alone, as there is room for one": {[]string{"a a", "b"}, map[string][]run{"a": {speaks(2.5, "dear"), speaks(2.5, "dear")}, "b": {says("never")}}, "a a", 5},
+		"between steps":                       {[]string{"a", "b"}, map[string][]run{"a": {speaks(5, "LOOP_COMPLETE")}, "b": {says("never")}}, "a", 5},
+		"in the second":                       {[]string{"a", "b"}, map[string][]run{"a": {speaks(3, "dear")}, "b": {goesOn(2)}}, "a b", 5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

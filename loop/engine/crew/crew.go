@@ -50,6 +50,14 @@ type Crew struct {
 	silent   *member   // who was silent for longest when they were ended, or is
 	session  stream.SessionStart
 
+	short loop.StopReason // which limit has no room for all of a step; guarded by mu
+
+	paying  sync.Mutex // taken before mu
+	paid    *sync.Cond // with paying: an answer is over, or an agent
+	owing   map[*member]bool
+	isKnown bool    // what an answer costs, as far as anybody tells
+	most    float64 // that one has cost, in US dollars
+
 	counting sync.Mutex // of usages, taken before all others; who counts later tells later
 	usages   map[*member]stream.Usage
 	partial  bool // somebody didn't tell what it has cost
@@ -58,6 +66,8 @@ type Crew struct {
 // Begin sets them to work.
 func (c *Crew) Begin() {
 	c.done, c.usages, c.began = make(chan struct{}), map[*member]stream.Usage{}, time.Now()
+	c.paid, c.owing, c.most = sync.NewCond(&c.paying), map[*member]bool{}, c.Answered(0)
+	c.isKnown = c.most > 0
 	go c.work()
 }
 
@@ -70,7 +80,14 @@ func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, 
 	if f := c.failed; f != nil && f.err != nil && f.slot.Step == 1 && f.slot.Alone {
 		return judge.Report{}, errors.New(f.Problem)
 	}
-	if cause == "" && c.failed == nil && !c.whole {
+	c.mu.Lock()
+	short := c.short
+	c.mu.Unlock()
+	switch {
+	case cause != "" || c.failed != nil:
+	case short != "":
+		cause = short
+	case !c.whole:
 		cause = c.broke
 	}
 	var completion promises.Completion
@@ -148,7 +165,7 @@ func (c *Crew) work() {
 
 // mayGoOn says whether nothing keeps the next agent from beginning.
 func (c *Crew) mayGoOn() bool {
-	c.broke = cmp.Or(c.broke, c.OutOf())
+	c.broke = cmp.Or(c.broke, c.OutOf(0))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return !c.stopping && c.failed == nil && c.broke == ""
@@ -168,6 +185,7 @@ func (c *Crew) runStep(step []setup.Role, slots []setup.Slot, previous string) {
 	c.last = nil
 	for _, m := range members {
 		room <- struct{}{}
+		c.awaitRoom(m)
 		if !c.mayGoOn() {
 			break
 		}
@@ -175,6 +193,7 @@ func (c *Crew) runStep(step []setup.Role, slots []setup.Slot, previous string) {
 		m.Begin()
 		all.Go(func() {
 			m.work()
+			c.settle(m)
 			<-room
 		})
 	}
@@ -236,6 +255,13 @@ func (c *Crew) Left() (remains []backends.Remains, agents []progress.Agent) {
 	return remains, agents
 }
 
+// isEnding says whether no other agent is to begin.
+func (c *Crew) isEnding() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.stopping || c.failed != nil
+}
+
 func (c *Crew) isStopping() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,6 +286,7 @@ func (c *Crew) fail(m *member) {
 	c.mu.Unlock()
 	if isFirst {
 		c.end(func(a progress.Agent) { a.Stop(backends.Grace) })
+		c.stir()
 	}
 }
 
@@ -288,6 +315,7 @@ func (c *Crew) stop(grace time.Duration, by func(progress.Agent)) {
 	c.stopping = true
 	c.mu.Unlock()
 	c.end(by)
+	c.stir()
 }
 
 // EndSilent ends the agent that has been silent for longest, where the agents work apart. ok is false for the last

@@ -35,11 +35,15 @@ type Host struct {
 	Said     func(p *guidance.Partner, text string)
 	TakeBack func(call, id string) // a question
 
-	Promise func() string                                 // that ends the loop, as it is now
-	Brief   func() (budget float64, said []loop.Guidance) // for a member that begins
-	Spent   func(stream.Usage)                            // so much by now, by all of them
-	OutOf   func() loop.StopReason                        // which limit of money is reached, "" for none
-	Poke    func()                                        // has the loop look what is to be done
+	Promise  func() string          // that ends the loop, as it is now
+	Guidance func() []loop.Guidance // for a member that begins
+	Spent    func(stream.Usage)     // so much by now, by all of them
+	Money    func() float64         // what may be spent, in US dollars; +Inf for no limit
+	// OutOf says which limit of money is reached if so many US dollars more are spent, "" for none.
+	OutOf func(reserved float64) loop.StopReason
+	// Answered takes down what an answer has cost, and returns the most that one has in this loop, in US dollars.
+	Answered func(usd float64) (most float64)
+	Poke     func() // has the loop look what is to be done
 }
 
 // Part is one run of a role.

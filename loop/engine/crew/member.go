@@ -32,6 +32,9 @@ type member struct {
 	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
 	agent    progress.Agent  // nil until it runs
 	goesOn   bool            // another turn follows; only its reader uses it
+	used     float64         // what it has cost, in US dollars; the same
+	paid     float64         // of that what was of answers that are over; guarded by the crew's paying
+	lack     string          // it was ended as the money doesn't suffice for all; guarded by the crew's lock
 	judge.Report
 	err error // it could not be started
 }
@@ -48,12 +51,15 @@ func (m *member) work() {
 		c.fail(m)
 	}
 	c.mu.Lock()
-	first, isSilent := c.failed, m.isSilent
+	first, isSilent, lack := c.failed, m.isSilent, m.lack
 	c.mu.Unlock()
 	wasStopped := m.wasStopped()
 	switch {
 	case wasStopped && isSilent:
 		m.Problem = m.slot.String() + ": no output for longer than the idle timeout"
+		m.End(m.Problem, true)
+	case wasStopped && lack != "":
+		m.Problem = m.slot.String() + ": " + lack
 		m.End(m.Problem, true)
 	case wasStopped && first != nil && first != m:
 		m.End("stopped, as "+first.slot.String()+" failed", true)
@@ -76,7 +82,7 @@ func (m *member) isWell() bool { return m.Outcome == loop.OutcomeOK && !m.wasSto
 // play runs the agent to its end.
 func (m *member) play() error {
 	c := m.crew
-	m.run.Budget, m.run.Guidance = c.Brief()
+	m.run.Budget, m.run.Guidance = c.budgetOf(m), c.Guidance()
 	if m.slot.K > 1 || m.run.Dir != "" { // the end of one sweeps what is in its scope
 		scope, err := c.OpenScope()
 		if err != nil {
@@ -143,6 +149,7 @@ func (m *member) closeScope() {
 func (m *member) told(e stream.Event) {
 	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.Call.ID { // its result will be answered
 		m.goesOn = true
+		m.crew.answered(m, m.used, true)
 		defer m.lookAtCap()
 	}
 	m.crew.Handle(e)
@@ -167,6 +174,7 @@ func (m *member) own(e stream.Event) {
 		m.lookAtCap()
 	case stream.TurnEnd:
 		m.goesOn = strings.HasPrefix(e.StopReason, "tool")
+		c.answered(m, m.used, m.goesOn)
 		m.lookAtCap()
 	case stream.Retry:
 		c.mu.Lock()
@@ -180,19 +188,13 @@ func (m *member) own(e stream.Event) {
 	}
 }
 
-// lookAtCap has the run ended if the agent goes on and the money is spent.
-func (m *member) lookAtCap() {
-	if m.goesOn && m.crew.OutOf() != "" {
-		m.crew.Poke()
-	}
-}
-
 // count adds what the agent has used so far to what the others have.
 func (m *member) count(e stream.Usage) {
 	c := m.crew
 	if !m.slot.Alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
+	m.used = e.Cost.USD
 	c.counting.Lock()
 	defer c.counting.Unlock()
 	c.usages[m] = e

@@ -93,7 +93,7 @@ func (p *State) CountUsage(u stream.Usage) (warning string) {
 }
 
 // OverCap says whether the cost cap, or the user's budget, is reached.
-func (p *State) OverCap() bool { return p.OutOf() != "" }
+func (p *State) OverCap() bool { return p.OutOf(0) != "" }
 
 // overlay replaces what the newer SessionStart knows.
 func overlay(to *stream.SessionStart, from stream.SessionStart) {

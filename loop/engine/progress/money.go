@@ -42,17 +42,23 @@ func (p *State) LeftOfBudget() float64 {
 	return p.Purse.Left - (p.Cost().USD - p.Purse.Counted)
 }
 
-// OutOf says which limit of money is reached: StopMaxCost, judge.StopSpent, or "".
-func (p *State) OutOf() loop.StopReason {
+// OutOf says which limit of money is reached if so many US dollars more are spent: StopMaxCost, judge.StopSpent, or "".
+func (p *State) OutOf(reserved float64) loop.StopReason {
 	switch limit := p.Status.Limits.MaxCostUSD; {
 	case !p.Cost().Known:
 		return ""
-	case limit > 0 && p.Cost().USD >= limit:
+	case limit > 0 && p.Cost().USD+reserved >= limit:
 		return loop.StopMaxCost
-	case p.LeftOfBudget() <= 0:
+	case p.LeftOfBudget() <= reserved:
 		return judge.StopSpent
 	}
 	return ""
+}
+
+// Answered takes down what an answer of a model has cost, and returns the most that one has in this loop, in US dollars.
+func (p *State) Answered(usd float64) (most float64) {
+	p.DearestAnswer = max(p.DearestAnswer, usd)
+	return p.DearestAnswer
 }
 
 // Enter puts into a state what the loop counts: the iteration that runs or runs

@@ -53,9 +53,10 @@ type State struct {
 	IsRead   bool   // the state file was read at the end of that, and nobody has waited since
 	Wears    string // the hat that the run under way costs, where hats hand over
 
-	Proof proof.State
-	Tasks plan.Book // how far the plan is; what is in it is replaced, never changed
-	Purse Pursed
+	Proof         proof.State
+	Tasks         plan.Book // how far the plan is; what is in it is replaced, never changed
+	Purse         Pursed
+	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
 	// The run under way.
 	Running    Agent         // nil between runs
