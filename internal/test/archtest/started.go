@@ -29,7 +29,7 @@ const modulePath = "github.com/ralph-lsp/ralph-lsp/"
 // startsInScript is what starts a program in TypeScript or JavaScript, and in Lua.
 var startsInScript = map[string]*regexp.Regexp{
 	".ts":  regexp.MustCompile(`(?:^|[^.\w])(?:spawn|spawnSync|exec|execSync|execFile|execFileSync|fork)\)?\(|\)\(execFile\)|\(execFile\)\(|createTerminal\(|Terminal\(\{|new \w*LanguageClient\(|new QuietClient\(|new Definition\(|ShellExecution\(|ProcessExecution\(`),
-	".lua": regexp.MustCompile(`vim\.system\(|(?:uv|loop)\.spawn\(|jobstart\(|termopen\(|io\.popen\(|os\.execute\(|fn\.system(?:list)?\(`),
+	".lua": regexp.MustCompile(`vim\s*\.system\(|(?:uv|loop)\.spawn\(|jobstart\(|termopen\(|io\.popen\(|os\.execute\(|fn\.system(?:list)?\(`),
 }
 
 // Started returns where the tree's programs start others: "dir/file.go:function", or "dir/file.lua", once for each place.
