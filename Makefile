@@ -32,6 +32,9 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 
 # Tests of rooms, by go test; make vet has what go vet says of them. A run that fails says at its end why.
 GO_TEST := go run ./internal/test/results -timeout 30m
+# How an editor's tests say that they are run alone.
+export RALPH_TEST_ALONE = make $@
+
 # Prints the figures, and why there are none.
 FIGURES := { grep -vE '^(goos|goarch|pkg|cpu|PASS|ok) ?' || true; }
 
@@ -155,16 +158,17 @@ test race quick: export RALPH_STATE_DIR := /dev/null
 
 # The race detector makes tests up to five times slower, and finds something only where things happen at once: in the
 # rooms of this list, which internal/test/archtest holds against their code. Of RACES_IN_PART only the tests of what does
-# are run with it: the rest are of the command line and of walls, which are other processes.
-RACES := acp acp/rpc ahp ahp/websocket backends backends/acp backends/reaper changes \
+# are run with it: the rest are of the command line, of walls and of gits, which are other processes.
+RACES := server loop/engine fleet backends \
+	acp acp/rpc ahp ahp/websocket backends/acp backends/reaper \
 	cmd/internal/keeper cmd/internal/terminal cmd/internal/top cmd/ralph-fleet \
-	fleet fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
-	history internal/awake internal/control internal/git journal loop/ask loop/engine loop/engine/crew loop/engine/snapshots \
+	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
+	history internal/awake internal/control internal/git journal loop/ask loop/engine/crew loop/engine/snapshots \
 	loop/start loopstate mcp notify \
-	server server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
-	verify worktree
-RACES_IN_PART := cmd/ralph-lsp sandbox
-TOGETHER := Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
+	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
+	verify
+RACES_IN_PART := changes cmd/ralph-lsp sandbox worktree
+TOGETHER := EachIteration|ReadWhileOthers|ManyUnknown|UndoOfSome|OneAtATime|CommitOfASnapshot|LandingBrings|AtOnce|WithChanges|Answered|CtrlZ|IsEnding|TestALogin|CommandLine/^(once|watch|control)$$
 
 # Heaps of tests are small: collecting them less often saves a tenth under the race detector.
 RACE := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO_TEST) -race -p $(AT_ONCE)
@@ -172,7 +176,7 @@ RACE := GORACE=atexit_sleep_ms=0 GOGC=400 $(GO_TEST) -race -p $(AT_ONCE)
 .PHONY: race
 race: bubblewrap ## the rooms where things happen at once, under the race detector; but for tests of large amounts
 	@failed=; \
-	$(RACE) $(LONGEST) $(addprefix ./,$(RACES)) || failed=1; \
+	$(RACE) $(addprefix ./,$(RACES)) || failed=1; \
 	$(RACE) -run '$(TOGETHER)' $(addprefix ./,$(RACES_IN_PART)) || failed=1; \
 	[ -z "$$failed" ]
 

@@ -68,8 +68,8 @@ func markProbes(t *testing.T) (marks []string) {
 
 // awaitProcesses waits until so many processes have one of the marks.
 func awaitProcesses(n int, marks ...string) {
-	for deadline := time.Now().Add(hangs); len(proctest.Find(marks...)) < n; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
+	for begun := time.Now(); len(proctest.Find(marks...)) < n; proctest.Pause(begun) {
+		if time.Since(begun) > hangs {
 			panic(fmt.Sprintf("%v of %d processes with %q", proctest.Find(marks...), n, marks))
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -24,14 +23,11 @@ func (p *program) asks(more ...string) {
 func (p *program) question(text string) (id string) {
 	p.t.Helper()
 	q := p.await("the question "+text, func(u update) bool { return u.SessionUpdate == "_ralph/question" && strings.Contains(u.line, text) })
-	for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
-		if data, err := os.ReadFile(strings.TrimSuffix(p.stateFile(), "md") + "lock"); err == nil && strings.Contains(string(data), q.ID) {
-			return q.ID
-		}
-		if time.Now().After(deadline) {
-			p.fatalf("the lock never has the question %s", q.ID)
-		}
-	}
+	proctest.Until(p.t, "the lock has the question "+q.ID, func() bool {
+		data, err := os.ReadFile(strings.TrimSuffix(p.stateFile(), "md") + "lock")
+		return err == nil && strings.Contains(string(data), q.ID)
+	})
+	return q.ID
 }
 
 // answer answers from another terminal.

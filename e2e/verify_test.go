@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
@@ -139,11 +138,7 @@ func TestALoopThatIsKilledInMidReview(t *testing.T) {
 	p.start("--max-iterations", "5", "--completion-promise", "DONE", prompt)
 	p.await("review", func(u update) bool { return u.Gate == "reviewer" && u.State == "running" })
 	isAsked := func(r fakemodel.Request) bool { return strings.Contains(r.LastUser, "You review") }
-	for deadline := time.Now().Add(patience); !slices.ContainsFunc(p.model.MainRequests(), isAsked); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			p.fatalf("the reviewer's model isn't asked")
-		}
-	}
+	proctest.Until(t, "the reviewer's model is asked", func() bool { return slices.ContainsFunc(p.model.MainRequests(), isAsked) })
 	if err := p.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func (w *works) until(r Record, is func(Record) bool) Record {
 			w.t.Error(err)
 		}
 	}()
-	for ctx.Err() == nil {
+	for begun := time.Now(); ctx.Err() == nil; proctest.Pause(begun) {
 		now, _, err := w.bus.Get(ctx, r.ID)
 		if err != nil {
 			w.t.Fatal(err)
@@ -109,7 +109,6 @@ func (w *works) until(r Record, is func(Record) bool) Record {
 		if is(now) {
 			return now
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	now, _, _ := w.bus.Get(context.Background(), r.ID)
 	w.t.Fatalf("it is %+v\n%s", now, w.said())

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
@@ -139,12 +139,7 @@ func TestALoginIsTheSameOnBothSides(t *testing.T) {
 	settle, err := walls.Wrap(cmd, sandbox.Run{Agent: agentOf, TempDir: t.TempDir()})
 	must(t, err)
 	must(t, cmd.Start())
-	for deadline := time.Now().Add(time.Minute); !contains(auth, "a2"); {
-		if time.Now().After(deadline) {
-			t.Fatal("what was renewed inside isn't outside")
-		}
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "what was renewed inside is outside", func() bool { return contains(auth, "a2") })
 	write(t, auth, strings.Replace(loggedIn, "a1", "a3", 1))
 	must(t, cmd.Wait())
 	settle()

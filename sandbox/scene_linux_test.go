@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
@@ -150,11 +151,10 @@ func saidIf(err error) error {
 func afterASave(strike func() error) func(string) error {
 	return func(string) error {
 		os.WriteFile("ready", nil, 0o600)
-		for range 30_000 {
+		for begun := time.Now(); time.Since(begun) < proctest.Patience; proctest.Pause(begun) {
 			if _, err := os.Stat("saved"); err == nil {
 				return strike()
 			}
-			time.Sleep(time.Millisecond)
 		}
 		return os.ErrDeadlineExceeded
 	}

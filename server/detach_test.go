@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -20,11 +21,10 @@ import (
 func keeps(t *testing.T) Keep {
 	return func(folder, loopID string, trusted bool) error {
 		go func() {
-			for {
+			for begun := time.Now(); ; proctest.Pause(begun) {
 				if st, _ := loop.FolderStatus(folder); st.Owner == nil {
 					break
 				}
-				time.Sleep(5 * time.Millisecond)
 			}
 			found, err := start.FoundIn(folder)
 			if err != nil || found.LoopID != loopID {

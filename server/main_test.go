@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
@@ -27,11 +28,10 @@ var roles = map[string]func(){
 	"waits": func() {
 		io.Copy(io.Discard, os.Stdin)
 		fmt.Println("working")
-		for {
+		for begun := time.Now(); ; proctest.Pause(begun) {
 			if _, err := os.Stat("go"); err == nil {
 				return
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
 	},
 	// asks wants to push, in claude's words, and leaves in its folder what it is told.

@@ -81,7 +81,7 @@ func (w *work) nothingHalf(known map[string]bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), proctest.Patience)
 	defer cancel()
 	var m *Making
-	for { // a git that survived holds the record of its tree until it is done
+	for begun := time.Now(); ; proctest.Pause(begun) { // a git that survived holds the record of its tree until it is done
 		var err error
 		m, err = Add(ctx, Options{Folder: w.repo, Title: "next"})
 		w.must(err)
@@ -92,7 +92,6 @@ func (w *work) nothingHalf(known map[string]bool) {
 		if ctx.Err() != nil {
 			w.Fatal("an unfinished tree stays")
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	trees := map[string]bool{}
 	for _, tree := range List(w.repo) {

@@ -169,9 +169,10 @@ func TestEndBelow(t *testing.T) {
 	defer root.Wait()
 	p := Find(root.Process.Pid)
 	var below []Proc
-	for deadline := time.Now().Add(time.Minute); len(below) < 2 && time.Now().Before(deadline); below = p.Below() {
-		time.Sleep(time.Millisecond)
-	}
+	proctest.Until(t, "both are there", func() bool {
+		below = p.Below()
+		return len(below) == 2
+	})
 	if wrong := (Proc{p.PID, "1"}); len(wrong.Below()) > 0 || wrong.Alive() {
 		t.Errorf("a later process with the number has %v", wrong.Below())
 	}

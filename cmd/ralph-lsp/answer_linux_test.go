@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
 
@@ -74,12 +74,13 @@ func TestAnAgentIsAnsweredFromAnotherTerminal(t *testing.T) {
 	owner := runsAt(t, runsAsking+" </dev/null")
 	owner.await("ralph-lsp answer -C ")
 	var st loop.Status
-	for late := time.Now().Add(deadline); len(st.Questions) == 0; time.Sleep(10 * time.Millisecond) { // the file follows what is printed
+	proctest.Until(t, "the state file has the question, which follows what is printed", func() bool {
 		var err error
-		if st, err = loop.FolderStatus("."); err != nil || time.Now().After(late) {
-			t.Fatalf("the state file has no question: %s, %v", st.State, err)
+		if st, err = loop.FolderStatus("."); err != nil {
+			t.Fatal(err)
 		}
-	}
+		return len(st.Questions) > 0
+	})
 	if st.State != loop.StateWaiting || len(st.Questions) != 1 {
 		t.Errorf("%s: %+v", st.State, st.Questions)
 	}

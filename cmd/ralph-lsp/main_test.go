@@ -71,7 +71,7 @@ func fakeAgent() {
 		case "touch": // make a file
 			must(appendFile(rest, ""))
 		case "wait": // until a file is there
-			for deadline := time.Now().Add(deadline); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+			for begun := time.Now(); time.Since(begun) < proctest.Patience; proctest.Pause(begun) {
 				if _, err := os.Stat(rest); err == nil {
 					break
 				}
@@ -162,7 +162,7 @@ func TestCommandLine(t *testing.T) {
 }
 
 // deadline bounds what the scripts wait for.
-const deadline = 3 * time.Minute
+const deadline = proctest.Patience
 
 // substitute FROM TO copies a file with the script's variables in it.
 func substitute(ts *testscript.TestScript, _ bool, args []string) {
@@ -179,11 +179,11 @@ func waitFile(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Fatalf("usage: waitfile FILE [TEXT]")
 	}
 	name, text := ts.MkAbs(args[0]), strings.Join(args[1:], " ")
-	for end := time.Now().Add(deadline); ; time.Sleep(10 * time.Millisecond) { // another process writes it
+	for begun := time.Now(); ; proctest.Pause(begun) { // another process writes it
 		if data, err := os.ReadFile(name); err == nil && strings.Contains(string(data), text) {
 			return
 		}
-		if time.Now().After(end) {
+		if time.Since(begun) > deadline {
 			ts.Fatalf("not within %s: file %s %s", deadline, name, text)
 		}
 	}

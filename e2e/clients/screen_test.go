@@ -20,10 +20,7 @@ type screen struct {
 	socket string
 }
 
-const (
-	shownWithin = proctest.Patience     // what should be on the screen: only what hangs takes longer
-	lookEvery   = 30 * time.Millisecond // between two looks
-)
+const shownWithin = proctest.Patience // what should be on the screen: only what hangs takes longer
 
 // newScreen starts a program in a terminal of its own, in a folder. The test's end
 // ends both, and checks that no process is left.
@@ -55,7 +52,7 @@ func (s *screen) press(keys ...string) {
 func (s *screen) shows(want string) (text string) {
 	s.t.Helper()
 	wanted := regexp.MustCompile("(?m)" + want)
-	for deadline := time.Now().Add(shownWithin); time.Now().Before(deadline); time.Sleep(lookEvery) {
+	for begun := time.Now(); time.Since(begun) < shownWithin; proctest.Pause(begun) {
 		out, err := exec.Command("tmux", "-S", s.socket, "capture-pane", "-p").Output()
 		if err != nil {
 			s.t.Fatalf("the screen is gone, without %q; it showed\n%s", want, text)

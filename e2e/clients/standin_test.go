@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // roles are what the test binary plays when it is started under their names.
@@ -77,11 +79,10 @@ func playAgent() error {
 
 // awaitGoAhead waits for the file; the end of the test ends it otherwise.
 func awaitGoAhead() {
-	for {
+	for begun := time.Now(); ; proctest.Pause(begun) {
 		if _, err := os.Stat("go-ahead"); err == nil {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 }
 

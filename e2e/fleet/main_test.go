@@ -107,8 +107,7 @@ func agent() {
 	}
 	nap, _ := time.ParseDuration(wish("nap"))
 	time.Sleep(nap)
-	for !isThere("until") {
-		time.Sleep(10 * time.Millisecond)
+	for begun := time.Now(); !isThere("until"); proctest.Pause(begun) {
 	}
 	for range strings.Count(prompt, "the magic word") {
 		note("told")

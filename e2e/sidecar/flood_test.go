@@ -104,7 +104,7 @@ type took struct{ wall, processor time.Duration }
 // floodTook waits until the flood is over.
 func floodTook(t testing.TB, dir string) (told took) {
 	t.Helper()
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < patience; proctest.Pause(begun) {
 		data, err := os.ReadFile(filepath.Join(dir, "flood-took"))
 		if err != nil || len(data) == 0 {
 			continue

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
 // roleKey says in the environment what this test plays as a program of Windows.
@@ -39,8 +41,7 @@ func agent(role string) {
 	}
 	begin("child")
 	begin("parent").Wait()
-	for !exists("begun child") || !exists("begun grandchild") {
-		time.Sleep(10 * time.Millisecond)
+	for begun := time.Now(); !exists("begun child") || !exists("begun grandchild"); proctest.Pause(begun) {
 	}
 	os.WriteFile("at work", nil, 0o600)
 	os.WriteFile("arguments", fmt.Appendf(nil, "%q", os.Args[1:]), 0o600)

@@ -243,12 +243,12 @@ func (s *scene) itself() int {
 // await waits until so many of them live.
 func (s *scene) await(want int) {
 	s.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for begun := time.Now(); ; proctest.Pause(begun) {
 		got := len(s.alive())
 		if got == want {
 			return
 		}
-		if time.Now().After(deadline) {
+		if time.Since(begun) > patience {
 			s.Fatalf("%d processes of the agent live, want %d", got, want)
 		}
 	}
@@ -260,30 +260,19 @@ const family = 3
 // works waits until the agent and all that it starts run.
 func (s *scene) works() {
 	s.Helper()
-	until(s.T, "the agent is at work", func() bool {
+	proctest.Until(s, "the agent is at work", func() bool {
 		_, err := os.Stat(filepath.Join(s.dir, "at work"))
 		return err == nil
 	})
 	s.await(family)
 }
 
-func until(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(patience); !done(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within %v: %s", patience, what)
-		}
-	}
-}
-
 // survivors counts who is left after an end: the system ends a job's processes in its own time.
 func (s *scene) survivors() {
 	s.Helper()
-	deadline := time.Now().Add(patience)
 	left := s.alive()
-	for len(left) > 0 && time.Now().Before(deadline) {
-		time.Sleep(20 * time.Millisecond)
-		left = s.alive()
+	for begun := time.Now(); len(left) > 0 && time.Since(begun) < patience; left = s.alive() {
+		proctest.Pause(begun)
 	}
 	if testing.Verbose() {
 		fmt.Printf("%-60s %d\n", strings.ReplaceAll(strings.TrimPrefix(s.Name(), "TestNobodySurvives/"), "_", " "), len(left))
@@ -328,7 +317,7 @@ func (p *process) request(id int, method string, params any) {
 		p.Fatal(err)
 	}
 	if id > 0 {
-		until(p.T, "an answer to "+method, func() bool { return strings.Contains(p.said(), fmt.Sprintf(`"id":%d`, id)) })
+		proctest.Until(p.T, "an answer to "+method, func() bool { return strings.Contains(p.said(), fmt.Sprintf(`"id":%d`, id)) })
 	}
 }
 
@@ -336,7 +325,7 @@ func (p *process) request(id int, method string, params any) {
 func (s *scene) keeperOf() int {
 	s.Helper()
 	var pids []int
-	until(s.T, "a keeper", func() bool {
+	proctest.Until(s.T, "a keeper", func() bool {
 		pids = nil
 		for _, pid := range matching("ralph-lsp.exe") {
 			line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))

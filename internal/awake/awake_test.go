@@ -30,7 +30,7 @@ func tool(t *testing.T, script string) (said string) {
 
 func pidIn(t *testing.T, said string) int {
 	t.Helper()
-	for end := time.Now().Add(proctest.Patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for begun := time.Now(); time.Since(begun) < proctest.Patience; proctest.Pause(begun) {
 		if data, err := os.ReadFile(said); err == nil {
 			pid, err := strconv.Atoi(strings.Fields(string(data))[0])
 			if err != nil || strings.Count(string(data), "\n") != 1 || !strings.Contains(string(data), "cat") {

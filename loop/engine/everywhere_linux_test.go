@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -160,11 +161,10 @@ func TestWhatIsSavedUnderAnAgentAndWrittenByItIsTold(t *testing.T) {
 	}
 	var saving sync.WaitGroup
 	saving.Go(func() {
-		for t.Context().Err() == nil {
+		for begun := time.Now(); t.Context().Err() == nil; proctest.Pause(begun) {
 			if _, err := os.Stat(filepath.Join(c.Folder, "ready")); err == nil {
 				break
 			}
-			time.Sleep(time.Millisecond)
 		}
 		os.WriteFile(path+".new", []byte("# mine\n"), 0o644)
 		os.Rename(path+".new", path)

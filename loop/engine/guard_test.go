@@ -43,11 +43,7 @@ func doing(f func()) run {
 // waitPaused waits until the loop asks its user.
 func (r *rig) waitPaused() {
 	r.t.Helper()
-	for deadline := time.Now().Add(time.Minute); r.Status().State != loop.StatePaused; time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("it doesn't pause\n%s", strings.Join(r.log.lines, "\n"))
-		}
-	}
+	proctest.Until(r.t, "it is paused", func() bool { return r.Status().State == loop.StatePaused })
 }
 
 func TestTheEndNamesWhatTheLoopWasVerifiedByAndChanged(t *testing.T) {

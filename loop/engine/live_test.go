@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -167,9 +168,7 @@ func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
 	var seen []bool
 	first := run{talk: &talk{}, lasts: time.Millisecond, result: stream.Result{Text: "<promise>DONE</promise>"}}
 	first.during = func() {
-		for !(loop.Other{Folder: r.cfg.Folder}).IsLive() { // it has only just begun
-			time.Sleep(time.Millisecond)
-		}
+		proctest.Until(t, "it is live", func() bool { return (loop.Other{Folder: r.cfg.Folder}).IsLive() }) // it has only just begun
 		for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
 			r.Handle(stream.MessageEnd{Text: text})
 			seen = append(seen, loop.Other{Folder: r.cfg.Folder}.IsLive())

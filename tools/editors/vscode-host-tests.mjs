@@ -9,6 +9,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
+import { tell } from './lib/fell.mjs';
 import { installation, scratch, startBrowser, startServer } from './lib/vscode.mjs';
 
 const { values: o } = parseArgs({ options: {
@@ -52,9 +53,12 @@ try {
   if (!fs.existsSync(report)) throw new Error('the tests never started');
 } catch (e) {
   console.error(`vscode-host-tests: ${e.message}`);
+  tell('the extension host', e.message);
   code = 1;
 } finally {
-  if (fs.existsSync(report)) process.stdout.write(fs.readFileSync(report, 'utf8'));
+  const said = fs.existsSync(report) ? fs.readFileSync(report, 'utf8') : '';
+  process.stdout.write(said);
+  for (const [, name, message] of said.matchAll(/^FAIL (.*)\n((?: +.*\n)*)/gm)) tell(name, message);
   if (code !== 0) await page?.screenshot({ path: path.join(out, 'failure.png') }).catch(() => {});
   await browser?.close().catch(() => {});
   await server?.stop();

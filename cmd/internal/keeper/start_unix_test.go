@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if f, err := os.OpenFile(told, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
 		f.Close()
 		_ = syscall.Kill(os.Getpid(), syscall.SIGHUP)
-		time.Sleep(time.Minute) // it ends before
+		time.Sleep(time.Hour) // it ends before
 	}
 	fmt.Println(cmp.Or(os.Getenv(wordEnv), begun))
 }

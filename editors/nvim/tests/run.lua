@@ -41,6 +41,17 @@ local version = tostring(vim.version())
 for _, failure in ipairs(failures) do
   io.write(('FAIL in Neovim %s: %s\n\n'):format(version, failure))
 end
+-- What make ci says at its very end: which test, what it said, how to run it alone.
+local fell = vim.env.RALPH_TEST_FELL and #failures > 0 and io.open(vim.env.RALPH_TEST_FELL, 'a')
+for _, failure in ipairs(fell and failures or {}) do
+  local lines = vim.split((failure:gsub('\nstack traceback.*', '')), '\n')
+  local name = table.remove(lines, 1)
+  fell:write(('*** FAILED: %s, in Neovim %s\n'):format(name, version))
+  for line in vim.iter(lines):take(6) do
+    fell:write(('    %s\n'):format(vim.trim(line):sub(1, 300)))
+  end
+  fell:write(("    alone: editors/nvim/tests/all.sh '^%s$'\n"):format(vim.pesc(name)))
+end
 if ran == 0 then
   io.write(('no test has "%s" in its name\n'):format(pattern))
 end

@@ -10,7 +10,12 @@ trap cleanup EXIT
 
 screen() { T capture-pane -p -t s; }
 
-fail() { echo "$(basename "$0"): $1; the screen was:" >&2; screen >&2; exit 1; }
+fail() {
+  echo "$(basename "$0"): $1; the screen was:" >&2
+  screen >&2 || true
+  [ -z "${RALPH_TEST_FELL-}" ] || printf '*** FAILED: %s\n    %s\n    alone: editors/nvim/tests/all.sh %s\n' "$(basename "$0")" "$1" "$(basename "$0")" >>"$RALPH_TEST_FELL"
+  exit 1
+}
 
 # wait_until COMMAND...: until it succeeds. Only what hangs takes five minutes.
 wait_until() {

@@ -13,6 +13,5 @@ await build({
   bundle: true, format: 'esm', platform: 'node', target: 'node20', sourcemap: 'inline', logLevel: 'warning',
   define: { ROOT: JSON.stringify(root) },
 });
-const run = spawnSync(process.execPath, ['--test-reporter=dot', '--enable-source-maps', outfile], { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
-if (run.status !== 0 || process.env.VERBOSE) process.stdout.write(run.stdout);
+const run = spawnSync(process.execPath, [`${root}../../tools/editors/vscode-quiet.mjs`, outfile], { stdio: 'inherit' });
 process.exit(run.status ?? 1);
