@@ -151,7 +151,7 @@ endif
 # Many tests wait for processes, so one package more than processors is at work; those that take
 # longest are first, or one of them would be alone at the end.
 AT_ONCE := $(shell echo $$((1 + $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
-LONGEST := $(addprefix $(CURDIR)/,server loop/engine changes fleet backends)
+LONGEST := $(addprefix $(CURDIR)/,server loop/engine sandbox cmd/ralph-lsp changes fleet fleet/natsbus backends)
 
 # A room whose tests run loops without a home of their own (internal/test/testhome) can keep nothing, and fails.
 test race quick: export RALPH_STATE_DIR := /dev/null

@@ -141,7 +141,7 @@ func wordOnly(r rune) rune {
 // agent may be silent. The agent went on meanwhile, and nobody could hear it.
 func TestAStopOfOursIsNoSilence(t *testing.T) {
 	t.Parallel()
-	const idle = 10 * time.Second
+	const idle = 20 * time.Second // more than a run's end takes beside anything
 	p := prepare(t, pi, fakemodel.Script{Turns: []fakemodel.Turn{does(pi.bash(untilFile("go"))), says("<promise>DONE</promise>")}})
 	begun := time.Now()
 	p.start("--max-iterations", "1", "--completion-promise", "DONE", prompt)
@@ -156,7 +156,7 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(idle + 2*time.Second)
+	time.Sleep(idle + 2*time.Second) // the stop itself
 	signal(t, syscall.SIGCONT, p.cmd.Process.Pid)
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {
 		t.Errorf("exit %d, outcomes %q", exit, got)

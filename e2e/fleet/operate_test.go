@@ -20,11 +20,12 @@ func TestNoLeaseTakesRunningIterationsAway(t *testing.T) {
 	if _, err := w.run("worker", "--sandbox", "off", "--lease", "1s"); err == nil || !strings.Contains(err.Error(), "the lease of this bus is 2m0s, for all its workers") {
 		t.Errorf("one that insists on another lease: %v", err)
 	}
-	w.worker("second", 2, w.addr, short)
-	if out := w.must("limits"); !strings.Contains(out, "lease     8s") {
+	const lease = 15 * time.Second // which no load lets a worker miss
+	w.worker("second", 2, w.addr, lease)
+	if out := w.must("limits"); !strings.Contains(out, "lease     15s") {
 		t.Errorf("the limits are %s", out)
 	}
-	time.Sleep(short * 5 / 4) // the iteration outlives the new lease
+	time.Sleep(lease * 5 / 4) // the iteration outlives the new lease
 	w.write("late", "")
 	if end := w.ends("one"); end.StopReason != "promise" || end.Iterations != 2 || end.Attempt != 2 {
 		t.Errorf("ended as %+v\n%s", end, w.did())
