@@ -49,7 +49,7 @@ func speaksACP(b Backend, a acp.Agent) Backend {
 		Prompt: PromptLive, Output: decode.FormatACP, NoCost: !a.Cost, SlashCommands: true,
 		Hooks: Hooks{Off: b.Hooks.Off}, Brings: b.Brings, Inside: b.Inside, Env: b.Env, Kept: b.Kept,
 		Install: b.Install, Needs: b.Needs,
-		Live: &Live{silent: b.Args, ACP: &a, AskMay: askMay},
+		Live: &Live{Silent: b.Args, ACP: &a, AskMay: askMay},
 	}
 }
 
@@ -82,30 +82,28 @@ func (b Backend) WithModes(mode, askMode string) Backend {
 	return b.withACP(func(a *acp.Agent) { a.Mode, a.AskMode = cmp.Or(mode, a.Mode), cmp.Or(askMode, a.AskMode) })
 }
 
-// open makes the conversation of a run in a folder of one that speaks the protocol.
-func (l Live) open(dir string) *Live {
-	if l.ACP == nil {
-		return &l
-	}
+// openACP makes the conversation of a run in a folder with an agent that speaks the protocol.
+func openACP(agent acp.Agent, dir string) *dialect {
 	var r *acp.Run
-	l.Prompt = func(_, text string) any {
-		r = acp.New(dir, l.ACP.Mode, text, l.ACP.Meta)
-		return r.Open()
-	}
-	l.Answered = func(e stream.Answered) (any, string) { return r.Answered(e) }
-	l.Steer = func(id, text string) any { return r.Steer(id, text) }
-	l.TakeBack = func([]string) []any { return nil } // what it was told is in its queue
-	l.Abort = func(string) any { return r.Abort() }
-	l.Bye = func() any { return r.Bye() }
-	l.Refuse = acp.Refuse
-	l.Answer = func(q stream.Question, a Answer) []any {
-		frames := []any{r.Answer(q, a.Yes)}
-		if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol, and behind it they may come too late
-			if word := r.Steer(newUUID(), a.Text); word != nil {
-				frames = []any{word, frames[0]}
+	return &dialect{
+		Prompt: func(_, text string) any {
+			r = acp.New(dir, agent.Mode, text, agent.Meta)
+			return r.Open()
+		},
+		Answered: func(e stream.Answered) (any, string) { return r.Answered(e) },
+		Steer:    func(id, text string) any { return r.Steer(id, text) },
+		TakeBack: func([]string) []any { return nil }, // what it was told is in its queue
+		Abort:    func(string) any { return r.Abort() },
+		Bye:      func() any { return r.Bye() },
+		Refuse:   acp.Refuse,
+		Answer: func(q stream.Question, a Answer) []any {
+			frames := []any{r.Answer(q, a.Yes)}
+			if !a.Yes && a.Text != "" && a.Text != nobody && acp.Refuse(q) == "" { // a no has no words in the protocol, and behind it they may come too late
+				if word := r.Steer(newUUID(), a.Text); word != nil {
+					frames = []any{word, frames[0]}
+				}
 			}
-		}
-		return frames
+			return frames
+		},
 	}
-	return &l
 }

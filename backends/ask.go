@@ -54,7 +54,7 @@ func (p *Process) ask(q stream.Question) {
 		}
 	}
 	if why != "" {
-		if q.Method == "can_use_tool" && live.ACP != nil {
+		if q.Method == "can_use_tool" && p.spec.Backend.Live.ACP != nil {
 			p.deny(stream.Denial{Tool: q.Tool, ID: q.CallID, Detail: stream.ToolCall{Input: q.Input}.Detail()})
 		}
 		p.in.send(frames(live.Answer(q, Answer{Text: why}))...)

@@ -106,15 +106,15 @@ func TestAnAgentThatAsksIsAborted(t *testing.T) {
 // What no user can answer is refused at once, with words.
 func TestWhatNoUserCanAnswerIsRefused(t *testing.T) {
 	for method, want := range map[string]string{"elicitation": nobody, "hook_callback": nobody} {
-		if why := claudeLive.Refuse(stream.Question{Method: method}); why != want {
+		if why := claudeDialect.Refuse(stream.Question{Method: method}); why != want {
 			t.Errorf("%s: %q", method, why)
 		}
 	}
-	if why := claudeLive.Refuse(stream.Question{Method: "can_use_tool", Tool: "AskUserQuestion"}); !strings.Contains(why, "one question at a time") {
+	if why := claudeDialect.Refuse(stream.Question{Method: "can_use_tool", Tool: "AskUserQuestion"}); !strings.Contains(why, "one question at a time") {
 		t.Error(why)
 	}
 	for _, q := range []stream.Question{{Method: "can_use_tool", Tool: "Bash"}, {Method: "select", Tool: "AskUserQuestion"}} {
-		if why := claudeLive.Refuse(q); why != "" {
+		if why := claudeDialect.Refuse(q); why != "" {
 			t.Errorf("%+v: %s", q, why)
 		}
 	}
@@ -124,19 +124,19 @@ func TestAnswersAsTheAgentsReadThem(t *testing.T) {
 	bash := stream.Question{ID: "r", Method: "can_use_tool", Tool: "Bash"}
 	pick := stream.Question{ID: "r", Method: "select", Tool: "AskUserQuestion", Title: "Which?", Input: json.RawMessage(`{"questions":[{"question":"Which?"}]}`)}
 	for _, c := range []struct {
-		live Live
+		live dialect
 		q    stream.Question
 		a    Answer
 		want string
 	}{
-		{claudeLive, bash, Answer{Yes: true}, `{"behavior":"allow"}`},
-		{claudeLive, bash, Answer{Text: "not <that>"}, `{"behavior":"deny","message":"not <that>"}`},
-		{claudeLive, bash, Answer{}, `{"behavior":"deny","message":"the user said no"}`},
-		{claudeLive, pick, Answer{Yes: true, Text: "A"}, `{"behavior":"allow","updatedInput":{"answers":{"Which?":"A"},"questions":[{"question":"Which?"}]}}`},
-		{claudeLive, pick, Answer{}, `{"behavior":"deny","message":"the user said no"}`},
-		{piLive, stream.Question{ID: "i", Method: "confirm"}, Answer{Yes: true}, `{"confirmed":true,"id":"i","type":"extension_ui_response"}`},
-		{piLive, stream.Question{ID: "i", Method: "select"}, Answer{Yes: true, Text: "B"}, `{"id":"i","type":"extension_ui_response","value":"B"}`},
-		{piLive, stream.Question{ID: "i", Method: "confirm"}, Answer{}, `{"cancelled":true,"id":"i","type":"extension_ui_response"}`},
+		{claudeDialect, bash, Answer{Yes: true}, `{"behavior":"allow"}`},
+		{claudeDialect, bash, Answer{Text: "not <that>"}, `{"behavior":"deny","message":"not <that>"}`},
+		{claudeDialect, bash, Answer{}, `{"behavior":"deny","message":"the user said no"}`},
+		{claudeDialect, pick, Answer{Yes: true, Text: "A"}, `{"behavior":"allow","updatedInput":{"answers":{"Which?":"A"},"questions":[{"question":"Which?"}]}}`},
+		{claudeDialect, pick, Answer{}, `{"behavior":"deny","message":"the user said no"}`},
+		{piDialect, stream.Question{ID: "i", Method: "confirm"}, Answer{Yes: true}, `{"confirmed":true,"id":"i","type":"extension_ui_response"}`},
+		{piDialect, stream.Question{ID: "i", Method: "select"}, Answer{Yes: true, Text: "B"}, `{"id":"i","type":"extension_ui_response","value":"B"}`},
+		{piDialect, stream.Question{ID: "i", Method: "confirm"}, Answer{}, `{"cancelled":true,"id":"i","type":"extension_ui_response"}`},
 	} {
 		want := c.want
 		if c.q.ID == "r" {
@@ -146,7 +146,7 @@ func TestAnswersAsTheAgentsReadThem(t *testing.T) {
 			t.Errorf("got  %swant %s", got, want)
 		}
 	}
-	got := frames(piLive.Answer(stream.Question{ID: "i", Method: "confirm"}, Answer{Text: "not that"}))
+	got := frames(piDialect.Answer(stream.Question{ID: "i", Method: "confirm"}, Answer{Text: "not that"}))
 	if len(got) != 2 || !strings.Contains(string(got[0]), `"message":"not that","type":"steer"`) || !strings.Contains(string(got[1]), `"cancelled":true`) { // after a no it reads on too late
 		t.Errorf("got %s", got)
 	}

@@ -3,7 +3,6 @@ package backends
 import (
 	"cmp"
 	"encoding/json"
-	"regexp"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -54,7 +53,7 @@ var claude = Backend{
 		Own: []sandbox.Own{{
 			Path: "~/.claude", Variable: "CLAUDE_CONFIG_DIR", Beside: "~/.claude.json",
 			Read:  []string{".claude.json", ".config.json", "settings.json", "settings.local.json", "keybindings.json", "*.md", "*.sh", "agents", "commands", "hooks", "local", "output-styles", "plugins", "rules", "skills"},
-			Kept:  func(folder string) string { return "projects/" + notAWord.ReplaceAllString(folder, "-") },
+			Kept:  "projects/",
 			Login: ".credentials.json", Tokens: []string{"accessToken", "refreshToken", "expiresAt", "refreshTokenExpiresAt"},
 		}},
 		Env: []string{"ANTHROPIC_*", "CLAUDE_*", "DISABLE_*", "IS_SANDBOX", "API_TIMEOUT_MS", "BASH_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "MCP_*", "AWS_REGION", "AWS_BEARER_TOKEN_BEDROCK", "CLOUD_ML_REGION"},
@@ -62,9 +61,6 @@ var claude = Backend{
 	Interrupt: true,
 	Install:   "npm install -g @anthropic-ai/claude-code",
 }
-
-// notAWord is what claude replaces in the name of its folder for a project.
-var notAWord = regexp.MustCompile(`[^a-zA-Z0-9]`)
 
 // claudePrograms are the keys of its settings that name programs, or another model's address.
 var claudePrograms = []string{"apiKeyHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "otelHeadersHelper", "env"}
@@ -75,15 +71,6 @@ var claudeLive = Live{
 	Args: []string{"-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--include-partial-messages",
 		"--no-session-persistence"},
 	Unless: []string{"--input-format", "--output-format"},
-	Prompt: claudeUser,
-	Steer:  claudeUser,
-	TakeBack: func(ids []string) (frames []any) {
-		for _, id := range ids {
-			frames = append(frames, claudeControl(id, map[string]any{"subtype": "cancel_async_message", "message_uuid": id}))
-		}
-		return frames
-	},
-	Abort: func(id string) any { return claudeControl(id, map[string]any{"subtype": "interrupt"}) },
 	Asks: []Replaceable{{
 		Args: []string{"--permission-mode", "default"},
 		By:   []string{"--permission-mode", "--dangerously-skip-permissions"},
@@ -95,7 +82,20 @@ var claudeLive = Live{
 	AskArgs:   []string{"--permission-prompt-tool", "stdio"},
 	AskUnless: []string{"--permission-prompt-tool"},
 	AskMay:    "asks you before it changes a file or runs a command that its own settings don't allow",
-	Answer:    claudeAnswer,
+	Dialect:   "claude",
+}
+
+var claudeDialect = dialect{
+	Prompt: claudeUser,
+	Steer:  claudeUser,
+	TakeBack: func(ids []string) (frames []any) {
+		for _, id := range ids {
+			frames = append(frames, claudeControl(id, map[string]any{"subtype": "cancel_async_message", "message_uuid": id}))
+		}
+		return frames
+	},
+	Abort:  func(id string) any { return claudeControl(id, map[string]any{"subtype": "interrupt"}) },
+	Answer: claudeAnswer,
 	Refuse: func(q stream.Question) string {
 		switch {
 		case q.Method == "can_use_tool" && q.Tool == "AskUserQuestion":

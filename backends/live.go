@@ -18,8 +18,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Live is how an agent is talked to while it works: its standard input stays open
-// until its run is over, and takes lines of JSON. A frame is what becomes such a line.
+// Live says how an agent is talked to while it works, as data: its standard input stays open
+// until its run is over, and takes lines of JSON.
 type Live struct {
 	Args    []string // of a headless run, instead of the backend's
 	Since   string   // the first version that says when all is done; "" is any
@@ -32,6 +32,14 @@ type Live struct {
 	AskUnless []string      // flags of the user's by which it asks somebody else
 	AskMay    string        // instead of the backend's
 
+	// Dialect names the frames of its conversation: a key of dialects, "" where ACP says them.
+	Dialect string
+	ACP     *acp.Agent // of the Agent Client Protocol
+	Silent  []string   // the backend's arguments where nobody talks to it
+}
+
+// dialect has the frames of a conversation. A frame is what becomes a line of JSON.
+type dialect struct {
 	Prompt   func(id, text string) any
 	Steer    func(id, text string) any
 	TakeBack func(ids []string) []any // of what it was told and hasn't read, by their ids
@@ -41,11 +49,19 @@ type Live struct {
 	Refuse   func(q stream.Question) (why string)    // what no user is asked: "" is what one can answer; nil refuses nothing
 
 	// Of an agent that is asked for one thing after the other:
-	ACP      *acp.Agent                                       // makes all functions, for each run
 	Answered func(stream.Answered) (next any, failure string) // what follows an answer; a failure ends the run
 	Bye      func() any                                       // the last word, its id is acp.ByeID; nil for none
+}
 
-	silent []string // the backend's arguments
+// dialects are the conversations that are the same in each run.
+var dialects = map[string]*dialect{"pi": &piDialect, "claude": &claudeDialect}
+
+// open is the conversation of a run in a folder.
+func (l *Live) open(dir string) *dialect {
+	if l.ACP != nil {
+		return openACP(*l.ACP, dir)
+	}
+	return dialects[l.Dialect]
 }
 
 // Talking returns the backend such that its runs can be talked to while they work, with the
@@ -65,7 +81,7 @@ func (b Backend) talking(ctx context.Context, user []string) (Backend, error) {
 		return b, err
 	}
 	live := *b.Live
-	live.silent = b.Args
+	live.Silent = b.Args
 	b.Live, b.Args, b.Prompt = &live, live.Args, PromptLive
 	return b, nil
 }
@@ -73,7 +89,7 @@ func (b Backend) talking(ctx context.Context, user []string) (Backend, error) {
 // Silent is Talking's end: the backend as it is where nobody talks to it.
 func (b Backend) Silent() Backend {
 	if b.Prompt == PromptLive {
-		b.Args, b.Prompt = b.Live.silent, PromptStdin
+		b.Args, b.Prompt = b.Live.Silent, PromptStdin
 	}
 	return b
 }
@@ -205,7 +221,7 @@ func (p *Process) TakeBack() {
 	}
 }
 
-func (t *talk) takeBack(live *Live) (lines [][]byte) {
+func (t *talk) takeBack(live *dialect) (lines [][]byte) {
 	var ids []string
 	for _, s := range t.said {
 		ids = append(ids, s.id)
@@ -249,12 +265,7 @@ func (p *Process) Abort(grace time.Duration) {
 }
 
 // live is how the agent of this run is talked to, nil when it isn't.
-func (p *Process) live() *Live {
-	if p.spec.Backend.Prompt != PromptLive {
-		return nil
-	}
-	return p.spec.Backend.Live
-}
+func (p *Process) live() *dialect { return p.spec.dialect }
 
 // hangUp ends the input of an agent that is talked to: it is done.
 func (p *Process) hangUp() {

@@ -285,16 +285,16 @@ func TestFramesOfTheAgents(t *testing.T) {
 		frame any
 		want  string
 	}{
-		{piLive.Prompt("u", "a\nb"), `{"id":"u","message":"a\nb","type":"prompt"}`},
-		{piLive.Steer("u", "<x>"), `{"id":"u","message":"<x>","type":"steer"}`},
-		{piLive.TakeBack([]string{"u"})[0], `{"type":"clear_queue"}`},
-		{piLive.Abort("u"), `{"id":"u","type":"abort"}`},
-		{claudeLive.Steer("u", "a"), `{"message":{"content":[{"text":"a","type":"text"}],"role":"user"},"type":"user","uuid":"u"}`},
-		{claudeLive.TakeBack([]string{"u"})[0], `{"request":{"message_uuid":"u","subtype":"cancel_async_message"},"request_id":"u","type":"control_request"}`},
-		{claudeLive.Abort("u"), `{"request":{"subtype":"interrupt"},"request_id":"u","type":"control_request"}`},
-		{piLive.Check(), `{"type":"get_state"}`},
-		{claudeLive.Answer(stream.Question{ID: "r", Method: "elicitation"}, Answer{Text: nobody})[0], `{"response":{"error":"nobody is there to be asked","request_id":"r","subtype":"error"},"type":"control_response"}`},
-		{claudeLive.Answer(stream.Question{ID: "r", Method: "can_use_tool"}, Answer{Text: nobody})[0], `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
+		{piDialect.Prompt("u", "a\nb"), `{"id":"u","message":"a\nb","type":"prompt"}`},
+		{piDialect.Steer("u", "<x>"), `{"id":"u","message":"<x>","type":"steer"}`},
+		{piDialect.TakeBack([]string{"u"})[0], `{"type":"clear_queue"}`},
+		{piDialect.Abort("u"), `{"id":"u","type":"abort"}`},
+		{claudeDialect.Steer("u", "a"), `{"message":{"content":[{"text":"a","type":"text"}],"role":"user"},"type":"user","uuid":"u"}`},
+		{claudeDialect.TakeBack([]string{"u"})[0], `{"request":{"message_uuid":"u","subtype":"cancel_async_message"},"request_id":"u","type":"control_request"}`},
+		{claudeDialect.Abort("u"), `{"request":{"subtype":"interrupt"},"request_id":"u","type":"control_request"}`},
+		{piDialect.Check(), `{"type":"get_state"}`},
+		{claudeDialect.Answer(stream.Question{ID: "r", Method: "elicitation"}, Answer{Text: nobody})[0], `{"response":{"error":"nobody is there to be asked","request_id":"r","subtype":"error"},"type":"control_response"}`},
+		{claudeDialect.Answer(stream.Question{ID: "r", Method: "can_use_tool"}, Answer{Text: nobody})[0], `{"response":{"request_id":"r","response":{"behavior":"deny","message":"nobody is there to be asked"},"subtype":"success"},"type":"control_response"}`},
 	} {
 		if got := string(frame(c.frame)); got != c.want+"\n" {
 			t.Errorf("got  %swant %s", got, c.want)

@@ -46,6 +46,11 @@ var piLive = Live{
 	Since:   "0.80.4",
 	Package: "@earendil-works/pi-coding-agent",
 	Unless:  []string{"--mode", "-p", "--print", "@*"}, // it takes no files there
+	AskMay:  "asks you only what its extensions ask, else it " + everything,
+	Dialect: "pi",
+}
+
+var piDialect = dialect{
 	Prompt: func(id, text string) any {
 		return map[string]string{"id": id, "type": "prompt", "message": text}
 	},
@@ -54,7 +59,6 @@ var piLive = Live{
 	Abort:    func(id string) any { return map[string]string{"id": id, "type": "abort"} },
 	Check:    func() any { return map[string]string{"type": "get_state"} },
 	Answer:   piAnswer,
-	AskMay:   "asks you only what its extensions ask, else it " + everything,
 }
 
 func piSteer(id, text string) any {

@@ -57,6 +57,8 @@ type Spec struct {
 	OnOutput func()    // whenever output came, on stderr too, for idle timers; may be nil; called on several goroutines
 	Record   io.Writer // gets a copy of the raw output; may be nil
 	Raw      io.Writer // takes stdout and stderr as they are, and nobody looks for events in them; nil for an agent
+
+	dialect *dialect // of an agent that is talked to; Start sets it
 }
 
 // Exit is how a run ended.
@@ -102,7 +104,7 @@ func Start(spec Spec) (*Process, error) {
 		return nil, err
 	}
 	if spec.Backend.Prompt == PromptLive {
-		spec.Backend.Live = spec.Backend.Live.open(spec.Dir)
+		spec.dialect = spec.Backend.Live.open(spec.Dir)
 	}
 	prompt, stdin, err := spec.placePrompt()
 	if err != nil {
@@ -170,7 +172,7 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 		prompt = "\n" + prompt
 	}
 	if s.Backend.Prompt == PromptLive {
-		return nil, string(frame(s.Backend.Live.Prompt(newUUID(), prompt))), nil
+		return nil, string(frame(s.dialect.Prompt(newUUID(), prompt))), nil
 	}
 	return nil, prompt, nil
 }

@@ -15,7 +15,7 @@ import (
 // Bare looks at a folder without git. It can tell whether files changed, but can't restore any.
 type Bare struct {
 	book    book
-	printed func() []os.FileInfo
+	printed Printed
 	known   map[string]known
 }
 
@@ -36,8 +36,8 @@ const (
 var ErrTooMany = errors.New("without snapshots of git a folder with more than " + strconv.Itoa(maxBare) + " files isn't looked at")
 
 // Look prepares to look at a folder without git. Errors: ErrTooMany, and what the system says.
-func Look(folder string, o Options) (*Bare, error) {
-	b := &Bare{printed: o.Printed, book: book{Folder: paths.Real(folder), GitDir: filepath.Join(paths.Real(folder), ".git"), Skip: o.Skip}}
+func Look(folder string, o Options, theirs Printed) (*Bare, error) {
+	b := &Bare{printed: theirs, book: book{Folder: paths.Real(folder), GitDir: filepath.Join(paths.Real(folder), ".git"), Skip: o.Skip}}
 	if info, err := os.Stat(b.book.GitDir); err != nil || !info.IsDir() {
 		b.book.Own = true
 	}
@@ -114,7 +114,7 @@ func (b *Bare) Shows(path string) bool {
 // printed are the files that whoever runs the loop prints into.
 type printed []os.FileInfo
 
-func printedOf(find func() []os.FileInfo) printed {
+func printedOf(find Printed) printed {
 	if find == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func TestAFolderIsLookedAtWithoutGit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := Look(dir, Options{Skip: []string{"rec/x-"}, Printed: func() []os.FileInfo { return []os.FileInfo{log} }})
+	b, err := Look(dir, Options{Skip: []string{"rec/x-"}}, func() []os.FileInfo { return []os.FileInfo{log} })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestAFolderWithTooManyFilesIsNotLookedAtWithoutGit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := Look(dir, Options{}); !errors.Is(err, ErrTooMany) {
+	if _, err := Look(dir, Options{}, nil); !errors.Is(err, ErrTooMany) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -28,9 +28,10 @@ type Options struct {
 	Hidden  []string      // files and folders in it that agents may not read, as they may snapshots
 	Dir     string        // where the books are; "" is the user's state folder
 	AsIs    bool          // they have files byte for byte, through no filter
-	// Printed finds the files that whoever runs the loop prints into; they are nobody's work. May be nil.
-	Printed func() []os.FileInfo
 }
+
+// Printed finds the files that whoever runs the loop prints into; they are nobody's work. May be nil.
+type Printed func() []os.FileInfo
 
 // Check says why no snapshots can be made on this machine.
 func (o Options) Check() error {
@@ -60,8 +61,8 @@ type shots struct {
 	blind bool   // and some of it can't be summed up
 	large bool   // it has too many entries for a stamp
 
-	findPrinted func() []os.FileInfo // see Options.Printed
-	printed     printed              // as found for this snapshot
+	findPrinted Printed
+	printed     printed // as found for this snapshot
 }
 
 // views compare snapshots, and read in them.
@@ -138,7 +139,7 @@ func (o Options) find() (program, dir string, err error) {
 // at by the first Take.
 //
 // Errors: ErrNoGit, and what the system says.
-func Create(ctx context.Context, folder, loopID string, o Options) (*Store, error) {
+func Create(ctx context.Context, folder, loopID string, o Options, theirs Printed) (*Store, error) {
 	if !fits(loopID) {
 		return nil, fmt.Errorf("the loop's id %q can't name its snapshots", loopID)
 	}
@@ -152,7 +153,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	}
 	home := filepath.Join(dir, homeName(loopID, folder))
 	if s, err := open(program, home); err == nil {
-		s.book.Skip, s.book.Hidden, s.book.MaxFile, s.findPrinted = o.Skip, o.Hidden, o.MaxFile, o.Printed
+		s.book.Skip, s.book.Hidden, s.book.MaxFile, s.findPrinted = o.Skip, o.Hidden, o.MaxFile, theirs
 		_ = os.Chtimes(filepath.Join(home, bookName), time.Time{}, time.Now()) // Find goes by it
 		return s, nil
 	}
@@ -161,7 +162,7 @@ func Create(ctx context.Context, folder, loopID string, o Options) (*Store, erro
 	}
 	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile, AsIs: o.AsIs}
 	s := storeOf(kept{id: loopID, home: home, book: discover(ctx, program, b)})
-	s.findPrinted = o.Printed
+	s.findPrinted = theirs
 	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
 		return nil, err
 	}

@@ -19,7 +19,7 @@ import (
 func takeUntilKilled(dir string) {
 	next := dir + ".next"
 	for n := 1; ; n++ {
-		s, err := Create(context.Background(), dir, "ralph-test", Options{MaxFile: 1 << 20, Dir: dir + ".changes"})
+		s, err := Create(context.Background(), dir, "ralph-test", Options{MaxFile: 1 << 20, Dir: dir + ".changes"}, nil)
 		if err == nil {
 			_, err = s.Start(context.Background())
 		}

@@ -74,7 +74,7 @@ func (f *folder) loop() *folder {
 
 func (f *folder) open(id string) {
 	f.t.Helper()
-	s, err := Create(context.Background(), f.dir, id, f.opts)
+	s, err := Create(context.Background(), f.dir, id, f.opts, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

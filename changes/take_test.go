@@ -34,7 +34,7 @@ func TestAGitThatIsCutOffMakesNoRepositoryOfOurs(t *testing.T) {
 	f := repository(t, "a", "1\n")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Create(ctx, f.dir, "ralph-test", f.opts); !errors.Is(err, context.Canceled) {
+	if _, err := Create(ctx, f.dir, "ralph-test", f.opts, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	f.loop()
@@ -341,7 +341,7 @@ func TestARacyIndexStaysRacy(t *testing.T) {
 
 func TestWithoutGit(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := Create(context.Background(), t.TempDir(), "ralph-test", Options{Dir: t.TempDir()}); err != ErrNoGit {
+	if _, err := Create(context.Background(), t.TempDir(), "ralph-test", Options{Dir: t.TempDir()}, nil); err != ErrNoGit {
 		t.Error(err)
 	}
 	if _, err := Find(t.TempDir(), "", Options{Dir: t.TempDir()}); err != ErrNoGit {
@@ -368,7 +368,7 @@ func TestALoopGoesOn(t *testing.T) {
 	if _, err := Find(t.TempDir(), "", f.opts); err != ErrNone {
 		t.Error(err)
 	}
-	if _, err := Create(context.Background(), f.dir, "../x", f.opts); err == nil {
+	if _, err := Create(context.Background(), f.dir, "../x", f.opts, nil); err == nil {
 		t.Error("an id that leads elsewhere is taken")
 	}
 }
@@ -403,7 +403,7 @@ func TestPruneWhereTheWorktreeIsGone(t *testing.T) {
 	f := repository(t, "a", "1\n")
 	tree := filepath.Join(t.TempDir(), "tree")
 	f.git("worktree", "add", "-q", tree)
-	s, err := Create(context.Background(), tree, "ralph-test", f.opts)
+	s, err := Create(context.Background(), tree, "ralph-test", f.opts, nil)
 	f.must(err)
 	_, err = s.Start(context.Background())
 	f.must(err)

@@ -176,7 +176,7 @@ func echoes(t *testing.T) setup.Config {
 // runs runs a loop to its end.
 func runs(t *testing.T, cfg setup.Config, obs loop.Observer) (session string) {
 	t.Helper()
-	l, log, err := Start(cfg, obs)
+	l, log, err := Start(cfg, setup.Host{}, obs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +250,7 @@ func TestAStartThatFailsIsNotKept(t *testing.T) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	cfg := echoes(t)
 	cfg.Backend.Command = filepath.Join(t.TempDir(), "gone")
-	if _, _, err := Start(cfg, &watcher{}); err == nil {
+	if _, _, err := Start(cfg, setup.Host{}, &watcher{}); err == nil {
 		t.Fatal(errors.New("it has begun"))
 	}
 	if files, err := os.ReadDir(cfg.History.Folder); err != nil || len(files) > 0 {

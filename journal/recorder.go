@@ -10,10 +10,10 @@ import (
 )
 
 // Start starts a loop whose story is kept; obs sees the loop besides.
-func Start(cfg setup.Config, obs loop.Observer) (*engine.Loop, *Log, error) {
+func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*engine.Loop, *Log, error) {
 	r := NewRecorder(obs)
-	r.kept.cfg, cfg.Session = cfg, r.kept
-	l, err := engine.Start(cfg, r)
+	r.kept.cfg, host.Session = cfg, r.kept
+	l, err := engine.Start(cfg, host, r)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -72,9 +72,9 @@ const (
 var errLate = errors.New("it took too long, and the loop was over")
 
 // Start starts a loop whose story is kept, and which calls its user.
-func Start(cfg setup.Config, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
+func Start(cfg setup.Config, host setup.Host, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
 	t := newTeller(cfg, obs, at)
-	l, log, err := journal.Start(cfg, t)
+	l, log, err := journal.Start(cfg, host, t)
 	if err == nil {
 		t.id = l.ID()
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
@@ -21,8 +22,10 @@ type Own struct {
 	Read []string
 	// Beside is a file of the same kind that is elsewhere where no Variable is set.
 	Beside string
-	// Kept is a folder in it that who sits at it keeps for good, for the loop's folder.
-	Kept func(folder string) string
+	// Kept is where it has a folder for each project that its user keeps who sits at it, with a slash
+	// behind; "" is nowhere. A project's folder has the name of its path, with a - for all but
+	// letters and digits.
+	Kept string
 	// Login is a file in it of which Tokens are taken over when the agent renewed them, by
 	// their keys. All else in it runs or allows something outside, too.
 	Login  string
@@ -71,8 +74,8 @@ func (w *mounts) openOwn(p *mountList, run Run) (owns *ownDirs, err error) {
 		for _, entry := range entries {
 			p.add("--ro-bind", real(filepath.Join(dir, entry)), filepath.Join(dir, entry))
 		}
-		if o.Kept != nil && run.OnSeat {
-			if kept := filepath.Join(dir, o.Kept(w.folder)); os.MkdirAll(kept, 0o700) == nil {
+		if o.Kept != "" && run.OnSeat {
+			if kept := filepath.Join(dir, o.Kept, projectName(w.folder)); os.MkdirAll(kept, 0o700) == nil {
 				p.open(kept)
 			}
 		}
@@ -83,6 +86,16 @@ func (w *mounts) openOwn(p *mountList, run Run) (owns *ownDirs, err error) {
 		}
 	}
 	return owns, nil
+}
+
+// projectName is a folder's name below Own.Kept.
+func projectName(folder string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '-'
+	}, folder)
 }
 
 // fill makes the folder that a run has in the place of dir. entries are the folders of dir

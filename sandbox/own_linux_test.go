@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,7 +17,7 @@ import (
 var agentOf = sandbox.Agent{Own: []sandbox.Own{{
 	Path: "~/.agent", Variable: "AN_AGENTS_FOLDER", Beside: "~/.agent.json",
 	Read:  []string{"settings.json", "*.md", "hooks", "extensions"},
-	Kept:  func(folder string) string { return "sessions/" + filepath.Base(folder) },
+	Kept:  "sessions/",
 	Login: "auth.json", Tokens: []string{"access", "refresh", "expires"},
 }}}
 
@@ -77,11 +78,12 @@ func TestWhatAnAgentMakesOfItsOwnIsGone(t *testing.T) {
 func TestSessionsOfAPlanAreKept(t *testing.T) {
 	p := newPlace(t)
 	write(t, filepath.Join(p.home, ".agent", "sessions", "other", "s"), "another project")
-	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{Agent: agentOf, OnSeat: true}, "/bin/sh", "-c", "echo one >~/.agent/sessions/work/s; ls ~/.agent/sessions")
-	if err != nil || out != "work\n" {
+	name := regexp.MustCompile(`[^a-zA-Z0-9]`).ReplaceAllString(p.folder, "-")
+	out, err := p.run(t, raise(t, sandbox.Spec{}, p.folder), sandbox.Run{Agent: agentOf, OnSeat: true}, "/bin/sh", "-c", "echo one >~/.agent/sessions/"+name+"/s; ls ~/.agent/sessions")
+	if err != nil || out != name+"\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if got := tree(t, filepath.Join(p.home, ".agent")); !slices.Equal(got, []string{"sessions/other/s: another project", "sessions/work/s: one"}) {
+	if got := tree(t, filepath.Join(p.home, ".agent")); !slices.Equal(got, []string{"sessions/other/s: another project", "sessions/" + name + "/s: one"}) {
 		t.Errorf("outside: %q", got)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -41,7 +42,7 @@ func keeps(t *testing.T) Keep {
 				t.Error(err)
 			}
 			cfg.Folder, cfg.Alone = folder, true
-			if l, _, err := journal.Start(cfg, nobody{}); err != nil {
+			if l, _, err := journal.Start(cfg, setup.Host{}, nobody{}); err != nil {
 				t.Error(err)
 			} else {
 				t.Cleanup(l.Cancel)

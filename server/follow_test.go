@@ -158,7 +158,7 @@ func TestAnEndIsThereWhenNobodyDrivesTheLoopAnyMore(t *testing.T) {
 	dir, end := t.TempDir(), make(chan struct{})
 	c := &following{dialled: dial(t, optedIn, dir), folder: dir}
 	agent := backends.Custom(agentThat(t, "never"), nil, backends.PromptStdin, decode.FormatText)
-	l, _, err := journal.Start(setup.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, late{end: end})
+	l, _, err := journal.Start(setup.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, setup.Host{}, late{end: end})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/findings"
@@ -35,12 +36,13 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 		return nil, err
 	}
 	f.Changed()
-	cfg.Diagnose, cfg.Attended = findings.Ask(l.Editor, f.Path), func() bool { return true } // it ends with its editor
+	host := start.Host()
+	host.Diagnose, host.Attended = findings.Ask(l.Editor, f.Path), func() bool { return true } // it ends with its editor
 	r := &folders.Managed{Config: cfg, Retired: make(chan struct{}), Feed: feed.New(l.Editor, l.Status.Changed)}
 	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
 	if l.keep != nil {
 		trusted := l.Editor.Client().Trusted
-		cfg.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
+		host.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
 	}
 	if !cfg.Continue {
 		l.Problems.Clear(f.Path)
@@ -56,7 +58,7 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 		<-known
 		l.told(f, r, e)
 	}
-	r.Loop, log, told, err = notify.Start(cfg, &follower{r.Feed, func() { l.Docs.Republish(cfg.Folder) }, func() { l.workspace.RefreshAt(cfg.Folder) }, tell}, at)
+	r.Loop, log, told, err = notify.Start(cfg, host, &follower{r.Feed, func() { l.Docs.Republish(cfg.Folder) }, func() { l.workspace.RefreshAt(cfg.Folder) }, tell}, at)
 	if close(known); err != nil {
 		r.Feed.Close()
 		f.GaveUp()

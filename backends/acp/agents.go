@@ -39,7 +39,7 @@ var seen = []Agent{
 		Name: "claude", Command: "claude-agent-acp", Like: "claude", Mode: "acceptEdits", AskMode: "default", Cost: true,
 		Env:     []string{"CLAUDE_CODE_ENABLE_PROMPT_SUGGESTION=false"}, // each costs a call
 		Install: "npm install -g @agentclientprotocol/claude-agent-acp",
-		Meta:    claudeOptions(map[string]any{"settings": map[string]bool{"disableAllHooks": true}}), Hooked: claudeOptions(map[string]any{}),
+		Meta:    claudeOptions(map[string]any{"settings": map[string]any{"disableAllHooks": true}}), Hooked: claudeOptions(map[string]any{}),
 	},
 	{
 		Name: "codex", Command: "codex-acp", Like: "codex", Mode: "workspace-write", AskMode: "workspace-write",

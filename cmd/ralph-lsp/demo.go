@@ -71,7 +71,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := terminal.ConfigOf(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, stdout, stderr, how, func(*engine.Loop, <-chan struct{}) {})
+	end, err := drive(cfg, setup.Host{}, stdout, stderr, how, func(*engine.Loop, <-chan struct{}) {})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 
 // drive runs a loop in this terminal to its end. begun is told when it has begun; over
 // is closed at its end.
-func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
+func drive(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	out := terminal.Checked(stdout)
@@ -45,12 +45,12 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(l *
 	screen.Verbatim, screen.Here = cfg.Backend.Output == decode.FormatText, cfg.Folder
 	display := terminal.NewDisplay(how.style.Value, screen)
 	if how.next != nil {
-		cfg.Stay = func(end loop.End) <-chan struct{} {
+		host.Stay = func(end loop.End) <-chan struct{} {
 			display.Left(end)
 			return how.next
 		}
 	}
-	l, log, told, err := notify.Start(cfg, display, terminal.NotifyAt(stdout, display.Note))
+	l, log, told, err := notify.Start(cfg, host, display, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err
 	}

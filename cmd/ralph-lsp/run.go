@@ -253,9 +253,10 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		cfg.RecordDir = dir
 	}
 	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
-	cfg.Attended = func() bool { return isAttended(cmd) }
+	host := start.Host()
+	host.Attended = func() bool { return isAttended(cmd) }
 	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
-		cfg.Changes.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
+		host.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	if l.once.lease > 0 {
 		l.once.next = make(chan struct{}, 1)
@@ -263,7 +264,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		l.shown.next = l.once.next
 	}
 	if !l.once.wanted {
-		cfg.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
+		host.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
 	}
 	if l.detach {
 		return detached(cmd, cfg, func(id string) {
@@ -277,7 +278,7 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		l.once.hold(cmd.InOrStdin(), begun.Interrupt, over)
 	}
 	l.shown.answers = isAttended(cmd) && !l.once.wanted
-	end, err := drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
+	end, err := drive(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + terminal.GoOn
 	}

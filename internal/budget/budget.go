@@ -213,8 +213,7 @@ func (c content) spent(now time.Time) (s Spent) {
 // Book is the budget of a user as a loop has it. The zero value is none.
 type Book struct {
 	Ledger
-	Limits Limits                 // as they were when the loop was configured
-	Now    func() (Limits, error) // as the user's file says by now; nil: there is no budget
+	Limits Limits // as they were when the loop was configured
 }
 
 // Check says why nothing may run: the budget is used, or nobody knows.

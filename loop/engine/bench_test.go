@@ -67,7 +67,7 @@ func BenchmarkIterationGap(b *testing.B) {
 				Folder: b.TempDir(), History: history.Options{Folder: b.TempDir()}, Prompt: "x", Limits: bounds, Said: settings.Said{Instruct: new(false)},
 				Changes: changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: b.TempDir()},
 				Backend: backends.Custom(agent[0], agent[1:], backends.PromptStdin, decode.FormatPi),
-			}, w)
+			}, setup.Host{}, w)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -35,10 +35,10 @@ func (l *books) countBudget() (budget.Spent, error) {
 
 // readBudget takes over what the user's file says of the budget by now.
 func (l *books) readBudget() {
-	if l.cfg.Budget.Now == nil {
+	if l.host.Budget == nil {
 		return
 	}
-	if now, err := l.cfg.Budget.Now(); err == nil { // else it is being written
+	if now, err := l.host.Budget(); err == nil { // else it is being written
 		l.change(func(p *progress.State) { p.Purse.Limits = now })
 	}
 }

@@ -19,8 +19,13 @@ import (
 func under(limits *budget.Limits, path string) func(*setup.Config) {
 	return func(c *setup.Config) {
 		c.Limits.MaxIterations, c.Limits.IdleTimeout, c.Limits.MaxDuration = 9, 0, 0
-		c.Budget = budget.Book{Ledger: budget.Ledger{Path: path}, Limits: *limits, Now: func() (budget.Limits, error) { return *limits, nil }}
+		c.Budget = budget.Book{Ledger: budget.Ledger{Path: path}, Limits: *limits}
 	}
+}
+
+// rereads is a process that reads its user's budget again.
+func rereads(limits *budget.Limits) setup.Host {
+	return setup.Host{Budget: func() (budget.Limits, error) { return *limits, nil }}
 }
 
 // Days end at midnight of UTC here. A timer that fires reads the zone, so it is set before any is there.
@@ -32,8 +37,9 @@ func TestTwoLoopsSpendFromOneBudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		time.Sleep(23*time.Hour + 30*time.Minute)
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
-		a := start(t, under(&limits, path), pricedRun(1), pricedRun(1), pricedRun(1), promise)
+		a := prepare(t, nil, under(&limits, path), pricedRun(1), pricedRun(1), pricedRun(1), promise).by(t, rereads(&limits))
 		b := prepare(t, nil, under(&limits, path), withTime(pricedRun(1), 10*time.Minute), withTime(pricedRun(1), 30*time.Minute), promise)
+		b.host = rereads(&limits)
 		b.id = "ralph-b"
 		if err := b.begin(); err != nil {
 			t.Fatal(err)
@@ -77,7 +83,7 @@ func TestARunThatUsesTheBudgetUp(t *testing.T) {
 			if done {
 				greedy = costs(3, "<promise>DONE</promise>")
 			}
-			r := start(t, under(&limits, path), greedy, promise)
+			r := prepare(t, nil, under(&limits, path), greedy, promise).by(t, rereads(&limits))
 			if done {
 				r.over(loop.StopPromise, 1)
 				return
@@ -131,7 +137,7 @@ func TestNothingStartsWithoutMoney(t *testing.T) {
 			t.Errorf("started: %v", err)
 		}
 		limits := budget.Limits{PerDay: 5}
-		r := start(t, under(&limits, path), promise)
+		r := prepare(t, nil, under(&limits, path), promise).by(t, rereads(&limits))
 		if st := r.waitFor(loop.StatePaused); !strings.Contains(st.OverBudget, "remove it to count from 0 again") || len(r.agents.specs) != 0 {
 			t.Errorf("got %+v", st)
 		}
@@ -145,7 +151,7 @@ func TestUnknownCostUnderABudget(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		limits, path := budget.Limits{PerDay: 3}, filepath.Join(t.TempDir(), "spent.json")
 		bad := unpricedRun()
-		r := start(t, under(&limits, path), bad, bad, bad, promise)
+		r := prepare(t, nil, under(&limits, path), bad, bad, bad, promise).by(t, rereads(&limits))
 		if st := r.waitFor(loop.StatePaused); st.OverBudget != "what 3 runs in a row cost is unknown, so your budget can't be enforced" || len(r.agents.specs) != 3 {
 			t.Errorf("got %+v", st)
 		}

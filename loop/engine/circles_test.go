@@ -182,7 +182,7 @@ func (r *replay) withSnapshots() {
 		return
 	}
 	put(r.t, filepath.Join(r.cfg.Folder, ".gitignore"), "local/\n")
-	store, err := changes.Create(r.t.Context(), r.cfg.Folder, "ralph-test", changes.Options{Dir: r.t.TempDir()})
+	store, err := changes.Create(r.t.Context(), r.cfg.Folder, "ralph-test", changes.Options{Dir: r.t.TempDir()}, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}

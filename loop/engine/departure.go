@@ -40,7 +40,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 	switch {
 	case l.cfg.Alone: // that is how it runs
 		return 0, nil
-	case l.cfg.Keep == nil:
+	case l.host.Keep == nil:
 		return 0, loop.ErrNotDetachable
 	}
 	// The process comes before the wish: a loop that leaves without one that goes on would just be over.
@@ -62,7 +62,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 // process may be killed meanwhile. Where nobody can go on, the loop's end says why.
 func (l *Loop) Close() {
 	why := loop.StopInterrupted
-	if l.cfg.Keep != nil && (l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()) {
+	if l.host.Keep != nil && (l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()) {
 		if err := l.departure.begin(); err != nil {
 			l.departure.failed.Store(&err)
 		} else {

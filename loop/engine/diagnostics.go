@@ -23,7 +23,7 @@ const (
 
 // diagnosticsGate asks the editor that is attached for new errors.
 var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
-	if l.cfg.Diagnose == nil {
+	if l.host.Diagnose == nil {
 		return proof.Unchecked("could not be asked for: no editor is attached that tells them")
 	}
 	edits, deleted, err := l.snapshots.Edits()
@@ -54,13 +54,13 @@ var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true},
 func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosis, error) {
 	ctx, cancel := context.WithTimeout(l.snapshots.Going, patience)
 	defer cancel()
-	return l.cfg.Diagnose(ctx, paths)
+	return l.host.Diagnose(ctx, paths)
 }
 
 // diagnoseBefore keeps what the editor knows before the loop. Of one that goes on
 // nobody can know it any more: what it has done since would count as old.
 func (l *runs) diagnoseBefore() {
-	if l.cfg.Diagnose == nil || l.cfg.Continue || !l.cfg.Verify.Has(verify.DiagnosticsGate) {
+	if l.host.Diagnose == nil || l.cfg.Continue || !l.cfg.Verify.Has(verify.DiagnosticsGate) {
 		return
 	}
 	known, err := l.diagnose(knownPatience, nil)

@@ -64,17 +64,18 @@ func diagnosed(t *testing.T, e *editor, configure func(*setup.Config)) *rig {
 	first := promise
 	first.during = func() { put(t, file, "1\n2\n3\n4\nfive\n6\n") }
 	keep := kept(t, dir)
-	return verified(t, nil, func(c *setup.Config) {
+	var host setup.Host
+	if e != nil {
+		host.Diagnose = e.diagnose
+	}
+	return prepareVerified(t, nil, nil, func(c *setup.Config) {
 		keep(c)
 		c.Limits.MaxIterations = 5
 		c.Verify = verify.Check{When: verify.OnPromise, Diagnostics: verify.DiagnosticsNoNew, MaxFailures: 5}
-		if e != nil {
-			c.Diagnose = e.diagnose
-		}
 		if configure != nil {
 			configure(c)
 		}
-	}, first, promise)
+	}, first, promise).by(t, host)
 }
 
 func TestNewErrorsInTheEditorRefute(t *testing.T) {
@@ -152,9 +153,9 @@ func TestWhatTheEditorKnewIsKept(t *testing.T) {
 		r.Interrupt()
 		e := &editor{before: seen(in(2, "y")), answers: []func(context.Context) (verify.Diagnosis, error){shows(seen(in(2, "y"))), shows(seen())}}
 		left.Active = true
-		again := verifiedAfter(t, &left, nil, func(c *setup.Config) {
-			c.Continue, c.Folder, c.Changes, c.Verify, c.Diagnose = true, begun.Folder, begun.Changes, begun.Verify, e.diagnose
-		}, promise)
+		again := prepareVerified(t, &left, nil, func(c *setup.Config) {
+			c.Continue, c.Folder, c.Changes, c.Verify = true, begun.Folder, begun.Changes, begun.Verify
+		}, promise).by(t, setup.Host{Diagnose: e.diagnose})
 		again.over(loop.StopPromise, 1)
 		if !again.log.has("verify refuted: the editor's diagnostics show 1 new error: shop.go:2:1: y") {
 			t.Errorf("%s", strings.Join(again.log.lines, "\n"))

@@ -29,7 +29,7 @@ func countingLoop(t *testing.T, script string) setup.Config {
 // last word is there at the end, and what an agent was given is something that was saved.
 func TestNoSaveIsLostBesideALoop(t *testing.T) {
 	c := countingLoop(t, `p=$(cat); printf '%s\n' "$p" >>prompts; echo no`)
-	l, err := Start(c, &watcher{})
+	l, err := Start(c, setup.Host{}, &watcher{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestTwoLoopsInTwoFolders(t *testing.T) {
 	var files []string
 	var loops []*Loop
 	for range 2 {
-		l, err := Start(countingLoop(t, "cat >/dev/null; echo no"), &watcher{})
+		l, err := Start(countingLoop(t, "cat >/dev/null; echo no"), setup.Host{}, &watcher{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +124,7 @@ func TestAStartThatCanKeepNothing(t *testing.T) {
 	}
 	t.Setenv("RALPH_STATE_DIR", filepath.Join(blocked, "state"))
 	c := countingLoop(t, "echo no")
-	_, err := Start(c, &watcher{})
+	_, err := Start(c, setup.Host{}, &watcher{})
 	if err == nil || !strings.Contains(err.Error(), "name another one in RALPH_STATE_DIR") {
 		t.Errorf("got %v", err)
 	}

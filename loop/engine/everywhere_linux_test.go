@@ -51,7 +51,7 @@ func walled(t *testing.T, script string) setup.Config {
 func runToEnd(t *testing.T, c setup.Config, want loop.StopReason) (*Loop, *watcher) {
 	t.Helper()
 	log := &watcher{}
-	l, err := Start(c, log)
+	l, err := Start(c, setup.Host{}, log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -425,6 +425,16 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*setup.Config
 // unstarted is a loop that is still to begin.
 func unstarted(t *testing.T, runs ...run) *rig { return prepare(t, nil, nil, runs...) }
 
+// by gives a loop the process that drives it, before it begins.
+func (r *rig) by(t *testing.T, host setup.Host) *rig {
+	t.Helper()
+	r.host = host
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 // prepare makes a loop in a folder that may hold a state file.
 func prepare(t *testing.T, found *loopstate.State, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()

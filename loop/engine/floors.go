@@ -80,6 +80,7 @@ type talks struct {
 type ground struct {
 	id    string
 	cfg   setup.Config
+	host  setup.Host
 	dir   string // the folder, without links
 	obs   loop.Observer
 	lock  *loopstate.Lock // nil in tests

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -21,7 +20,7 @@ func guarding(t *testing.T, dir string, configure func(*setup.Config), runs ...r
 		kept(t, dir)(c)
 		c.Limits.MaxIterations = 9
 		c.Verify.Command = []string{"make", "-f", "./check.mk"}
-		c.CheckFile = setup.CheckFile{Name: "ralph.toml", Same: bytes.Equal}
+		c.CheckFile = "ralph.toml"
 		if configure != nil {
 			configure(c)
 		}

@@ -44,13 +44,13 @@ type Store interface {
 }
 
 // Start starts a loop, or continues the one in the folder. It returns once the
-// state file is written; the loop then runs on its own until Done. obs sees all
+// state file is written; the loop then runs on its own until Done. host is this process, and obs sees all
 // of it, which may begin before Start returns.
 //
 // Errors: ErrEmptyPrompt, ErrNothingToGoOn, *AlreadyRunningError,
 // *InterruptedError, *backends.NotFoundError, *backends.UnknownError,
 // *loopstate.SyntaxError, *loopstate.OutsideError, and what the system says.
-func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
+func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) {
 	file, err := loopstate.Open(cfg.Folder)
 	if err != nil {
 		return nil, err
@@ -58,12 +58,12 @@ func Start(cfg setup.Config, obs loop.Observer) (*Loop, error) {
 	if err := cmp.Or(cfg.Check(), file.CanKeep()); err != nil {
 		return nil, err
 	}
-	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, cfg.Stay != nil
+	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, host.Stay != nil
 	l := &Loop{}
-	l.id, l.cfg, l.dir, l.obs, l.store = newID(), cfg, paths.Real(cfg.Folder), obs, file
+	l.id, l.cfg, l.host, l.dir, l.obs, l.store = newID(), cfg, host, paths.Real(cfg.Folder), obs, file
 	l.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
-	host, _ := os.Hostname()
-	l.owner = loopstate.Owner{PID: os.Getpid(), Host: host, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
+	machine, _ := os.Hostname()
+	l.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
 	if err != nil {
 		return nil, advised(err)
@@ -243,7 +243,7 @@ func (l *Loop) init(s loopstate.State) {
 	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
-	l.departure.begin = sync.OnceValue(func() error { return l.cfg.Keep(l.cfg.Folder, l.id) })
+	l.departure.begin = sync.OnceValue(func() error { return l.host.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.openDesk()
 	l.desk.Allow(s.Allowed)
 	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)

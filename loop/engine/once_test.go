@@ -71,13 +71,8 @@ func TestALoopStaysForItsNextIteration(t *testing.T) {
 	work := func(says string) run { return withTime(costs(1, says), 2*time.Minute) }
 	stays := func(t *testing.T, runs ...run) (r *rig, left chan loop.End, next chan struct{}) {
 		left, next = make(chan loop.End, 1), make(chan struct{})
-		r, err := tryStart(t, nil, func(c *setup.Config) {
-			c.Once, c.Stay = true, func(end loop.End) <-chan struct{} { left <- end; return next }
-		}, runs...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r, left, next
+		host := setup.Host{Stay: func(end loop.End) <-chan struct{} { left <- end; return next }}
+		return prepare(t, nil, func(c *setup.Config) { c.Once = true }, runs...).by(t, host), left, next
 	}
 	t.Run("to its promise", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
@@ -267,13 +262,8 @@ func TestALoopIsDetached(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				kept := 0
-				r, err := tryStart(t, nil, func(c *setup.Config) {
-					c.Detached = tt.detach == nil
-					c.Keep = func(folder, loopID string) error { kept++; return nil }
-				}, tt.runs...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				host := setup.Host{Keep: func(folder, loopID string) error { kept++; return nil }}
+				r := prepare(t, nil, func(c *setup.Config) { c.Detached = tt.detach == nil }, tt.runs...).by(t, host)
 				if tt.detach != nil {
 					tt.detach(r)
 				}
@@ -286,7 +276,7 @@ func TestALoopIsDetached(t *testing.T) {
 					t.Fatalf("left %+v", left)
 				}
 				begun := time.Now()
-				r, err = tryStart(t, &left, func(c *setup.Config) {
+				r, err := tryStart(t, &left, func(c *setup.Config) {
 					c.Continue, c.Alone, c.Prompt, c.Promise = true, true, "", ""
 				}, says("<promise>DONE</promise>"))
 				if err != nil {
@@ -327,18 +317,13 @@ func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
 				var r *rig
-				r, err := tryStart(t, nil, func(c *setup.Config) {
-					c.Said.OnClose = tt.close
-					c.Keep = func(string, string) error {
-						if r.Status().State.Over() {
-							t.Error("it was over before somebody could go on")
-						}
-						return tt.keep
+				host := setup.Host{Keep: func(string, string) error {
+					if r.Status().State.Over() {
+						t.Error("it was over before somebody could go on")
 					}
-				}, withTime(costs(1, "no"), time.Minute))
-				if err != nil {
-					t.Fatal(err)
-				}
+					return tt.keep
+				}}
+				r = prepare(t, nil, func(c *setup.Config) { c.Said.OnClose = tt.close }, withTime(costs(1, "no"), time.Minute)).by(t, host)
 				time.Sleep(10 * time.Second)
 				if tt.detach {
 					r.Detach()

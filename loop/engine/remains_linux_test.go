@@ -61,7 +61,7 @@ func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
 			l, err := Start(setup.Config{Folder: folder, Continue: true, History: history.Options{Folder: t.TempDir()}, Said: settings.Said{Instruct: new(false)},
-				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, &timer{})
+				Backend: backends.Custom("/bin/echo", nil, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +102,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
-		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, &timer{})
+		Backend: backends.Custom("tail", []string{"-f", os.DevNull}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 func (l *ground) kept(f func(setup.Session)) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
-	if s := l.cfg.Session; s != nil {
+	if s := l.host.Session; s != nil {
 		f(s)
 	}
 }
@@ -27,7 +27,7 @@ func (l *ground) letGo(end *loop.End) {
 			l.lock.Release()
 		}
 	}
-	if l.cfg.Session == nil {
+	if l.host.Session == nil {
 		release()
 	}
 	l.kept(func(s setup.Session) { s.Close(end, release) })

@@ -31,7 +31,7 @@ func TestOtherVersionsOnTheSocket(t *testing.T) {
 	l, err := Start(setup.Config{
 		Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(),
 		Backend: shell("agent", "cat >/dev/null; exec sleep 1000", backends.PromptStdin).Backend,
-	}, obs)
+	}, setup.Host{}, obs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,7 +94,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 	l.fileMu.Lock()
 	if l.now().Concluded {
 		l.fileMu.Unlock()
-		if l.cfg.Stay == nil {
+		if l.host.Stay == nil {
 			<-l.done
 		}
 		return loop.ErrNotRunning

@@ -21,7 +21,7 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 	}
 	var isTold bool
 	l.change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
-	if !isTold && !l.cfg.IsWatched() {
+	if !isTold && !l.host.IsWatched() {
 		l.emit(loop.Warning{Message: fmt.Sprintf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed", tell.Duration(limit))})
 	}
 	go func() {
@@ -31,7 +31,7 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 				return
 			case <-time.After(limit):
 			}
-			if l.cfg.IsWatched() {
+			if l.host.IsWatched() {
 				continue
 			}
 			var isOver bool

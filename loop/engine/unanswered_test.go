@@ -51,9 +51,7 @@ func TestWhetherSomebodyLooksIsAskedWhenTheTimeIsUp(t *testing.T) {
 		var isThere atomic.Bool
 		isThere.Store(true)
 		began := time.Now()
-		r := verified(t, []checked{missing}, func(c *setup.Config) {
-			c.Unanswered, c.Attended = 30*time.Minute, isThere.Load
-		}, promise)
+		r := prepareVerified(t, nil, []checked{missing}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise).by(t, setup.Host{Attended: isThere.Load})
 		time.Sleep(10 * time.Hour)
 		synctest.Wait()
 		if st := r.Status(); st.State != loop.StatePaused || r.log.has("warning: nobody looks") {

@@ -51,7 +51,7 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 // before all with which another process could go on. It is false once the loop is to end. Nothing is told the loop
 // meanwhile, as none of its ends is.
 func (l *runs) stays(end loop.End) bool {
-	if l.cfg.Stay == nil || end.Reason != loop.StopOnce || l.Status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
+	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.Status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
 		return false
 	}
 	l.fileMu.Lock()
@@ -61,7 +61,7 @@ func (l *runs) stays(end loop.End) bool {
 		return false
 	}
 	end.Status, end.Tree = l.Status(), l.snapshots.AsIs()
-	next := l.cfg.Stay(end)
+	next := l.host.Stay(end)
 	for {
 		select {
 		case <-next:

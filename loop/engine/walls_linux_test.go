@@ -28,7 +28,7 @@ func TestWithoutItsWallsALoopDoesNotStart(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
-		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, &timer{})
+		Backend: backends.Custom("/bin/sh", []string{"-c", "touch ran"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if refused := (*sandbox.Error)(nil); !errors.As(err, &refused) {
 		t.Errorf("got %v", err)
 	}
@@ -45,7 +45,7 @@ func TestTheAgentOfALoopIsBehindItsWalls(t *testing.T) {
 	t.Setenv("HOME", home)
 	l, err := Start(setup.Config{Folder: folder, Prompt: "x", History: history.Options{Folder: t.TempDir()}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 		Sandbox: sandbox.Spec{Mode: sandbox.Workspace},
-		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, &timer{})
+		Backend: backends.Custom("/bin/sh", []string{"-c", "touch in; touch ~/out; touch .pi/ralph-loop.local.md; echo LOOP_COMPLETE"}, backends.PromptStdin, decode.FormatText)}, setup.Host{}, &timer{})
 	if err != nil {
 		t.Fatal(err)
 	}

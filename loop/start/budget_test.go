@@ -10,8 +10,15 @@ import (
 
 // The user's budget is what the file says by now, each time that it was written.
 func TestBudgetIsReadAgain(t *testing.T) {
-	dir := t.TempDir()
-	now := budgetOf(config.Settings{Files: config.Files{UserDir: dir}}).Now
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	dir, err := config.UserDir()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := Host().Budget
 	for _, step := range []struct {
 		text string
 		want float64

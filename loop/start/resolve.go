@@ -175,7 +175,7 @@ func (r Resolver) keep(cfg *setup.Config) {
 	}
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
 	cfg.Notify, cfg.Budget = r.Settings.Notify, budgetOf(r.Settings)
-	cfg.CheckFile = setup.CheckFile{Name: config.Name, Same: config.SameCheck}
+	cfg.CheckFile = config.Name
 	cfg.Copy, cfg.Link, cfg.Prepare = r.Settings.Worktree.Copy, r.Settings.Worktree.Link, r.Settings.Worktree.Setup
 	kept := r.Settings.History
 	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}

@@ -203,9 +203,8 @@ func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) 
 		return nil, nil, err
 	}
 	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
-	cfg.Attended = func() bool { return false }
 	warn := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
-	l, _, told, err := notify.Start(cfg, nobody{}, notify.At{Desktop: true, Warn: warn})
+	l, _, told, err := notify.Start(cfg, start.Host(), nobody{}, notify.At{Desktop: true, Warn: warn})
 	return l, told, err
 }
 
@@ -219,7 +218,8 @@ func (nobody) HandleLoop(loop.Event) {}
 // told its id, and warn what its user should know.
 func Launch(cfg setup.Config, begun, warn func(string)) (loop.End, error) {
 	cfg.Detached = true
-	l, _, err := journal.Start(cfg, warner{warn: warn})
+	host := setup.Host{Keep: func(folder, loopID string) error { return Start(folder, loopID, false) }}
+	l, _, err := journal.Start(cfg, host, warner{warn: warn})
 	if err != nil {
 		return loop.End{}, err
 	}

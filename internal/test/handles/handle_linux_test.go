@@ -106,7 +106,7 @@ func TestEachCommandDoesTheSameEverywhere(t *testing.T) {
 			l, err := engine.Start(setup.Config{
 				Folder: t.TempDir(), Prompt: "x", History: history.Options{Off: true}, Limits: limits.Default(), Said: settings.Said{Instruct: new(false)},
 				Backend: backends.Custom("/bin/sh", []string{"-c", "cat >/dev/null; exec sleep 1000"}, backends.PromptStdin, decode.FormatText),
-			}, obs)
+			}, setup.Host{}, obs)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,12 +12,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// CheckFile is the file in the folder that may say how promises are verified.
-type CheckFile struct {
-	Name string
-	Same func(before, now []byte) bool // whether two contents of it say the same of that; nil: never
-}
-
 // Check looks at what can be wrong before anything is touched.
 func (c *Config) Check() error {
 	if !c.Alone { // which pauses instead

@@ -1,7 +1,6 @@
 package setup
 
 import (
-	"context"
 	"path/filepath"
 	"time"
 
@@ -19,7 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// Config is what a loop is started with.
+// Config is what a loop is started with: data alone, which Encode writes for another process.
 type Config struct {
 	Folder  string // the loop's folder, absolute; its agent works here
 	Prompt  string // byte for byte what each iteration's agent gets
@@ -55,8 +54,6 @@ type Config struct {
 	// backends.Backend.Asking); else they are told that nobody is there.
 	Ask        bool
 	AskTimeout time.Duration // after which a question is denied; 0: never
-	// Attended says whether somebody looks at the loop who can answer; nil: nobody does.
-	Attended func() bool
 	// Unanswered is how long a loop that nobody looks at waits for its user's word; 0: for as
 	// long as it takes.
 	Unanswered time.Duration
@@ -78,11 +75,8 @@ type Config struct {
 	ReviewerMark string
 	// OfferWalls has the user told, when the loop begins, that there could be walls.
 	OfferWalls bool
-	// CheckFile is the file in the folder that may say how to verify.
-	CheckFile CheckFile
-	// Diagnose asks the editor that is attached for what it knows of files, see
-	// verify.Diagnosis; without paths, at once for what it knows of any. Nil: there is none.
-	Diagnose func(ctx context.Context, paths []string) (verify.Diagnosis, error)
+	// CheckFile is the name of the file in the folder that may say how to verify.
+	CheckFile string
 	// Continue goes on with the loop that the state file describes, or, where there is none,
 	// the registry of the one that ended last in the folder. Prompt,
 	// promise, limits and, unless it is given, the model come from there, then
@@ -97,20 +91,13 @@ type Config struct {
 	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
 	// state file, how long to wait before that too, so that another process can go on.
 	Once bool
-	// Stay is called behind an iteration of a loop that runs once and would go on at once, with how it stands. The
-	// loop stays for another iteration, which what comes on the channel begins. nil: it ends.
-	Stay func(loop.End) (next <-chan struct{})
 	// Detached ends the loop before its first run: it goes on in a process of its own, which
-	// Keep starts for the loop with an id in a folder. That process waits until nobody drives
-	// it, and continues it with Alone. Without Keep a loop can't be detached.
+	// Host.Keep starts.
 	Detached bool
-	Keep     func(folder, loopID string) error
 	// Alone continues a loop as it was left: one that was paused is, one that waited waits.
 	Alone bool
-	// History says where the loop is kept as a session that pi can open. Session keeps it there;
-	// nil: it isn't kept.
+	// History says where the loop is kept as a session that pi can open.
 	History history.Options
-	Session Session
 	// Changes says how snapshots of the folder are made.
 	Changes changes.Options
 	// RecordDir gets a file with each run's raw output; "" records nothing.
@@ -199,26 +186,3 @@ func GateCall(check verify.Check, g verify.Gate) stream.ToolCall {
 	}
 	return loop.CheckCall(check.Subject(g))
 }
-
-// Session keeps a loop in a file besides its state file, for later and for other programs. What
-// it can't keep is no reason for a loop to stop. Its methods are called as an observer's are,
-// between the events that belong there; who keeps a loop is its observer as well.
-type Session interface {
-	// Open takes up the file at a path, or prepares a new one for "", and returns where it is,
-	// "" for a loop that isn't kept. handedOn: the path may be one of another process' only.
-	Open(path string, handedOn bool) string
-	// Begin comes before the first event, unless the loop can't begin.
-	Begin(loop.Status)
-	// Given is what an iteration's agent is given besides guidance.
-	Given(text string)
-	// Rest says that nothing of what the agent has said waits to be read.
-	Rest()
-	// Close keeps how the loop ended, and calls release, which lets go of the folder, before anybody
-	// hears of the end here: who finds a folder that nobody drives finds the end, and who hears it may
-	// begin the next loop. Nil: it couldn't begin.
-	Close(end *loop.End, release func())
-}
-
-// IsWatched says whether somebody looks at the loop who can answer: in the terminal that
-// it runs in, or in the editor.
-func (c Config) IsWatched() bool { return c.Attended != nil && c.Attended() }

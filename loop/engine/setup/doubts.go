@@ -36,7 +36,7 @@ func (c Config) Doubts() (doubts []string) {
 		}
 	}
 	if c.Limits.MaxUnchanged > 0 && !c.SetUp && (c.Changes.Keep == 0 || c.Changes.Check() != nil) {
-		if _, err := changes.Look(c.Folder, c.Changes); err != nil {
+		if _, err := changes.Look(c.Folder, c.Changes, nil); err != nil {
 			limit, _ := limits.ByName(limits.Progress)
 			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the limit of %s can't be kept: %v", limit.Words(c.Limits), err)))
 		}

@@ -19,7 +19,7 @@ func TestACutOffReaderIsToldOfAfterASlowStart(t *testing.T) {
 	begin := func() *Taker {
 		s := &Taker{}
 		s.Open(folder, func(message string) { warned = append(warned, message) })
-		s.Begin("ralph-a", options, func() {}, func() {})
+		s.Begin("ralph-a", options, nil, func() {}, func() {})
 		<-s.begun
 		t.Cleanup(func() { <-s.pruned })
 		return s
@@ -45,7 +45,7 @@ func TestWhatIsKeptTooLongIsLookedForOnceAnHour(t *testing.T) {
 	begin := func() {
 		s := &Taker{}
 		s.Open(t.TempDir(), func(string) {})
-		s.Begin("ralph-a", changes.Options{Dir: t.TempDir()}, func() {}, func() { pruned++ })
+		s.Begin("ralph-a", changes.Options{Dir: t.TempDir()}, nil, func() {}, func() { pruned++ })
 		<-s.pruned
 	}
 	for range 3 {

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -23,7 +23,7 @@ var ErrNone = errors.New("there are no snapshots (changes.keep is 0)")
 
 // ChangedGuards finds the files that the loop changed and that its work is verified
 // by. What its user changed meanwhile isn't the loop's.
-func (s *Taker) ChangedGuards(check verify.Check, file setup.CheckFile) (found guards, err error) {
+func (s *Taker) ChangedGuards(check verify.Check, file string) (found guards, err error) {
 	if _, err := s.Take(); err != nil { // the user may have mended it
 		return found, err
 	}
@@ -36,7 +36,7 @@ func (s *Taker) ChangedGuards(check verify.Check, file setup.CheckFile) (found g
 		switch {
 		case check.Protects(t.Path), isNamed && t.Status != changes.Added: // what wasn't there guarded nothing
 			found.Protected = append(found.Protected, describe(t))
-		case t.Path == file.Name && !s.isSame(file, t):
+		case t.Path == file && !s.isSame(t):
 			found.Protected = append(found.Protected, t.Path+" ([verify])")
 		case isNamed, check.Reads(t.Path):
 			found.others = append(found.others, describe(t))
@@ -47,9 +47,9 @@ func (s *Taker) ChangedGuards(check verify.Check, file setup.CheckFile) (found g
 
 // isSame says whether a file that was changed says the same of how promises are
 // verified as before.
-func (s *Taker) isSame(file setup.CheckFile, t changes.Touched) bool {
+func (s *Taker) isSame(t changes.Touched) bool {
 	before, now, err := s.Store.Found(context.WithoutCancel(s.Going), t)
-	return err == nil && file.Same != nil && file.Same(before, now)
+	return err == nil && config.SameCheck(before, now)
 }
 
 // describe names a file, and what became of it unless it was modified by an iteration.
@@ -75,7 +75,7 @@ func Bounded(names []string) string {
 }
 
 // GuardsText names what the work was verified by and the loop changed, "" for nothing.
-func (s *Taker) GuardsText(check verify.Check, file setup.CheckFile) string {
+func (s *Taker) GuardsText(check verify.Check, file string) string {
 	found, err := s.ChangedGuards(check, file)
 	if err != nil { // where that matters, the gate has told
 		return ""

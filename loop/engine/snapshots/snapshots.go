@@ -91,14 +91,14 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 	s.Alive, s.stopAlive = context.WithCancel(context.Background())
 }
 
-// Begin is done when begun is closed. then is called behind the first snapshot, and prune, once an hour,
+// Begin is done when begun is closed. theirs are the files that whoever runs the loop prints into. then is called behind the first snapshot, and prune, once an hour,
 // when nobody waits any more.
-func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()) {
+func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Printed, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(s.pruned)
 		if s.lost = ErrNone; options.Keep > 0 {
-			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options)
+			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options, theirs)
 		}
 		if s.err == nil && s.Store != nil {
 			s.past, _ = s.Store.Trees(s.Going) // without, it may turn a little longer
@@ -109,7 +109,7 @@ func (s *Taker) Begin(loopID string, options changes.Options, then, prune func()
 			s.Store, s.lost = nil, s.err // it won't be better later, and might take as long
 		}
 		if s.Store == nil {
-			s.bare, _ = changes.Look(s.Folder, options) // what it can't, Doubts has told
+			s.bare, _ = changes.Look(s.Folder, options, theirs) // what it can't, Doubts has told
 		}
 		s.Last = time.Now()
 		close(s.begun)
