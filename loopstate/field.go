@@ -35,7 +35,7 @@ func (f field) text(s *State) string { return cmp.Or(f.format(s), f.none) }
 var fields = slices.Concat([]field{
 	newField("active", "true or false", "Whether the loop goes on. `false` pauses it when the running iteration is done.",
 		func(s *State) *bool { return &s.Active }, strconv.FormatBool, parseBool),
-	newField(iterationKey, string(limits.Count), "The iteration that ran last or runs next, as the loop was left or begun; the loop counts by itself while it runs.",
+	newField(iterationKey, string(limits.Count), "The iteration that runs, or ran last. The loop sets it when one begins, and doesn't believe it.",
 		func(s *State) *int { return &s.Iteration }, strconv.Itoa, limits.ParseCount),
 	always(limits.All()[0].Default, limitField(limits.All()[0])), // a loop without it has to be asked for with an explicit 0
 	always("null", textField("completion_promise", "", func(s *State) *string { return &s.CompletionPromise })),
@@ -53,8 +53,7 @@ var fields = slices.Concat([]field{
 	textField("sandbox_engine", "What makes the walls around the agents, as `sandbox.engine` of ralph.toml names it.", func(s *State) *string { return &s.SandboxEngine }),
 }, settingFields(), limitFields(), []field{recordField()})
 
-// iterationKey is the user's key that tells of the loop's count, as it was when the file was
-// written.
+// iterationKey is the user's key that tells which iteration began last.
 const iterationKey = "iteration"
 
 // recordKey is of all that isn't the user's.

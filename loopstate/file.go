@@ -134,7 +134,7 @@ func (f *File) Update(change func(*State) error) (State, error) {
 }
 
 // Claim is Update for a caller that runs the prompt which it returns. It waits until a new prompt
-// is at rest, for wholeTime at most, so that nobody runs half of one.
+// is at rest, for wholeTime at most, so that nobody runs half of one. The file then tells which iteration begins.
 func (f *File) Claim(change func(*State) error) (State, error) {
 	return f.change(toRun, change)
 }
@@ -206,7 +206,12 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 			return false, err
 		}
 	}
-	if purpose == toHandOn {
+	switch purpose {
+	case toRun:
+		if isTold {
+			f.count(l, s.Iteration)
+		}
+	case toHandOn:
 		f.forget()
 	}
 	return true, nil
