@@ -15,7 +15,7 @@ import (
 //
 // The file keeps its time. An editor that has it open, with changes that aren't saved, then sees no conflict: Neovim
 // compares the time alone, VS Code the time and, where that is newer, the size.
-func (f *File) count(l look, iteration int) {
+func (l look) count(f *File, iteration int) {
 	start, end, ok := l.doc.countAt()
 	if !ok || iteration == l.doc.state.Iteration {
 		return

@@ -90,7 +90,7 @@ func TestASaveMeanwhileComesBeforeTheIteration(t *testing.T) {
 			if err != nil || edit(f.Path(), saved) != nil {
 				t.Fatal(err)
 			}
-			f.count(look{path, []byte("---\nloop_id: counts\niteration: 1\n---\nGo."), doc}, 2)
+			look{path, []byte("---\nloop_id: counts\niteration: 1\n---\nGo."), doc}.count(f, 2)
 			wantText(t, f, saved)
 			if _, err := f.Claim(func(s *State) error { s.Iteration = 3; return nil }); err != nil {
 				t.Fatal(err)

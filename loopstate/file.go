@@ -209,7 +209,7 @@ func (f *File) write(l look, purpose purpose, s State) (done bool, err error) {
 	switch purpose {
 	case toRun:
 		if isTold {
-			f.count(l, s.Iteration)
+			l.count(f, s.Iteration)
 		}
 	case toHandOn:
 		f.forget()
