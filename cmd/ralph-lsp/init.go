@@ -8,13 +8,17 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -35,6 +39,9 @@ func newInit() *cobra.Command {
 		Long: `Write a commented ralph.toml, and a PROMPT.md to fill in. Files that are there stay
 as they are. Presets with hats: ` + strings.Join(presetNames(), ", ") + `.
 
+With --from ralph.yml, settings and hats of ralph-orchestrator become a ralph.toml.
+What isn't taken over stands there as comments.
+
 With --plan [FILE], a plan to fill in is written instead, PLAN.md unless you name another.
 With --from, it has the tasks of another program: a plan of ralphex or open-ralph, or the
 issues.jsonl of beads.`,
@@ -46,7 +53,7 @@ issues.jsonl of beads.`,
 		}
 		return cli.NoArguments(cmd, args)
 	}
-	from := cmd.Flags().String("from", "", "write the tasks of `FILE` into the plan: of ralphex, open-ralph, or beads (.beads/issues.jsonl)")
+	from := cmd.Flags().String("from", "", "take over `FILE`: a ralph.yml, or with --plan tasks of ralphex, open-ralph, or beads (.beads/issues.jsonl)")
 	preset := cmd.Flags().String("preset", plainPreset, "the `NAME` of a ralph.toml to begin with")
 	cli.OfFlag(cmd.RegisterFlagCompletionFunc("preset", cobra.FixedCompletions(presetNames(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.MarkFlagsMutuallyExclusive("preset", "plan")
@@ -55,8 +62,10 @@ issues.jsonl of beads.`,
 		switch {
 		case *planned:
 			return writePlan(cmd, dir, append(args, "PLAN.md")[0], *from)
+		case slices.Contains([]string{".yml", ".yaml"}, filepath.Ext(*from)):
+			return takeOver(cmd, dir, *from)
 		case *from != "":
-			return errors.New("tasks are written into a plan; say --plan, too")
+			return fmt.Errorf("%s is no ralph.yml, so what it has are tasks, which are written into a plan; say --plan, too", terminal.Line(*from))
 		}
 		settings, err := presets.ReadFile("presets/" + *preset + ".toml")
 		if err != nil || strings.ContainsAny(*preset, `/\`) {
@@ -70,6 +79,36 @@ issues.jsonl of beads.`,
 		}
 		return err
 	})
+}
+
+// takeOver writes what a ralph.yml says as a ralph.toml, and its prompt. It isn't trusted: nobody has read it yet.
+func takeOver(cmd *cobra.Command, dir, name string) error {
+	data, err := paths.ReadRegular(name, orchestrator.MaxSize+1)
+	if err == nil && len(data) > orchestrator.MaxSize {
+		err = fmt.Errorf("it has more than %d KiB", orchestrator.MaxSize>>10)
+	}
+	if err != nil {
+		return fmt.Errorf("%s can't be taken over: %w; name the ralph.yml of ralph-orchestrator", terminal.Line(name), err)
+	}
+	settings, prompt, isWhole, err := orchestrator.Convert(data, backends.Names())
+	if err != nil {
+		return fmt.Errorf("%s %w", terminal.Line(name), err)
+	}
+	files := []newFile{{config.Name, settings}}
+	if _, err := os.Lstat(filepath.Join(dir, config.Name)); err == nil {
+		return writeNew(cmd, dir, files) // which says so
+	}
+	if prompt != "" {
+		files = append(files, newFile{"PROMPT.md", []byte(prompt)})
+	}
+	if err := writeNew(cmd, dir, files); err != nil {
+		return err
+	}
+	if !isWhole {
+		fmt.Fprintf(cmd.OutOrStdout(), "not everything has a place there: the rest stands as comments at the end of %s\n", config.Name)
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "next: read %s, then ralph-lsp trust%[2]s; ralph-lsp hats%[2]s draws its hats\n", config.Name, terminal.InFolderOf(dir))
+	return nil
 }
 
 // writePlan writes a plan without a task: its examples are in a comment, so that no agent is paid for them.

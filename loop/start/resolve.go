@@ -3,7 +3,11 @@ package start
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -173,12 +177,23 @@ func (r Resolver) keep(cfg *setup.Config) {
 	if held := r.Settings.HeldText(); held != "" {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
+	cfg.Warnings = append(cfg.Warnings, othersFile(r.Settings.Files.Folder)...)
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
 	cfg.Notify, cfg.Budget = r.Settings.Notify, budgetOf(r.Settings)
 	cfg.CheckFile = config.Name
 	cfg.Copy, cfg.Link, cfg.Prepare = r.Settings.Worktree.Copy, r.Settings.Worktree.Link, r.Settings.Worktree.Setup
 	kept := r.Settings.History
 	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}
+}
+
+// othersFile says that a folder has settings and hats for ralph-orchestrator, and none for us.
+func othersFile(folder string) []string {
+	const theirs = "ralph.yml"
+	_, isThere := os.Stat(filepath.Join(folder, theirs))
+	if _, err := os.Lstat(filepath.Join(folder, config.Name)); folder == "" || isThere != nil || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the limits and hats of %s don't count here, as ralph-lsp reads %s: ralph-lsp init --from %[1]s makes one of it", theirs, config.Name)}
 }
 
 // say sets what is said of the loop in one value each.

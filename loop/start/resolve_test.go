@@ -467,3 +467,22 @@ func TestArgumentsHaveNoPlaceholders(t *testing.T) {
 		}
 	}
 }
+
+// Who comes from ralph-orchestrator is told that its file says nothing here, until there is one of ours.
+func TestAFolderOfAnotherProgram(t *testing.T) {
+	for _, c := range []struct {
+		files []string
+		told  bool
+	}{{nil, false}, {[]string{"ralph.yml"}, true}, {[]string{"ralph.yml", "ralph.toml"}, false}, {[]string{"ralph.toml"}, false}} {
+		dir := t.TempDir()
+		for _, name := range c.files {
+			if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		told := othersFile(dir)
+		if isTold := len(told) == 1 && strings.HasSuffix(told[0], "ralph-lsp init --from ralph.yml makes one of it"); isTold != c.told || len(told) > 1 {
+			t.Errorf("%q: %q", c.files, told)
+		}
+	}
+}
