@@ -2,6 +2,7 @@ package stream
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,7 +13,7 @@ import (
 
 // Retryable says whether the same request may succeed later.
 func (k ErrorKind) Retryable() bool {
-	return k == KindRateLimit || k == KindOverloaded || k == KindServer
+	return slices.Contains([]ErrorKind{KindRateLimit, KindQuota, KindOverloaded, KindNetwork, KindServer}, k)
 }
 
 // ClassifyError says what an error of an agent or its model means. status is
@@ -70,41 +71,36 @@ func providerMessage(text string) (message string) {
 	return message
 }
 
-// limitPattern matches what providers and agents say when a quota is used up.
-// It beats the status, because some of them say it with a 400 or 403.
-var limitPattern = lazy.Regexp(`(?i)rate[ _-]?limit|too many requests|` +
-	`(usage|session|weekly|daily|hourly|5-hour|spend|spending|request|token)s?[ _-]limit|` +
-	`hit your (\w+ ){0,2}limit|reached your (\w+ ){0,3}limit|quota (exceeded|exhausted|reached)|` +
-	`exceeded your (\w+ ){0,2}quota|insufficient_quota|resource_exhausted`)
-
-// overloadPattern matches what providers say that have no room at the moment.
-var overloadPattern = lazy.Regexp(`(?i)overloaded|at capacity|service unavailable`)
-
 // kindPatterns sort the errors that come without a telling status.
 var kindPatterns = []struct {
 	kind    ErrorKind
 	pattern func() *regexp.Regexp
 }{
-	{KindOverloaded, overloadPattern},
 	{KindAuth, lazy.Regexp(`(?i)api[ _-]?key|authenticat|unauthorized|permission_error|not logged in|/login|` +
 		`oauth token|credentials|forbidden`)},
 	{KindAborted, lazy.Regexp(`(?i)\baborted\b|\bretry cancell?ed\b|interrupted by user`)},
 	{KindRequest, lazy.Regexp(`(?i)prompt[ _]is[ _]too[ _]long|context (window|length)|invalid[ _]request|` +
-		`not_found_error|model not found|credit balance|billing|refused to complete`)},
+		`not_found_error|model not found|billing|refused to complete`)},
+	{KindNetwork, lazy.Regexp(`(?i)\b(econn(refused|reset|aborted)|enotfound|etimedout|eai_again|ehostunreach|enetunreach|enetdown)\b|` +
+		`connection (error|refused|reset)|(unable|failed) to connect|could ?n.t connect|network|getaddrinfo|no such host|no route to host|fetch failed`)},
 	{KindServer, lazy.Regexp(`(?i)server[ _]error|\bapi_error\b|internal error|bad gateway|gateway timeout|` +
-		`terminated|connection|network|socket|econn|enotfound|etimedout|eai_again|fetch failed|timed? ?out|` +
+		`terminated|connection|socket|timed? ?out|` +
 		`(stream|body|response) (has )?ended|ended (early|before|without|unexpectedly)|premature|unexpected eof|hang up`)},
 }
 
 func kindOf(status int, text string) ErrorKind {
 	switch {
-	case status == 429:
+	case status == 429 && !KindQuota.notes(text):
 		return KindRateLimit
 	case status == 529:
 		return KindOverloaded
-	case limitPattern().MatchString(text):
+	case KindQuota.notes(text):
+		return KindQuota
+	case KindRateLimit.notes(text):
 		return KindRateLimit
-	case status == 503, status >= 500 && overloadPattern().MatchString(text):
+	case status == 402:
+		return KindQuota
+	case status == 503, status >= 500 && KindOverloaded.notes(text):
 		return KindOverloaded
 	case status == 401, status == 403:
 		return KindAuth
@@ -112,6 +108,9 @@ func kindOf(status int, text string) ErrorKind {
 		return KindServer
 	case status >= 400:
 		return KindRequest
+	}
+	if KindOverloaded.notes(text) {
+		return KindOverloaded
 	}
 	for _, p := range kindPatterns {
 		if p.pattern().MatchString(text) {

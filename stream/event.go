@@ -193,8 +193,10 @@ type ErrorKind string
 const (
 	KindOther      ErrorKind = ""
 	KindRateLimit  ErrorKind = "rate_limit"     // wait, then go on
+	KindQuota      ErrorKind = "quota"          // the account has no credits: its user has to act, or a time to come
 	KindOverloaded ErrorKind = "overloaded"     // the provider is busy
-	KindServer     ErrorKind = "server_error"   // 5xx, network, a broken stream
+	KindNetwork    ErrorKind = "network"        // the provider can't be reached
+	KindServer     ErrorKind = "server_error"   // 5xx, a broken stream
 	KindAuth       ErrorKind = "authentication" // 401, 403, not logged in
 	KindRequest    ErrorKind = "request"        // 400, 404, prompt too long
 	KindBudget     ErrorKind = "budget"         // the agent's own budget flag

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -16,47 +17,80 @@ const stale = 5 * time.Minute
 // MaxDelay bounds the waiting times that an agent announces.
 const MaxDelay = 1000 * time.Hour
 
-var (
-	resetIn = lazy.Regexp(`(?i)\b(?:try again|retry|retrying|resets?|available|reset)\b[^.\n]{0,30}?\b(?:in|after)[ :=]+` +
-		`((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`)
-	retryAfter   = lazy.Regexp(`(?i)\bretry[-_ ]after"?[ :=]+"?(\d{1,6})\b`) // the header, in seconds
-	durationPart = lazy.Regexp(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
-	resetUnix    = lazy.Regexp(`limit reached\|(\d{10}|\d{13})\b`)
-	resetClock   = lazy.Regexp(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
-		`(?:(?:on )?([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?,?(?: at)? )?` +
-		`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(am|pm)?\b(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)+|UTC|GMT)\)?)?`)
-	resetDate = lazy.Regexp(`(?i)\b(?:resets?|try again|regain access|available)(?: again)?(?: at| on)? ` +
-		`(\d{4}-\d{2}-\d{2})(?: at |T| )(\d{2}:\d{2})(?::\d{2})?(?:\.\d+)? ?(?:UTC|GMT|Z)`)
-)
+// timeForm is a way to say when a limit ends.
+type timeForm struct {
+	like    string // an example
+	pattern func() *regexp.Regexp
+	read    func(parts []string, now time.Time) time.Time // the zero time is none
+}
+
+// lead is what stands before a time that is meant.
+const lead = `(?i)\b(?:resets?|try again|retry|retrying|regain access|available)\b`
+
+// timeForms are tried in this order; testdata/notices.tsv has who says what.
+var timeForms = []timeForm{
+	{"limit reached|1795190000", lazy.Regexp(`(?:limit reached\||"resets_?at" ?: ?)(\d{10}|\d{13})\b`), readUnix},
+	{"try again in ~1 hour 20 minutes", lazy.Regexp(lead + `[^.\n]{0,30}?\b(?:in|after)[ :=]+~?((?:\d+(?:\.\d+)?\s*[a-z]+[ ,]*(?:and )?)+)`), readDuration},
+	{`"resets_in_seconds":3600`, lazy.Regexp(`(?i)\b(?:resets_in_seconds|retry[-_ ]after)"?[ :=]+"?(\d{1,7})\b`), readSeconds},
+	{`"retryDelay":"38s"`, lazy.Regexp(`(?i)"?retry_?delay"?[ :=]+"?((?:\d+(?:\.\d+)?[a-z]+)+)`), readDuration},
+	{"resets at 2026-12-01 00:00 UTC", lazy.Regexp(lead + `(?: again)?(?: at| on)? "?` +
+		`(\d{4}-\d{2}-\d{2})(?: at |T| )(\d{2}:\d{2}(?::\d{2})?)(?:\.\d+)? ?(UTC|GMT|Z|[+-]\d{2}:?\d{2})?`), readDate},
+	{"resets Dec 2nd, 2026, 9:30am (Europe/Berlin)", lazy.Regexp(lead + `(?: again)?(?: at| on)? ` +
+		`(?:(?:on )?([a-z]{3})[a-z]* (\d{1,2})(?:st|nd|rd|th)?(?:,? (\d{4}))?,?(?: at)? )?` +
+		`(\d{1,2})(?::(\d{2}))?(?::\d{2})?\s*(am|pm)?\b(?: ?\(?([A-Z][A-Za-z_]+(?:/[A-Za-z_+-]+)+|UTC|GMT)\)?)?`), readClock},
+}
 
 // resetTime finds out when a limit ends according to an error's text; the zero
-// time if it doesn't say. Clock times without a zone are those of now.
+// time if it doesn't say. Times without a zone are those of now.
 func resetTime(text string, now time.Time) time.Time {
-	if m := resetUnix().FindStringSubmatch(text); m != nil {
-		n, _ := strconv.ParseInt(m[1], 10, 64) // 10 or 13 digits always fit
-		if len(m[1]) == 13 {
-			return time.UnixMilli(n).In(now.Location())
+	for _, form := range timeForms {
+		if parts := form.pattern().FindStringSubmatch(text); parts != nil {
+			if t := form.read(parts[1:], now); !t.IsZero() {
+				return t
+			}
 		}
-		return time.Unix(n, 0).In(now.Location())
-	}
-	if m := resetIn().FindStringSubmatch(text); m != nil {
-		if d := spokenDuration(m[1]); d > 0 {
-			return now.Add(d)
-		}
-	}
-	if m := retryAfter().FindStringSubmatch(text); m != nil {
-		return now.Add(spokenDuration(m[1] + "s"))
-	}
-	if m := resetDate().FindStringSubmatch(text); m != nil {
-		if t, err := time.Parse("2006-01-02 15:04", m[1]+" "+m[2]); err == nil {
-			return t
-		}
-	}
-	if m := resetClock().FindStringSubmatch(text); m != nil {
-		return clockTime(m[1:], now)
 	}
 	return time.Time{}
 }
+
+// readUnix reads the seconds, or milliseconds, since 1970.
+func readUnix(parts []string, now time.Time) time.Time {
+	n, _ := strconv.ParseInt(parts[0], 10, 64) // 10 or 13 digits always fit
+	if len(parts[0]) == 13 {
+		return time.UnixMilli(n).In(now.Location())
+	}
+	return time.Unix(n, 0).In(now.Location())
+}
+
+func readSeconds(parts []string, now time.Time) time.Time {
+	return now.Add(spokenDuration(parts[0] + "s"))
+}
+
+func readDuration(parts []string, now time.Time) time.Time {
+	if d := spokenDuration(parts[0]); d > 0 {
+		return now.Add(d)
+	}
+	return time.Time{}
+}
+
+// readDate reads a date as ISO 8601 has it, a time, and a zone where there is one.
+func readDate(parts []string, now time.Time) time.Time {
+	clock, zone := parts[1], strings.Replace(parts[2], ":", "", 1)
+	if len(clock) == len("15:04") {
+		clock += ":00"
+	}
+	switch strings.ToUpper(zone) {
+	case "":
+		t, _ := time.ParseInLocation(time.DateTime, parts[0]+" "+clock, now.Location())
+		return t
+	case "UTC", "GMT", "Z":
+		zone = "+0000"
+	}
+	t, _ := time.Parse(time.DateTime+"-0700", parts[0]+" "+clock+zone)
+	return t
+}
+
+var durationPart = lazy.Regexp(`(?i)(\d+(?:\.\d+)?)\s*([a-z]+)`)
 
 // spokenDuration adds up "1 hour 20 minutes", "20s", "6m0s"; 0 if a unit is unknown.
 func spokenDuration(text string) (sum time.Duration) {
@@ -87,11 +121,10 @@ func timeUnit(name string) time.Duration {
 	return 0
 }
 
-// clockTime returns the time that is meant by the parts month name, day, hour,
-// minute, am or pm, and zone, of which only the hour is always there.
-func clockTime(parts []string, now time.Time) time.Time {
-	month, day, zone := parts[0], parts[1], parts[5]
-	hour, minute, ok := clockHour(parts[2], parts[3], strings.ToLower(parts[4]))
+// readClock reads a month's name, day, year, hour, minute, am or pm, and zone, of which only the hour is always there.
+func readClock(parts []string, now time.Time) time.Time {
+	month, day, year, zone := parts[0], parts[1], parts[2], parts[6]
+	hour, minute, ok := clockHour(parts[3], parts[4], strings.ToLower(parts[5]))
 	if !ok {
 		return time.Time{}
 	}
@@ -112,6 +145,9 @@ func clockTime(parts []string, now time.Time) time.Time {
 	d, derr := strconv.Atoi(day)
 	if err != nil || derr != nil {
 		return time.Time{}
+	}
+	if y, err := strconv.Atoi(year); err == nil {
+		return time.Date(y, m.Month(), d, hour, minute, 0, 0, at.Location())
 	}
 	t := time.Date(at.Year(), m.Month(), d, hour, minute, 0, 0, at.Location())
 	if now.Sub(t) > 180*24*time.Hour { // said in December, meant for January

@@ -80,7 +80,7 @@ func (s claudeSystem) apiRetry() stream.Retry {
 	r := stream.Retry{Attempt: int(s.Attempt), MaxAttempts: int(s.MaxRetries), Delay: s.RetryDelay.duration(), Message: s.Error}
 	r.Kind = claudeError(int(s.ErrorStatus), "", s.Error).Kind
 	if s.ErrorStatus == 0 && (s.Error == "" || s.Error == "unknown") {
-		r.Kind, r.Message = stream.KindServer, "network error"
+		r.Kind, r.Message = stream.KindNetwork, "network error"
 	}
 	return r
 }

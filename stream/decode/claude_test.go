@@ -193,7 +193,7 @@ func TestClaudeJudgesResults(t *testing.T) {
 		{"not logged in", []string{claudeBad("success", "", `,"result":"Not logged in · Please run /login"`)}, stream.KindAuth, "Not logged in · Please run /login"},
 		{"unknown session", []string{claudeBad("error_during_execution", "", `,"errors":["No conversation found with session ID: x"]`)}, stream.KindOther, "No conversation found with session ID: x"},
 		{"slash command", []string{claudeInit, `{"type":"result","subtype":"success","is_error":false,"result":"","num_turns":0,"local_command":"compact"}`}, "", ""},
-		{"only a synthetic message", []string{claudeSynthetic(0, "API Error: Connection error."), `{"type":"result","subtype":"success","is_error":false,"num_turns":0}`}, stream.KindServer, "API Error: Connection error."},
+		{"only a synthetic message", []string{claudeSynthetic(0, "API Error: Connection error."), `{"type":"result","subtype":"success","is_error":false,"num_turns":0}`}, stream.KindNetwork, "API Error: Connection error."},
 		{"zero-turn error after a success", []string{good, claudeGood, claudeBad("error_during_execution", "", `,"num_turns":0`)}, "", ""},
 		{"interrupted when it lingered", []string{good, claudeGood, claudeInit, claudeBad("error_during_execution", "aborted_streaming", `,"num_turns":1`)}, "", ""},
 		{"interrupted in another turn", []string{good, claudeGood, claudeText("b", "more"), claudeBad("error_during_execution", "aborted_streaming", `,"num_turns":2`)}, stream.KindAborted, "the run was interrupted"},
@@ -318,7 +318,7 @@ func TestClaudeRetries(t *testing.T) {
 		`{"type":"system","subtype":"api_retry","attempt":3,"max_retries":10,"retry_delay_ms":1e30,"error_status":429,"error":"rate_limit"}`)
 	want := []stream.Retry{
 		{Attempt: 1, MaxAttempts: 10, Delay: 585 * time.Millisecond, Kind: stream.KindOverloaded, Message: "overloaded"},
-		{Attempt: 2, MaxAttempts: 10, Delay: time.Second, Kind: stream.KindServer, Message: "network error"},
+		{Attempt: 2, MaxAttempts: 10, Delay: time.Second, Kind: stream.KindNetwork, Message: "network error"},
 		{Attempt: 3, MaxAttempts: 10, Kind: stream.KindRateLimit, Message: "rate_limit"},
 	}
 	if got := only[stream.Retry](events); !reflect.DeepEqual(got, want) {
