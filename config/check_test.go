@@ -120,7 +120,7 @@ func TestCheck(t *testing.T) {
 		{"a worker without an agent", "[iteration]\nsteps = [ { parallel = «[ { task = \"x\" } ]» } ]\n", []string{`error: iteration.steps.parallel has an item 1 with no agent; write agent = "NAME"`}},
 		{"fallbacks", "[[fallback]]\nbackend = \"claude\"\nmodel = \"haiku\"\non = [\"rate_limit\", \"quota\"]\n", nil},
 		{"a fallback without an agent", "fallback = «[ { model = \"haiku\" } ]»\n", []string{`error: fallback has an item 1 with no backend; write backend = "NAME"`}},
-		{"a fallback for something else", "[[fallback]]\nbackend = \"pi\"\non = «[\"hunger\"]»\n", []string{`error: fallback.on is "hunger"; write one of rate_limit, overloaded, quota`}},
+		{"a fallback for something else", "[[fallback]]\nbackend = \"pi\"\non = «[\"hunger\"]»\n", []string{`error: fallback.on is "hunger"; write one of rate_limit, overloaded, quota, network`}},
 		{"a fallback that is a name", "fallback = «\"claude\"»\n", []string{`error: fallback is a text; write a list such as [{ backend = "claude" }]`}},
 		{"steps of others", "[iteration]\nsteps = «[\"scout\"]»\n", []string{`error: iteration.steps is a list; write a list such as [{ agent = "scout" }, { agent = "worker", task = "{previous}" }]`}},
 		{"values in steps", "[iteration]\nsteps = [ { agent = «7» }, { agent = «\"\"», «tsk» = \"x\" }, { parallel = [ { agent = \"a\", write = «\"yes\"» } ] } ]\n", []string{

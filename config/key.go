@@ -103,8 +103,9 @@ var keys = placed([]Key{
 		Doc: "Which agent. One that isn't installed is left out, and told."},
 	{Path: path("fallback.model"), Type: Text, Yields: settings.Demands, Samples: []string{`"haiku"`}, check: checkPresent,
 		Doc: "Its model. Without it: as the agent chooses."},
-	{Path: path("fallback.on"), Type: Texts, Yields: settings.Demands, Default: `["rate_limit", "overloaded", "quota"]`, Values: settings.Reliefs(),
-		Doc: "What it stands in for: a rate limit, an overloaded provider, a used-up quota (a window of a subscription, or a limit of over an hour)."},
+	{Path: path("fallback.on"), Type: Texts, Yields: settings.Demands, Values: settings.Reliefs(),
+		Default: `["rate_limit", "overloaded", "quota", "network"]`,
+		Doc:     "What it stands in for: a rate limit, an overloaded provider, a used-up quota (a window of a subscription, an account's credits, or a limit of over an hour), a provider that can't be reached."},
 
 	{Path: path("completion"), Type: Table, Doc: "How the agent says that it is done."},
 	{Path: path("completion.promise"), Type: Text, Yields: settings.Never, Samples: []string{`"DONE"`}, check: promises.CheckPromise, put: to(func(s *Settings) any { return &s.Promise }),

@@ -27,7 +27,7 @@ type Observer interface {
 type StateChanged struct {
 	State    State
 	ResumeAt time.Time // waiting: when it goes on by itself
-	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost, PauseBudget)
+	Reason   string    // why it waits (see WaitReasons) or pauses (PauseUser, PauseUnchecked, PauseUnknownCost, PauseBudget, PauseQuota)
 }
 
 // IterationStart opens an iteration; a fresh agent process follows.

@@ -146,6 +146,8 @@ func WaitOf(s loopstate.State) *RetryStatus {
 		retry.Reason, retry.Attempt = WaitRateLimit, row.RateLimits
 	case row.Overloads > 0:
 		retry.Reason, retry.Attempt = WaitOverloaded, row.Overloads
+	case row.Unreached > 0:
+		retry.Reason, retry.Attempt = WaitNetwork, row.Unreached
 	case row.Failures > 0:
 		retry.Reason, retry.Attempt = WaitBackoff, row.Failures
 	case row.ShortRuns > 1:

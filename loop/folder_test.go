@@ -122,6 +122,7 @@ func TestTheWaitOfAnotherProcess(t *testing.T) {
 	for reason, row := range map[string]loopstate.InARow{
 		WaitRateLimit:  {RateLimits: 2, Failures: 3},
 		WaitOverloaded: {Overloads: 2, Failures: 3},
+		WaitNetwork:    {Unreached: 2, Failures: 3},
 		WaitBackoff:    {Failures: 2, Stalls: 1},
 		WaitPacing:     {ShortRuns: 3},
 		"":             {ShortRuns: 1},

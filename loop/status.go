@@ -46,6 +46,7 @@ type ToolStatus = loopstate.ToolStatus
 const (
 	WaitRateLimit  = "rate_limit" // a limit of the provider's
 	WaitOverloaded = "overloaded" // the provider has no room
+	WaitNetwork    = "network"    // the provider can't be reached
 	WaitBackoff    = "backoff"    // the last run failed
 	WaitPacing     = "pacing"     // runs end well at once, and may do nothing
 	WaitPermission = "permission" // the agent asks the user, see Question
@@ -59,11 +60,12 @@ const (
 	// PauseUnknownCost: the cost is limited, and nobody knows what so many runs in a row cost.
 	PauseUnknownCost = "unknown_cost"
 	PauseBudget      = "budget" // the user's budget of a day or week is used, or can't be kept
+	PauseQuota       = "quota"  // the agent's account has no credits, and nobody knows until when
 )
 
 // WaitReasons lists those that a RetryStatus has.
 func WaitReasons() []string {
-	return []string{WaitRateLimit, WaitOverloaded, WaitBackoff, WaitPacing, WaitResources}
+	return []string{WaitRateLimit, WaitOverloaded, WaitNetwork, WaitBackoff, WaitPacing, WaitResources}
 }
 
 // WaitText says a reason in the words of a status line.
@@ -71,6 +73,8 @@ func WaitText(reason string) string {
 	switch reason {
 	case WaitOverloaded:
 		return "provider overloaded"
+	case WaitNetwork:
+		return "provider out of reach"
 	case WaitPacing:
 		return "pacing short runs"
 	case WaitResources:
@@ -120,7 +124,7 @@ type Status struct {
 	Cost          stream.Cost         // of the whole loop so far
 	UnknownCosts  int                 // runs whose cost isn't in that, as nobody knows it; -1: some
 	Unpriced      int                 // so many in a row, while the loop pauses for that
-	OverBudget    string              // why the loop pauses for the user's budget
+	OverBudget    string              // why the loop pauses for the user's budget, or for an account without credits
 	IterationCost stream.Cost
 	Hats          hats.Costs    // what each has cost so far, where hats hand over
 	Tokens        stream.Tokens // of the whole loop so far

@@ -58,7 +58,7 @@ type State struct {
 	Checking     bool          `json:"checking"`     // what the last iteration did is to be verified before another one
 	Promised     string        `json:"promised"`     // what it promised, while that isn't verified
 	Unchecked    string        `json:"unchecked"`    // why that could not be verified: the loop pauses
-	OverBudget   string        `json:"overBudget"`   // why the loop pauses for the user's budget
+	OverBudget   string        `json:"overBudget"`   // why the loop pauses for the user's budget, or for an account without credits
 	Refutation   string        `json:"refutation"`   // what the next run is told of the last verification
 	Turn         string        `json:"turn"`         // the hat that runs or ran last, where hats hand over
 	Queue        hats.Queue    `json:"queue"`        // of topics; that of the hat that runs is the first
@@ -84,6 +84,7 @@ type InARow struct {
 	ShortRuns     int // ended well at once, without a tool
 	RateLimits    int // refused by a rate limit
 	Overloads     int // refused as the provider was overloaded
+	Unreached     int // failed as the provider couldn't be reached
 	Refuted       int // promises that weren't true
 	NoProgress    int // brought nothing new
 	UnknownCosts  int // cost what nobody knows
@@ -115,7 +116,7 @@ func (s State) ours() []byte {
 // isSound says whether what a file tells of our part can be true.
 func (s State) isSound() bool {
 	n := s.InARow
-	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits, n.Overloads, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
+	return min(s.Iteration, s.UnknownCosts, n.Failures, n.StartFailures, n.Stalls, n.Denials, n.ShortRuns, n.RateLimits, n.Overloads, n.Unreached, n.Refuted, n.NoProgress, n.UnknownCosts) >= 0 &&
 		min(s.Tokens.Input, s.Tokens.Output, s.Tokens.CacheRead, s.Tokens.CacheWrite, int64(s.Elapsed)) >= 0
 }
 

@@ -156,6 +156,8 @@ func saidOf(e loop.StateChanged) Said {
 			return Said{Text: "paused: the promise can't be verified", Class: ClassWarning}
 		case loop.PauseBudget:
 			return Said{Text: "paused for your budget", Class: ClassWarning, Notify: true}
+		case loop.PauseQuota:
+			return Said{Text: "paused: the agent's account has no credits left", Class: ClassWarning, Notify: true}
 		case loop.PauseUnknownCost:
 			return Said{Text: "paused: what the last runs cost is unknown, so the cost cap can't be enforced", Class: ClassWarning, Notify: true}
 		}

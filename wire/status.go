@@ -81,7 +81,7 @@ type LoopStatus struct {
 	Busy               bool          `json:"busy"`                 // an agent is at work
 	Refuted            int           `json:"refuted,omitempty"`    // promises in a row that weren't true
 	Unpriced           int           `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
-	OverBudget         string        `json:"overBudget,omitempty"` // why it pauses for the user's budget
+	OverBudget         string        `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
 	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
 	Detached           bool          `json:"detached,omitempty"`   // it runs alone, without a window

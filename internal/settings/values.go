@@ -33,8 +33,9 @@ func NotifyEvents() []string {
 const (
 	OnRateLimit  = "rate_limit"
 	OnOverloaded = "overloaded" // the provider is
-	OnQuota      = "quota"      // a window of a subscription is used up, or the limit lasts for over an hour
+	OnNetwork    = "network"    // the provider can't be reached
+	OnQuota      = "quota"      // a window of a subscription or the account's credits are used up, or the limit lasts for over an hour
 )
 
 // Reliefs are all of them.
-func Reliefs() []string { return []string{OnRateLimit, OnOverloaded, OnQuota} }
+func Reliefs() []string { return []string{OnRateLimit, OnOverloaded, OnQuota, OnNetwork} }

@@ -98,3 +98,13 @@ func (l *books) minUnknownCost(iteration int) {
 	l.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
 	l.awaitMoney(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
 }
+
+// awaitCredits pauses the loop until its user has seen to the account, as nothing else ends that.
+func (l *books) awaitCredits(r judge.Report) {
+	if now := l.now(); now.Cause != "" || now.LastRun {
+		return
+	}
+	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)
+	l.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
+	l.awaitMoney(func(p *progress.State) { p.Purse.Why = "" })
+}

@@ -297,6 +297,7 @@ func (l *Loop) runOnce(run setup.Run) judge.Report {
 	if r.Unfit = l.shift.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
+	r.BlameNetwork(l.now().Counts)
 	r.BlameSleep(time.Since(l.activity.Woke()))
 	l.closeIteration(run, r)
 	return r

@@ -18,6 +18,7 @@ func TestFallbacks(t *testing.T) {
 	limited, overloaded := fails(stream.KindRateLimit, "429"), fails(stream.KindOverloaded, "busy")
 	quota := limited
 	quota.result.Rejected = &stream.Quota{Window: "five_hour", Rejected: true}
+	credits, network := fails(stream.KindQuota, "no credits"), fails(stream.KindNetwork, "Connection error.")
 	noLogin := fails(stream.KindAuth, "not logged in")
 	noLogin.result.Terminal = true
 	done := says("<promise>DONE</promise>")
@@ -38,6 +39,11 @@ func TestFallbacks(t *testing.T) {
 		"all are limited":                {both[:1], nil, []run{limited, overloaded, done}, []string{"pi", "claude", "claude"}, loop.StopPromise, 20 * time.Second, "waiting overloaded"},
 		"it isn't for this":              {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{limited, done}, []string{"pi", "pi"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
 		"it is for this":                 {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{quota, done}, []string{"pi", "claude"}, loop.StopPromise, 10 * time.Second, "claude works until "},
+		"credits that are used up":       {both, nil, []run{credits, says("a"), done}, []string{"pi", "claude", "claude"}, loop.StopPromise, 10 * time.Second, "claude with haiku works until "},
+		"for credits":                    {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{credits, done}, []string{"pi", "claude"}, loop.StopPromise, 10 * time.Second, "claude works until "},
+		"credits, and it is limited":     {both[:1], nil, []run{credits, limited, done}, []string{"pi", "claude", "claude"}, loop.StopPromise, 3 * time.Minute, "waiting rate_limit"},
+		"it isn't for the network":       {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnQuota}}}, nil, []run{says("a"), network, done}, []string{"pi", "pi", "pi"}, loop.StopPromise, 10 * time.Second, "waiting network"},
+		"it is for the network":          {[]setup.Fallback{{Role: agent("claude"), On: []string{settings.OnNetwork}}}, nil, []run{says("a"), network, done}, []string{"pi", "pi", "claude"}, loop.StopPromise, 10 * time.Second, "claude works until "},
 		"one that can't begin":           {both[:1], nil, []run{limited, noLogin, done}, []string{"pi", "claude", "pi"}, loop.StopPromise, 2 * time.Minute, "the fallback can't work: not logged in"},
 		"a hat with an agent of its own": {both, []setup.Role{{Hat: hats.Hat{Name: "builder", Triggers: []string{hats.Start}}, Backend: agent("codex").Backend}}, []run{limited, done}, []string{"codex", "codex"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},
 		"none":                           {nil, nil, []run{limited, done}, []string{"pi", "pi"}, loop.StopPromise, 2 * time.Minute, "waiting rate_limit"},

@@ -32,6 +32,7 @@ var _ loop.Handle = (*Loop)(nil)
 type Loop struct {
 	turns
 	shift  relief.Shift    // who works while an agent is limited; only the engine's goroutine uses it
+	outage outage          // only the engine's goroutine uses it
 	server *control.Server // for other processes; nil: they can ask for nothing
 	end    loop.End        // set before done is closed
 }

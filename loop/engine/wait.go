@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -18,14 +19,37 @@ func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 	if problem != "" {
 		l.emit(loop.Warning{Message: problem})
 	}
+	if news := l.outage.tell(r, now); news != "" {
+		l.emit(loop.Warning{Message: news})
+	}
 	switch p.Reason {
 	case "":
+	case loop.PauseQuota:
+		l.awaitCredits(r)
 	case loop.WaitOverloaded:
 		l.waitAtCost(p.Reason, p.Attempt, p.Until, now)
 	default:
 		l.tellPacing(p)
 		l.wait(p.Reason, p.Attempt, p.Until)
 	}
+}
+
+// outage is since when no provider can be reached; the zero value is not at all.
+type outage struct{ since time.Time }
+
+// tell says once that one begins, and once that it is over; "" is nothing.
+func (o *outage) tell(r judge.Report, now time.Time) string {
+	began := now.Add(-r.Exit.Duration)
+	switch {
+	case r.Unreached && o.since.IsZero():
+		o.since = began
+		return fmt.Sprintf("the provider can't be reached since %s, so the loop waits for the network; that counts for no limit", began.Local().Format("15:04"))
+	case !r.Unreached && !o.since.IsZero():
+		text := "the provider is reached again, after " + tell.Elapsed(began.Sub(o.since))
+		o.since = time.Time{}
+		return text
+	}
+	return ""
 }
 
 // handOn ends a loop that was to run once: the state file says until when to wait.
@@ -36,6 +60,8 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	case loop.WaitOverloaded: // nobody is here to count it later
 		l.change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
 		l.enterWait(p.Reason, p.Attempt, p.Until)
+	case loop.PauseQuota: // the program that holds the loop asks again
+		l.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
 	default:
 		l.tellPacing(p)
 		l.enterWait(p.Reason, p.Attempt, p.Until)

@@ -61,6 +61,8 @@ type Report struct {
 	Guards      string // what it was verified by and the loop changed
 	Limited     bool   // refused by a rate limit
 	Overloaded  bool   // refused as the provider was overloaded
+	Unreached   bool   // it failed as the provider couldn't be reached
+	Broke       bool   // refused as the account has no credits, and nobody knows until when
 	Unpriced    bool   // what it has cost is unknown
 	resumeAt    time.Time
 	Woke        bool // it failed right after a sleep
@@ -70,9 +72,24 @@ type Report struct {
 // isDone says whether a run completes the loop.
 func (r Report) isDone() bool { return r.Passed || r.Verdict.Matched && !r.Checked }
 
-// Refused says whether it was up to the provider, to a sleep or to a fallback that a run didn't go well: it
+// Refused says whether it was up to the provider, the network, a sleep or a fallback that a run didn't go well: it
 // is neither an iteration nor a failure.
-func (r Report) Refused() bool { return r.Limited || r.Overloaded || r.Woke || r.Unfit }
+func (r Report) Refused() bool {
+	return r.Limited || r.Overloaded || r.Unreached || r.Broke || r.Woke || r.Unfit
+}
+
+// BlameNetwork forgives a run that failed as the provider couldn't be reached, once a run has worked: until then it is
+// an agent that asks the wrong host.
+func (r *Report) BlameNetwork(t Tally) {
+	f := r.Exit.Result.Failure
+	r.Unreached = r.Outcome == loop.OutcomeError && f != nil && f.Kind == stream.KindNetwork && !r.Refused() && (t.Worked || r.hasWorked())
+}
+
+// hasWorked says whether a model has answered in a run.
+func (r Report) hasWorked() bool {
+	res := r.Exit.Result
+	return r.Outcome == loop.OutcomeOK || res.ToolCalls > 0 || res.Usage.Tokens.Output > 0
+}
 
 // WakeTime is for how long after a sleep of the machine's connections are found to be broken.
 const WakeTime = 2 * time.Minute
@@ -150,13 +167,16 @@ func (r *Report) assessRefusal(now time.Time) {
 	if f := res.Failure; f != nil {
 		kind, r.resumeAt = f.Kind, f.ResetsAt
 	}
-	if res.Rejected != nil {
+	if res.Rejected != nil && kind != stream.KindQuota {
 		kind = stream.KindRateLimit
+	}
+	if res.Rejected != nil {
 		if r.resumeAt.IsZero() {
 			r.resumeAt = res.Rejected.ResetsAt
 		}
 	}
-	r.Limited, r.Overloaded = kind == stream.KindRateLimit, kind == stream.KindOverloaded
+	r.Broke = kind == stream.KindQuota && !r.resumeAt.After(now)
+	r.Limited, r.Overloaded = kind == stream.KindRateLimit || kind == stream.KindQuota && !r.Broke, kind == stream.KindOverloaded
 	if r.Limited && r.resumeAt.After(now) {
 		r.resumeAt = r.resumeAt.Add(RateLimitSlack)
 	}
@@ -200,7 +220,8 @@ func withStderr(problem, stderr string) string {
 
 // Tally counts what came in a row.
 type Tally struct {
-	Begun bool // an agent has begun to work, at any time
+	Begun  bool // an agent has begun to work, at any time
+	Worked bool // a model has answered, at any time
 	loopstate.InARow
 }
 
@@ -212,8 +233,10 @@ func (t *Tally) Add(r Report) {
 		}
 	}
 	t.Begun = t.Begun || !r.NeverBegan
-	bump(&t.RateLimits, r.Limited)
+	t.Worked = t.Worked || r.hasWorked()
+	bump(&t.RateLimits, r.Limited || r.Broke)
 	bump(&t.Overloads, r.Overloaded)
+	bump(&t.Unreached, r.Unreached)
 	if r.Refused() || r.Outcome == loop.OutcomeCancelled { // it says nothing about the agent
 		return
 	}

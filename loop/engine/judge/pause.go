@@ -18,6 +18,7 @@ var (
 	failurePause  = growth{time.Second, time.Minute, 0.5}
 	limitPause    = growth{time.Minute, 30 * time.Minute, 0} // a rate limit whose end nobody knows
 	overloadPause = growth{10 * time.Second, 5 * time.Minute, 0.5}
+	networkPause  = growth{5 * time.Second, 5 * time.Minute, 0}
 	ShortRunPause = growth{time.Second, time.Minute, 0}
 	ShortagePause = growth{time.Second, time.Minute, 0}
 )
@@ -35,9 +36,12 @@ func (g growth) After(times int) (d time.Duration) {
 	return d
 }
 
+// brokePause is for how long an account without credits isn't asked again where another agent works meanwhile.
+const brokePause = time.Hour
+
 // Pause is a wait that a run asks for, before the next one begins.
 type Pause struct {
-	Reason  string // "" is none
+	Reason  string // "" is none; with loop.PauseQuota only the user can say that it is over
 	Attempt int
 	Until   time.Time
 }
@@ -50,6 +54,10 @@ func PauseAfter(r Report, counts Tally, now time.Time) Pause {
 		return Pause{loop.WaitRateLimit, counts.RateLimits, r.resumeOr(now.Add(limitPause.After(counts.RateLimits)), now)}
 	case r.Overloaded:
 		return Pause{loop.WaitOverloaded, counts.Overloads, r.resumeOr(now.Add(overloadPause.After(counts.Overloads)), now)}
+	case r.Broke:
+		return Pause{loop.PauseQuota, counts.RateLimits, now.Add(brokePause)}
+	case r.Unreached:
+		return Pause{loop.WaitNetwork, counts.Unreached, now.Add(networkPause.After(counts.Unreached))}
 	case r.Woke:
 		return Pause{loop.WaitBackoff, 1, now.Add(failurePause.After(1))}
 	case r.Outcome == loop.OutcomeCancelled: // its end was the user's wish, and so is the next one

@@ -93,7 +93,9 @@ func (p *State) Account(r judge.Report) {
 			p.Proof.Refutation = ""
 		}
 	}
-	p.Base.Elapsed += r.Exit.Duration
+	if !r.Unreached { // an agent that can't reach its provider tries again for minutes
+		p.Base.Elapsed += r.Exit.Duration
+	}
 	p.Book(usage, r.Unpriced)
 }
 

@@ -16,12 +16,15 @@ import (
 // longLimit is from when on a limit is one of a quota: the windows of subscriptions are hours and weeks.
 const longLimit = time.Hour
 
-// KindOf says what kind of limit a run met that was refused until a time.
-func KindOf(result stream.Result, isOverloaded bool, wait time.Duration) string {
+// KindOf says what kind of limit a run met that was refused for so long.
+func KindOf(r judge.Report, wait time.Duration) string {
+	result := r.Exit.Result
 	switch {
-	case isOverloaded:
+	case r.Overloaded:
 		return settings.OnOverloaded
-	case result.Rejected != nil, wait > longLimit:
+	case r.Unreached:
+		return settings.OnNetwork
+	case r.Broke, result.Rejected != nil, result.Failure != nil && result.Failure.Kind == stream.KindQuota, wait > longLimit:
 		return settings.OnQuota
 	}
 	return settings.OnRateLimit
@@ -32,6 +35,7 @@ func KindOf(result stream.Result, isOverloaded bool, wait time.Duration) string 
 type Shift struct {
 	on    [][]string  // what each fallback stands in for; nil: anything
 	until []time.Time // when each agent can work again
+	broke []bool      // whose account has no credits
 	kind  string      // of the own agent's limit
 
 	Ran  int // the number of who ran last; -1: a role whose agent nobody stands in for
@@ -40,7 +44,7 @@ type Shift struct {
 
 // New is the shift of a loop with n fallbacks. on says what each stands in for, nil for anything.
 func New(n int, on func(i int) []string) Shift {
-	s := Shift{until: make([]time.Time, 1+n)}
+	s := Shift{until: make([]time.Time, 1+n), broke: make([]bool, 1+n)}
 	for i := range n {
 		s.on = append(s.on, on(i))
 	}
@@ -81,16 +85,18 @@ func (s *Shift) Relieve(p judge.Pause, r judge.Report, now time.Time) (pause jud
 	case r.Unfit:
 		s.Limit(s.Ran, "", s.Own())
 		problem = "the fallback can't work: " + r.Problem
-	case r.Limited || r.Overloaded:
-		s.Limit(s.Ran, KindOf(r.Exit.Result, r.Overloaded, p.Until.Sub(now)), p.Until)
+	case r.Limited || r.Overloaded || r.Unreached || r.Broke:
+		s.Limit(s.Ran, KindOf(r, p.Until.Sub(now)), p.Until)
+		s.broke[s.Ran] = r.Broke
 	default:
+		s.broke[s.Ran] = false
 		return p, ""
 	}
 	_, at := s.Who(now)
 	if at.IsZero() {
 		return judge.Pause{}, problem
 	}
-	if p.Until = at; r.Unfit {
+	if p.Until = at; r.Unfit || r.Broke && slices.Contains(s.broke, false) {
 		p.Reason, p.Attempt = loop.WaitRateLimit, 1
 	}
 	return p, problem

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -52,12 +53,17 @@ func TestWhoWorks(t *testing.T) {
 }
 
 func TestKindsOfLimits(t *testing.T) {
-	quota := stream.Result{Rejected: &stream.Quota{Window: "five_hour"}}
+	var quota, credits judge.Report
+	quota.Exit.Result.Rejected = &stream.Quota{Window: "five_hour"}
+	credits.Exit.Result.Failure = &stream.Error{Kind: stream.KindQuota}
 	for want, got := range map[string]string{
-		settings.OnOverloaded:               KindOf(stream.Result{}, true, 2*time.Hour),
-		settings.OnRateLimit:                KindOf(stream.Result{}, false, time.Hour),
-		settings.OnQuota:                    KindOf(quota, false, time.Minute),
-		settings.OnQuota + " by its length": KindOf(stream.Result{}, false, time.Hour+time.Second) + " by its length",
+		settings.OnOverloaded:                            KindOf(judge.Report{Overloaded: true}, 2*time.Hour),
+		settings.OnRateLimit:                             KindOf(judge.Report{}, time.Hour),
+		settings.OnQuota:                                 KindOf(quota, time.Minute),
+		settings.OnNetwork:                               KindOf(judge.Report{Unreached: true}, 2*time.Hour),
+		settings.OnQuota + " of credits":                 KindOf(judge.Report{Broke: true}, time.Minute) + " of credits",
+		settings.OnQuota + " of credits that come again": KindOf(credits, time.Minute) + " of credits that come again",
+		settings.OnQuota + " by its length":              KindOf(judge.Report{}, time.Hour+time.Second) + " by its length",
 	} {
 		if got != want {
 			t.Errorf("it is %s, want %s", got, want)
