@@ -66,7 +66,7 @@ EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: ci
 ci: ## everything (E2E=off leaves the real agents out, EDITORS=off the real editors, WINDOWS=off Wine, SANDBOX=off walls)
-	@logs=$$(mktemp -d); \
+	@logs=$$(mktemp -d); touch $$logs/.tests; \
 	lane() { for part in "$$@"; do \
 		TIMEFORMAT="$$part %0R %0U %0S"; \
 		{ time RALPH_TEST_FELL=$$logs/$$part.fell $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
