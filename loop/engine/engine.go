@@ -77,6 +77,7 @@ func (l *Loop) iterate() loop.End {
 		// waited for there.
 		if !l.cfg.Once {
 			l.awaitBudget()
+			awaitAccount(l)
 		}
 		if end, isOver := endOfPlan(l); isOver {
 			return end
@@ -112,6 +113,7 @@ func (l *Loop) iterate() loop.End {
 // runAndVerify is an iteration, and what is to be found out of what it did.
 func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	r := l.runOnce(run)
+	shareLimit(l, r)
 	r.Handed = l.countHanded(run.Turn, r)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.change(func(p *progress.State) { p.Account(r) })
@@ -289,7 +291,7 @@ func (l *Loop) runOnce(run setup.Run) judge.Report {
 	case len(l.cfg.Steps) > 0:
 		do = l.runSteps
 	}
-	l.shift.Ran = -1
+	l.shift.Ran, l.account = -1, ""
 	r, err := do(run)
 	if err != nil {
 		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
@@ -311,6 +313,7 @@ func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
 	if spool != "" {
 		run.Emit = cfg.EmitCommand(l.scope.TempDir)
 	}
+	l.account = accountOf(cfg)
 	prompt, args := cfg.Brief(run)
 	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, run))}
 	l.snapshotBefore()

@@ -1,10 +1,16 @@
 package engine
 
 import (
+	"fmt"
+	"os"
+	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -29,4 +35,38 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 	}
 	s.Told = s.Ran
 	return cfg
+}
+
+// accountOf names the account that the agent of a configuration asks.
+func accountOf(cfg setup.Config) string {
+	return limited.Account(slices.Concat(os.Environ(), cfg.Backend.Env), append([]string{cfg.Backend.Name, cfg.Backend.Command, cfg.Model}, cfg.Args...)...)
+}
+
+// shareLimit tells the user's other loops until when the account is limited that a run has asked, or that it isn't.
+func shareLimit(l *Loop, r judge.Report) {
+	switch until := r.KnownUntil(); {
+	case l.account == "":
+	case !until.IsZero():
+		l.asked = until // who waits for it already doesn't wait once more
+		l.cfg.Accounts.Set(l.account, until)
+	case r.Outcome == loop.OutcomeOK:
+		l.cfg.Accounts.Set(l.account, time.Time{})
+	}
+}
+
+// awaitAccount waits where another loop was refused for the account of this one. Its user may have it ask all the same.
+func awaitAccount(l *Loop) {
+	now := time.Now()
+	until := l.cfg.Accounts.Until(accountOf(l.cfg), now)
+	if l.cfg.HandsOver() || !until.After(now) || !until.After(l.asked) {
+		return
+	}
+	l.asked = until
+	if l.shift.Limit(0, relief.KindOf(judge.Report{}, until.Sub(now)), until); len(l.cfg.Fallbacks) > 0 {
+		if _, at := l.shift.Who(now); at.IsZero() {
+			return
+		}
+	}
+	l.emit(loop.Warning{Message: fmt.Sprintf("the account of %s is limited until %s, as another loop was told: ralph-lsp resume asks before", l.cfg.Backend.Name, until.Local().Format("15:04"))})
+	l.wait(loop.WaitRateLimit, 1, until)
 }

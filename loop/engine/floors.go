@@ -3,6 +3,7 @@ package engine
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
@@ -31,10 +32,12 @@ var _ loop.Handle = (*Loop)(nil)
 // may be called from any goroutine.
 type Loop struct {
 	turns
-	shift  relief.Shift    // who works while an agent is limited; only the engine's goroutine uses it
-	outage outage          // only the engine's goroutine uses it
-	server *control.Server // for other processes; nil: they can ask for nothing
-	end    loop.End        // set before done is closed
+	shift   relief.Shift    // who works while an agent is limited; only the engine's goroutine uses it
+	asked   time.Time       // until when it waited for another loop's limit
+	account string          // which one the last run asked, "" is unknown; the same as shift
+	outage  outage          // only the engine's goroutine uses it
+	server  *control.Server // for other processes; nil: they can ask for nothing
+	end     loop.End        // set before done is closed
 }
 
 // turns say whose run comes next, where hats hand over.

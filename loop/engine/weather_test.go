@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -117,5 +118,55 @@ func TestCreditsThatComeAgain(t *testing.T) {
 		if gap := r.gaps(time.Second)[0].Round(time.Minute); gap != 3*time.Hour+time.Minute || !slices.ContainsFunc(r.log.lines, func(l string) bool { return strings.HasPrefix(l, "state waiting rate_limit") }) {
 			t.Errorf("it waited %s:\n%s", gap, strings.Join(r.log.lines, "\n"))
 		}
+	})
+}
+
+// The second loop doesn't knock where the first was refused, unless its user wants that.
+func TestLoopsShareWhatTheyKnowOfAnAccount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		accounts := limited.Folder{Path: t.TempDir()}
+		share := func(c *setup.Config) { c.Accounts = accounts }
+		refused := fails(stream.KindRateLimit, "429")
+		refused.result.Failure.ResetsAt = time.Now().Add(3 * time.Hour)
+		done := says("<promise>DONE</promise>")
+		first := start(t, share, refused, done)
+		first.waitFor(loop.StateWaiting)
+		second := start(t, share, done)
+		st := second.waitFor(loop.StateWaiting)
+		if n := len(second.agents.specs); n != 0 || st.Retry.Reason != loop.WaitRateLimit || !second.log.has("the account of pi is limited until ") {
+			t.Errorf("it has asked %d times, and waits for %s:\n%s", n, st.Retry.Reason, strings.Join(second.log.lines, "\n"))
+		}
+		other := start(t, func(c *setup.Config) { share(c); c.Model = "another" }, done)
+		other.over(loop.StopPromise, 1)
+		second.Resume(loop.Patch{})
+		second.over(loop.StopPromise, 1) // and so it isn't limited any more
+		third := start(t, share, done)
+		third.over(loop.StopPromise, 1)
+		if took := time.Since(first.agents.times[0]); took > time.Hour {
+			t.Errorf("it took %s", took)
+		}
+		first.over(loop.StopPromise, 2)
+		if gap := first.gaps(time.Second)[0]; gap < 3*time.Hour {
+			t.Errorf("the first one waited %s", gap)
+		}
+	})
+}
+
+// A loop with a fallback has that work meanwhile.
+func TestAFallbackForWhatAnotherLoopKnows(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		accounts := limited.Folder{Path: t.TempDir()}
+		share := func(c *setup.Config) { c.Accounts = accounts }
+		refused := fails(stream.KindRateLimit, "429")
+		refused.result.Failure.ResetsAt = time.Now().Add(3 * time.Hour)
+		done := says("<promise>DONE</promise>")
+		first := start(t, share, refused, done)
+		first.waitFor(loop.StateWaiting)
+		second := start(t, func(c *setup.Config) { share(c); c.Fallbacks = []setup.Fallback{{Role: agent("claude")}} }, done)
+		second.over(loop.StopPromise, 1)
+		if who := second.agents.specs[0].Backend.Name; who != "claude" {
+			t.Errorf("%s worked", who)
+		}
+		first.over(loop.StopPromise, 2)
 	})
 }

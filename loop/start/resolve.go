@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -179,7 +180,7 @@ func (r Resolver) keep(cfg *setup.Config) {
 	}
 	cfg.Warnings = append(cfg.Warnings, othersFile(r.Settings.Files.Folder)...)
 	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
-	cfg.Notify, cfg.Budget = r.Settings.Notify, budgetOf(r.Settings)
+	cfg.Notify, cfg.Budget, cfg.Accounts = r.Settings.Notify, budgetOf(r.Settings), limited.Of()
 	cfg.CheckFile = config.Name
 	cfg.Copy, cfg.Link, cfg.Prepare = r.Settings.Worktree.Copy, r.Settings.Worktree.Link, r.Settings.Worktree.Setup
 	kept := r.Settings.History

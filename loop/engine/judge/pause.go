@@ -70,6 +70,14 @@ func PauseAfter(r Report, counts Tally, now time.Time) Pause {
 	return Pause{}
 }
 
+// KnownUntil is when the provider takes requests again of which it refused one, as it said; the zero time is unknown.
+func (r Report) KnownUntil() time.Time {
+	if !r.Limited {
+		return time.Time{}
+	}
+	return r.resumeAt
+}
+
 // resumeOr is when the provider takes requests again, or other if it didn't say.
 func (r Report) resumeOr(other, now time.Time) time.Time {
 	if r.resumeAt.After(now) {

@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -58,7 +59,8 @@ type Config struct {
 	// long as it takes.
 	Unanswered time.Duration
 	Limits     loop.Limits
-	Budget     budget.Book // of all the user's loops together
+	Budget     budget.Book    // of all the user's loops together
+	Accounts   limited.Folder // what all the user's loops know of the limits of agents' accounts
 	// Sandbox says which walls are around all that the loop starts.
 	Sandbox sandbox.Spec
 	// Verify is what has to pass before a promise counts; the zero value: promises count.
