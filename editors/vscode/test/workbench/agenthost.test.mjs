@@ -124,7 +124,7 @@ describe('loops in VS Code\'s chat', { timeout: 1_800_000 }, () => {
       }
     };
     await w.run("Ralph: Show or Hide Loops in VS Code's Agents Window");
-    await w.notification('loops are in the Agents window now').waitFor();
+    await w.told('loops are in the Agents window now');
     await until('the list', () => hosts().length === 2);
     const [first, own] = hosts();
     assert.deepEqual(first, other);

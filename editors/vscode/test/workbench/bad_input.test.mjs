@@ -18,7 +18,7 @@ describe('bad input', { timeout: 1_800_000 }, () => {
 
   it('of a missing sidecar is said in the status bar and in one notification', () => w.step('missing', async () => {
     await w.statusIs(/Ralph server not running/);
-    await w.notification('there is no program at /nowhere/ralph-lsp').waitFor();
+    await w.told('there is no program at /nowhere/ralph-lsp');
     await w.run('Ralph: Focus on Loops View');
     await welcome.getByText('could not be started').waitFor();
     await w.screenshot('missing-server');
@@ -47,11 +47,11 @@ describe('bad input', { timeout: 1_800_000 }, () => {
     w.setMachine({});
     await w.load();
     await w.run('Ralph: Start Loop...');
-    await w.notification('Ralph works in a folder. Open one first.').waitFor();
+    await w.told('Ralph works in a folder. Open one first.');
     await w.load(w.folder);
     await w.run('Ralph: Focus on Loops View');
     await w.key('Control+Alt+r');
-    await w.notification('Ralph:').waitFor();
+    await w.told('Ralph:');
     assert.match(await w.notification('Ralph:').innerText(), /\.pi/);
     assert.deepEqual(w.agents(), []);
   }));

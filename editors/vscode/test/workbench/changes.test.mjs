@@ -72,7 +72,7 @@ describe('what a loop changed in the workbench', { timeout: 1_800_000 }, () => {
     await until('the file is back', () => fs.existsSync(w.file('gone.txt')));
     await w.press('1 file undone', 'Redo');
     await until('the file is gone again', () => !fs.existsSync(w.file('gone.txt')));
-    await w.notification('1 file redone').waitFor();
+    await w.told('1 file redone');
   });
 
   it('is in the tree, by iteration, with the file itself on the right of a diff', async () => {

@@ -87,7 +87,7 @@ test('a loop of a fleet is followed, steered and fetched as one of this machine'
       await w.openRow('notes.txt+1 -1', w.page.locator('.monaco-diff-editor .line-delete'));
       await w.screenshot('fleet-diff');
       await w.run('Ralph: Fetch What a Fleet Loop Did');
-      await w.notification('ralph/steps').waitFor();
+      await w.told('ralph/steps');
       assert.match(git('show', 'ralph/steps:notes.txt'), /step 2: done/);
       assert.equal(fs.readFileSync(w.file('notes.txt'), 'utf8'), notes);
     });

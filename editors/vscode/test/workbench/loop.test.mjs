@@ -68,7 +68,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   });
 
   it('says in a notification that it is done', async () => {
-    await w.notification('done: DONE').waitFor();
+    await w.told('done: DONE');
     await w.notification('done: DONE').getByRole('button', { name: 'Review Changes' }).waitFor();
     await w.screenshot('done');
     await w.page.keyboard.press('Escape');
@@ -112,7 +112,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   it('asks after a reload of the window whether it should go on', async () => {
     await w.load(w.folder);
     await until('the agent is gone', () => w.agents().length === 0);
-    await w.notification('interrupted at 1/7').waitFor();
+    await w.told('interrupted at 1/7');
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
     await w.run('Ralph: Show Output'); // what was said before is in the journal
@@ -133,7 +133,7 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.press('interrupted at 1/7', 'Resume');
     await until('the agent', () => w.agents().length > 0);
     await w.run('Ralph: Restart Server');
-    await w.notification('interrupted at 1/7').waitFor();
+    await w.told('interrupted at 1/7');
     await w.run('View: Close All Editors'); // each run has a tab of its own
     await w.run('Ralph: Show Output');
     const offered = w.transcript().getByRole('button', { name: 'Resume', exact: true });

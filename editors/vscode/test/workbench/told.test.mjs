@@ -44,17 +44,17 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
 
   it('offers a promise that nobody set, and is done by it', async () => {
     await key(1);
-    await w.notification('not done yet').waitFor();
+    await w.told('not done yet');
     await w.statusIs(/waiting \(pacing short runs\) until/);
     await w.screenshot('offer');
     await w.press('not done yet', 'Make "SHIPPED" the Promise');
-    await w.notification('done: SHIPPED').waitFor();
+    await w.told('done: SHIPPED');
     await w.statusIs(/Ralph done/);
   });
 
   it('shows a loop that failed, and what can be done', async () => {
     await key(2);
-    await w.notification('failed at 1/5').waitFor();
+    await w.told('failed at 1/5');
     await w.statusIs(/Ralph failed at 1\/5/);
     assert.equal(await w.page.locator('.notification-list-item').filter({ hasText: 'failed at' }).count(), 1, 'an end is told once');
     await w.treeRow('failed').hover();
@@ -82,7 +82,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
     await w.statusIs(/Ralph failed at 1\/5/);
     await w.treeRow('failed').hover();
     await w.treeRow('failed').getByRole('button', { name: 'Resume' }).click();
-    await w.notification('done: DONE').waitFor();
+    await w.told('done: DONE');
     await w.treeRow('Iteration 2').waitFor();
   });
 
@@ -102,7 +102,7 @@ describe('what a loop tells and asks', { timeout: 1_800_000 }, () => {
     await w.statusIs(/Ralph cancelled/);
     assert.deepEqual(w.agents(), []);
     await w.start('/cancel-ralph');
-    await w.notification('no loop is running here').waitFor();
+    await w.told('no loop is running here');
     await w.start('/ralph-help');
     await w.page.locator('.tabs-container .tab.active').filter({ hasText: 'Ralph Help' }).waitFor();
   });

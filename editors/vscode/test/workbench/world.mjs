@@ -280,6 +280,16 @@ export class Workbench {
     return this.page.locator('.notification-list-item').filter({ hasText: text }).first();
   }
 
+  /** Waits for a notification. One that came while the test was elsewhere has left the screen, and is in the list. */
+  async told(text) {
+    const there = (patience) => this.notification(text).waitFor({ timeout: Math.max(15_000, patience) }).then(() => true, () => false);
+    await until(`the notification ${text}`, async (patience) => {
+      if (await there(patience)) return true;
+      await this.run('Notifications: Show Notifications');
+      return there(patience);
+    });
+  }
+
   /** Presses a button of a notification. Those that have left the screen are in the list. */
   async press(notification, button) {
     const there = this.notification(notification).getByRole('button', { name: button });
