@@ -91,7 +91,7 @@ const savedLines = 4000 // 65 KB, which take 16 writes
 
 // savedText is a state file with a prompt that tells where it is cut off.
 func savedText(i int) string {
-	return "---\nloop_id: saved\n---\n" + savedPrompt(i)
+	return "---\nloop_id: saved\niteration: 1\n---\n" + savedPrompt(i)
 }
 
 func savedPrompt(i int) string {
@@ -143,11 +143,11 @@ func (u *updater) run() error {
 	for n := 1; ; n++ {
 		isRun := n%u.style.runs() == 0
 		s, err := u.file.Load()
-		if s.Iteration, s.Elapsed = n, time.Duration(n); err == nil && (isRun || n%20 == 0) {
+		if s.Iteration, s.Elapsed = 1+n%9, time.Duration(n); err == nil && (isRun || n%20 == 0) {
 			err = u.file.Note(s)
 		}
 		if isRun && err == nil {
-			s, err = u.file.Claim(func(s *State) error { s.Begun = true; return nil })
+			s, err = u.file.Claim(func(s *State) error { s.Begun = true; return nil }) // which sets the iteration's number
 		}
 		if err != nil {
 			return err
@@ -183,7 +183,7 @@ func TestNoSaveIsLostBesideUpdates(t *testing.T) {
 				f := open(t, t.TempDir())
 				first := savedText(0)
 				if style.adds {
-					first = "---\nloop_id: saved\n---\nline 0\n"
+					first = "---\nloop_id: saved\niteration: 1\n---\nline 0\n"
 				}
 				write(t, f, first)
 				drivesIt(t, f)
