@@ -20,6 +20,9 @@ import (
 // child is a stand-in for ralph-lsp: it counts its runs in the checkout, costs a dollar each
 // time, and promises in the third.
 const standIn = `#!/bin/sh
+[ "$PWD" = / ] || { echo "it works in $PWD" >&2; exit 9; } # what the agent has written there must not count
+said=$*; at=; for word; do [ "$at" = -C ] && cd "$word"; at=$word; [ "$word" = -- ] && break; done
+[ "$PWD" != / ] || { echo "no folder in $said" >&2; exit 9; }
 case "$1" in trust) echo trusted >trusted; exit;; setup) shift 6; for c; do sh -c "$c" || exit; done; exit;; esac
 n=$(($(cat count 2>/dev/null || echo 0) + 1))
 echo "$* [$n]" >>"$RALPH_TEST_LOG"
@@ -37,7 +40,7 @@ active=true
 if [ -f "$RALPH_TEST_LOG.pauses" ]; then rm "$RALPH_TEST_LOG.pauses"; active=false; fi
 printf -- '---\nactive: %s\niteration: %d\n%s\n---\nDo it\n' $active $((n + 1)) "${resume:-}" >.pi/ralph-loop.local.md
 end once
-if [ -f "$RALPH_TEST_LOG.stays" ]; then while read -r wish && [ "$wish" != leave ]; do if [ "$wish" = next ]; then exec "$0" "$@"; fi; done; fi
+if [ -f "$RALPH_TEST_LOG.stays" ]; then while read -r wish && [ "$wish" != leave ]; do if [ "$wish" = next ]; then cd /; exec "$0" "$@"; fi; done; fi
 exit 3
 `
 

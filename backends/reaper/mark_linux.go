@@ -2,8 +2,10 @@ package reaper
 
 import (
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -58,24 +60,75 @@ func bear(mark uint64) {
 // MarkOf returns the mark of a process, 0 for one that isn't there or may do
 // as it likes.
 func MarkOf(pid int) uint64 {
+	limit, ok := limitOf(pid)
+	if !ok || limit == unlimited {
+		return 0
+	}
+	return limit
+}
+
+const unlimited = math.MaxUint64
+
+// limitOf returns the limit of a process that a mark is, false if it can't be read.
+func limitOf(pid int) (limit uint64, ok bool) {
 	data, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/limits")
 	if err != nil {
-		return 0
+		return 0, false
 	}
 	_, locks, _ := strings.Cut(string(data), "\nMax file locks ")
 	limits := strings.Fields(locks) // soft, hard
 	if len(limits) < 2 {
-		return 0
+		return 0, false
 	}
-	mark, _ := strconv.ParseUint(limits[1], 10, 64)
-	return mark
+	if limits[1] == "unlimited" {
+		return unlimited, true
+	}
+	limit, err = strconv.ParseUint(limits[1], 10, 64)
+	return limit, err == nil
+}
+
+// IsLowered says whether a process has a lower limit than this one, or this one a lower one than others of its user. A
+// process below a loop can lower its mark, and nobody can raise it: so what has neither a mark nor the ordinary limit
+// was below one. Who can't be looked at isn't said to be.
+func IsLowered(pid int) bool {
+	limit, ok := limitOf(pid)
+	if !ok || limit == unlimited { // nearly everybody, so that nobody else is looked at
+		return false
+	}
+	if pid != os.Getpid() {
+		ordinary, ok := limitOf(os.Getpid())
+		return ok && limit < ordinary
+	}
+	for _, other := range numbersIn("/proc") {
+		info, err := os.Stat("/proc/" + strconv.Itoa(other))
+		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+			continue
+		}
+		if theirs, ok := limitOf(other); ok && theirs > limit {
+			return true
+		}
+	}
+	return false
+}
+
+// isMarked says whether a process bears a mark, or has lowered it and still has the temporary folder of those who bear it.
+func isMarked(pid int, mark uint64) bool {
+	limit, ok := limitOf(pid)
+	if !ok || limit >= mark {
+		return ok && limit == mark
+	}
+	environ, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+	return slices.ContainsFunc(strings.Split(string(environ), "\x00"), func(kv string) bool {
+		dir, isDir := strings.CutPrefix(kv, "TMPDIR=")
+		return isDir && strings.HasSuffix(dir, "/"+TempName(mark))
+	})
 }
 
 // marked lists the living processes of the machine that bear a mark, this one apart.
 func marked(mark uint64) []Proc {
 	var found []Proc
 	for _, pid := range numbersIn("/proc") {
-		if pid == os.Getpid() || MarkOf(pid) != mark {
+		if pid == os.Getpid() || !isMarked(pid, mark) {
 			continue
 		}
 		if s, err := ReadStat(pid); err == nil && s.runs() {

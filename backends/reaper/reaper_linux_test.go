@@ -136,18 +136,25 @@ func bearing(t *testing.T, limit uint64) Proc {
 func TestOnlyTheMarkedAreEnded(t *testing.T) {
 	mark := NewMark()
 	marked, other, free, low := bearing(t, mark), bearing(t, mark-1), bearing(t, 0), bearing(t, 1000)
+	t.Setenv("TMPDIR", "/tmp/"+TempName(mark))
+	lowered, known := bearing(t, 1000), bearing(t, 0) // who has the folder and no lower limit may be anybody
+	t.Setenv("TMPDIR", "/tmp/"+TempName(mark-2))
+	otherLowered := bearing(t, 1000)
 	for _, none := range []uint64{0, 1000, maxMark + 1, math.MaxUint64} {
 		if survivors := EndMarked(none, 0); survivors != nil {
 			t.Errorf("%d: survivors %v", none, survivors)
 		}
 	}
-	for name, p := range map[string]Proc{"marked": marked, "other": other, "free": free, "low": low} {
+	for name, p := range map[string]Proc{"marked": marked, "other": other, "free": free, "low": low, "lowered": lowered} {
 		if !p.Alive() {
 			t.Errorf("%s is dead too soon", name)
 		}
 	}
 	if survivors := EndMarked(mark, time.Second); survivors != nil {
 		t.Errorf("survivors %v", survivors)
+	}
+	if lowered.Alive() || !known.Alive() || !otherLowered.Alive() {
+		t.Errorf("alive: lowered %t, known %t, lowered from another mark %t", lowered.Alive(), known.Alive(), otherLowered.Alive())
 	}
 	if marked.Alive() || !other.Alive() || !free.Alive() || !low.Alive() {
 		t.Errorf("alive: marked %t, other %t, free %t, low %t", marked.Alive(), other.Alive(), free.Alive(), low.Alive())

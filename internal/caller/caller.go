@@ -12,6 +12,7 @@ type Who struct {
 	mark    uint64 // of the loop that it is below, see backends/reaper; 0: it bears none
 	reaper  int    // that is among its ancestors, of those that can be seen; 0: none
 	loop    string // that its environment names
+	lowered bool   // its limit is below the ordinary one, as a mark is that was lowered
 	unknown bool   // it is gone, or can't be looked at
 }
 
@@ -26,4 +27,7 @@ func Self() Who {
 func Of(pid int) Who { return look(pid) }
 
 // IsAgent says whether it is below a loop. Who can't be told is taken for that.
-func (w Who) IsAgent() bool { return w.unknown || w.mark != 0 || w.reaper != 0 || w.loop != "" }
+func (w Who) IsAgent() bool { return w.unknown || w.lowered || w.isBelow() }
+
+// isBelow says whether something leads from it to a loop.
+func (w Who) isBelow() bool { return w.mark != 0 || w.reaper != 0 || w.loop != "" }

@@ -10,9 +10,10 @@ import (
 )
 
 // look finds out by what nobody can put off. The mark stays whatever a process does, and is
-// seen from behind walls too; a root user may raise it, and then the way up to the reaper tells.
+// seen from behind walls too. A process may lower it, which is seen as well; a root user may raise it, and then the way
+// up to the reaper tells.
 func look(pid int) Who {
-	w := Who{reaper: reaper.Above(pid), unknown: reaper.Find(pid).Start == ""}
+	w := Who{reaper: reaper.Above(pid), unknown: reaper.Find(pid).Start == "", lowered: reaper.IsLowered(pid)}
 	if mark := reaper.MarkOf(pid); reaper.IsMark(mark) {
 		w.mark = mark
 	}

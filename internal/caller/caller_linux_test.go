@@ -15,9 +15,15 @@ import (
 )
 
 // asks makes the test binary a program that asks for something, away one that detaches itself first.
-const asks, away = "RALPH_TEST_ASKS", "RALPH_TEST_AWAY"
+// lowers one that lowers its limit, waits one that is told when to ask.
+const asks, away, lowers, waits = "RALPH_TEST_ASKS", "RALPH_TEST_AWAY", "RALPH_TEST_LOWERS", "RALPH_TEST_WAITS"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(lowers) != "" {
+		if err := syscall.Setrlimit(10, &syscall.Rlimit{}); err != nil {
+			os.Exit(1)
+		}
+	}
 	if os.Getenv(away) != "" { // its parent ends, and it leads a session
 		program, err := os.StartProcess("/proc/self/exe", os.Args[:1], &os.ProcAttr{
 			Files: []*os.File{os.Stdin, os.Stdout}, Env: slices.DeleteFunc(os.Environ(), isAway), Sys: &syscall.SysProcAttr{Setsid: true},
@@ -28,6 +34,10 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	if what, ok := os.LookupEnv(asks); ok {
+		if os.Getenv(waits) != "" {
+			fmt.Println(os.Getpid())
+			bufio.NewReader(os.Stdin).ReadString('\n')
+		}
 		said := "yes"
 		if err := Check(what); err != nil {
 			said = err.Error()
@@ -43,8 +53,8 @@ func TestMain(m *testing.M) {
 
 func isAway(kv string) bool { return strings.HasPrefix(kv, away+"=") }
 
-// run starts the program below a reaper, and returns what it says, and what is seen of it from outside.
-func run(t *testing.T, mark uint64, dir string, env ...string) (said string, who Who) {
+// begin starts the program below a reaper.
+func begin(t *testing.T, mark uint64, dir string, env ...string) (r *reaper.Reaper, says *bufio.Scanner, hears *os.File) {
 	t.Helper()
 	r, err := reaper.Start(mark, 0, "")
 	if err != nil {
@@ -65,7 +75,13 @@ func run(t *testing.T, mark uint64, dir string, env ...string) (said string, who
 	}
 	in.Close()
 	theirOut.Close()
-	lines := bufio.NewScanner(out)
+	return r, bufio.NewScanner(out), theirIn
+}
+
+// run starts the program below a reaper, and returns what it says, and what is seen of it from outside.
+func run(t *testing.T, mark uint64, dir string, env ...string) (said string, who Who) {
+	t.Helper()
+	_, lines, _ := begin(t, mark, dir, env...)
 	lines.Scan()
 	said = lines.Text()
 	lines.Scan()
@@ -105,6 +121,38 @@ func TestWhatIsBelowALoopIsAnAgentWhateverItDoes(t *testing.T) {
 	}
 	if said, _ := run(t, mark, "/", asks+"=status"); said != "yes" {
 		t.Errorf("status says %q", said)
+	}
+}
+
+// A limit can't be raised, but lowered: then the mark is gone. Without the reaper, an environment and parents nothing else
+// leads from the process to its loop.
+func TestWhoLowersItsMarkIsNoUser(t *testing.T) {
+	if ordinary := reaper.MarkOf(os.Getpid()); ordinary != 0 {
+		t.Skipf("the limit is %d here", ordinary)
+	}
+	r, lines, hears := begin(t, reaper.NewMark(), "/", lowers+"=1", away+"=detached", waits+"=1", asks+"=trust")
+	lines.Scan()
+	pid, err := strconv.Atoi(lines.Text())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(r.PID, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	proctest.Until(t, "the reaper's end", r.Dead)
+	if above := reaper.Above(pid); above != 0 || reaper.MarkOf(pid) != 0 {
+		t.Fatalf("it is below %d, with the mark %d", above, reaper.MarkOf(pid))
+	}
+	fmt.Fprintln(hears)
+	lines.Scan()
+	if want := "an agent of this loop can't trust what files run; its user can (this process may have fewer file locks (ulimit -H -x)"; !strings.HasPrefix(lines.Text(), want) {
+		t.Errorf("it hears %q", lines.Text())
+	}
+	if who := Of(pid); !who.IsAgent() || who.May(Update) == nil {
+		t.Errorf("seen from outside it is %+v", who)
+	}
+	if err := Check(Trust); err != nil {
+		t.Errorf("a user is refused: %v", err)
 	}
 }
 

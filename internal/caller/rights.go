@@ -76,12 +76,18 @@ const (
 type Refused struct {
 	Words string
 	Typed string // what its user can type; "" isn't known
+	Why   string // it is taken for an agent, where that may surprise its user; else ""
 }
+
+const loweredWhy = "this process may have fewer file locks (ulimit -H -x) than others of yours, as only what an agent started may: use a shell that nobody has set that limit in"
 
 func (e *Refused) Error() string {
 	text := "an agent of this loop can't " + e.Words + "; its user can"
 	if e.Typed != "" {
 		text += ": " + e.Typed
+	}
+	if e.Why != "" {
+		text += " (" + e.Why + ")"
 	}
 	return text
 }
@@ -115,7 +121,11 @@ func Check(command string) error {
 // May returns a *Refused when it may not ask for something.
 func (w Who) May(command string) error {
 	if r := rightTo(command); r.user && w.IsAgent() {
-		return &Refused{r.words, r.typed}
+		refused := &Refused{Words: r.words, Typed: r.typed}
+		if w.lowered && !w.isBelow() {
+			refused.Why = loweredWhy
+		}
+		return refused
 	}
 	return nil
 }
