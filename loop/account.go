@@ -18,6 +18,8 @@ func Count(a *account.Account, e Event) {
 	switch e := e.(type) {
 	case Warning:
 		a.Warnings.Add(OneLine(e.Message))
+	case LimitsChanged:
+		a.Limits.Add(e.Text())
 	case IterationEnd:
 		a.Refused.Add(denied(e.Denials)...)
 		a.Commits.Add(e.Commits...)

@@ -19,6 +19,7 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 	push := ask.Question{Title: "Bash git push"}
 	for _, e := range []Event{
 		Warning{Message: "$8.00 of $10.00\nare spent"}, Warning{Message: "$8.00 of $10.00 are spent"},
+		LimitsChanged{}, LimitsChanged{Changes: []string{"80 iterations instead of 50", "$9.00 instead of $5.00"}, By: ByWindow},
 		IterationEnd{Outcome: OutcomeOK, Error: "not one", Denials: refused, Commits: []string{"1a2b3c4d5 One"}},
 		IterationEnd{Outcome: OutcomeError, Error: "exit code 3", Denials: refused[:1]},
 		IterationEnd{Outcome: OutcomeTimeout, Error: "silent"}, IterationEnd{Outcome: OutcomeCancelled, Error: "cut off"},
@@ -29,7 +30,7 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 	}
 	end := End{Reason: StopUnanswered, Unanswered: []ask.Question{push, {Title: "Sure?"}}}
 	end.AccountFor(strings.Repeat("x\n", maxPrompt), a)
-	const want = "{{[{exit code 3 1} {silent 1} {refuted: make failed (exit 2) 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0}}"
+	const want = "{{[{exit code 3 1} {silent 1} {refuted: make failed (exit 2) 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0} {[{80 iterations instead of 50, $9.00 instead of $5.00, by its own window 1}] 0}}"
 	if got := fmt.Sprint(end.Account); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

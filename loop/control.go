@@ -39,6 +39,7 @@ type Reply struct {
 	Iteration int    `json:"iteration,omitempty"` // where the loop was
 	Error     string `json:"error,omitempty"`
 	Code      string `json:"code,omitempty"` // of an error that the other side knows
+	Why       string `json:"why,omitempty"`  // of a caller.Refused
 }
 
 // codes are the errors that arrive as what they are.
@@ -58,7 +59,7 @@ func ReplyOf(iteration int, err error) Reply {
 		r.Code = "answer"
 	}
 	if no := (*caller.Refused)(nil); errors.As(err, &no) {
-		r.Code, r.Error = "agent", no.Words
+		r.Code, r.Error, r.Why = "agent", no.Words, no.Why
 	}
 	return r
 }
@@ -70,7 +71,7 @@ func (r Reply) Err() error {
 	case r.Error == "":
 		return nil
 	case r.Code == "agent":
-		return &caller.Refused{Words: r.Error}
+		return &caller.Refused{Words: r.Error, Why: r.Why}
 	case r.Code == "answer":
 		return &ask.AnswerError{Why: r.Error}
 	case known != nil && known.Error() == r.Error:

@@ -146,6 +146,8 @@ type Warning struct {
 type LimitsChanged struct {
 	Limits  Limits
 	Promise string
+	Changes []string // each in words: "80 iterations instead of 50"
+	By      string   // who asked for it, and from where: ByWindow, ByFile, or as ByProcess has it
 }
 
 // Told is a piece of guidance that the agent of an iteration is given.

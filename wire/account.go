@@ -39,6 +39,7 @@ func accountRows(e loop.End) (rows []Detail) {
 	}
 	add("Refused", listLines(a.Refused)...)
 	add("No answer", listLines(a.Unanswered)...)
+	add("Limits", listLines(a.Limits)...)
 	add("Warned", listLines(a.Warnings)...)
 	return rows
 }
@@ -83,7 +84,7 @@ func listLines(l account.List) (lines []string) {
 
 // plainAccount is an account whose lines can be shown.
 func plainAccount(a account.Account) account.Account {
-	for _, l := range []*account.List{&a.Failures, &a.Refused, &a.Warnings, &a.Unanswered, &a.Commits} {
+	for _, l := range []*account.List{&a.Failures, &a.Refused, &a.Warnings, &a.Unanswered, &a.Commits, &a.Limits} {
 		items := make([]account.Item, len(l.Items))
 		for i, it := range l.Items {
 			items[i] = account.Item{Text: stream.Plain(it.Text), Count: it.Count}

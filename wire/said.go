@@ -228,9 +228,13 @@ func GuidanceText(e loop.Guidance) string {
 	return what + ": " + Sentence(e.Text)
 }
 
-// LimitsText says what the limits are after a change.
+// LimitsText says what the limits are after a change, and how that came.
 func LimitsText(e loop.LimitsChanged) string {
-	return "limits changed: " + e.Limits.Line(Sentence(e.Promise))
+	text := "limits changed: " + e.Limits.Line(Sentence(e.Promise))
+	if how := e.Text(); how != "" {
+		text += " (" + Sentence(how) + ")"
+	}
+	return text
 }
 
 // limitTexts say a loop's limits and its promise, each in a line.

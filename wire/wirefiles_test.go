@@ -280,6 +280,7 @@ var exampleEnd = loop.End{Prompt: "Mend the parser.\n\nOutput <promise>DONE</pro
 	Warnings:   account.List{Items: []account.Item{{Text: "$8.00 of $10.00 are spent", Count: 1}}, More: 3},
 	Unanswered: account.List{Items: []account.Item{{Text: "Bash git push", Count: 1}}},
 	Commits:    account.List{Items: []account.Item{{Text: "1a2b3c4d5 Mend the parser", Count: 1}}},
+	Limits:     account.List{Items: []account.Item{{Text: "100 iterations instead of 50, by process 4711 (ralph-lsp update) in pts/3, below tmux: server", Count: 1}}},
 }}
 
 // exampleStep is the begin of an iteration's first step.
@@ -313,9 +314,10 @@ func exampleUpdates(tokens *wire.Tokens, text func(string) wire.TextContent) map
 		wire.KindVerify: p.Loop(loop.Verify{Gate: verify.CommandGate, State: verify.Refuted, Command: "go test ./...", Promised: true, Why: "failed (exit 1): TestParse", Code: 1, Duration: 3 * time.Second, Cost: stream.USD(0.12),
 			Output: "--- FAIL: TestParse (0.00s)\n    parse_test.go:9: got 3\nFAIL", Problems: []verify.Problem{{Path: "parse_test.go", Line: 9, Column: 2, Message: "got 3"}}}),
 		wire.KindGuidance: p.Loop(loop.Guidance{ID: "g1", Text: "Leave the parser alone", State: loop.GuidanceDelivered}),
-		wire.KindLimits:   p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE"}),
-		wire.KindWarning:  p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
-		wire.KindError:    p.Event(stream.Error{Message: "429 rate limited", Kind: stream.KindRateLimit}),
+		wire.KindLimits: p.Loop(loop.LimitsChanged{Limits: loop.Limits{MaxIterations: 100, MaxCostUSD: 10, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute}, Promise: "DONE",
+			Changes: []string{"100 iterations instead of 50"}, By: "process 4711 (ralph-lsp update) in pts/3, below tmux: server"}),
+		wire.KindWarning: p.Loop(loop.Warning{Message: "$8.00 of $10.00 are spent"}),
+		wire.KindError:   p.Event(stream.Error{Message: "429 rate limited", Kind: stream.KindRateLimit}),
 		wire.KindEnd: p.Loop(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1), Tokens: *tokens,
 			Duration: 12 * time.Minute, Tree: "4b825dc642cb6eb9a060e54bf8d69288fbee4904", Prompt: exampleEnd.Prompt, Account: exampleEnd.Account}),
 	}

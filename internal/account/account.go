@@ -15,11 +15,12 @@ type Account struct {
 	Warnings   List `json:"warnings,omitzero"`   // what the user was warned of
 	Unanswered List `json:"unanswered,omitzero"` // questions that nobody answered
 	Commits    List `json:"commits,omitzero"`    // that were made while iterations ran
+	Limits     List `json:"limits,omitzero"`     // that were changed: how, by whom, and from where
 }
 
 // IsZero says whether there is nothing to account for.
 func (a Account) IsZero() bool {
-	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero()
+	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero()
 }
 
 // List is what there was of one kind, in its order.

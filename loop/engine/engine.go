@@ -257,7 +257,7 @@ func (l *Loop) claim() (setup.Run, error) {
 	var fresh []loop.Guidance
 	l.learnGuidance(texts, next)
 	l.change(func(p *progress.State) { fresh = p.Talk.Take() })
-	l.learn(state)
+	l.learn(state, loop.ByFile)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
 	if run.Notes, err = l.cfg.NotesFor(l.scope.TempDir); err != nil {

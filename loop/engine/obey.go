@@ -92,7 +92,7 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 	case loop.DoDisallow:
 		err = l.Disallow(q.Text)
 	default:
-		err = l.edit(editOf(q, who))
+		err = l.edit(editOf(q, who), loop.ByProcess(pid))
 	}
 	return loop.ReplyOf(iteration, err)
 }

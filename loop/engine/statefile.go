@@ -41,7 +41,7 @@ func (l *books) readFile() error {
 	case err != nil:
 		complaint = err.Error()
 	default:
-		l.learn(state)
+		l.learn(state, loop.ByFile)
 	}
 	var isNew bool
 	l.change(func(p *progress.State) {
@@ -55,15 +55,21 @@ func (l *books) readFile() error {
 }
 
 // learn takes over what the state file says. The caller holds fileMu.
-func (l *books) learn(s loopstate.State) {
+// by is who wrote that, see loop.LimitsChanged.
+func (l *books) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
 	var n progress.News
-	l.change(func(p *progress.State) { n = p.Learn(s, problem == nil) })
+	var changes []string
+	l.change(func(p *progress.State) {
+		before := p.Terms()
+		n = p.Learn(s, problem == nil)
+		changes = before.Changes(p.Terms())
+	})
 	if problem != nil {
 		l.emit(loop.Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
 	}
 	if n.Changed {
-		l.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise})
+		l.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise, Changes: changes, By: by})
 	}
 	l.learnGuidance(s.Guidance, s.GuidanceNext)
 	if n.Wake { // only then: the engine reads the file itself when it is woken
@@ -89,8 +95,8 @@ func (l *books) learnGuidance(texts, next []string) {
 }
 
 // edit writes to the state file what the user wants through us. A loop whose end is
-// decided takes nothing: it is ErrNotRunning once it is over.
-func (l *books) edit(edit func(*loopstate.State) error) error {
+// decided takes nothing: it is ErrNotRunning once it is over. by is who asks, see loop.LimitsChanged.
+func (l *books) edit(edit func(*loopstate.State) error, by string) error {
 	l.fileMu.Lock()
 	if l.now().Concluded {
 		l.fileMu.Unlock()
@@ -116,7 +122,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 	}
 	if err == nil {
 		before := l.now().Terms()
-		if l.learn(state); l.now().Terms() != before { // the user has spoken
+		if l.learn(state, by); l.now().Terms() != before { // the user has spoken
 			l.desk.End(fromFile)
 		}
 		l.askTerms(held)
@@ -126,7 +132,7 @@ func (l *books) edit(edit func(*loopstate.State) error) error {
 
 // own is the edit of whoever drives the loop, who is its user.
 func (l *books) own(q loop.Request) error {
-	return l.edit(editOf(q, caller.Who{}))
+	return l.edit(editOf(q, caller.Who{}), loop.ByWindow)
 }
 
 // Pause lets the running iteration finish and starts no other.

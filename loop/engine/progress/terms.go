@@ -38,6 +38,19 @@ func (t Terms) Loosening(other Terms) (want, back loop.Patch, words []string) {
 	return want, back, words
 }
 
+// Changes is how other differs from t, in words.
+func (t Terms) Changes(other Terms) (words []string) {
+	for _, limit := range limits.All() {
+		if limit.IsLooser(other.Limits, t.Limits) || limit.IsLooser(t.Limits, other.Limits) {
+			words = append(words, limit.Words(other.Limits)+" instead of "+limit.Words(t.Limits))
+		}
+	}
+	if other.Promise != t.Promise {
+		words = append(words, promiseWords(other.Promise)+" instead of "+promiseWords(t.Promise))
+	}
+	return words
+}
+
 func promiseWords(promise string) string {
 	if promise == "" {
 		return "no promise"
