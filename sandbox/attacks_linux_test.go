@@ -18,6 +18,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 var attacks = map[string]attack{
@@ -143,6 +146,19 @@ var attacks = map[string]attack{
 	"reach an abstract socket": {
 		prepare: func(t *testing.T, s *scene) { s.listen(t, "unix", "@"+s.home[max(0, len(s.home)-80):]) },
 		strike:  connect("unix"), worked: saysSecret,
+	},
+	"reach an abstract socket, with a network": { // X11 listens on one
+		prepare: func(t *testing.T, s *scene) {
+			s.network = true
+			if !inside.CanScopeSockets() {
+				if words := sandbox.OpenSockets(sandbox.Spec{Mode: sandbox.Workspace, Network: true}); words == "" {
+					t.Error("and nobody is told that they are open")
+				}
+				t.Skip("the kernel can't close them")
+			}
+			s.listen(t, "unix", "@net"+s.home[max(0, len(s.home)-80):])
+		},
+		strike: connect("unix"), worked: saysSecret,
 	},
 	"ask the user's ssh-agent": {
 		prepare: func(t *testing.T, s *scene) {

@@ -17,3 +17,10 @@ var (
 	MakeGroup = makeGroup
 	Sockets   = sockets
 )
+
+// WithoutScopes makes the kernel one that can't close abstract sockets, as far as words go.
+func WithoutScopes(t *testing.T) {
+	before := canScope
+	t.Cleanup(func() { canScope = before })
+	canScope = func() bool { return false }
+}

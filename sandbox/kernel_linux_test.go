@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 // listWritable prints which parts of the machine could be written. It only asks: opening alone
@@ -69,4 +70,21 @@ func TestTheMachineItselfIsReadOnly(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Where the kernel can't close abstract sockets, each start behind walls with a network says so.
+func TestOpenSocketsAreTold(t *testing.T) {
+	walled := sandbox.Spec{Mode: sandbox.Workspace, Network: true}
+	if told := sandbox.OpenSockets(walled); (told == "") != inside.CanScopeSockets() {
+		t.Errorf("told %q", told)
+	}
+	sandbox.WithoutScopes(t)
+	if told := sandbox.OpenSockets(walled); !strings.HasPrefix(told, "this kernel can't close abstract unix sockets (Linux 6.12 and newer can, with Landlock)") {
+		t.Errorf("told %q", told)
+	}
+	for _, spec := range []sandbox.Spec{{Network: true}, {Mode: sandbox.Workspace}, {Mode: sandbox.Workspace, Network: true, Engine: sandbox.Runtime}} {
+		if told := sandbox.OpenSockets(spec); told != "" {
+			t.Errorf("%+v: told %q", spec, told)
+		}
+	}
 }

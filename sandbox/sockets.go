@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 // sockets lists those of the file system that listen, by what the kernel says of them.
@@ -24,6 +26,17 @@ func sockets(said, folder string) (paths []string) {
 	}
 	return paths
 }
+
+// OpenSockets says that walls with a network leave abstract unix sockets open here, "" where they don't.
+func OpenSockets(s Spec) string {
+	if !s.IsOn() || !s.Network || s.EngineOf() != Bubblewrap || canScope() {
+		return ""
+	}
+	return `this kernel can't close abstract unix sockets (Linux 6.12 and newer can, with Landlock), so with the network on the agent reaches what listens there, as X11 does: network = "off" below [sandbox] closes them`
+}
+
+// canScope is another one in tests.
+var canScope = inside.CanScopeSockets
 
 // hideSockets empties those that could be reached without a network.
 func (w *mounts) hideSockets(p *mountList, empty string) {

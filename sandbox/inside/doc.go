@@ -22,7 +22,7 @@ type Stage struct {
 	Group     string   // a control group to be in: a folder of the kernel's
 	Processes uint64   // that this user may have in the namespace at once; 0: as many as before
 	Data      uint64   // bytes that each of them may have; 0: as many as before
-	Filter    bool     // calls are refused: for keys that the kernel keeps
+	Filter    bool     // calls are refused: for keys that the kernel keeps; abstract unix sockets are closed
 	Alone     bool     // so are those for user namespaces
 	Places    []FileID // that must be what they were
 }

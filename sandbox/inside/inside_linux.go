@@ -48,6 +48,9 @@ func obey(said []string) (argv []string, why string) {
 		}
 	}
 	if said[4] == "true" {
+		if err := scopeSockets(); err != nil {
+			return nil, "the scope of sockets: " + err.Error()
+		}
 		if err := refuse(said[5] == "true"); err != nil {
 			return nil, "a filter of system calls: " + err.Error()
 		}

@@ -27,6 +27,9 @@ func CheckSandbox(ctx context.Context, settings config.Settings) answers.Check {
 		check.OK, check.Message = false, wire.Whole(err.Error())
 	case spec.IsOn():
 		check.Message = "sandbox: " + wire.WallsText(spec) + from
+		if open := sandbox.OpenSockets(spec); open != "" {
+			check.Message += "; " + open
+		}
 	default:
 		check.Message = "no sandbox" + from + "; " + spec.EngineOf() + " can make one: --sandbox workspace"
 	}

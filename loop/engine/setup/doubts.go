@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 )
 
 // Doubts are what the user wants of a loop with this configuration and can't have, or
@@ -40,6 +41,9 @@ func (c Config) Doubts() (doubts []string) {
 			limit, _ := limits.ByName(limits.Progress)
 			doubts = append(doubts, loop.OneLine(fmt.Sprintf("the limit of %s can't be kept: %v", limit.Words(c.Limits), err)))
 		}
+	}
+	if open := sandbox.OpenSockets(c.Sandbox); open != "" {
+		doubts = append(doubts, open)
 	}
 	return doubts
 }
