@@ -3,7 +3,6 @@ package agents
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const ext = ".md"
@@ -38,7 +38,7 @@ func (r *reader) report(file, format string, args ...any) *FileProblem {
 // readFolder reads those that a project's folder brings along. None is read that is
 // outside, wherever links lead: nobody has said that the folder may show it to an agent.
 func (r *reader) readFolder(b backends.Backend, folder string) {
-	root, err := os.OpenRoot(folder)
+	root, err := regular.OpenRoot(folder)
 	if err != nil {
 		return // there is no such folder, which others say
 	}
@@ -48,13 +48,20 @@ func (r *reader) readFolder(b backends.Backend, folder string) {
 	if paths.Real(dir) == paths.Real(filepath.Join(userDir(b.Agents, home), "agents")) {
 		return // the folder is the user's own
 	}
-	r.walk(b, root.FS(), path.Join(b.Agents.Folder, "agents"), func(name string) string {
+	read := func(name string) ([]byte, error) { return regular.ReadIn(root, name, maxFile) }
+	r.walk(b, source{root.FS(), read}, path.Join(b.Agents.Folder, "agents"), func(name string) string {
 		return filepath.Join(folder, filepath.FromSlash(name))
 	}, true)
 }
 
+// source has files, and reads what may be anything.
+type source struct {
+	fs.FS
+	read func(name string) ([]byte, error)
+}
+
 // walk reads the files below a folder, in the order of their names.
-func (r *reader) walk(b backends.Backend, tree fs.FS, top string, abs func(string) string, isFolder bool) {
+func (r *reader) walk(b backends.Backend, tree source, top string, abs func(string) string, isFolder bool) {
 	files, entries := 0, 0
 	var look func(dir string, depth int)
 	look = func(dir string, depth int) {
@@ -78,8 +85,6 @@ func (r *reader) walk(b backends.Backend, tree fs.FS, top string, abs func(strin
 			case info.IsDir() && b.Agents.Deep && entry.IsDir() && depth < maxDepth: // links could turn in circles
 				look(name, depth+1)
 			case info.IsDir() || !isFile:
-			case !info.Mode().IsRegular(): // opening a pipe could wait without end
-				r.report(abs(name), "isn't a regular file")
 			default:
 				if files++; files <= maxFiles {
 					r.readFile(b, tree, name, abs(name), isFolder)
@@ -109,20 +114,14 @@ func bare(file string, err error) error {
 	return err
 }
 
-func (r *reader) readFile(b backends.Backend, tree fs.FS, name, file string, isFolder bool) {
-	f, err := tree.Open(name)
-	if err != nil {
-		r.report(file, "can't be read: %v", bare(file, err))
-		return
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+func (r *reader) readFile(b backends.Backend, tree source, name, file string, isFolder bool) {
+	data, err := tree.read(name)
 	switch {
+	case errors.As(err, &regular.SizeError{}):
+		r.report(file, "is larger than %d KiB; shorten it", maxFile>>10)
+		return
 	case err != nil:
 		r.report(file, "can't be read: %v", bare(file, err))
-		return
-	case len(data) > maxFile:
-		r.report(file, "is larger than %d KiB; shorten it", maxFile>>10)
 		return
 	}
 	agent, problems := parse(data, b.Agents.Loose)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/windows"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Unheld is what isn't held here of the promise that nothing is left running.
@@ -38,7 +39,7 @@ func throughShim(cmd *exec.Cmd) error {
 	if extension := strings.ToLower(filepath.Ext(cmd.Path)); extension != ".cmd" && extension != ".bat" {
 		return nil
 	}
-	text, err := os.ReadFile(cmd.Path)
+	text, err := regular.Read(cmd.Path, regular.Long)
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/acp"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -125,7 +125,7 @@ func packaged(program, name string) string {
 		return ""
 	}
 	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		data, err := os.ReadFile(filepath.Join(dir, "package.json"))
+		data, err := regular.Read(filepath.Join(dir, "package.json"), regular.Long)
 		if err != nil {
 			continue
 		}

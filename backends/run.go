@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
@@ -165,7 +166,7 @@ func (s Spec) placePrompt() (args []string, stdin string, err error) {
 		return s.Backend.argument(s.Prompt), "", nil
 	case PromptFile:
 		name := s.promptFile()
-		return []string{name}, "", os.WriteFile(name, []byte(s.Prompt), 0o600)
+		return []string{name}, "", regular.Write(name, []byte(s.Prompt), 0o600)
 	}
 	prompt := s.Prompt
 	if s.Backend.SlashCommands && strings.HasPrefix(prompt, "/") {

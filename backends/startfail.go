@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"os/exec"
 	"strings"
 	"syscall"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // checkArgs finds what the system would refuse with no more than "invalid argument".
@@ -50,12 +51,7 @@ func startProblem(cmd *exec.Cmd, err error) error {
 // interpreterOf is the program that the first line of a script names, or "".
 func interpreterOf(path string) string {
 	const kernelReads = 256 // bytes
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, kernelReads))
+	head, err := regular.Head(path, kernelReads)
 	line, isScript := bytes.CutPrefix(head, []byte("#!"))
 	if err != nil || !isScript {
 		return ""

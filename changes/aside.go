@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // State names how a folder was: the same names mean that nothing is new. The zero value is unknown.
@@ -115,7 +115,7 @@ func (s *shots) refsNow() uint64 {
 			sum.add(path, t)
 		}
 	}
-	head, _ := os.ReadFile(filepath.Join(s.book.GitDir, "HEAD")) // git writes it anew without a change
+	head, _ := regular.Read(filepath.Join(s.book.GitDir, "HEAD"), regular.Short) // git writes it anew without a change
 	sum.add(string(head), trace{})
 	look(filepath.Join(common, "packed-refs"))
 	look(filepath.Join(common, "reftable", "tables.list"))

@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Bare looks at a folder without git. It can tell whether files changed, but can't restore any.
@@ -97,7 +98,7 @@ func read(path string, t trace, whole bool) uint64 {
 	case err == nil:
 		hash.WriteString(target)
 	case whole && t.size <= maxRead:
-		data, _ := os.ReadFile(path)
+		data, _ := regular.Read(path, maxRead)
 		hash.Write(data)
 	default:
 		hash.WriteString(strconv.FormatInt(t.size, 36) + " " + strconv.FormatInt(t.modified, 36))

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Options say how snapshots are made.
@@ -229,7 +230,7 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 func (s *kept) LoopID() string { return s.id }
 
 func open(program, home string) (*Store, error) {
-	data, err := os.ReadFile(filepath.Join(home, bookName))
+	data, err := regular.Read(filepath.Join(home, bookName), regular.Long)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +258,7 @@ func (s *kept) writeBook() error {
 // writeOwn replaces a file of our own.
 func (s *kept) writeOwn(name string, data []byte) error {
 	path := filepath.Join(s.home, name)
-	if err := os.WriteFile(path+".new", data, 0o600); err != nil {
+	if err := regular.Write(path+".new", data, 0o600); err != nil {
 		return err
 	}
 	return paths.Rename(path+".new", path)
@@ -308,7 +309,7 @@ func (s *kept) useOwn() error {
 		"config":          fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = false\n\tignoreCase = %t\n", ignoresCase(s.book.Folder)),
 		"info/attributes": "* -text -filter -ident -working-tree-encoding\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+		if err := regular.Write(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			return fmt.Errorf("making a repository for snapshots: %w", err)
 		}
 	}
@@ -344,5 +345,5 @@ func (s *kept) SaveNote(name string, data []byte) error { return s.writeOwn("not
 
 // Note reads what was saved.
 func (s *kept) Note(name string) ([]byte, error) {
-	return os.ReadFile(filepath.Join(s.home, "note-"+name))
+	return regular.Read(filepath.Join(s.home, "note-"+name), regular.Long)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Checkout is a copy of the repository's files as a snapshot has them, where somebody works beside others. Its .git is
@@ -85,14 +86,14 @@ func (c *Checkout) fillGit(ctx context.Context) error {
 		"config": fmt.Sprintf("%s[include]\n\tpath = %q\n", config, filepath.ToSlash(filepath.Join(common, "config"))),
 	}
 	for _, name := range []string{"info/exclude", "info/sparse-checkout", "shallow"} {
-		if data, err := os.ReadFile(filepath.Join(common, filepath.FromSlash(name))); err == nil {
+		if data, err := regular.Read(filepath.Join(common, filepath.FromSlash(name)), regular.Long); err == nil {
 			files[name] = string(data)
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
+		if err := regular.Write(filepath.Join(dir, filepath.FromSlash(name)), []byte(text), 0o600); err != nil {
 			return err
 		}
 	}

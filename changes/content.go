@@ -3,10 +3,11 @@ package changes
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Content is a file as a snapshot has it.
@@ -75,7 +76,7 @@ func (s *views) read(ctx context.Context, path string, treeFor func(snapshots []
 		return Content{}, err
 	}
 	if tree == "" {
-		data, err := os.ReadFile(filepath.Join(s.home, partName(name)))
+		data, err := regular.Read(filepath.Join(s.home, partName(name)), MaxContent)
 		return Content{Data: data}, err
 	}
 	out, err := s.git.Run(ctx, nil, "ls-tree", "-z", "-l", tree, "--", within[0])

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const lockName = "lock" // in the loop's own folder
@@ -93,7 +94,7 @@ func (s *kept) clearLocks(ctx context.Context) error {
 
 // commonDir is where a repository has its refs: that of a worktree is another's.
 func commonDir(gitDir string) string {
-	data, err := os.ReadFile(filepath.Join(gitDir, "commondir"))
+	data, err := regular.Read(filepath.Join(gitDir, "commondir"), regular.Short)
 	if err != nil {
 		return gitDir
 	}

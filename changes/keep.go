@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // keptName is the file of what the user has kept: "100644 oid PLACE\tpath\0"
@@ -35,7 +35,7 @@ func partName(path string) string { return fmt.Sprintf("kept-%x", sha256.Sum256(
 
 // marks are what the user has kept, by path in the folder.
 func (s *views) marks() (map[string]mark, error) {
-	data, err := os.ReadFile(filepath.Join(s.home, keptName))
+	data, err := regular.Read(filepath.Join(s.home, keptName), regular.Long)
 	if errors.Is(err, fs.ErrNotExist) {
 		return map[string]mark{}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,12 +17,13 @@ import (
 	"syscall"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // restore makes files what they shall be. What it finds otherwise than the
 // snapshot of a moment ago has it is refused.
 func (s *Store) restore(ctx context.Context, p *restoration) error {
-	root, err := os.OpenRoot(s.book.Folder)
+	root, err := regular.OpenRoot(s.book.Folder)
 	if err != nil {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
@@ -207,10 +209,11 @@ func (w *writer) copyTo(temp, name string, then version) error {
 		}
 		return w.root.Symlink(target, temp)
 	}
-	data, err := os.ReadFile(from)
+	exported, err := regular.Open(from, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}
+	defer exported.Close()
 	perm := fs.FileMode(0o666)
 	if then.mode == "100755" {
 		perm = 0o777
@@ -219,7 +222,7 @@ func (w *writer) copyTo(temp, name string, then version) error {
 	if err != nil {
 		return err
 	}
-	_, err = file.Write(data)
+	_, err = io.Copy(file, exported)
 	if info, statErr := w.root.Lstat(filepath.FromSlash(name)); err == nil && statErr == nil && info.Mode().IsRegular() {
 		old := info.Mode().Perm() &^ 0o111
 		if then.mode == "100755" {
@@ -257,11 +260,11 @@ func (s *kept) clearWorks() {
 		}
 	}
 	own := filepath.Join(s.home, worksName)
-	data, err := os.ReadFile(own)
+	data, err := regular.Read(own, regular.Long)
 	if err != nil {
 		return
 	}
-	if root, err := os.OpenRoot(s.book.Folder); err == nil {
+	if root, err := regular.OpenRoot(s.book.Folder); err == nil {
 		for _, temp := range git.Fields(data) {
 			root.Remove(filepath.FromSlash(temp))
 		}

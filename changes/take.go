@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -65,7 +66,7 @@ func (s *shots) Begin() error {
 	if os.Chmod(agent, 0o600) == nil {
 		return nil
 	}
-	if err := os.WriteFile(agent, nil, 0o600); err != nil {
+	if err := regular.Write(agent, nil, 0o600); err != nil {
 		return fmt.Errorf("noting that an agent begins: %w", err)
 	}
 	return nil
@@ -169,7 +170,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if len(seen.paths)+len(seen.beyond) == 0 && last.list != "" && unfinished != nil {
 		return taken, last, nil
 	}
-	if err := os.WriteFile(begun, nil, 0o600); err != nil {
+	if err := regular.Write(begun, nil, 0o600); err != nil {
 		return taken, last, fmt.Errorf("beginning a snapshot: %w", err)
 	}
 	if err := s.updateIndex(ctx, &seen); err != nil {
@@ -245,7 +246,7 @@ func (s *kept) refsOf() string { return "refs/ralph/" + s.id + "/" }
 
 // tip reads which snapshot was the last one; the zero value is none.
 func (s *kept) tip() (tip, error) {
-	data, err := os.ReadFile(filepath.Join(s.home, tipName))
+	data, err := regular.Read(filepath.Join(s.home, tipName), regular.Long)
 	if errors.Is(err, fs.ErrNotExist) {
 		return tip{}, nil
 	}
@@ -390,7 +391,7 @@ func (s *shots) updateIndex(ctx context.Context, c *candidates) error {
 		return err
 	}
 	err := s.addToIndex(ctx, c.paths)
-	if err == nil || ctx.Err() != nil {
+	if err == nil || ctx.Err() != nil || git.IsStuck(err) {
 		return err
 	}
 	c.paths = slices.DeleteFunc(c.paths, func(path string) bool {
@@ -423,7 +424,7 @@ const maxSifted = 20
 // sift takes the paths into the index but for those that git can't take alone.
 func (s *shots) sift(ctx context.Context, c *candidates, paths []string, most int) error {
 	err := s.addToIndex(ctx, paths)
-	if err == nil || ctx.Err() != nil || len(c.notes) >= most {
+	if err == nil || ctx.Err() != nil || git.IsStuck(err) || len(c.notes) >= most {
 		return err
 	}
 	if len(paths) == 1 {
@@ -455,7 +456,7 @@ func (s *shots) unreadable(path string) string {
 		return "no file"
 	case err == nil:
 		var file *os.File
-		if file, err = os.Open(full); err == nil {
+		if file, err = regular.Open(full, os.O_RDONLY, 0); err == nil {
 			file.Close()
 			return ""
 		}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Undo chooses what is taken back.
@@ -336,7 +337,7 @@ func (s *Store) mergeFile(ctx context.Context, how []string, oids ...string) (me
 			return "", "", err
 		}
 		name := filepath.Join(dir, []string{"mine", "base", "theirs"}[i])
-		if err := os.WriteFile(name, text, 0o600); err != nil {
+		if err := regular.Write(name, text, 0o600); err != nil {
 			return "", "", fmt.Errorf("merging: %w", err)
 		}
 		args = append(args, name)

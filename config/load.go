@@ -16,6 +16,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -207,7 +208,7 @@ func SameCheck(before, now []byte) bool {
 // readFile returns a file's content, nothing if there is none. What is larger
 // than a file may be is cut where that can be seen.
 func readFile(name string) ([]byte, error) {
-	data, err := paths.ReadRegular(name, MaxSize+1)
+	data, err := regular.Head(name, MaxSize+1)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
@@ -227,7 +228,7 @@ func (s Settings) PromptPath(folder string) (string, error) {
 	if leadsOut(s.PromptFile) {
 		return path, nil // the user wrote it, or trusts who did
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := regular.OpenRoot(folder)
 	if err != nil {
 		return "", fmt.Errorf("looking for the prompt: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -228,7 +229,7 @@ func (f Files) Forget() (known bool, err error) {
 		}
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
-			about, err := os.ReadFile(path)
+			about, err := regular.Read(path, regular.Short)
 			if err != nil || !slices.Contains(names, inRealFolder(strings.TrimSuffix(string(about), "\n"))) {
 				continue // another's
 			}
@@ -284,7 +285,7 @@ func (f Files) memory() string { return append(f.memories(), "")[0] }
 // recall is what was remembered with a hash.
 func (f Files) recall(hash string) (about string, ok bool) {
 	for _, dir := range f.memories() {
-		if about, err := os.ReadFile(filepath.Join(dir, hash)); err == nil {
+		if about, err := regular.Read(filepath.Join(dir, hash), regular.Short); err == nil {
 			return string(about), true
 		}
 	}

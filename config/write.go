@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // SetOwn writes a text of a table into the user's file, and returns the file's path. All
@@ -90,7 +91,7 @@ func (f Files) WasOffered(what string) bool {
 	if f.UserDir == "" {
 		return true
 	}
-	told, err := os.ReadFile(filepath.Join(f.UserDir, offers))
+	told, err := regular.Read(filepath.Join(f.UserDir, offers), regular.Long)
 	return err == nil && slices.Contains(strings.Split(string(told), "\n"), what)
 }
 
@@ -99,7 +100,7 @@ func (f Files) RememberOffer(what string) error {
 	if err := os.MkdirAll(f.UserDir, 0o700); err != nil {
 		return fmt.Errorf("remembering an offer: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(f.UserDir, offers), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	file, err := regular.Open(filepath.Join(f.UserDir, offers), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("remembering an offer: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -83,7 +84,7 @@ func (c *checkouts) marker(r Record) string { return filepath.Join(c.dir, "loops
 // of a child that works for it.
 func (c *checkouts) prepare(ctx context.Context, r Record, lease time.Duration, beats func(renew func())) (tree string, err error) {
 	tree = c.tree(r)
-	has, _ := os.ReadFile(c.marker(r)) // that can't be read is another one
+	has, _ := regular.Read(c.marker(r), regular.Short) // that can't be read is another one
 	if string(has) == strconv.Itoa(r.Committed) && r.Committed > 0 {
 		return tree, os.Remove(c.marker(r))
 	}
@@ -151,7 +152,7 @@ func (c *checkouts) clone(ctx context.Context, r Record, tree string) error {
 	for _, own := range loopstate.OwnFiles() {
 		rules += "/" + own + "*\n"
 	}
-	return os.WriteFile(exclude, []byte(rules), 0o600)
+	return regular.Write(exclude, []byte(rules), 0o600)
 }
 
 // restore makes a fresh checkout what a checkpoint says.
@@ -182,7 +183,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 	if !r.HasState {
 		return nil
 	}
-	root, err := os.OpenRoot(tree)
+	root, err := regular.OpenRoot(tree)
 	if err != nil {
 		return err
 	}
@@ -195,7 +196,7 @@ func (c *checkouts) placeState(ctx context.Context, r Record, tree string) error
 		return err
 	}
 	defer state.Close()
-	f, err := root.OpenFile(stateName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	f, err := regular.OpenIn(root, stateName, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
@@ -321,7 +322,7 @@ var identity = []string{
 
 // committed says that the checkout has what an attempt came to, which counts now.
 func (c *checkouts) committed(r Record) error {
-	return os.WriteFile(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
+	return regular.Write(c.marker(r), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
 
 // Transcript calls take with each line that an attempt has said which counts.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Of what a worker keeps: how many checkouts of loops that it doesn't run now, how much of the
@@ -121,7 +122,7 @@ func (c *checkouts) tidy(ctx context.Context, worker string) error {
 	for _, k := range c.idle("loops") {
 		id := filepath.Base(k.path)
 		r, _, err := c.bus.Get(ctx, id)
-		has, _ := os.ReadFile(filepath.Join(k.path, attemptName))
+		has, _ := regular.Read(filepath.Join(k.path, attemptName), regular.Short)
 		isOurs := err == nil && r.Phase != Ended && r.Worker == worker && string(has) == strconv.Itoa(r.Committed)
 		if isOurs || err != nil && !errors.Is(err, ErrNotFound) {
 			continue

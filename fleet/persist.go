@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // persistLimit bounds how long a result is kept for a bus that is away, and stopLimit how long
@@ -62,12 +64,12 @@ func (w *Worker) upload(ctx context.Context, a *attempt, tree string, transcript
 
 // uploadIn uploads a file of a folder; no link of an agent's leads out of that.
 func (w *Worker) uploadIn(ctx context.Context, a *attempt, name, dir, path string) error {
-	root, err := os.OpenRoot(dir)
+	root, err := regular.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	f, err := root.Open(path)
+	f, err := regular.OpenIn(root, path, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

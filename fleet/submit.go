@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Submission is what a user asks for: a loop, or one for each task.
@@ -262,7 +263,7 @@ func (s *Submission) bundle(ctx context.Context, to Entrance, g git.Git) error {
 			return err
 		}
 	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // A spool is a folder of one run's, with a file in which its programs put topics, a line each. One begins
@@ -33,7 +34,7 @@ var ErrRunOver = errors.New("the run is over, so its topics are no longer read")
 // Emit publishes a topic from inside of a run, by its spool (backends.EnvSpool). refused
 // says why nobody gets it; the loop tells its user so, too.
 func Emit(spool string, t Topic) (refused string, err error) {
-	data, err := os.ReadFile(filepath.Join(spool, hatName))
+	data, err := regular.Read(filepath.Join(spool, hatName), maxSpool)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrRunOver
 	}
@@ -44,7 +45,7 @@ func Emit(spool string, t Topic) (refused string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("asking who runs: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(spool, topicsName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	file, err := regular.Open(filepath.Join(spool, topicsName), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrRunOver
 	}
@@ -79,7 +80,7 @@ func (r Ring) OpenSpool(in string, hat Hat) string {
 		run.Ring[i].Instructions = ""
 	}
 	data, err := json.Marshal(run)
-	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, hatName), data, 0o600)); err != nil {
+	if err = errors.Join(err, regular.Write(filepath.Join(dir, hatName), data, 0o600)); err != nil {
 		os.RemoveAll(dir)
 		return ""
 	}

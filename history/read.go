@@ -9,7 +9,7 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
 
@@ -49,7 +49,7 @@ const (
 // is cut off. The error is the last; it is a *FormatError for a file that is no session.
 func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 	return func(yield func(ownEntry, error) bool) {
-		file, err := paths.OpenRegular(path, os.O_RDONLY)
+		file, err := regular.Open(path, os.O_RDONLY, 0)
 		if err != nil {
 			yield(ownEntry{}, fmt.Errorf("opening the session: %w", err))
 			return

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/lines"
 )
@@ -96,7 +97,7 @@ func (w *Writer) takeUp(path string) error {
 	if filepath.Dir(paths.Real(path)) != paths.Real(filepath.Dir(w.path)) {
 		return ErrElsewhere
 	}
-	f, err := paths.OpenRegular(path, os.O_RDWR|os.O_APPEND)
+	f, err := regular.Open(path, os.O_RDWR|os.O_APPEND, 0)
 	if err != nil {
 		return err
 	}
@@ -289,7 +290,7 @@ func (w *Writer) create() error {
 	if err := paths.WriteOwn(w.path, head, false); err != nil { // so that no session is ever without its header
 		return err
 	}
-	w.file, err = os.OpenFile(w.path, os.O_WRONLY|os.O_APPEND, 0)
+	w.file, err = regular.Open(w.path, os.O_WRONLY|os.O_APPEND, 0)
 	return err
 }
 

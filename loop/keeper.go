@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -20,7 +21,7 @@ func KeeperLog(loopID string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.OpenFile(filepath.Join(dir, filepath.Base(loopID)+".log"), os.O_CREATE|os.O_RDWR, 0o600)
+	return regular.Open(filepath.Join(dir, filepath.Base(loopID)+".log"), os.O_CREATE|os.O_RDWR, 0o600)
 }
 
 // isKept says whether a loop has a keeper that lives. It may only wait for the folder yet.
@@ -29,7 +30,7 @@ func isKept(loopID string) bool {
 	if err != nil || loopID == "" {
 		return false
 	}
-	log, err := os.Open(filepath.Join(dir, filepath.Base(loopID)+".log"))
+	log, err := regular.Open(filepath.Join(dir, filepath.Base(loopID)+".log"), os.O_RDONLY, 0)
 	if err != nil {
 		return false
 	}

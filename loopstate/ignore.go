@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const (
@@ -51,7 +53,7 @@ func (f *File) leaveNothing() {
 	}
 	path := filepath.Join(dir, filepath.Base(ignoreName))
 	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() == int64(len(ignoreText)) {
-		if text, _ := os.ReadFile(path); string(text) != ignoreText {
+		if text, _ := regular.Read(path, regular.Short); string(text) != ignoreText {
 			return
 		}
 		os.Remove(path)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -178,7 +179,7 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 	if path, err = f.realPath(lockName); err != nil {
 		return nil, "", err
 	}
-	open, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	open, err = regular.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil // .pi went away with its last owner
 	}
@@ -362,7 +363,7 @@ func (f *File) lookForOwner() (o Owner, held bool, unread, err error) {
 	if err != nil {
 		return Owner{}, false, nil, err
 	}
-	open, err := os.Open(path)
+	open, err := regular.Open(path, os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return Owner{}, false, nil, nil
 	}

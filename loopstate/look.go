@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const (
@@ -179,15 +181,19 @@ func (f *File) continues(prompt string) bool {
 
 // read reads a file, but nothing that could block who does so or fill the memory.
 func read(path string) (data []byte, info fs.FileInfo, err error) {
-	info, err = os.Stat(path)
+	file, err := regular.Open(path, os.O_RDONLY, 0)
 	switch {
+	case errors.As(err, &regular.KindError{}):
+		return nil, nil, notRegular(path)
 	case err != nil:
 		return nil, nil, err
-	case !info.Mode().IsRegular():
-		return nil, info, notRegular(path)
-	case info.Size() > maxSize:
-		return nil, info, fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
 	}
-	data, err = os.ReadFile(path)
+	defer file.Close()
+	if info, err = file.Stat(); err == nil {
+		data, err = regular.All(file, maxSize)
+	}
+	if errors.As(err, &regular.SizeError{}) {
+		err = fmt.Errorf("%s has more than %d MiB; put long texts into files of their own", path, maxSize>>20)
+	}
 	return data, info, err
 }

@@ -3,19 +3,19 @@ package loopstate
 import (
 	"fmt"
 	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 
 	"github.com/ralph-lsp/ralph-lsp/backends/reaper"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // bootID tells starts of the machine apart, whose process times all count from
 // zero.
 var bootID = sync.OnceValue(func() string {
-	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	id, _ := regular.Read("/proc/sys/kernel/random/boot_id", regular.Short)
 	return strings.TrimSpace(string(id))
 })
 
@@ -43,7 +43,7 @@ func isStopped(pid int) bool {
 // isDying says whether a process is a zombie, or was killed and hasn't got round
 // to it yet.
 func isDying(pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	status, err := regular.Read(fmt.Sprintf("/proc/%d/status", pid), regular.Short)
 	if err != nil {
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // replace writes the file anew if it still has what was looked at; else done is false. That isn't
@@ -33,7 +34,7 @@ func (f *File) put(path string, data []byte) error {
 // syncDir brings a folder's entries to the disk. Where that can't be done, the
 // file is whole all the same, only its name may be that of before.
 func syncDir(dir string) {
-	if d, err := os.Open(dir); err == nil {
+	if d, err := regular.OpenDir(dir); err == nil {
 		_ = d.Sync()
 		d.Close()
 	}

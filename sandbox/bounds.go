@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
@@ -43,7 +44,7 @@ func (w *mounts) bind() error {
 	if most == 0 {
 		most = totalMemory() / 100 * memoryShare
 	}
-	said, _ := os.ReadFile("/proc/self/cgroup")
+	said, _ := regular.Read("/proc/self/cgroup", regular.Short)
 	if w.bounds.group = makeGroup("/sys/fs/cgroup", string(said), w.bounds.processes, most); w.bounds.group != "" {
 		return nil
 	}
@@ -79,7 +80,7 @@ func makeGroup(root, said string, processes, memory uint64) string {
 	}
 	own, _, _ := strings.Cut(said[i+len("0::"):], "\n")
 	for dir := filepath.Join(root, own); within(dir, root); dir = filepath.Dir(dir) {
-		enabled, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
+		enabled, err := regular.Read(filepath.Join(dir, "cgroup.subtree_control"), regular.Short)
 		if has := strings.Fields(string(enabled)); err != nil || !slices.Contains(has, "pids") || !slices.Contains(has, "memory") || !mayWriteFile(filepath.Join(dir, "cgroup.procs")) {
 			continue
 		}
@@ -88,7 +89,7 @@ func makeGroup(root, said string, processes, memory uint64) string {
 		err = os.Mkdir(group, 0o755)
 		for name, most := range map[string]uint64{"pids.max": processes, "memory.max": memory} {
 			if err == nil {
-				err = os.WriteFile(filepath.Join(group, name), []byte(strconv.FormatUint(most, 10)), 0o644)
+				err = regular.Write(filepath.Join(group, name), []byte(strconv.FormatUint(most, 10)), 0o644)
 			}
 		}
 		if err == nil {

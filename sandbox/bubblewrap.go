@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 const cantRaise = "the sandbox can't be raised"
@@ -118,6 +119,6 @@ func AppArmorFix(bwrap string) string {
 }
 
 func valueOf(file string) string {
-	data, _ := os.ReadFile(file)
+	data, _ := regular.Read(file, regular.Short)
 	return strings.TrimSpace(string(data))
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // cacheRoot is where the folder has caches of its own, "" where there can be none. All in it
@@ -95,8 +96,8 @@ const maxPlain = 1 << 20
 // put shows content in a path's place: a file of the run's, which the run can't reach itself.
 func (p *mountList) put(run Run, path string, content []byte, bind string) error {
 	at := filepath.Join(run.TempDir, ".of"+slug(path))
-	if known, err := os.ReadFile(at); err != nil || !bytes.Equal(known, content) {
-		if err := os.WriteFile(at+"~", content, 0o600); err != nil {
+	if known, err := regular.Read(at, regular.Long); err != nil || !bytes.Equal(known, content) {
+		if err := regular.Write(at+"~", content, 0o600); err != nil {
 			return err
 		}
 		if err := os.Rename(at+"~", at); err != nil { // another run of the scope may look right now

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // A file that is read-only behind the walls is no more when somebody outside puts another
@@ -35,8 +37,8 @@ func look(path string) watched {
 		return watched{}
 	}
 	seen := watched{info: info}
-	if info.Mode().IsRegular() && info.Size() < maxWatched {
-		seen.content, _ = os.ReadFile(path)
+	if info.Mode().IsRegular() {
+		seen.content, _ = regular.Read(path, maxWatched)
 	}
 	return seen
 }

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // login is a file with an agent's tokens and a run's copy of it. Who renews one makes the
@@ -31,7 +32,7 @@ const loginEvery = time.Second
 const maxLogin = 1 << 20
 
 func (owns *ownDirs) addLogin(private, outside string, content []byte, tokens []string) error {
-	root, err := os.OpenRoot(private)
+	root, err := regular.OpenRoot(private)
 	if err != nil {
 		return err
 	}
@@ -93,22 +94,12 @@ func (l *login) sync(isLast bool) {
 
 // readInside reads the copy, whatever became of it.
 func (l *login) readInside() ([]byte, error) {
-	info, err := l.inside.Lstat(l.name)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxLogin {
-		return nil, errNoFile
-	}
-	f, err := l.inside.OpenFile(l.name, os.O_RDONLY|dontWait, 0)
+	f, err := regular.OpenIn(l.inside, l.name, os.O_RDONLY|regular.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errNoFile
-	}
-	return io.ReadAll(io.LimitReader(f, maxLogin))
+	return regular.All(f, maxLogin)
 }
 
 func (l *login) putInside(content []byte) error {

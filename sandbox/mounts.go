@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -84,7 +85,7 @@ func (w *mounts) arguments(dir, program string, run Run) (*mountList, error) {
 		return nil, err
 	}
 	empty := filepath.Join(run.TempDir, ".empty")
-	if err := os.WriteFile(empty, nil, 0o400); err != nil && !exists(empty) {
+	if err := regular.Write(empty, nil, 0o400); err != nil && !exists(empty) {
 		return nil, err
 	}
 	p := &mountList{pinned: map[string]bool{}}

@@ -8,7 +8,7 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Own is a folder that an agent keeps for itself. What it could make in there runs outside, or
@@ -117,7 +117,7 @@ func (owns *ownDirs) fill(o Own, dir string, run Run) (private string, entries [
 			if err != nil {
 				continue // the agent says that it can't read it
 			}
-			if err := os.WriteFile(filepath.Join(private, name), content, info.Mode().Perm()|0o600); err != nil {
+			if err := regular.Write(filepath.Join(private, name), content, info.Mode().Perm()|0o600); err != nil {
 				return "", nil, err
 			}
 			if name == o.Login {
@@ -178,7 +178,7 @@ func (w *mounts) ownByVariable(run Run) (owns *ownDirs, env, read []string, err 
 				}
 			}
 			if content, err := readBounded(beside, maxOwn); beside != "" && err == nil {
-				os.WriteFile(filepath.Join(private, filepath.Base(beside)), content, 0o600)
+				regular.Write(filepath.Join(private, filepath.Base(beside)), content, 0o600)
 			}
 			env = append(env, o.Variable+"="+private)
 		}
@@ -201,7 +201,7 @@ var errNoFile = errors.New("it is no file, or too large")
 
 // readBounded reads a file of the user's.
 func readBounded(path string, limit int64) ([]byte, error) {
-	content, err := paths.ReadRegular(path, limit+1)
+	content, err := regular.Read(path, limit)
 	if err == nil && int64(len(content)) > limit {
 		return nil, errNoFile
 	}

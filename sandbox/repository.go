@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // repository is where git keeps what belongs to a folder.
@@ -41,16 +42,16 @@ func findRepository(dir string) (r repository, ok bool) {
 // follow reads a .git that is a file. Only one that the other end knows counts: anybody can
 // name the repository of somebody else there.
 func (r *repository) follow() bool {
-	data, err := os.ReadFile(r.entry)
+	data, err := regular.Read(r.entry, regular.Short)
 	target, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "gitdir: ")
 	if err != nil || !ok {
 		return false
 	}
 	r.own = at(filepath.Dir(r.entry), target)
 	r.common = r.own
-	if data, err := os.ReadFile(filepath.Join(r.own, "commondir")); err == nil {
+	if data, err := regular.Read(filepath.Join(r.own, "commondir"), regular.Short); err == nil {
 		r.common = at(r.own, strings.TrimSpace(string(data)))
-		back, _ := os.ReadFile(filepath.Join(r.own, "gitdir"))
+		back, _ := regular.Read(filepath.Join(r.own, "gitdir"), regular.Short)
 		return within(r.own, filepath.Join(r.common, "worktrees")) && at(r.own, strings.TrimSpace(string(back))) == real(r.entry)
 	}
 	tree, err := gitConfig(filepath.Dir(r.entry), "--file", filepath.Join(r.own, "config"), "core.worktree") // a submodule's
@@ -168,7 +169,7 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 	for _, dir := range []string{r.common, r.own} {
 		for _, name := range []string{"config", "config.worktree"} {
 			path := filepath.Join(dir, name)
-			if data, err := os.ReadFile(path); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("include")) {
+			if data, err := regular.Read(path, regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("include")) {
 				continue
 			}
 			out, _ := gitRuns(w.folder, nil, "--file", path, "--includes", "--show-origin", "--type=path", "-z", "--get-regexp", `^include(if\..*)?\.path$`)
@@ -184,7 +185,7 @@ func (w *plot) leadsTo(r repository) (paths []string) {
 
 // submodules lists what git takes for their repositories in the folder, as its index has them: .git of each.
 func (w *plot) submodules(r repository) (entries []string) {
-	if data, err := os.ReadFile(filepath.Join(r.own, "index")); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // their mode
+	if data, err := regular.Read(filepath.Join(r.own, "index"), git.MaxIndex); err != nil || !bytes.Contains(data, []byte{0, 0, 0xe0, 0}) { // their mode
 		return nil
 	}
 	program, err := git.Find()
@@ -224,8 +225,8 @@ func (w *mounts) fixGitDir(p *mountList, dir string) {
 
 // makeObeyed makes a configuration that git would obey if it were there, so that nobody else can.
 func (w *mounts) makeObeyed(dir string) {
-	if data, err := os.ReadFile(filepath.Join(dir, "config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
-		if data, err = os.ReadFile(filepath.Join(dir, "../../config")); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) { // of a worktree
+	if data, err := regular.Read(filepath.Join(dir, "config"), regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) {
+		if data, err = regular.Read(filepath.Join(dir, "../../config"), regular.Long); err != nil || !bytes.Contains(bytes.ToLower(data), []byte("worktreeconfig")) { // of a worktree
 			return
 		}
 	}

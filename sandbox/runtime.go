@@ -15,6 +15,7 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // tools are the programs that the engine Runtime needs. Those who are to be walled can't
@@ -188,7 +189,7 @@ func (w *Walls) wrapRuntime(cmd *exec.Cmd, run Run) (*ownDirs, error) {
 	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(log, nil, 0o600); err != nil {
+	if err := regular.Write(log, nil, 0o600); err != nil {
 		return nil, err
 	}
 	w.tools.mu.Lock()
@@ -247,7 +248,7 @@ func (w *Walls) Observed() (found []Refusal) {
 	w.tools.mu.Lock()
 	defer w.tools.mu.Unlock()
 	for name, read := range w.tools.logs {
-		data, err := os.ReadFile(name)
+		data, err := regular.Head(name, regular.Long)
 		if err != nil || int64(len(data)) <= read {
 			continue
 		}

@@ -1,12 +1,12 @@
 package sandbox
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // sockets lists those of the file system that listen, by what the kernel says of them.
@@ -40,7 +40,7 @@ var canScope = inside.CanScopeSockets
 
 // hideSockets empties those that could be reached without a network.
 func (w *mounts) hideSockets(p *mountList, empty string) {
-	said, _ := os.ReadFile("/proc/net/unix")
+	said, _ := regular.Head("/proc/net/unix", regular.Long)
 	for _, path := range sockets(string(said), w.folder) {
 		isIn := func(dir string) bool { return within(path, real(dir)) }
 		if slices.ContainsFunc(p.hidden, isIn) || w.there.isClosed(path) || !w.mayWrite(path) && slices.ContainsFunc(rooms, isIn) {

@@ -79,6 +79,3 @@ func isReadOnly(path string) bool {
 	var fs syscall.Statfs_t
 	return syscall.Statfs(existing(path), &fs) == nil && fs.Flags&readOnly != 0
 }
-
-// dontWait opens a pipe that nobody writes into at once, and follows no link.
-const dontWait = unix.O_NONBLOCK | unix.O_NOFOLLOW

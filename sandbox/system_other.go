@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
@@ -31,7 +32,10 @@ func pin(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(path)
+	if info.IsDir() {
+		return regular.OpenDir(path)
+	}
+	return regular.Open(path, os.O_RDONLY, 0)
 }
 
 func numbers(path string) (*os.File, inside.FileID, error) {
@@ -39,5 +43,3 @@ func numbers(path string) (*os.File, inside.FileID, error) {
 }
 
 func links(fs.FileInfo) uint64 { return 1 }
-
-const dontWait = 0

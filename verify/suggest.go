@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Suggestion is a check that a folder seems to have. It is the folder's code, so it runs only
@@ -70,7 +70,7 @@ func Suggest(folder string) Suggestion {
 		for pattern := range strings.FieldsSeq(habit.files) {
 			names, _ := fs.Glob(os.DirFS(folder), pattern) // the pattern is a good one
 			for _, name := range names[:min(len(names), maxHabitFiles)] {
-				data, err := paths.ReadRegular(filepath.Join(folder, name), maxHabit) // a pipe that nobody writes to, say, is left alone
+				data, err := regular.Read(filepath.Join(folder, name), maxHabit) // a pipe that nobody writes to, say, is left alone
 				if err == nil && (habit.says == nil || habit.says(data)) {
 					return Suggestion{habit.command, name}
 				}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Bring copies and links files and folders from a repository into a tree of it that the commit doesn't
@@ -21,12 +22,12 @@ func Bring(repo, tree string, copies, links []string) (notes []string, err error
 	if len(copies)+len(links) == 0 {
 		return nil, nil
 	}
-	from, err := os.OpenRoot(repo)
+	from, err := regular.OpenRoot(repo)
 	if err != nil {
 		return nil, fmt.Errorf("filling the worktree: %w", err)
 	}
 	defer from.Close()
-	to, err := os.OpenRoot(tree)
+	to, err := regular.OpenRoot(tree)
 	if err != nil {
 		return nil, fmt.Errorf("filling the worktree: %w", err)
 	}
@@ -137,7 +138,7 @@ func (b bringer) copyEntry(name string, entry fs.DirEntry) error {
 }
 
 func (b bringer) copyFile(name string, mode fs.FileMode) error {
-	in, err := b.from.Open(name)
+	in, err := regular.OpenIn(b.from, name, os.O_RDONLY, 0)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Commit commits what isn't committed in a tree on its branch, in the user's name, and says whether
@@ -81,7 +82,7 @@ func commitTree(ctx context.Context, g git.Git, tree, message, parent string) (s
 
 // isOn says whether a branch is checked out. Where refs are files no git is needed.
 func (t Tree) isOn(ctx context.Context, own git.Git, branch string) bool {
-	if data, err := os.ReadFile(filepath.Join(t.Admin, "HEAD")); err == nil && string(data) == "ref: "+branch+"\n" {
+	if data, err := regular.Read(filepath.Join(t.Admin, "HEAD"), regular.Short); err == nil && string(data) == "ref: "+branch+"\n" {
 		return true
 	}
 	at, err := own.Text(ctx, nil, "symbolic-ref", "--quiet", "HEAD")

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // maxNews bounds what is read of the log of a branch's moves, in bytes.
@@ -46,7 +47,7 @@ func textFrom(name string, from, to int64) string {
 	if to <= from {
 		return ""
 	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name, os.O_RDONLY, 0)
 	if err != nil {
 		return ""
 	}

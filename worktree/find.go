@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // markerName is the file in git's folder for a tree that says it is ours.
@@ -26,7 +27,7 @@ func writeMarker(t Tree) error {
 	}
 	data, err := json.Marshal(marker{t, filepath.ToSlash(sub)})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(t.Admin, markerName), data, 0o666)
+		err = regular.Write(filepath.Join(t.Admin, markerName), data, 0o666)
 	}
 	if err != nil {
 		return fmt.Errorf("marking a worktree: %w", err)
@@ -71,7 +72,7 @@ func listed(folder string, wanted func(t Tree, isWhole bool) bool) (trees []Tree
 // read reads the tree that git has a folder for; false for one that isn't ours, isn't
 // whole, or is gone.
 func read(admin string) (t Tree, ok bool) {
-	data, err := os.ReadFile(filepath.Join(admin, markerName))
+	data, err := regular.Read(filepath.Join(admin, markerName), regular.Long)
 	var m marker
 	if err != nil || json.Unmarshal(data, &m) != nil || !isObject(m.Base) {
 		return t, false
@@ -117,7 +118,7 @@ func commonOf(dir string) string {
 	if admin == "" {
 		return ""
 	}
-	data, err := os.ReadFile(filepath.Join(admin, "commondir"))
+	data, err := regular.Read(filepath.Join(admin, "commondir"), regular.Short)
 	if err != nil {
 		return admin // of a submodule, say
 	}
@@ -140,7 +141,7 @@ func linkOf(dir string) string {
 	if info, err := os.Lstat(dot); err != nil || !info.Mode().IsRegular() {
 		return ""
 	}
-	data, _ := os.ReadFile(dot)
+	data, _ := regular.Read(dot, regular.Short)
 	path, ok := strings.CutPrefix(string(data), "gitdir: ")
 	if !ok {
 		return ""
@@ -153,7 +154,7 @@ func gitDirOf(top string) string { return cmp.Or(linkOf(top), filepath.Join(top,
 
 // backOf is the file .git of the tree that git has a folder for, "" when that is unknown.
 func backOf(admin string) string {
-	data, err := os.ReadFile(filepath.Join(admin, "gitdir"))
+	data, err := regular.Read(filepath.Join(admin, "gitdir"), regular.Short)
 	if err != nil || strings.TrimSpace(string(data)) == "" {
 		return ""
 	}

@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Fate is what became of a tree.
@@ -99,16 +99,12 @@ func readPast(common string) string {
 
 // openPast opens the file. What else may have been planted in its place isn't opened.
 func openPast(common string, flag int) (*os.File, error) {
-	path := filepath.Join(recordsOf(common), pastName)
-	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is no file; remove it", path)
-	}
-	root, err := os.OpenRoot(common)
+	root, err := regular.OpenRoot(common)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	return root.OpenFile(filepath.Join("ralph", pastName), flag|syscall.O_NONBLOCK, 0o666)
+	return regular.OpenIn(root, filepath.Join("ralph", pastName), flag|regular.NoFollow, 0o666)
 }
 
 // takeDown adds a line. It begins a new one, so what a kill cut off takes no other along.

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // record says what of a tree may be there although it isn't whole. It is written before
@@ -136,14 +137,14 @@ func (r repo) clean() error {
 			continue
 		}
 		rec := record{Common: r.common, ID: id}
-		if rec.lock, err = os.OpenFile(rec.file(), os.O_RDWR, 0); err != nil {
+		if rec.lock, err = regular.Open(rec.file(), os.O_RDWR|regular.NoFollow, 0); err != nil {
 			continue // it is gone by now
 		}
 		if free, err := filelock.Try(rec.lock, true); !free || err != nil {
 			rec.lock.Close()
 			continue // somebody is at it
 		}
-		data, err := os.ReadFile(rec.file())
+		data, err := regular.All(rec.lock, regular.Long)
 		if err == nil && json.Unmarshal(data, &rec) == nil && rec.isSound(id) {
 			err = rec.undo()
 		} else {
@@ -169,7 +170,7 @@ func (rec *record) undo() error {
 	if rec.Place {
 		removeEmpty(filepath.Dir(rec.Path))
 	}
-	within, err := os.OpenRoot(rec.Common) // whose folders may be links that lead out
+	within, err := regular.OpenRoot(rec.Common) // whose folders may be links that lead out
 	if err != nil {
 		return fmt.Errorf("removing an unfinished worktree: %w", err)
 	}
@@ -264,7 +265,7 @@ func empty(path string) error {
 
 // lockFile waits for the lock of a file of ours.
 func lockFile(ctx context.Context, path string) (release func(), err error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+	file, err := regular.Open(path, os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
 		return nil, &Error{"the repository can't be written to: " + err.Error(), "leave --worktree out, or start where you may write"}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -149,7 +150,7 @@ func writePlan(cmd *cobra.Command, dir, name, from string) error {
 // was faster.
 func trustOurs(dir string, written []byte) error {
 	files := filesOf(dir)
-	if data, err := os.ReadFile(filepath.Join(dir, config.Name)); err != nil || !bytes.Equal(data, written) {
+	if data, err := regular.Read(filepath.Join(dir, config.Name), config.MaxSize); err != nil || !bytes.Equal(data, written) {
 		return err
 	}
 	_, err := files.Load()

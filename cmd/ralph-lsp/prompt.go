@@ -2,9 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -44,13 +42,13 @@ func configuredPrompt(folder string, settings config.Settings) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	data, err := os.ReadFile(path)
+	text, err := start.ReadText(path)
 	isDefault := settings.Source("prompt_file") == config.FromDefault
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && isDefault:
 		return "", errors.New(noPrompt)
 	case err != nil:
-		return "", fmt.Errorf("reading the configured prompt file: %w", err)
+		return "", err
 	}
-	return start.PromptOfFile(path, data)
+	return start.PromptOfFile(path, []byte(text))
 }

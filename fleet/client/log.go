@@ -17,6 +17,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -200,7 +201,7 @@ func (t *transcript) cached(ctx context.Context, bus fleet.Bus, r fleet.Record) 
 // file opens what an attempt has said that counts: here, or fetched from the bus.
 func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, attempt int) (*os.File, error) {
 	name := filepath.Join(t.dir, fmt.Sprintf("%d.log", attempt))
-	if f, err := os.Open(name); err == nil {
+	if f, err := regular.Open(name, os.O_RDONLY, 0); err == nil {
 		return f, nil
 	}
 	if bus == nil {
@@ -217,7 +218,7 @@ func (t *transcript) file(ctx context.Context, bus fleet.Bus, r fleet.Record, at
 		os.Remove(temp)
 		return nil, err
 	}
-	return os.Open(name)
+	return regular.Open(name, os.O_RDONLY, 0)
 }
 
 // hear takes a live line.

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -27,7 +28,7 @@ func (c *Client) Snapshots(ctx context.Context, id string) (*changes.Store, stri
 	defer c.fetching.Unlock()
 	folder := c.folder(r.ID)
 	home := filepath.Join(folder, "changes")
-	has, err := os.ReadFile(filepath.Join(home, "attempt"))
+	has, err := regular.Read(filepath.Join(home, "attempt"), regular.Short)
 	if err == nil && !hasCommits(ctx, filepath.Join(home, "git"), r.Base)[r.Base] { // the clone that it was taken from has moved, say
 		os.RemoveAll(home) // what stays says so when it is fetched anew
 		has = nil
@@ -70,7 +71,7 @@ func (c *Client) fetchSnapshots(ctx context.Context, bus fleet.Bus, r fleet.Reco
 	if err := changes.Adopt(ctx, home, filepath.Dir(home), repo, r.ID); err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(home, "attempt"), []byte(strconv.Itoa(r.Committed)), 0o600)
+	return regular.Write(filepath.Join(home, "attempt"), []byte(strconv.Itoa(r.Committed)), 0o600)
 }
 
 // fetchBase gets the commit that the loop began with: from the repository of its origin, or
@@ -85,7 +86,7 @@ func (c *Client) fetchBase(ctx context.Context, bus fleet.Bus, g git.Git, r flee
 			if !filepath.IsAbs(objects) {
 				objects = filepath.Join(origin, objects)
 			}
-			if err := os.WriteFile(filepath.Join(g.Dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
+			if err := regular.Write(filepath.Join(g.Dir, "objects", "info", "alternates"), []byte(objects+"\n"), 0o600); err != nil {
 				return err
 			}
 			if has() {

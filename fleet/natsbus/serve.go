@@ -22,6 +22,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // ServeOptions say how a bus is served by this process.
@@ -143,7 +144,7 @@ func Serve(o ServeOptions) (*Served, error) {
 
 // lock holds a folder until the file is closed: two servers would write over each other's files.
 func lock(dir string) (*os.File, error) {
-	held, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	held, err := regular.Open(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("the folder of the bus: %w", err)
 	}

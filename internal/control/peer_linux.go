@@ -3,10 +3,11 @@ package control
 import (
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // canShorten says whether a path of any length will do.
@@ -17,7 +18,7 @@ func shorten(path string) (short string, done func(), err error) {
 	if len(path) <= maxAddress {
 		return path, func() {}, nil
 	}
-	dir, err := os.Open(filepath.Dir(path))
+	dir, err := regular.OpenDir(filepath.Dir(path))
 	if err != nil {
 		return "", nil, err
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"os"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Hold opens a file, which it makes where there is none, and waits for its lock. That is let go
 // when the file is closed, here and by whoever was given it.
 func Hold(ctx context.Context, path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	file, err := regular.Open(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Git is the program, and where and how it works.
@@ -166,8 +167,14 @@ func (g Git) Layout(ctx context.Context) ([]string, error) {
 const maxConfig = 1 << 20
 
 func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(g.Patience, time.Minute))
+	if err := g.check(); err != nil {
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	patience, asked := cmp.Or(g.Patience, time.Minute), ctx
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, slowError{patience})
 	defer cancel()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	line := make([]string, 0, 2*len(settings)+len(args))
 	for _, setting := range settings {
 		line = append(line, "-c", setting)
@@ -179,7 +186,10 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	end := keepApart(cmd, g.Lock)
 	out, complaint := bounded{most: g.Most}, bytes.Buffer{}
 	cmd.Stdout, cmd.Stderr = &out, &complaint
-	err := cmd.Run()
+	ended, err := g.await(ctx, cmd, stop)
+	if !ended { // its output may still grow
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
 	end()
 	if err == nil || errors.Is(err, exec.ErrWaitDelay) {
 		return out.kept.Bytes(), nil
@@ -188,15 +198,50 @@ func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]
 	switch {
 	case out.full:
 		err = errTooMuch
+	case asked.Err() != nil:
+		err = asked.Err()
 	case ctx.Err() != nil:
-		err = ctx.Err()
+		err = cmp.Or(g.whyStuck(ctx), context.Cause(ctx))
 	case why != "":
 		err = fmt.Errorf("%s: %w", why, err)
+		if strings.Contains(why, "emory") { // "Out of memory, malloc failed", of mmap: "Cannot allocate memory"
+			err = cmp.Or(g.unreadable(ctx, false), err)
+		}
 	case cmd.Process == nil && g.Dir != "": // of a folder that is gone the system says that git's program is
 		_, goneErr := os.Stat(g.Dir)
 		err = cmp.Or(goneErr, err)
 	}
 	return out.kept.Bytes(), fmt.Errorf("git %s: %w", args[0], err)
+}
+
+// await runs cmd, and says whether it has ended: one that waits for a disk that is gone can't even be killed.
+func (g Git) await(ctx context.Context, cmd *exec.Cmd, stop func(error)) (ended bool, err error) {
+	if err := cmd.Start(); err != nil {
+		return true, err
+	}
+	bound(cmd.Process.Pid)
+	go g.look(ctx, stop)
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err = <-done:
+		return true, err
+	case <-ctx.Done():
+	}
+	select {
+	case err = <-done:
+		return true, err
+	case <-time.After(deafPatience + pipePatience + time.Second):
+		return false, context.Cause(ctx)
+	}
+}
+
+// whyStuck names the file that a git waited for which took too long; nil for one that its caller has ended.
+func (g Git) whyStuck(ctx context.Context) error {
+	if !errors.As(context.Cause(ctx), &slowError{}) {
+		return nil
+	}
+	return g.unreadable(ctx, false)
 }
 
 // usersForm are the variables besides by which CI and containers hand in how repositories are reached, and who commits.
@@ -327,6 +372,18 @@ func (g Git) StageAll(ctx context.Context, skips func(path string) bool, more ..
 	return within, g.Stage(ctx, there)
 }
 
+// MaxIndex bounds what is read of an index, in bytes: of some ten million files.
+const MaxIndex = 1 << 30
+
+func readIndex(path string) ([]byte, error) {
+	file, err := regular.Open(path, os.O_RDONLY|regular.NoFollow, 0) // git would write through a link
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return regular.All(file, MaxIndex)
+}
+
 // CopyIndex copies an index, of which git then believes as much as of the original: it reads again what is newer than
 // its index. info is the original's, nil where there is none.
 func CopyIndex(from, to string) (data []byte, info fs.FileInfo, err error) {
@@ -336,13 +393,11 @@ func CopyIndex(from, to string) (data []byte, info fs.FileInfo, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, nil
 	case err != nil:
-	case !info.Mode().IsRegular(): // git would write through a link
-		err = fmt.Errorf("%s is no file; remove it", from)
 	default:
-		data, err = os.ReadFile(from)
+		data, err = readIndex(from)
 	}
 	if err == nil {
-		err = os.WriteFile(to, data, 0o600)
+		err = regular.Write(to, data, 0o600)
 	}
 	if err == nil {
 		err = os.Chtimes(to, info.ModTime(), info.ModTime())

@@ -37,6 +37,15 @@ func keepApart(cmd *exec.Cmd, lock *os.File) (end func()) {
 	}
 }
 
+// isAwaited says whether somebody waits for what comes through a pipe.
+func isAwaited(pipe string) bool {
+	writer, err := syscall.Open(pipe, syscall.O_WRONLY|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0) // ENXIO: nobody does
+	if err == nil {
+		syscall.Close(writer)
+	}
+	return err == nil
+}
+
 // fileNumber tells a file from another one in its place.
 func fileNumber(info fs.FileInfo) any {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {

@@ -13,5 +13,8 @@ func keepApart(cmd *exec.Cmd, _ *os.File) (end func()) {
 	return func() {}
 }
 
+// isAwaited says no: a folder has no pipes here.
+func isAwaited(string) bool { return false }
+
 // fileNumber tells a file from another one in its place, as far as it can be asked cheaply.
 func fileNumber(fs.FileInfo) any { return nil }

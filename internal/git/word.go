@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // A repository's configuration may be anybody's: an agent makes a repository in the folder that it
@@ -186,8 +188,7 @@ func lookAt(dir, gitDir string) string {
 			look(filepath.Join(repo, name))
 		}
 		if look(filepath.Join(repo, "commondir")) != nil {
-			common, _ := os.ReadFile(filepath.Join(repo, "commondir"))
-			look(filepath.Join(at(repo, string(common)), "config"))
+			look(filepath.Join(commonOf(repo), "config"))
 		}
 	}
 	if gitDir != "" {
@@ -200,15 +201,31 @@ func lookAt(dir, gitDir string) string {
 		entry := filepath.Join(dir, ".git")
 		if info := look(entry); info != nil && info.IsDir() {
 			lookIn(entry)
-		} else if info != nil && info.Size() < 1<<16 {
-			link, _ := os.ReadFile(entry)
-			lookIn(at(dir, strings.TrimPrefix(string(link), "gitdir: ")))
+		} else if repo := linkedFrom(entry); info != nil && repo != "" {
+			lookIn(repo)
 		}
 		if dir == filepath.Dir(dir) {
 			break
 		}
 	}
 	return seen.String()
+}
+
+// linkedFrom is the repository that a file .git names, "" for none.
+func linkedFrom(entry string) string {
+	link, err := regular.Read(entry, regular.Short)
+	if path, ok := strings.CutPrefix(string(link), "gitdir: "); err == nil && ok {
+		return at(filepath.Dir(entry), path)
+	}
+	return ""
+}
+
+// commonOf is the repository that one of a worktree is a part of; else itself.
+func commonOf(repo string) string {
+	if common, err := regular.Read(filepath.Join(repo, "commondir"), regular.Short); err == nil {
+		return at(repo, string(common))
+	}
+	return repo
 }
 
 // at is a path as git writes it into a file, which may be relative to dir.

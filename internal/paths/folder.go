@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // File is a file in a folder of ours.
@@ -67,21 +69,17 @@ var ErrForeign = errors.New("it is no file of this user's alone")
 // have no other name either.
 // The error is a *fs.PathError.
 func OpenOwn(path string, flags int) (*os.File, error) {
-	before, err := os.Lstat(path)
-	switch {
-	case err != nil && (flags&os.O_CREATE == 0 || !errors.Is(err, fs.ErrNotExist)):
-		return nil, err
-	case err == nil && !before.Mode().IsRegular():
+	file, err := regular.Open(path, flags|regular.NoFollow, 0o600)
+	if errors.As(err, &regular.KindError{}) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
 	}
-	file, err := os.OpenFile(path, flags|dontFollow, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
 	if err == nil {
 		own, alone := isOwn(info)
-		if !info.Mode().IsRegular() || !own || !alone && flags&(os.O_WRONLY|os.O_RDWR) != 0 {
+		if !own || !alone && flags&(os.O_WRONLY|os.O_RDWR) != 0 {
 			err = &fs.PathError{Op: "open", Path: path, Err: ErrForeign}
 		}
 	}

@@ -4,11 +4,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Loops is the folder with the files of this user's loops.
@@ -40,11 +40,7 @@ func ReadOwn(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, most+1))
-	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s is too long", path)
-	}
-	return data, err
+	return regular.All(file, most)
 }
 
 // TempSuffix is how a file ends that is still to get its name.

@@ -7,18 +7,20 @@ import (
 	"path/filepath"
 	"runtime"
 	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // running is this program's file, which stays the one that runs when an update replaces it.
 var running = sync.OnceValues(func() (*os.File, error) {
 	if runtime.GOOS == "linux" {
-		return os.Open("/proc/self/exe")
+		return regular.Open("/proc/self/exe", os.O_RDONLY, 0)
 	}
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return os.Open(self)
+	return regular.Open(self, os.O_RDONLY, 0)
 })
 
 // Program is where this program can be started: its own path or, where that is gone or another

@@ -10,9 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dontFollow has a link not followed, and nothing waited for at a pipe.
-const dontFollow = syscall.O_NOFOLLOW | syscall.O_NONBLOCK
-
 // isOwn says whether a file is this user's, and whether it has no other name.
 func isOwn(info fs.FileInfo) (own, alone bool) {
 	st, ok := info.Sys().(*syscall.Stat_t)

@@ -9,8 +9,6 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-const dontFollow = 0
-
 // isOwn believes the rights of the user's own folder.
 func isOwn(fs.FileInfo) (own, alone bool) { return true, true }
 

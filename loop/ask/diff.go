@@ -3,17 +3,16 @@ package ask
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -81,28 +80,25 @@ func (r Reader) present(name string) (text []byte, err error) {
 	if !filepath.IsLocal(rel) {
 		return nil, errors.New("outside of the folder")
 	}
-	root, err := os.OpenRoot(r.Dir)
+	root, err := regular.OpenRoot(r.Dir)
 	if err != nil {
 		return nil, errors.New("not readable")
 	}
 	defer root.Close()
-	switch info, err := root.Stat(rel); {
+	place := paths.Real(filepath.Join(r.Dir, rel))
+	file, err := regular.OpenIn(root, rel, os.O_RDONLY, 0)
+	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, fs.ErrNotExist
+	case errors.As(err, &regular.KindError{}):
+		return nil, errors.New("not a regular file")
 	case err != nil:
 		return nil, errors.New("not readable, or outside of the folder")
-	case !info.Mode().IsRegular(): // even opening it may do something to a device
-		return nil, errors.New("not a regular file")
-	}
-	place := paths.Real(filepath.Join(r.Dir, rel))
-	file, err := root.OpenFile(rel, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, errors.New("not readable")
 	}
 	defer file.Close()
 	info, err := file.Stat()
-	if err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+	if err != nil {
+		return nil, errors.New("not readable")
 	}
 	if now, err := os.Lstat(place); err != nil || !os.SameFile(info, now) { // a link took the file's place meanwhile
 		return nil, errors.New("it changes right now")
@@ -110,10 +106,11 @@ func (r Reader) present(name string) (text []byte, err error) {
 	if r.Hides != nil && r.Hides(place) { // the agent can read what it asks in the session file
 		return nil, errors.New("hidden by the sandbox")
 	}
-	if info.Size() > maxCompared {
+	text, err = regular.All(file, maxCompared)
+	switch {
+	case errors.As(err, &regular.SizeError{}):
 		return nil, errors.New("larger than 1 MiB")
-	}
-	if text, err = io.ReadAll(io.LimitReader(file, maxCompared)); err != nil {
+	case err != nil:
 		return nil, errors.New("not readable")
 	}
 	if !utf8.Valid(text) || bytes.IndexByte(text, 0) >= 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/agents"
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
@@ -79,7 +79,7 @@ func readBrought(path string) (data []byte, isThere bool) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, false
 	}
-	data, err := paths.ReadRegular(path, maxBrought)
+	data, err := regular.Read(path, maxBrought)
 	if err != nil {
 		return nil, true
 	}

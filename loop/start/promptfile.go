@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"unicode/utf16"
 
 	"github.com/spf13/pflag"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -164,7 +163,7 @@ func readAsked(what, file string, stdin io.Reader) (data []byte, err error) {
 	if file == "-" {
 		data, err = io.ReadAll(stdin)
 	} else {
-		data, err = os.ReadFile(file)
+		data, err = regular.ReadAny(file, maxPrompt)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -193,12 +192,12 @@ const maxPrompt = 32 << 20
 // ReadText reads a file that a person wrote. The error is fs.ErrNotExist for a
 // file that isn't there.
 func ReadText(path string) (string, error) {
-	data, err := paths.ReadRegular(path, maxPrompt+1)
+	data, err := regular.Read(path, maxPrompt)
+	if errors.As(err, &regular.SizeError{}) {
+		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
+	}
 	if err != nil {
 		return "", fmt.Errorf("reading the prompt: %w", err)
-	}
-	if len(data) > maxPrompt {
-		return "", fmt.Errorf("%s has more than %d MiB, too much for a prompt", path, maxPrompt>>20)
 	}
 	return string(data), nil
 }

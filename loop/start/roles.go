@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/hats"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -131,10 +131,7 @@ func instructionsOf(h config.Hat) (string, error) {
 	if h.InstructionsFile == "" {
 		return h.Instructions, nil
 	}
-	data, err := paths.ReadRegular(h.InstructionsFile, maxInstructions+1)
-	if err == nil && len(data) > maxInstructions {
-		err = fmt.Errorf("%s is larger than %d KiB", h.InstructionsFile, maxInstructions>>10)
-	}
+	data, err := regular.Read(h.InstructionsFile, maxInstructions)
 	if err != nil {
 		return "", fmt.Errorf("the instructions of the hat %s: %w", h.Name, err)
 	}

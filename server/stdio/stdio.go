@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
 )
@@ -60,7 +61,7 @@ func (s *Sidecar) openLog(stderr io.Writer) (log *slog.Logger, closeLog func(), 
 	to := stderr
 	if s.logFile != "" {
 		// Closed by the end of the process: it is written to until then.
-		if to, err = os.OpenFile(s.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
+		if to, err = regular.Open(s.logFile, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600); err != nil {
 			return nil, nil, fmt.Errorf("opening the log file: %w", err)
 		}
 	}

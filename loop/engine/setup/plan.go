@@ -5,15 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/plan"
 )
@@ -75,23 +74,17 @@ func ReadTasks(folder, name string) (path string, data []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := regular.OpenRoot(folder)
 	if err != nil {
 		return "", nil, err
 	}
 	defer root.Close()
-	if info, err := root.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	data, err = regular.ReadIn(root, path, plan.MaxBytes)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return "", nil, fmt.Errorf("there is no plan %s in %s; ralph-lsp init --plan writes one to fill in", name, folder)
-	} else if err == nil && !info.Mode().IsRegular() {
-		return "", nil, fmt.Errorf("the plan %s isn't a file", name)
-	}
-	file, err := root.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	case err != nil:
 		return "", nil, fmt.Errorf("reading the plan: %w", paths.Outside(folder, path, err))
-	}
-	defer file.Close()
-	if data, err = io.ReadAll(io.LimitReader(file, plan.MaxBytes+1)); err != nil {
-		return "", nil, fmt.Errorf("reading the plan: %w", err)
 	}
 	return filepath.ToSlash(path), data, nil
 }
@@ -102,13 +95,13 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	if bytes.Equal(was.Data, want.Data) {
 		return nil
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := regular.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	name := filepath.FromSlash(want.Name)
-	now, err := root.ReadFile(name)
+	now, err := regular.ReadIn(root, name, plan.MaxBytes)
 	switch {
 	case err == nil && was.Data != nil && !bytes.Equal(now, was.Data):
 		return fmt.Errorf("%s was changed just now, so it is left as it is", want.Name)
@@ -116,7 +109,7 @@ func WritePlan(folder string, was, want plan.Plan) error {
 		return paths.Outside(folder, name, err)
 	}
 	if err == nil && len(now) == len(want.Data) {
-		file, err := root.OpenFile(name, os.O_WRONLY, 0)
+		file, err := regular.OpenIn(root, name, os.O_WRONLY, 0)
 		if err != nil {
 			return err
 		}
@@ -141,7 +134,12 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	}
 	temp := name + ".ralph.tmp"
 	_ = root.Remove(temp) // of one that was killed; a link there would be written through
-	if err = root.WriteFile(temp, want.Data, mode); err == nil {
+	file, err := root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(want.Data)
+	if err = errors.Join(err, file.Close()); err == nil {
 		err = root.Rename(temp, name)
 	}
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -81,7 +82,7 @@ func (w *Batch) Open() error {
 func (w *Batch) fill(c *changes.Checkout) error {
 	file := filepath.Join(c.Folder(), filepath.FromSlash(w.Plan.Name))
 	if _, err := os.Lstat(file); errors.Is(err, fs.ErrNotExist) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), os.WriteFile(file, w.Plan.Data, 0o666)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o777), regular.Write(file, w.Plan.Data, 0o666)); err != nil {
 			return err
 		}
 	}

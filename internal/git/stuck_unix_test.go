@@ -1,0 +1,134 @@
+//go:build !windows
+
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
+)
+
+// repository is one with a commit.
+func repository(t *testing.T) Git {
+	t.Helper()
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	program, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	return Git{Program: program, Dir: dir}
+}
+
+// A git isn't even started where a file of its repository would hold it up.
+func TestARepositoryThatGitCannotRead(t *testing.T) {
+	for _, kind := range filekinds.All() {
+		t.Run(kind.Name, func(t *testing.T) {
+			for _, name := range []string{"HEAD", "config", "packed-refs", "index", "commondir", "info/exclude", "refs/heads/main"} {
+				g := repository(t)
+				path := filepath.Join(g.Dir, ".git", filepath.FromSlash(name))
+				kind.Put(t, path)
+				filekinds.Ends(t, func() {
+					begun := time.Now()
+					_, err := g.Run(t.Context(), nil, "rev-parse", "HEAD")
+					if kind.Name == "a folder" || kind.Name == "a loop of links" { // git says what is wrong, or can do without
+						return
+					}
+					if err == nil || !strings.Contains(err.Error(), path) || !IsStuck(err) {
+						t.Errorf("%s: %v", name, err)
+					}
+					if took := time.Since(begun); took > firstLook {
+						t.Errorf("%s: it took %v", name, took)
+					}
+				})
+			}
+		})
+	}
+}
+
+// Where no repository is, git looks for one all the same.
+func TestAFolderInWhichGitLooksForARepository(t *testing.T) {
+	g := repository(t)
+	for _, kind := range filekinds.All() {
+		for _, name := range []string{".git", "HEAD"} {
+			g.Dir = t.TempDir()
+			kind.Put(t, filepath.Join(g.Dir, name))
+			filekinds.Ends(t, func() {
+				if _, err := g.Layout(t.Context()); err == nil {
+					t.Errorf("%s as %s is a repository", name, kind.Name)
+				}
+			})
+		}
+	}
+}
+
+// What git reads in each folder nobody looks at before it: a git that waits for it is ended.
+func TestAGitThatWaitsForAFileOfTheWorkTree(t *testing.T) {
+	for _, name := range []string{".gitignore", "deep/down/.gitignore", ".git/refs/heads/other"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := repository(t)
+			path := filepath.Join(g.Dir, filepath.FromSlash(name))
+			filekinds.All()[0].Put(t, path)
+			if err := os.WriteFile(filepath.Join(filepath.Dir(path), "new"), nil, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			filekinds.Ends(t, func() {
+				begun := time.Now()
+				_, err := g.Run(t.Context(), nil, "status", "--porcelain")
+				if name == ".git/refs/heads/other" {
+					_, err = g.Run(t.Context(), nil, "for-each-ref")
+				}
+				if err == nil || !strings.Contains(err.Error(), path+": it isn't a regular file but a named pipe; remove it") || !IsStuck(err) {
+					t.Errorf("%v after %v", err, time.Since(begun))
+				}
+			})
+		})
+	}
+}
+
+// A pipe at which nobody waits is no reason to end a git.
+func TestAGitThatTakesItsTimeIsLeftAlone(t *testing.T) {
+	g := repository(t)
+	filekinds.All()[0].Put(t, filepath.Join(g.Dir, "ignored", ".gitignore"))
+	g.Program = program(t, "sleep 3; echo done")
+	if out, err := g.Text(t.Context(), nil, "status"); out != "done" || err != nil {
+		t.Errorf("%q, %v", out, err)
+	}
+	g.Program, g.Patience = program(t, "sleep 300"), 100*time.Millisecond
+	_, err := g.Text(t.Context(), nil, "status")
+	if err == nil || !strings.Contains(err.Error(), "ignored/.gitignore: it isn't a regular file") {
+		t.Errorf("at its deadline: %v", err)
+	}
+	if err := os.RemoveAll(filepath.Join(g.Dir, "ignored")); err != nil {
+		t.Fatal(err)
+	}
+	_, err = g.Text(t.Context(), nil, "status")
+	if want := "git status: it took longer than 100ms, so it was ended; look what git status says in the folder"; err == nil || err.Error() != want || !errors.Is(err, context.DeadlineExceeded) || !IsStuck(err) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// What its caller ends says so.
+func TestAGitThatIsCancelled(t *testing.T) {
+	g := repository(t)
+	g.Program = program(t, "sleep 300")
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := g.Run(ctx, nil, "status"); !errors.Is(err, context.Canceled) || IsStuck(err) {
+		t.Errorf("%v", err)
+	}
+}
