@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
@@ -128,9 +127,8 @@ func Read(folder string) Set {
 			case !of:
 				if dir := userDir(where, home); dir != "" { // the user may have put links there
 					dir = filepath.Join(dir, "agents")
-					at := func(name string) string { return filepath.Join(dir, filepath.FromSlash(name)) }
-					read := func(name string) ([]byte, error) { return regular.Read(at(name), maxFile) }
-					r.walk(b, source{os.DirFS(dir), read}, ".", at, false)
+					user := source{nil, dir}
+					r.walk(b, user, ".", user.at, false)
 				}
 			}
 		}

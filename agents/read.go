@@ -48,16 +48,36 @@ func (r *reader) readFolder(b backends.Backend, folder string) {
 	if paths.Real(dir) == paths.Real(filepath.Join(userDir(b.Agents, home), "agents")) {
 		return // the folder is the user's own
 	}
-	read := func(name string) ([]byte, error) { return regular.ReadIn(root, name, maxFile) }
-	r.walk(b, source{root.FS(), read}, path.Join(b.Agents.Folder, "agents"), func(name string) string {
+	r.walk(b, source{root, ""}, path.Join(b.Agents.Folder, "agents"), func(name string) string {
 		return filepath.Join(folder, filepath.FromSlash(name))
 	}, true)
 }
 
-// source has files, and reads what may be anything.
+// source has files, and anything may be in their place.
 type source struct {
-	fs.FS
-	read func(name string) ([]byte, error)
+	root *os.Root // nil: they are the user's, whose links may lead anywhere
+	dir  string   // where they are then
+}
+
+func (s source) at(name string) string { return filepath.Join(s.dir, filepath.FromSlash(name)) }
+
+func (s source) read(name string) ([]byte, error) {
+	if s.root != nil {
+		return regular.ReadIn(s.root, s.at(name), maxFile)
+	}
+	return regular.Read(s.at(name), maxFile)
+}
+
+func (s source) list(dir string) ([]fs.DirEntry, error) {
+	entries, _, err := regular.DirIn(s.root, s.at(dir), maxEntries+1)
+	return entries, err
+}
+
+func (s source) stat(name string) (fs.FileInfo, error) {
+	if s.root != nil {
+		return s.root.Stat(s.at(name))
+	}
+	return regular.Stat(s.at(name))
 }
 
 // walk reads the files below a folder, in the order of their names.
@@ -65,7 +85,7 @@ func (r *reader) walk(b backends.Backend, tree source, top string, abs func(stri
 	files, entries := 0, 0
 	var look func(dir string, depth int)
 	look = func(dir string, depth int) {
-		list, err := fs.ReadDir(tree, dir)
+		list, err := tree.list(dir)
 		if err != nil {
 			if depth > 0 || !errors.Is(err, fs.ErrNotExist) {
 				r.report(abs(dir), "can't be read: %v", bare(abs(dir), err))
@@ -78,7 +98,7 @@ func (r *reader) walk(b backends.Backend, tree source, top string, abs func(stri
 				return
 			}
 			isFile := path.Ext(name) == ext
-			switch info, err := fs.Stat(tree, name); {
+			switch info, err := tree.stat(name); {
 			case err != nil && (isFile || entry.Type()&fs.ModeSymlink == 0):
 				r.report(abs(name), "can't be read: %v%s", bare(abs(name), err), inFolder(isFolder))
 			case err != nil:

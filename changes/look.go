@@ -3,9 +3,10 @@ package changes
 import (
 	"encoding/binary"
 	"hash/maphash"
-	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // trace is what a file's entry says of its content.
@@ -60,8 +61,11 @@ func StampOf(folder string, skips func(path, name string) bool) (s Stamp, isLarg
 	left := smallFolder
 	var visit func(dir, path string) bool
 	visit = func(dir, path string) bool {
-		entries, err := os.ReadDir(dir)
-		if left -= len(entries); err != nil || left < 0 {
+		entries, all, err := regular.Dir(dir, left)
+		if left -= len(entries); !all {
+			left = -1
+		}
+		if err != nil || left < 0 {
 			return false
 		}
 		for _, entry := range entries {

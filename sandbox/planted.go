@@ -2,11 +2,12 @@ package sandbox
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Below the folder nothing can be kept from being made that programs obey: an agent works there. So it is looked for
@@ -29,7 +30,7 @@ func (w *Walls) tellPlanted(begun time.Time, known func(path string) bool) {
 	left := maxPlanted
 	for dirs := []string{w.folder}; len(dirs) > 0 && left > 0; dirs = dirs[1:] {
 		dir := dirs[0]
-		entries, err := os.ReadDir(dir)
+		entries, _, err := regular.Dir(dir, left)
 		if left -= len(entries); err != nil {
 			continue
 		}
@@ -73,7 +74,7 @@ func isSetUpSince(entry string, info fs.DirEntry, begun time.Time) bool {
 			return true
 		}
 	}
-	hooks, _ := os.ReadDir(filepath.Join(entry, "hooks"))
+	hooks, _, _ := regular.Dir(filepath.Join(entry, "hooks"), maxPlanted)
 	return slices.ContainsFunc(hooks, func(hook fs.DirEntry) bool {
 		return !strings.HasSuffix(hook.Name(), ".sample") && changedSince(filepath.Join(entry, "hooks", hook.Name()), begun)
 	})
@@ -85,7 +86,7 @@ func isChangedSince(path string, info fs.DirEntry, begun time.Time) bool {
 		return true
 	}
 	if info.IsDir() {
-		files, _ := os.ReadDir(path)
+		files, _, _ := regular.Dir(path, maxPlanted)
 		for _, file := range files {
 			if changedSince(filepath.Join(path, file.Name()), begun) {
 				return true

@@ -110,12 +110,18 @@ func (b bringer) copy(name string) error {
 	return nil // a socket, say
 }
 
+// maxBrought bounds the entries of one folder that is brought.
+const maxBrought = 1 << 20
+
 // each makes a folder in the tree, and brings what is in it.
 func (b bringer) each(dir string, info fs.FileInfo, do func(name string, entry fs.DirEntry) error) error {
 	if err := b.to.Mkdir(dir, info.Mode().Perm()|0o700); err != nil {
 		return err
 	}
-	entries, err := fs.ReadDir(b.from.FS(), dir)
+	entries, all, err := regular.DirIn(b.from, dir, maxBrought)
+	if err == nil && !all {
+		err = fmt.Errorf("%s has more than %d entries; leave it out", dir, maxBrought)
+	}
 	for _, entry := range entries {
 		if err == nil {
 			err = do(path.Join(dir, entry.Name()), entry)

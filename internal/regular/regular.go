@@ -4,6 +4,7 @@
 package regular
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -11,10 +12,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
-
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Bounds of a read, in bytes.
@@ -38,11 +39,20 @@ func (e KindError) Error() string {
 }
 
 func (e SizeError) Error() string {
-	return fmt.Sprintf("it has more than %s; shorten or remove it", tell.Bytes(e.Most))
+	return fmt.Sprintf("it has more than %s; shorten or remove it", binary(e.Most))
 }
 
 func (e SlowError) Error() string {
 	return fmt.Sprintf("it can't be read within %v; look whether its disk or network answers", e.Patience)
+}
+
+// binary is a number of bytes as bounds are set, "64 KiB".
+func binary(bytes int64) string {
+	units := []string{"bytes", "KiB", "MiB", "GiB"}
+	for len(units) > 1 && bytes >= 1<<10 && bytes%(1<<10) == 0 {
+		bytes, units = bytes>>10, units[1:]
+	}
+	return fmt.Sprintf("%d %s", bytes, units[0])
 }
 
 // kindOf names what isn't a regular file.
@@ -130,6 +140,33 @@ func Check(path string, most int64) error {
 	return &fs.PathError{Op: "read", Path: path, Err: err}
 }
 
+// Dir are the entries of a folder in the order of their names, and whether those are all: of a folder with more than
+// so many they are any of them.
+func Dir(path string, most int) (entries []fs.DirEntry, all bool, err error) {
+	return DirIn(nil, path, most)
+}
+
+// DirIn is Dir of a folder in a root, which no link leads out of.
+func DirIn(root *os.Root, name string, most int) (entries []fs.DirEntry, all bool, err error) {
+	entries, err = inTime(pathOf(root, name), nil, func() ([]fs.DirEntry, error) {
+		dir, err := openAs(root, name, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		defer dir.Close()
+		entries, err := dir.ReadDir(most + 1)
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
+		return entries, err
+	})
+	if all = len(entries) <= most; !all {
+		entries = entries[:most]
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, all, err
+}
+
 // OpenDir opens a folder, which anything may have taken the place of.
 func OpenDir(path string) (*os.File, error) {
 	root, err := OpenRoot(path)
@@ -183,11 +220,15 @@ func all(file *os.File, path string, most int64, cut bool) ([]byte, error) {
 	if !cut {
 		limit++
 	}
-	data, err := io.ReadAll(io.LimitReader(file, limit))
-	if err == nil && int64(len(data)) > most {
+	var data bytes.Buffer
+	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // some of the kernel's say 0 and have more
+	if _, err = data.ReadFrom(io.LimitReader(file, limit)); err != nil {
+		return nil, err
+	}
+	if int64(data.Len()) > most {
 		return nil, tooLong
 	}
-	return data, err
+	return data.Bytes(), nil
 }
 
 // open opens what is a regular file before it is opened, as even opening a device may do something, and after it.
@@ -202,13 +243,7 @@ func open(root *os.Root, name string, flags int, perm fs.FileMode) (*os.File, er
 	case err == nil && !info.Mode().IsRegular():
 		return nil, kindError(info)
 	}
-	flags |= syscall.O_NONBLOCK
-	var file *os.File
-	if root != nil {
-		file, err = root.OpenFile(name, flags, perm)
-	} else {
-		file, err = os.OpenFile(name, flags, perm)
-	}
+	file, err := openAs(root, name, flags, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -220,6 +255,14 @@ func open(root *os.Root, name string, flags int, perm fs.FileMode) (*os.File, er
 		return nil, err
 	}
 	return file, nil
+}
+
+// openAs opens without waiting.
+func openAs(root *os.Root, name string, flags int, perm fs.FileMode) (*os.File, error) {
+	if flags |= syscall.O_NONBLOCK; root != nil {
+		return root.OpenFile(name, flags, perm)
+	}
+	return os.OpenFile(name, flags, perm)
 }
 
 func stat(root *os.Root, name string, follows bool) (fs.FileInfo, error) {

@@ -19,7 +19,7 @@ func TestWhatIsNoFileIsRefused(t *testing.T) {
 	said := map[string]string{
 		"a pipe":          "it isn't a regular file but a named pipe; remove it, or put a file in its place",
 		"endless":         "it isn't a regular file but a device; remove it",
-		"huge":            "it has more than 10 B; shorten or remove it",
+		"huge":            "it has more than 10 bytes; shorten or remove it",
 		"a loop of links": "too many levels of symbolic links",
 		"a folder":        "it isn't a regular file but a folder; remove it",
 		"a device":        "it isn't a regular file but a device; remove it",
@@ -125,6 +125,34 @@ func TestOnlyAFolderIsOpenedAsOne(t *testing.T) {
 				t.Errorf("%s: %v", kind.Name, err)
 			}
 			dir.Close()
+		})
+	}
+}
+
+func TestAFolderIsListedInPart(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b", "c", "a"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for most, want := range map[int]string{0: "", 2: "?", 3: "abc", 4: "abc"} {
+		entries, all, err := regular.Dir(dir, most)
+		names := ""
+		for _, entry := range entries {
+			names += entry.Name()
+		}
+		if err != nil || all != (most >= 3) || want != "?" && names != want || want == "?" && len(entries) != 2 {
+			t.Errorf("at most %d: %q, all %v, %v", most, names, all, err)
+		}
+	}
+	for _, kind := range filekinds.All() {
+		path := filepath.Join(t.TempDir(), "folder")
+		kind.Put(t, path)
+		filekinds.Ends(t, func() {
+			if _, _, err := regular.Dir(path, 1); (err == nil) != (kind.Name == "a folder") {
+				t.Errorf("%s: %v", kind.Name, err)
+			}
 		})
 	}
 }

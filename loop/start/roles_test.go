@@ -71,7 +71,7 @@ func TestAHatThatCannotBeWorn(t *testing.T) {
 	}
 	for file, want := range map[string]string{
 		ringFile: "the instructions of the hat first: ",
-		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md is larger than 64 KiB",
+		"[hats.a]\ntriggers = [\"loop.start\"]\ninstructions_file = '" + large + "'\n": "large.md: it has more than 64 KiB",
 		"[hats.a]\ntriggers = [\"x\"]\n":                                               "the hats of ralph.toml: no hat is woken by loop.start",
 	} {
 		if _, _, err := (Resolver{Settings: settingsOf(t, file), Detect: detectPi}).Resolve(t.Context()); err == nil || !strings.Contains(err.Error(), want) {

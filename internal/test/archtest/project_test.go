@@ -112,6 +112,7 @@ var picture = Rules{
 		"e2e/fleet":                {"fleet", "fleet/natsbus", "wire", "internal/..."},
 		"e2e/...":                  {"internal/..."},
 		"internal/test/clienttest": {"server/client", "wire"},
+		"internal/test/reads":      {"agents", "changes", "config", "history", "loop/ask", "loop/engine/setup", "loop/start", "loopstate", "plan", "sandbox", "stream", "verify", "worktree"},
 		"internal/test/walltest":   {"sandbox"},
 		"internal/test/handles":    {"loop/engine/setup", "fleet", "fleet/natsbus", "loop/engine", "loop", "loop/ask", "loopstate", "backends", "history", "stream", "stream/decode", "wire"},
 		"internal/...":             {"internal/..."},

@@ -15,7 +15,7 @@ import (
 var unbounded = []string{"os.Create", "os.Open", "os.OpenFile", "os.OpenRoot", "os.ReadFile", "os.WriteFile", "fs.ReadFile"}
 
 // unboundedIn are such methods of an os.Root.
-var unboundedIn = []string{"Create", "Open", "OpenFile", "ReadFile", "WriteFile"}
+var unboundedIn = []string{"Create", "FS", "Open", "OpenFile", "ReadFile", "WriteFile"}
 
 // Unbounded returns the places at which packages open files without a look at what they are. The free packages, and
 // trees such as "cmd/...", may do so; one that doesn't needn't be free.
