@@ -49,13 +49,13 @@ const (
 // is cut off. The error is the last; it is a *FormatError for a file that is no session.
 func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 	return func(yield func(ownEntry, error) bool) {
-		file, err := regular.Open(path, os.O_RDONLY, 0)
+		file, err := openSession(path, os.O_RDONLY)
 		if err != nil {
 			yield(ownEntry{}, fmt.Errorf("opening the session: %w", err))
 			return
 		}
 		defer file.Close()
-		in := lines.NewReader(file, maxLine)
+		in := lines.NewReader(io.LimitReader(file, maxSession), maxLine)
 		for isFirst := true; ; isFirst = false {
 			line, _, err := in.Next()
 			if n := readNode(line); isFirst && n.kind != "session" {
@@ -75,6 +75,16 @@ func entries(path string, marks ...string) iter.Seq2[ownEntry, error] {
 			}
 		}
 	}
+}
+
+// maxSession bounds a session file, in bytes: a sparse one has no end in practice.
+const maxSession = 4 << 30
+
+func openSession(path string, flags int) (*os.File, error) {
+	if err := regular.Check(path, maxSession); err != nil {
+		return nil, err
+	}
+	return regular.Open(path, flags, 0)
 }
 
 // payloadOf hands a payload on if it is one.

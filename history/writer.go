@@ -97,7 +97,7 @@ func (w *Writer) takeUp(path string) error {
 	if filepath.Dir(paths.Real(path)) != paths.Real(filepath.Dir(w.path)) {
 		return ErrElsewhere
 	}
-	f, err := regular.Open(path, os.O_RDWR|os.O_APPEND, 0)
+	f, err := openSession(path, os.O_RDWR|os.O_APPEND)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (w *Writer) takeUp(path string) error {
 
 // readBack learns the header and the last entry of a session file.
 func (w *Writer) readBack(f *os.File) error {
-	in := lines.NewReader(f, maxLine)
+	in := lines.NewReader(io.LimitReader(f, maxSession), maxLine)
 	first := true
 	for {
 		line, isCut, err := in.Next()

@@ -183,6 +183,9 @@ func (f *File) tryOpenLock() (open *os.File, path string, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, "", nil // .pi went away with its last owner
 	}
+	if errors.As(err, &regular.KindError{}) {
+		return nil, "", notRegular(path)
+	}
 	if err != nil {
 		return nil, "", f.notWritable(err)
 	}

@@ -220,20 +220,23 @@ func (g Git) await(ctx context.Context, cmd *exec.Cmd, stop func(error)) (ended 
 		return true, err
 	}
 	bound(cmd.Process.Pid)
-	go g.look(ctx, stop)
-	done := make(chan error, 1)
+	done, stuck := make(chan error, 1), make(chan error, 1)
+	looking, stopLooking := context.WithCancel(ctx)
+	go func() { stuck <- g.look(looking, stop) }()
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err = <-done:
-		return true, err
+		ended = true
 	case <-ctx.Done():
+		select {
+		case err = <-done:
+			ended = true
+		case <-time.After(deafPatience + pipePatience + time.Second):
+			err = context.Cause(ctx)
+		}
 	}
-	select {
-	case err = <-done:
-		return true, err
-	case <-time.After(deafPatience + pipePatience + time.Second):
-		return false, context.Cause(ctx)
-	}
+	stopLooking()
+	return ended, cmp.Or(<-stuck, err) // to look whether it waits at a pipe may have let it go on
 }
 
 // whyStuck names the file that a git waited for which took too long; nil for one that its caller has ended.

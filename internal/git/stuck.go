@@ -119,17 +119,17 @@ func (g Git) check() error {
 	return nil
 }
 
-// look ends a git that waits for what isn't a regular file, and says which it is.
-func (g Git) look(ctx context.Context, end func(error)) {
+// look ends a git that waits for what isn't a regular file, and says which it is; nil once ctx is done.
+func (g Git) look(ctx context.Context, end func(error)) error {
 	for wait := firstLook; ; wait *= 2 {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-time.After(wait):
 		}
 		if err := g.unreadable(ctx, true); err != nil {
 			end(err)
-			return
+			return err
 		}
 	}
 }

@@ -100,6 +100,9 @@ func ReadAny(path string, most int64) ([]byte, error) {
 		return Read(path, most)
 	}
 	file, err := inTime(path, closeFile, func() (*os.File, error) { return os.Open(path) })
+	if errors.As(err, &SlowError{}) {
+		return nil, fmt.Errorf("%s is a pipe, and nobody has written to it within %v; start what writes first, or name a file", path, patience)
+	}
 	if err != nil {
 		return nil, err
 	}

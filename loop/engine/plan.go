@@ -197,7 +197,7 @@ func (l *checks) watchPlan() {
 	if err != nil {
 		l.warn([]string{"the plan is put back as it was before the iteration: " + err.Error()})
 		if len(l.plan.Items) > 0 {
-			l.plan = l.write(plan.Plan{}, l.plan)
+			l.write(plan.Plan{}, l.plan) // what was known counts, even where it can't be written
 		}
 		return
 	}

@@ -105,6 +105,7 @@ func WritePlan(folder string, was, want plan.Plan) error {
 	switch {
 	case err == nil && was.Data != nil && !bytes.Equal(now, was.Data):
 		return fmt.Errorf("%s was changed just now, so it is left as it is", want.Name)
+	case errors.As(err, &regular.KindError{}): // an agent's: nobody loses anything by it
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return paths.Outside(folder, name, err)
 	}
@@ -122,7 +123,7 @@ func WritePlan(folder string, was, want plan.Plan) error {
 		return errors.Join(err, file.Close())
 	}
 	mode := fs.FileMode(0o666)
-	if info, err := root.Stat(name); err == nil {
+	if info, err := root.Stat(name); err == nil && info.Mode().IsRegular() {
 		mode = info.Mode().Perm()
 	}
 	for range 40 { // as many links as the system follows; a file is never put in the place of one

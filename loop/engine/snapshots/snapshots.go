@@ -65,6 +65,7 @@ type Taker struct {
 	Merges  atomic.Bool     // what agents finish in checkouts comes into the folder
 
 	committed changes.State // in which there was nothing to commit
+	missing   bool          // the last run's changes are in no snapshot
 	between   bool          // the run that is under way has some already of what it changed
 
 	Going, Alive         context.Context // until the loop is to end; until it has to be gone
@@ -219,6 +220,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 	taken, err := s.Store.After(s.Alive, iteration)
 	s.Last = time.Now()
 	s.tell(taken, err)
+	s.missing = err != nil && s.Alive.Err() == nil
 	if s.Now = taken.State; err != nil {
 		s.Now = changes.State{}
 		return nil
@@ -288,7 +290,7 @@ func (s *Taker) Close() *changes.Summary {
 	}
 	s.stopGoing()
 	<-s.pruned
-	if s.Store == nil {
+	if s.Store == nil || s.missing {
 		return nil
 	}
 	defer s.stopAlive()
