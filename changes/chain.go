@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // A loop's snapshots have one ref, which names a tree of git's that lists theirs: no log of all refs
@@ -153,7 +153,7 @@ func (s *kept) snapshots() (snapshots []snapshot, err error) {
 	}
 	l := readList(last.listing)
 	for _, o := range l.older {
-		text, err := os.ReadFile(filepath.Join(s.home, olderName(o.place)))
+		text, err := regular.Read(filepath.Join(s.home, olderName(o.place)), regular.Long)
 		if err != nil {
 			return nil, fmt.Errorf("reading the snapshots: %w", err)
 		}

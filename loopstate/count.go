@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // count sets the iteration that begins in the line of the file that tells it, where the file is still what was looked
@@ -60,7 +62,7 @@ func (d *Document) countAt() (start, end int, ok bool) {
 
 // writeAt writes over a part of a file.
 func writeAt(path, text string, offset int64) error {
-	file, err := os.OpenFile(path, os.O_WRONLY, 0)
+	file, err := regular.Open(path, os.O_WRONLY, 0)
 	if err != nil {
 		return err
 	}

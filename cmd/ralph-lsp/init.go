@@ -18,7 +18,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/orchestrator"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/config"
-	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -84,10 +83,7 @@ issues.jsonl of beads.`,
 
 // takeOver writes what a ralph.yml says as a ralph.toml, and its prompt. It isn't trusted: nobody has read it yet.
 func takeOver(cmd *cobra.Command, dir, name string) error {
-	data, err := paths.ReadRegular(name, orchestrator.MaxSize+1)
-	if err == nil && len(data) > orchestrator.MaxSize {
-		err = fmt.Errorf("it has more than %d KiB", orchestrator.MaxSize>>10)
-	}
+	data, err := regular.Read(name, orchestrator.MaxSize)
 	if err != nil {
 		return fmt.Errorf("%s can't be taken over: %w; name the ralph.yml of ralph-orchestrator", terminal.Line(name), err)
 	}

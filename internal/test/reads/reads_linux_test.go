@@ -180,14 +180,14 @@ func comparesWrite(folder, path string) error {
 // snapshots makes some of a folder, with git and without.
 func snapshots(folder, _ string) error {
 	options := changes.Options{Keep: time.Hour, MaxFile: 1 << 20, Dir: os.Getenv("RALPH_STATE_DIR")}
-	store, err := changes.Create(context.Background(), folder, "loop", options)
+	store, err := changes.Create(context.Background(), folder, "loop", options, nil)
 	if err == nil {
 		_, err = store.Start(context.Background())
 	}
 	if err == nil {
 		_, err = store.After(context.Background(), 1)
 	}
-	bare, bareErr := changes.Look(folder, options)
+	bare, bareErr := changes.Look(folder, options, nil)
 	if bareErr == nil {
 		_, bareErr = bare.State()
 	}
