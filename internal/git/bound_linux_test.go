@@ -1,12 +1,12 @@
 package git
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
-	"os"
-	"path/filepath"
 )
 
 // A git that reads without end runs out of its own memory, not of everybody's.
@@ -24,5 +24,20 @@ func TestAGitThatFillsTheMemory(t *testing.T) {
 	}
 	if _, err := g.Run(t.Context(), nil, "status"); err == nil || !strings.Contains(err.Error(), path+": it has more than") {
 		t.Errorf("a rule file of 40 GB: %v", err)
+	}
+}
+
+// A device has no business in the place of such a file: nobody waits until the memory is used up.
+func TestAGitThatReadsADevice(t *testing.T) {
+	kinds := filekinds.All()
+	if last := kinds[len(kinds)-1]; last.Name == "a device" {
+		g := repository(t)
+		path := filepath.Join(g.Dir, ".gitattributes")
+		last.Put(t, path)
+		filekinds.Ends(t, func() {
+			if _, err := g.Run(t.Context(), []byte("new"), "check-attr", "--stdin", "text"); err == nil || !strings.Contains(err.Error(), path+": it isn't a regular file but a device") {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }

@@ -134,8 +134,8 @@ func (g Git) look(ctx context.Context, end func(error)) error {
 	}
 }
 
-// unreadable finds a file that git reads and that isn't a regular one, or is too large. awaited leaves out all but pipes
-// at which somebody waits right now.
+// unreadable finds a file that git reads and that isn't a regular one, or is too large. awaited leaves out what holds
+// up nobody right now.
 func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 	if err := g.check(); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 			case entry.IsDir() && in == top && entry.Name() == ".git":
 				return fs.SkipDir
 			case !entry.IsDir() && reads(entry.Name()):
-				if err := regular.Check(path, regular.Long); err != nil && (!awaited || isPipe(err) && isAwaited(path)) {
+				if err := regular.Check(path, regular.Long); err != nil && (!awaited || holdsUp(err, path)) {
 					found = err
 				}
 			}
@@ -170,7 +170,9 @@ func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 	return found
 }
 
-func isPipe(err error) bool {
+// holdsUp says whether a git that has taken long is held up by what is in the place of a file: a pipe at which somebody
+// waits, or a device, which may have no end.
+func holdsUp(err error, path string) bool {
 	kind, ok := errors.AsType[regular.KindError](err)
-	return ok && kind.Mode&fs.ModeNamedPipe != 0
+	return ok && (kind.Mode&fs.ModeDevice != 0 || kind.Mode&fs.ModeNamedPipe != 0 && isAwaited(path))
 }

@@ -47,7 +47,7 @@ func rows() (all []row) {
 		}
 	}
 	add(saysSo, readsPlan, "PLAN.md")
-	add(saysSo, writesPlan, "PLAN.md")
+	add("", writesPlan, "PLAN.md") // which puts it back
 	add(saysSo, func(_, path string) error { _, err := start.ReadText(path); return err }, "PROMPT.md")
 	add(saysSo, func(folder, _ string) error { _, err := config.FilesOf(folder, nil).Load(); return err }, config.Name)
 	add(saysSo, loadsState, loopstate.Name)
