@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
+	"github.com/ralph-lsp/ralph-lsp/sandbox/inside"
 )
 
 // sockets lists those of the file system that listen, by what the kernel says of them.
