@@ -36,7 +36,7 @@ func (k *keeper) open(grace time.Duration) (tempDir string, err error) {
 }
 
 // Warm starts the reaper beside what else there is to do before the first run.
-func (s *Scope) Warm() { go s.keeper.living(s.TempDir) }
+func (s *Scope) Warm() { go s.keeper.living(s) }
 
 func makeTempDir(mark uint64) (string, error) {
 	if mark == 0 {
@@ -54,21 +54,21 @@ func tempDirOf(mark uint64) (string, error) {
 }
 
 // living returns the scope's reaper: the first, or a new one if it was killed.
-func (k *keeper) living(tempDir string) (r *reaper.Reaper, err error) {
+func (k *keeper) living(s *Scope) (r *reaper.Reaper, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
 		return nil, os.ErrClosed
 	}
 	if k.reaper == nil || k.reaper.Dead() {
-		k.reaper, err = reaper.Start(k.mark, k.grace, tempDir)
+		k.reaper, err = reaper.Start(k.mark, k.grace, s.TempDir, s.VerdictFile)
 	}
 	return k.reaper, err
 }
 
 // launch starts a process. Seated, it is the foreground job of the terminal that is its stdin.
 func (s *Scope) launch(cmd *exec.Cmd, isolated, seated bool) (*child, error) {
-	r, err := s.keeper.living(s.TempDir)
+	r, err := s.keeper.living(s)
 	if err != nil {
 		return nil, fmt.Errorf("the process that keeps its processes together: %w", err)
 	}
@@ -97,6 +97,10 @@ func (k *keeper) close() {
 		k.reaper.Close()
 	}
 }
+
+// EndBeside ends, at once, what this process has started besides agents: git, say. Those are ended
+// when this process is.
+func EndBeside() { reaper.EndBeside(reaper.Find(os.Getpid()), strayGrace) }
 
 // child is a running agent.
 type child struct {

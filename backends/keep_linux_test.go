@@ -413,7 +413,7 @@ func TestAReaperGoesWithItsScope(t *testing.T) {
 				return
 			}
 			scope.Warm()
-			r, err := scope.keeper.living(scope.TempDir)
+			r, err := scope.keeper.living(scope)
 			if err != nil || !r.Alive() {
 				t.Error("it isn't there", err)
 			}
@@ -423,7 +423,7 @@ func TestAReaperGoesWithItsScope(t *testing.T) {
 			if r.Alive() {
 				t.Errorf("%d is there", r.PID)
 			}
-			if _, err := scope.keeper.living(scope.TempDir); !errors.Is(err, os.ErrClosed) {
+			if _, err := scope.keeper.living(scope); !errors.Is(err, os.ErrClosed) {
 				t.Errorf("another one: %v", err)
 			}
 		})

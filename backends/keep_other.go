@@ -16,5 +16,8 @@ func (k *keeper) close()                                         {}
 // Warm does nothing here.
 func (s *Scope) Warm() {}
 
+// EndBeside does nothing here: what this process has started besides agents ends by itself.
+func EndBeside() {}
+
 // Remains has nothing but the agents, which every record has.
 func (s *Scope) Remains() Remains { return Remains{} }

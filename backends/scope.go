@@ -22,6 +22,8 @@ type Scope struct {
 
 	// Walls are around all that is started; nil: none.
 	Walls *sandbox.Walls
+	// VerdictFile is where it is written that this process hung and was ended for it (reaper.Verdict); "": nowhere.
+	VerdictFile string
 
 	keeper keeper
 }

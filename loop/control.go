@@ -34,6 +34,27 @@ const (
 	DoInterrupt = "interrupt"
 )
 
+// Change makes the change of a state file that is asked for.
+func (q Request) Change(s *loopstate.State) error {
+	switch q.Do {
+	case DoPause:
+		s.Active = false
+	case caller.Resume:
+		if q.Patch.Accept && s.Unchecked == "" {
+			return ErrNothingToAccept
+		}
+		q.Patch.Apply(s)
+		s.Active, s.ResumeAt = true, time.Time{}
+	case caller.Update:
+		q.Patch.Apply(s)
+	case caller.Steer:
+		return q.Enter(s)
+	default:
+		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", OneLine(q.Do))
+	}
+	return nil
+}
+
 // Reply is what came of a Request.
 type Reply struct {
 	Iteration int    `json:"iteration,omitempty"` // where the loop was

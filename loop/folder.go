@@ -64,8 +64,19 @@ func FolderStatus(folder string) (Status, error) {
 		status.show(owner)
 	} else {
 		status.LeftRunning = owner.LeftRunning()
+		if status.State == StateInterrupted {
+			status.Error = trouble(owner, status.Last)
+		}
 	}
 	return status, nil
+}
+
+// trouble says what went wrong as a loop was interrupted, "" where nothing is known of that.
+func trouble(dead loopstate.Owner, last *End) string {
+	if dead.Hung == "" && last != nil {
+		return last.Problem()
+	}
+	return OneLine(dead.Hung)
 }
 
 // InTheWay says why no new loop can start in a folder: an *AlreadyRunningError, an

@@ -51,6 +51,8 @@ type Owner struct {
 	Tool         *ToolStatus  `json:"tool,omitempty"`      // that runs, for others to show
 	AtWork       []ToolStatus `json:"atWork,omitempty"`    // in steps and reviews, for the same
 	Agents       []Agent      `json:"agents,omitempty"`
+	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).
+	Hung string `json:"hung,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long
 	// as what they kept isn't ended.
 	Reapers []Reaper `json:"reapers,omitempty"`
@@ -225,6 +227,9 @@ func (f *File) own(open *os.File, path string, o Owner) (*Lock, error) {
 	return l, nil
 }
 
+// Path is the lock's file.
+func (l *Lock) Path() string { return l.path }
+
 // SetOwner rewrites the record, such as when an agent was started. Zero fields
 // are filled in as by File.Lock. The record needn't survive the machine, so it
 // isn't brought to the disk.
@@ -394,12 +399,16 @@ func (o Owner) isGone() bool {
 	return errors.Is(err, fs.ErrNotExist) || err == nil && o.ProcessStart != "" && start != o.ProcessStart || isDying(o.PID)
 }
 
-// readOwner reads a lock file's record.
+// readOwner reads a lock file's record, with what its reaper may have added.
 func readOwner(open io.ReaderAt) (Owner, error) {
-	record := io.NewSectionReader(open, 0, maxRecord)
+	record := json.NewDecoder(io.NewSectionReader(open, 0, maxRecord))
 	var o Owner
-	if err := json.NewDecoder(record).Decode(&o); err != nil {
+	if err := record.Decode(&o); err != nil {
 		return Owner{}, fmt.Errorf("reading the lock file: %w", err)
+	}
+	var added struct{ Hung string }
+	if record.Decode(&added) == nil {
+		o.Hung = added.Hung
 	}
 	return o, nil
 }

@@ -73,3 +73,12 @@ func (f *File) notWritable(err error) error {
 	}
 	return &NotWritableError{f.folder, err}
 }
+
+// Advised adds what to do about an error that comes of what this machine is
+// short of.
+func Advised(err error) error {
+	if advice := Shortage(err); advice != "" {
+		return fmt.Errorf("%w: %s", err, advice)
+	}
+	return err
+}

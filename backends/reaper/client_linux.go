@@ -63,8 +63,9 @@ type Command struct {
 }
 
 // Start starts a reaper. When this process is gone, or calls Close, it ends
-// what is below it with that grace, and removes the folder.
-func Start(mark uint64, grace time.Duration, tempDir string) (*Reaper, error) {
+// what is below it with that grace, and removes the folder. When this process answers nothing for
+// Silence, it ends that, and appends a Verdict to a file; "" for none.
+func Start(mark uint64, grace time.Duration, tempDir, verdictFile string) (*Reaper, error) {
 	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("a socket: %w", err)
@@ -81,7 +82,7 @@ func Start(mark uint64, grace time.Duration, tempDir string) (*Reaper, error) {
 	}
 	defer null.Close()
 	process, err := withoutStops(func() (*os.Process, error) {
-		argv := []string{program, strconv.FormatUint(mark, 10), strconv.FormatInt(grace.Milliseconds(), 10), tempDir}
+		argv := []string{program, strconv.FormatUint(mark, 10), strconv.FormatInt(grace.Milliseconds(), 10), tempDir, verdictFile}
 		return os.StartProcess("/proc/self/exe", argv, &os.ProcAttr{
 			Dir: "/", Files: []*os.File{theirs, null, null}, Sys: &syscall.SysProcAttr{Setsid: true},
 		})
@@ -94,6 +95,7 @@ func Start(mark uint64, grace time.Duration, tempDir string) (*Reaper, error) {
 		answers: make(chan message, 1), dead: make(chan struct{}),
 	}
 	go r.listen()
+	go r.beat()
 	return r, nil
 }
 
@@ -124,6 +126,25 @@ func (r *Reaper) listen() {
 		}
 	}
 	r.bury()
+}
+
+// beat tells the reaper again and again that this process is well. A reaper that is stopped and takes
+// no more needn't hear it, and keeps nobody else from asking it.
+func (r *Reaper) beat() {
+	beats := time.NewTicker(beatInterval)
+	defer beats.Stop()
+	raw, err := r.socket.SyscallConn()
+	for frame := (message{kind: askBeat}).frame(); err == nil; {
+		if r.sending.TryLock() {
+			err = raw.Control(func(fd uintptr) { _ = syscall.Sendto(int(fd), frame, syscall.MSG_NOSIGNAL|syscall.MSG_DONTWAIT, nil) })
+			r.sending.Unlock()
+		}
+		select {
+		case <-beats.C:
+		case <-r.dead:
+			return
+		}
+	}
 }
 
 // bury ends what a reaper left behind that was killed.

@@ -13,16 +13,16 @@ import (
 
 // program is the name under which this program is the reaper. Behind it come the
 // mark, the grace in milliseconds that the agents have when the other end is gone,
-// and the folder to remove then.
+// the folder to remove then, and the file for a Verdict.
 const program = "ralph-lsp-reaper"
 
 func init() {
-	if len(os.Args) != 4 || os.Args[0] != program {
+	if len(os.Args) != 5 || os.Args[0] != program {
 		return
 	}
 	mark, _ := strconv.ParseUint(os.Args[1], 10, 64)
 	grace, _ := strconv.Atoi(os.Args[2])
-	serve(mark, time.Duration(grace)*time.Millisecond, os.Args[3])
+	serve(mark, time.Duration(grace)*time.Millisecond, os.Args[3], os.Args[4])
 	syscall.Exit(0)
 }
 
@@ -37,17 +37,18 @@ type nest struct {
 	agent   int           // process id, 0 when it was waited for
 	walled  bool          // it is walls, and the real one is inside
 	born    chan struct{} // there may be children again; 1-buffered
+	watcher
 }
 
 // serve is the reaper.
-func serve(mark uint64, grace time.Duration, tempDir string) {
+func serve(mark uint64, grace time.Duration, tempDir, verdictFile string) {
 	runtime.GOMAXPROCS(1)                                            // with a second one, Go looks 50 times at each thread that waits in a system call
 	runtime.LockOSThread()                                           // the agents are sent SIGTERM when the thread that forked them dies
 	syscall.RawSyscall(syscall.SYS_PRCTL, prSetChildSubreaper, 1, 0) // descendants whose own parent dies become its children
 	bear(mark)
 	setName("ralph-reaper")
 	beDeaf()
-	n := &nest{socket: &rightsReader{}, born: make(chan struct{}, 1)}
+	n := &nest{socket: &rightsReader{}, born: make(chan struct{}, 1), watcher: watcher{driver: Find(os.Getppid()), verdictFile: verdictFile}}
 	go n.wait()
 	for socket := bufio.NewReader(n.socket); ; {
 		m, err := receive(socket)
@@ -103,6 +104,8 @@ func (n *nest) obey(m message) {
 			answer.words = append(answer.words, strconv.Itoa(pid))
 		}
 		n.say(answer)
+	case askBeat:
+		n.hear()
 	}
 }
 

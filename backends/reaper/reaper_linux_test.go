@@ -28,6 +28,9 @@ func TestMain(m *testing.M) {
 		io.Copy(io.Discard, os.Stdin)
 		syscall.Exit(0)
 	}
+	if verdict := os.Getenv(wedges); verdict != "" {
+		wedge(verdict)
+	}
 	proctest.HeedSignals()
 	os.Exit(m.Run())
 }
@@ -220,7 +223,7 @@ func TestChildrenAreFoundWithoutTheKernelsList(t *testing.T) {
 
 // The other end does nonsense, and the reaper goes on.
 func TestAStartThatCannotBe(t *testing.T) {
-	r, err := Start(NewMark(), 0, "")
+	r, err := Start(NewMark(), 0, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}

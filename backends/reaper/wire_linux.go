@@ -18,11 +18,12 @@ type message struct {
 
 type kind byte
 
-// What the reaper is asked for. It answers start and sweep in their order.
+// What the reaper is asked for. It answers start and sweep in their order, and nothing else.
 const (
 	askStart  kind = iota + 1 // a: flags; b: how many arguments; words: path, folder, arguments, environment; with three files
 	askSignal                 // a: for the agent's process group
 	askSweep                  // a: milliseconds of grace
+	askBeat                   // nothing: who drives the loop is well
 )
 
 // What the reaper says.

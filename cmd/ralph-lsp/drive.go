@@ -50,26 +50,38 @@ func drive(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how show
 			return how.next
 		}
 	}
+	over, coming := make(chan struct{}), &comingLoop{begun: make(chan struct{})}
+	defer close(over)
+	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
 	l, log, told, err := notify.Start(cfg, host, display, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
-	over := make(chan struct{})
+	coming.Loop = l
+	close(coming.begun)
 	begun(l, over)
 	display.Start(log, l.Status)
-	giveUp := terminal.AnswerSignals(caught, out.Broken, over, l, display.Note)
 	if how.answers {
 		go terminal.AnswerHere(os.Stdin, l, over, display.Note)
 	}
 	end := l.Wait()
 	told.Close()
 	display.Close(giveUp)
-	close(over)
 	if err := out.Failure(); err != nil && end.Reason == loop.StopInterrupted {
 		return end, &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}
 	}
 	return end, nil
 }
+
+// comingLoop is a loop that signals end which may come before it has begun.
+type comingLoop struct {
+	*engine.Loop
+	begun chan struct{}
+}
+
+func (c *comingLoop) Close()     { <-c.begun; c.Loop.Close() }
+func (c *comingLoop) Interrupt() { <-c.begun; c.Loop.Interrupt() }
+func (c *comingLoop) Kill()      { <-c.begun; c.Loop.Kill() }
 
 // outcome turns a loop's end into the program's: nil only for one that is done.
 func outcome(end loop.End) error {

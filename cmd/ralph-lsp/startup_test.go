@@ -64,7 +64,7 @@ func BenchmarkReaper(b *testing.B) {
 		for range starts {
 			theirs = append(theirs, life(exec.Command(peer)))
 			// Its socket is at its end from the beginning.
-			ours = append(ours, life(&exec.Cmd{Path: program, Args: []string{"ralph-lsp-reaper", "0", "0", ""}}))
+			ours = append(ours, life(&exec.Cmd{Path: program, Args: []string{"ralph-lsp-reaper", "0", "0", "", ""}}))
 		}
 		b.ReportMetric(ms(median(ours)), "ms/reaper")
 		b.ReportMetric(ms(median(theirs)), "ms/hello")

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/lazy"
@@ -166,10 +167,18 @@ func (g Git) Layout(ctx context.Context) ([]string, error) {
 // maxConfig bounds a configuration, in bytes.
 const maxConfig = 1 << 20
 
+// underWay is how many gits of this process run.
+var underWay atomic.Int64
+
+// IsUnderWay says whether a git of this process runs. Each has a bound of its own.
+func IsUnderWay() bool { return underWay.Load() > 0 }
+
 func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]byte, error) {
 	if err := g.check(); err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
+	underWay.Add(1)
+	defer underWay.Add(-1)
 	patience, asked := cmp.Or(g.Patience, time.Minute), ctx
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, slowError{patience})
 	defer cancel()

@@ -42,6 +42,7 @@ func (l *runs) watch(agent progress.Agent, w watching) backends.Exit {
 	beats := time.NewTicker(beatInterval)
 	defer beats.Stop()
 	for last := time.Now(); ; {
+		l.sentry.Beat() // it is back here within a beatInterval
 		var late <-chan time.Time
 		if at := w.until(); !at.IsZero() {
 			late = time.After(time.Until(at))

@@ -167,7 +167,7 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 		if why != loop.StopBadStateFile || loopstate.Shortage(err) == "" {
 			return run, why, err
 		}
-		if err = advised(err); attempt > judge.ShortageTries {
+		if err = loopstate.Advised(err); attempt > judge.ShortageTries {
 			return run, loop.StopFailures, err
 		}
 		if attempt == 1 {
@@ -219,7 +219,7 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 			break
 		}
 		l.enterPause()
-		<-l.wake
+		l.sentry.Await(l.wake)
 	}
 	if why := cmp.Or(l.nobodysTurn(), l.nothingNext()); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)

@@ -405,6 +405,9 @@ type rig struct {
 	log    *watcher
 }
 
+// Kill is Cancel without any grace.
+func (r *rig) Kill() { r.stop(loop.StopCancelled, 0) }
+
 // start begins a loop. configure may change what it is started with.
 func start(t *testing.T, configure func(*setup.Config), runs ...run) *rig {
 	t.Helper()

@@ -61,8 +61,13 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 	return state
 }
 
-// finish leaves the folder as the reason for the end demands, and says goodbye.
+// finish leaves the folder as the reason for the end demands, and says goodbye. A loop that was
+// abandoned meanwhile has done that.
 func (l *Loop) finish(end loop.End) {
+	if l.isOver.Load() {
+		l.release()
+		return
+	}
 	now := time.Now()
 	_, _ = l.countBudget()
 	l.change(func(p *progress.State) { p.Status.EndedAt = now })
@@ -71,6 +76,10 @@ func (l *Loop) finish(end loop.End) {
 	l.walls.Close()
 	if err := l.scope.Close(); err != nil {
 		l.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+	}
+	if !l.isOver.CompareAndSwap(false, true) {
+		l.release()
+		return
 	}
 	last := l.now()
 	last.Over(state, end)
@@ -81,14 +90,13 @@ func (l *Loop) finish(end loop.End) {
 	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
 	l.letGo(&told)
 	l.change(func(p *progress.State) { p.Over(state, end) })
-	l.end = told
 	l.emit(loop.StateChanged{State: state}, told)
 	if end.Reason == loop.StopDetached {
 		if err := l.departure.complete(l.cfg.Folder); err != nil {
-			l.end.Error = loop.OneLine(err.Error())
+			told.Error = loop.OneLine(err.Error())
 		}
 	}
-	close(l.done)
+	l.leave(told)
 }
 
 // endOf makes the loop's last event.

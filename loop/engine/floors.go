@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
@@ -32,12 +33,10 @@ var _ loop.Handle = (*Loop)(nil)
 // may be called from any goroutine.
 type Loop struct {
 	turns
-	shift   relief.Shift    // who works while an agent is limited; only the engine's goroutine uses it
-	asked   time.Time       // until when it waited for another loop's limit
-	account string          // which one the last run asked, "" is unknown; the same as shift
-	outage  outage          // only the engine's goroutine uses it
-	server  *control.Server // for other processes; nil: they can ask for nothing
-	end     loop.End        // set before done is closed
+	shift   relief.Shift // who works while an agent is limited; only the engine's goroutine uses it
+	asked   time.Time    // until when it waited for another loop's limit
+	account string       // which one the last run asked, "" is unknown; the same as shift
+	outage  outage       // only the engine's goroutine uses it
 }
 
 // turns say whose run comes next, where hats hand over.
@@ -101,8 +100,14 @@ type ground struct {
 	activity  crew.Activity
 	snapshots snapshots.Taker
 	departure departure
+	sentry    sentry.Sentry
+	server    *control.Server // for other processes; nil: they can ask for nothing
 
 	wake  chan struct{} // something above changed; 1-buffered
 	spent chan struct{} // the run under way has spent more; 1-buffered
-	done  chan struct{}
+
+	isOver atomic.Bool // its last words are told, or are about to be
+	once   sync.Once   // closes done
+	done   chan struct{}
+	end    loop.End // set before done is closed
 }

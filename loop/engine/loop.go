@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -23,6 +22,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -66,23 +66,14 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 	l.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
 	l.lock, err = file.Lock(l.owner)
 	if err != nil {
-		return nil, advised(err)
+		return nil, loopstate.Advised(err)
 	}
 	if err := l.begin(); err != nil {
 		l.walls.Close()
 		l.letGo(nil)
-		return nil, advised(err)
+		return nil, loopstate.Advised(err)
 	}
 	return l, nil
-}
-
-// advised adds what to do about an error that comes of what this machine is
-// short of.
-func advised(err error) error {
-	if advice := loopstate.Shortage(err); advice != "" {
-		return fmt.Errorf("%w: %s", err, advice)
-	}
-	return err
 }
 
 // begin takes over the folder, whose lock it holds, and sets the loop going.
@@ -145,6 +136,7 @@ func (l *Loop) begin() error {
 		l.listen()
 	}
 	l.setOwner() // before any agent runs
+	l.watchOver()
 	go l.run()
 	return nil
 }
@@ -307,12 +299,12 @@ func (l *Loop) CancelAfterIteration() {
 	l.poke()
 }
 
-// Kill is Cancel without any grace, also after a Cancel or an Interrupt.
-func (l *Loop) Kill() { l.stop(loop.StopCancelled, 0) }
-
 // Interrupt ends the loop quickly and keeps its state file, so that it can be
 // continued: the editor or the terminal goes away.
 func (l *Loop) Interrupt() { l.stop(loop.StopInterrupted, backends.QuickGrace) }
+
+// Kill is Interrupt without any grace, and makes one that is under way shorter.
+func (l *Loop) Kill() { l.stop(loop.StopInterrupted, 0) }
 
 // stop asks for the loop's end and waits for it.
 func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
@@ -330,11 +322,11 @@ func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
 		p.Grace = min(p.Grace, grace)
 		running = p.Running
 	})
-	l.setOwner()
-	l.snapshots.Hurry(why, grace)
+	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
 	if running != nil {
 		running.Stop(grace)
 	}
+	l.setOwner()
 	l.poke()
 }
 

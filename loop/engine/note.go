@@ -4,28 +4,10 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
-
-// isOthers says whether an agent isn't one that this loop itself has work.
-func isOthers(t loop.ToolStatus) bool {
-	return t.Call.ParentToolCallID != "" || t.Call.Name != setup.StepCall && t.Call.Name != setup.ReviewCall
-}
-
-// small is the tool that runs, for the record, which is small.
-func small(t *loop.ToolStatus) *loop.ToolStatus {
-	const most = 1 << 10
-	if t == nil || len(t.Call.Input) <= most {
-		return t
-	}
-	cut := *t
-	cut.Call.Input = nil
-	return &cut
-}
 
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
@@ -40,12 +22,12 @@ func (l *ground) setOwner() {
 	l.look(func(p *progress.State) {
 		owner.Departing = l.departure.wanted.Load()
 		running, owner.Leaving, owner.Live = p.Running, p.Concluded || p.Cause != "", p.IsLive()
-		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), isOthers)
+		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 		if p.Desk != nil { // it has begun
 			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()
 		}
 		if running != nil {
-			owner.Since, owner.Tool = p.Status.IterationStartedAt, small(p.Status.Tool)
+			owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
 		}
 	})
 	var remains []backends.Remains

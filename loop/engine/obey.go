@@ -3,7 +3,6 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
@@ -17,7 +16,7 @@ import (
 func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 	return func(s *loopstate.State) error {
 		before := progress.TermsOf(*s)
-		if err := change(q, s); err != nil {
+		if err := q.Change(s); err != nil {
 			return err
 		}
 		if _, _, words := before.Loosening(progress.TermsOf(*s)); q.Do == caller.Update && len(words) == 0 {
@@ -25,26 +24,6 @@ func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 		}
 		return who.May(q.Do)
 	}
-}
-
-func change(q loop.Request, s *loopstate.State) error {
-	switch q.Do {
-	case loop.DoPause:
-		s.Active = false
-	case caller.Resume:
-		if q.Patch.Accept && s.Unchecked == "" {
-			return loop.ErrNothingToAccept
-		}
-		q.Patch.Apply(s)
-		s.Active, s.ResumeAt = true, time.Time{}
-	case caller.Update:
-		q.Patch.Apply(s)
-	case caller.Steer:
-		return q.Enter(s)
-	default:
-		return fmt.Errorf("this version of ralph-lsp can't %s a loop that it drives: restart it", loop.OneLine(q.Do))
-	}
-	return nil
 }
 
 // listen lets other processes of the user's ask this loop for something.

@@ -57,6 +57,24 @@ func leftover(t *testing.T, lives bool) (folder string, agent *backends.Process)
 	return folder, agent
 }
 
+// What ended the process that drove a loop is what the loop's status says.
+func TestTheStatusSaysThatAProcessHung(t *testing.T) {
+	folder, agent := leftover(t, false)
+	lock, err := os.OpenFile(filepath.Join(folder, ".pi", "ralph-loop.local.lock"), os.O_WRONLY|os.O_APPEND, 0)
+	if err == nil {
+		_, err = lock.WriteString(`{"hung":"it answered\nnothing"}`)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock.Close()
+	if s, err := loop.FolderStatus(folder); err != nil || s.State != loop.StateInterrupted || s.Error != "it answered nothing" {
+		t.Errorf("it stands at %s: %q, %v", s.State, s.Error, err)
+	}
+	agent.Stop(0)
+	agent.Wait()
+}
+
 func TestWhatADeadOwnerLeftIsEnded(t *testing.T) {
 	for name, next := range map[string]func(t *testing.T, folder string){
 		"by the next start": func(t *testing.T, folder string) {
@@ -110,5 +128,5 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 	if err != nil || !held || len(owner.Reapers) != 1 || owner.Reapers[0].Mark != l.scope.Remains().Mark || len(owner.Agents) > 0 {
 		t.Errorf("the record: %+v, %t, %v", owner, held, err)
 	}
-	l.Kill()
+	l.Cancel()
 }

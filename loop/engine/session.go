@@ -22,15 +22,16 @@ func (l *ground) openSession(path string) (opened string) {
 
 // letGo keeps how the loop ended, and lets go of the folder; nil: it couldn't begin.
 func (l *ground) letGo(end *loop.End) {
-	release := func() {
-		if l.lock != nil {
-			l.lock.Release()
-		}
-	}
 	if l.host.Session == nil {
-		release()
+		l.release()
 	}
-	l.kept(func(s setup.Session) { s.Close(end, release) })
+	l.kept(func(s setup.Session) { s.Close(end, l.release) })
+}
+
+func (l *ground) release() {
+	if l.lock != nil {
+		l.lock.Release()
+	}
 }
 
 // rest is called by the agent's reader before it waits for more.

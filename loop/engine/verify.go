@@ -120,6 +120,6 @@ func (l *books) awaitGoOn(then func(*progress.State)) (ok bool) {
 		if ok || isOver {
 			return ok
 		}
-		<-l.wake
+		l.sentry.Await(l.wake)
 	}
 }

@@ -88,6 +88,7 @@ func (l *runs) stays(end loop.End) bool {
 	}
 	end.Status, end.Tree = l.Status(), l.snapshots.AsIs()
 	next := l.host.Stay(end)
+	defer l.sentry.Rest()()
 	for {
 		select {
 		case <-next:
@@ -119,6 +120,7 @@ func (l *ground) tellPacing(p judge.Pause) {
 // wait waits until a time, or until the user wants to go on, to pause or to stop.
 func (l *books) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
+	defer l.sentry.Rest()()
 	for isTime := time.After(time.Until(until)); ; {
 		var over bool
 		l.change(func(p *progress.State) {

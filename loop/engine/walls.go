@@ -20,6 +20,9 @@ func (l *runs) openScope() (*backends.Scope, error) {
 	scope, err := backends.OpenScope(l.id)
 	if err == nil {
 		scope.Walls = l.walls
+		if l.lock != nil {
+			scope.VerdictFile = l.lock.Path()
+		}
 	}
 	return scope, err
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/server"
 	"github.com/ralph-lsp/ralph-lsp/server/remote"
@@ -74,19 +75,26 @@ func (s *Sidecar) openLog(stderr io.Writer) (log *slog.Logger, closeLog func(), 
 var signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
 
 // editorContext ends when a signal says that the editor goes away, or when
-// nobody can read stdout any more.
+// nobody can read stdout any more. The second signal ends this process.
 func editorContext(stdout io.Writer) (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 8)
 	signal.Notify(caught, signals...)
+	over := make(chan struct{})
 	go func() {
-		for {
+		for isAsked := false; ; {
 			select {
 			case sig := <-caught:
-				if sig != syscall.SIGPIPE {
-					cancel(fmt.Errorf("signal: %v", sig))
+				if sig == syscall.SIGPIPE {
+					continue
 				}
-			case <-ctx.Done():
+				if isAsked && sig != syscall.SIGHUP { // who says it again doesn't wait
+					backends.EndBeside()
+					os.Exit(1)
+				}
+				isAsked = true
+				cancel(fmt.Errorf("signal: %v", sig))
+			case <-over:
 				return
 			}
 		}
@@ -100,6 +108,7 @@ func editorContext(stdout io.Writer) (ctx context.Context, stop func()) {
 	}
 	return ctx, func() {
 		signal.Stop(caught)
+		close(over)
 		cancel(nil)
 	}
 }

@@ -42,6 +42,8 @@ const (
 	poll = 20 * time.Millisecond
 	// startPatience bounds how long who starts a keeper waits for its word.
 	startPatience = 30 * time.Second
+	// endLimit is how long a loop may take to end that a signal interrupts. A second one doesn't wait.
+	endLimit = 20 * time.Second
 )
 
 // Start starts the keeper of the loop with an id in a folder, and returns when it goes on with
@@ -134,6 +136,17 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 			out = nil
 		}
 	}
+	begunLoop := make(chan *engine.Loop, 1)
+	go func() {
+		<-caught
+		go func() { (<-begunLoop).Interrupt() }()
+		select {
+		case <-caught:
+		case <-time.After(endLimit):
+		}
+		backends.EndBeside()
+		os.Exit(1)
+	}()
 	log := k.takePlace(loopID)
 	defer log.Close()
 	l, told, err := k.begin(cmd, folder, loopID, func() { say(begun) })
@@ -144,10 +157,7 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 	say(begun)
 	debug.SetGCPercent(25) // it stays for long, there may be a hundred, and it has little to do
 	time.AfterFunc(time.Second, debug.FreeOSMemory)
-	go func() {
-		<-caught
-		l.Interrupt()
-	}()
+	begunLoop <- l
 	l.Wait()
 	signal.Stop(caught) // from here on they end this process
 	if info, err := log.Stat(); err == nil && info.Size() == 0 {

@@ -32,6 +32,7 @@ type Display struct {
 	asides  []func()      // are shown behind all that was told by now
 	wake    chan struct{} // holds one signal
 	closing chan struct{} // closed by Close
+	close   sync.Once
 	done    chan struct{} // closed when the style has everything
 
 	iteration int // that is shown
@@ -58,7 +59,7 @@ func (d *Display) Start(log *journal.Log, status func() loop.Status) {
 // Close shows what is left and restores the terminal. It gives up on a
 // terminal that takes nothing when giveUp is closed.
 func (d *Display) Close(giveUp <-chan struct{}) {
-	close(d.closing)
+	d.close.Do(func() { close(d.closing) })
 	select {
 	case <-d.done:
 	case <-giveUp:

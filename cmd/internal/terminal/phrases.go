@@ -30,6 +30,14 @@ func FailureText(e loop.End) string {
 	return why
 }
 
+// troubleLine says what went wrong as a loop was interrupted, "" for nothing. Of one that failed FailureText does.
+func troubleLine(e loop.End) string {
+	if e.Reason != loop.StopInterrupted {
+		return ""
+	}
+	return Line(e.Problem())
+}
+
 // changesLine says what a loop changed in its folder, "" for nothing.
 func changesLine(e loop.End) string {
 	what := wire.ChangesText(e.Changes)

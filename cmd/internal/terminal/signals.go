@@ -1,9 +1,13 @@
 package terminal
 
 import (
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
 )
 
 // stopper is what a signal can do to a loop.
@@ -29,39 +33,79 @@ func CatchSignals() (caught chan os.Signal, stop func()) {
 	return caught, func() { signal.Stop(caught) }
 }
 
+// How long a loop may take to end before this program is ended by force: once it was asked to, once it
+// was asked again, and when its terminal goes away, as another process may have to begin that goes on
+// with it. The engine itself gives up a loop that hangs sooner.
+const (
+	endLimit    = 20 * time.Second
+	killLimit   = time.Second
+	hangUpLimit = time.Minute
+)
+
 // AnswerSignals ends the loop as the signals say, until done is closed. The
-// first Ctrl-C interrupts, the second kills and gives up on the terminal too. When
+// first Ctrl-C or SIGTERM interrupts, the second kills and gives up on the terminal too, and the third
+// ends this program by force. So does each that isn't obeyed in time. When
 // nothing can be shown any more (broken), the loop is interrupted as by a
 // terminal that is closed, which may be why: nobody has asked for its end.
-func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string)) (giveUp <-chan struct{}) {
+func AnswerSignals(caught <-chan os.Signal, broken, done <-chan struct{}, l stopper, note func(string), force func()) (giveUp <-chan struct{}) {
 	up := make(chan struct{})
 	go func() {
-		for interrupts := 0; ; {
+		var late <-chan time.Time
+		for asked := 0; ; {
 			select {
 			case sig := <-caught:
 				switch sig {
-				case os.Interrupt:
-					if interrupts++; interrupts == 1 {
-						note("stopping… (Ctrl-C again to kill)")
+				case os.Interrupt, syscall.SIGTERM:
+					switch asked++; asked {
+					case 1:
+						if sig == os.Interrupt {
+							note("stopping… (Ctrl-C again to kill)")
+						}
 						go l.Interrupt()
-					} else if interrupts == 2 {
+						late = time.After(endLimit)
+					case 2:
 						close(up)
 						go l.Kill()
+						late = time.After(killLimit)
+					case 3:
+						force()
 					}
-				case syscall.SIGHUP:
+				case syscall.SIGHUP: // maybe twice: it means no more then
 					go l.Close()
-				case syscall.SIGTERM:
-					go l.Interrupt()
+					if late == nil {
+						late = time.After(hangUpLimit)
+					}
 				}
 			case <-broken:
 				broken = nil
 				go l.Close()
+			case <-late:
+				force()
 			case <-done:
 				return
 			}
 		}
 	}()
 	return up
+}
+
+// forceLimit bounds how long the terminal may take to be given back, and to take a word.
+const forceLimit = 300 * time.Millisecond
+
+// EndByForce ends this program although its loop hasn't ended. What the loop has started ends with it.
+func EndByForce(d *Display, folder string) {
+	backends.EndBeside()
+	given := make(chan struct{})
+	go func() {
+		defer close(given)
+		d.Close(nil)
+		fmt.Fprintln(os.Stderr, "ralph-lsp: ended by force; "+GoOn+InFolderOf(folder))
+	}()
+	select {
+	case <-given:
+	case <-time.After(forceLimit):
+	}
+	os.Exit(ExitCancelled)
 }
 
 // OnSuspend calls hide before this program is stopped by its shell, and show when it goes on.

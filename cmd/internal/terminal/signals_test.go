@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // calls records what signals do to a loop.
@@ -26,9 +27,13 @@ func TestSignals(t *testing.T) {
 	}{
 		{"Ctrl-C interrupts", []os.Signal{os.Interrupt}, []string{"interrupt", "note"}, false},
 		{"the second one kills", []os.Signal{os.Interrupt, os.Interrupt}, []string{"interrupt", "kill", "note"}, true},
-		{"and a third changes nothing", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []string{"interrupt", "kill", "note"}, true},
+		{"the third one ends the program", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt}, []string{"force", "interrupt", "kill", "note"}, true},
+		{"and a fourth changes nothing", []os.Signal{os.Interrupt, os.Interrupt, os.Interrupt, os.Interrupt}, []string{"force", "interrupt", "kill", "note"}, true},
 		{"the terminal goes away", []os.Signal{syscall.SIGHUP}, []string{"close"}, false},
+		{"and says so twice", []os.Signal{syscall.SIGHUP, syscall.SIGHUP}, []string{"close", "close"}, false},
 		{"the system shuts down", []os.Signal{syscall.SIGTERM}, []string{"interrupt"}, false},
+		{"and doesn't wait", []os.Signal{syscall.SIGTERM, syscall.SIGTERM}, []string{"interrupt", "kill"}, true},
+		{"Ctrl-C after SIGTERM", []os.Signal{syscall.SIGTERM, os.Interrupt}, []string{"interrupt", "kill"}, true},
 		{"a broken pipe shows at the write", []os.Signal{syscall.SIGPIPE}, nil, false},
 	}
 	for _, tt := range tests {
@@ -36,7 +41,7 @@ func TestSignals(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				caught, done := make(chan os.Signal, 8), make(chan struct{})
 				l := calls{make(chan string, 8)}
-				giveUp := AnswerSignals(caught, nil, done, l, func(string) { l.made <- "note" })
+				giveUp := AnswerSignals(caught, nil, done, l, func(string) { l.made <- "note" }, func() { l.made <- "force" })
 				for _, sig := range tt.caught {
 					caught <- sig
 				}
@@ -58,6 +63,35 @@ func TestSignals(t *testing.T) {
 				}
 				close(done)
 			})
+		})
+	}
+}
+
+// Who doesn't obey in time is ended by force.
+func TestALoopThatDoesNotEnd(t *testing.T) {
+	for _, tt := range []struct {
+		caught []os.Signal
+		within time.Duration
+	}{
+		{[]os.Signal{os.Interrupt}, endLimit},
+		{[]os.Signal{syscall.SIGTERM}, endLimit},
+		{[]os.Signal{syscall.SIGTERM, os.Interrupt}, killLimit},
+		{[]os.Signal{syscall.SIGHUP}, hangUpLimit},
+		{[]os.Signal{syscall.SIGHUP, syscall.SIGHUP}, hangUpLimit},
+		{[]os.Signal{syscall.SIGHUP, syscall.SIGTERM}, endLimit},
+		{[]os.Signal{syscall.SIGTERM, syscall.SIGHUP}, endLimit},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			caught, done, forced := make(chan os.Signal), make(chan struct{}), make(chan time.Duration, 1)
+			begun := time.Now()
+			AnswerSignals(caught, nil, done, calls{make(chan string, 8)}, func(string) {}, func() { forced <- time.Since(begun) })
+			for _, sig := range tt.caught {
+				caught <- sig
+			}
+			if took := <-forced; took != tt.within {
+				t.Errorf("%v: by force after %v, want %v", tt.caught, took, tt.within)
+			}
+			close(done)
 		})
 	}
 }
@@ -85,7 +119,7 @@ func TestBrokenOutputInterruptsTheLoop(t *testing.T) {
 		out := Checked(pipe)
 		done := make(chan struct{})
 		l := calls{make(chan string, 8)}
-		AnswerSignals(make(chan os.Signal), out.Broken, done, l, func(string) {})
+		AnswerSignals(make(chan os.Signal), out.Broken, done, l, func(string) {}, func() {})
 		for range 3 {
 			if _, err := out.Write([]byte("text")); err == nil || err.Error() != "broken pipe" {
 				t.Errorf("Write: %v", err)

@@ -132,7 +132,9 @@ func (s *quietStyle) Show(it journal.Item, _ bool) {
 	}
 }
 
-func (s *quietStyle) End(e loop.End) { fmt.Fprintln(s.cfg.Out, wire.EndLine(e)) }
+func (s *quietStyle) End(e loop.End) {
+	fmt.Fprintln(s.cfg.Out, wire.JoinFacts(wire.EndLine(e), troubleLine(e)))
+}
 
 func (s *quietStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 

@@ -145,7 +145,7 @@ func (s *told) End(e loop.End) {
 	p := s.cfg.Palette
 	s.releaseAll()
 	s.print(sectionHead, s.marks.end(e.Reason.Ending().Class).on(p, wire.EndLine(e)))
-	for _, more := range []string{changesLine(e), goOnLine(e)} {
+	for _, more := range []string{troubleLine(e), changesLine(e), goOnLine(e)} {
 		if more != "" {
 			s.note(s.marks.more.on(p, more))
 		}

@@ -177,6 +177,12 @@ func (p *State) Overtime(limit time.Duration) time.Time {
 	return p.Status.IterationStartedAt.Add(limit + p.Idle())
 }
 
+// IsLate says whether the iteration under way has taken the loop beyond its time.
+func (p *State) IsLate(now time.Time) bool {
+	limit := p.Status.Limits.MaxDuration
+	return limit > 0 && p.UnderWay && now.After(p.Overtime(limit-p.Base.Elapsed))
+}
+
 // UntilLimit is a time, or when the loop has run for as long as it may if that is earlier.
 func (p *State) UntilLimit(until, now time.Time) time.Time {
 	if limit := p.Status.Limits.MaxDuration; limit > 0 {

@@ -80,6 +80,8 @@ const (
 	// lastLook is how much longer than its agent an interrupted loop may take for
 	// its last snapshot, and lastMerge for what agents have finished in checkouts.
 	lastLook, lastMerge = 250 * time.Millisecond, 5 * time.Second
+	// lastSnapshot is the same for the last snapshot of a loop that is given up, or at its limit.
+	lastSnapshot = 30 * time.Second
 	// pruneEvery is how often loops of one user look for what is kept too long: they read the records
 	// of all past loops for it, and wait for that at their end.
 	pruneEvery = time.Hour
@@ -268,19 +270,21 @@ func (s *Taker) tell(taken changes.Taken, err error) {
 	s.warn("what becomes of these can't be shown or undone: " + names)
 }
 
-// Hurry lets no snapshot keep the loop from its end.
-func (s *Taker) Hurry(why loop.StopReason, grace time.Duration) {
+// Hurry lets no snapshot keep the loop from its end, and returns how long one may take from now.
+func (s *Taker) Hurry(why loop.StopReason, grace time.Duration) (last time.Duration) {
 	if s.stopGoing == nil {
-		return
+		return 0
 	}
 	s.stopGoing()
+	last = grace + lastSnapshot
 	if why.Ending().State == loop.StateInterrupted || grace == 0 {
-		last := lastLook
+		last = backends.QuickGrace + lastLook
 		if grace > 0 && s.Merges.Load() {
-			last = lastMerge
+			last = backends.QuickGrace + lastMerge
 		}
-		time.AfterFunc(backends.QuickGrace+last, s.stopAlive)
 	}
+	time.AfterFunc(last, s.stopAlive)
+	return last
 }
 
 // Close says how much the loop changed since it began; nil when that isn't known.

@@ -1,0 +1,61 @@
+package engine
+
+import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+)
+
+func (l *ground) watchOver() {
+	isLate := func() bool { return l.now().IsLate(time.Now()) }
+	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.requestStop(loop.StopMaxTime, 0) }, Hung: l.abandon})
+}
+
+// abandon ends the loop in the place of its goroutine, which hangs and may hold any lock of the loop's,
+// but for that of its progress. The state file and the record stay, so that the loop can be resumed, and
+// so does the folder's lock to the end of this process. A goroutine that comes back leaves all as it is.
+func (l *ground) abandon(words string) {
+	go l.requestStop(loop.StopInterrupted, 0) // should it come back
+	var end loop.End
+	l.change(func(p *progress.State) {
+		p.Status.EndedAt = time.Now()
+		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
+		end.AccountFor(p.Known.Prompt, p.Met)
+	})
+	l.change(func(p *progress.State) {
+		last := *p
+		last.Over(loop.StateInterrupted, end)
+		end.Status = last.Snapshot()
+	})
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		if !l.isOver.CompareAndSwap(false, true) { // its last words are on their way
+			return
+		}
+		_ = l.registerEnd(end, "")
+		l.change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
+		l.server.Close()
+		_ = l.scope.Close()
+		l.kept(func(s setup.Session) { s.Close(&end, func() {}) })
+		l.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
+	}()
+	select {
+	case <-told:
+	case <-time.After(3 * time.Second): // they may hang, too
+	}
+	l.leave(end)
+}
+
+// leave has those go on who wait for the loop's end.
+func (l *ground) leave(end loop.End) {
+	l.once.Do(func() {
+		l.end = end
+		l.sentry.End()
+		close(l.done)
+	})
+}

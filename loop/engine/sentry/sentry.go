@@ -1,0 +1,134 @@
+// Package sentry watches a goroutine from outside of it.
+package sentry
+
+import (
+	"sync"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+)
+
+const (
+	// WorkLimit is how long the goroutine may be at work between two places where it waits for what may
+	// take for ever. All that it does there has a bound of its own that is far below, but git's, which
+	// doesn't count.
+	WorkLimit = 10 * time.Minute
+	// OvertimeLimit is the same once the loop's time is up.
+	OvertimeLimit = 30 * time.Second
+	// EndLimit is how much longer than what it was granted it may take to end that is asked to.
+	EndLimit = 10 * time.Second
+
+	// Tick is how long what is counted takes.
+	Tick = time.Second
+)
+
+// Sentry watches the goroutine of a loop's engine: a read of a file that never answers, say, must keep
+// nobody from ending the loop. It counts ticks and doesn't look at a clock, so no time counts in which
+// this process was stopped or the machine slept. The zero value watches nothing.
+type Sentry struct {
+	mu      sync.Mutex
+	ticks   *time.Timer
+	left    time.Duration // until the goroutine hangs
+	granted time.Duration // of what there is left, at its beginning
+	rests   bool          // it waits for what may take for ever
+	isAsked bool          // it is to end: no sign of life makes its time longer any more
+	isOver  bool
+	calls   Calls
+}
+
+// Calls are what a Sentry has done, each but IsLate in a goroutine of its own.
+type Calls struct {
+	IsLate func() bool        // the loop's time is up; asked while the goroutine gives no sign of life
+	Late   func()             // it was, for OvertimeLimit
+	Hung   func(words string) // the goroutine hangs, and why that is said; the watch is over
+}
+
+// Begin begins the watch.
+func (s *Sentry) Begin(calls Calls) {
+	s.mu.Lock()
+	s.calls, s.ticks = calls, time.AfterFunc(time.Hour, s.tick)
+	s.mu.Unlock()
+	s.Beat()
+}
+
+// Beat is a sign of life: the goroutine begins something, and is back at a place like this within WorkLimit.
+func (s *Sentry) Beat() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ticks == nil || s.isAsked || s.isOver {
+		return
+	}
+	s.left, s.granted, s.rests = WorkLimit, WorkLimit, false
+	s.ticks.Reset(Tick)
+}
+
+// Rest says that the goroutine waits for what may take for ever, until back is called.
+func (s *Sentry) Rest() (back func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.rests = true; s.ticks != nil && !s.isAsked {
+		s.ticks.Stop()
+	}
+	return s.Beat
+}
+
+// Await waits for a signal that may never come.
+func (s *Sentry) Await(signal <-chan struct{}) {
+	defer s.Rest()()
+	<-signal
+}
+
+// Hurry says that the goroutine is to end within a time. The shortest counts.
+func (s *Sentry) Hurry(limit time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ticks == nil || s.isOver {
+		return
+	}
+	if !s.isAsked || limit < s.left {
+		s.left, s.granted = limit, limit
+	}
+	s.isAsked = true
+	s.ticks.Reset(Tick)
+}
+
+// End ends the watch.
+func (s *Sentry) End() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isOver = true; s.ticks != nil {
+		s.ticks.Stop()
+	}
+}
+
+// tick counts time in which the goroutine gave no sign of life.
+func (s *Sentry) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.isOver || s.rests && !s.isAsked {
+		return
+	}
+	if !s.isAsked && git.IsUnderWay() {
+		s.ticks.Reset(Tick)
+		return
+	}
+	if s.left -= Tick; s.left <= 0 {
+		s.isOver = true
+		go s.calls.Hung(s.words())
+		return
+	}
+	if !s.isAsked && s.granted-s.left >= OvertimeLimit && s.calls.IsLate() {
+		go s.calls.Late()
+	}
+	s.ticks.Reset(Tick)
+}
+
+// words say why the goroutine hangs.
+func (s *Sentry) words() string {
+	within := tell.Duration(s.granted.Round(time.Second))
+	if s.isAsked {
+		return "it hung: it didn't end within " + within + " of being asked to"
+	}
+	return "it hung: for " + within + " it did nothing"
+}
