@@ -90,7 +90,7 @@ func TestWhatMayNotBeAsItWas(t *testing.T) {
 	const made, gitMade = ".envrc was made while the agent ran, so it may be the agent's", ".git was made while the agent ran: its hooks"
 	const planted, repository = " was made or changed while the agent ran, and programs", " was made or set up while the agent ran: git"
 	const named, replaced = ".envrc has another name, and was changed", ".envrc was replaced while the agent ran"
-	large := strings.Repeat("x", maxWatched)
+	large := strings.Repeat("x", maxWatched+1)
 	for name, tt := range map[string]struct {
 		before func(site)
 		do     func(site)

@@ -83,7 +83,7 @@ func TestSessionsOfAPlanAreKept(t *testing.T) {
 	if err != nil || out != name+"\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
-	if got := tree(t, filepath.Join(p.home, ".agent")); !slices.Equal(got, []string{"sessions/other/s: another project", "sessions/" + name + "/s: one"}) {
+	if got := tree(t, filepath.Join(p.home, ".agent")); !slices.Equal(got, []string{"sessions/" + name + "/s: one", "sessions/other/s: another project"}) {
 		t.Errorf("outside: %q", got)
 	}
 }
