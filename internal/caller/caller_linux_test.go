@@ -56,7 +56,7 @@ func isAway(kv string) bool { return strings.HasPrefix(kv, away+"=") }
 // begin starts the program below a reaper.
 func begin(t *testing.T, mark uint64, dir string, env ...string) (r *reaper.Reaper, says *bufio.Scanner, hears *os.File) {
 	t.Helper()
-	r, err := reaper.Start(mark, 0, "")
+	r, err := reaper.Start(mark, 0, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
