@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/acp"
 	"github.com/ralph-lsp/ralph-lsp/acp/rpc"
 	"github.com/ralph-lsp/ralph-lsp/ahp/websocket"
+	"github.com/ralph-lsp/ralph-lsp/internal/accept"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -74,7 +75,7 @@ func (h *Host) Serve(listener net.Listener, until io.Reader) error {
 		_, _ = io.Copy(io.Discard, until)
 		close(starterEnds)
 	}()
-	go h.accept(listener)
+	go accept.Serve(listener.Accept, 2*maxClients, h.serveClient)
 
 	var err error
 	select {
@@ -99,16 +100,6 @@ type lines func(line []byte)
 func (l lines) Write(p []byte) (int, error) {
 	l(bytes.TrimSpace(p))
 	return len(p), nil
-}
-
-func (h *Host) accept(listener net.Listener) {
-	for {
-		conn, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		go h.serveClient(conn)
-	}
 }
 
 // allow says with which status of HTTP a client is refused. A page that a browser shows is, whatever

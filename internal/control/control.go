@@ -9,7 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/accept"
 )
 
 // ErrNobody says that nobody serves a socket, or that nothing was answered: whoever did is gone.
@@ -37,7 +39,7 @@ func Serve(dir, name string, answer Answerer) (s *Server, err error) {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}
 	s = &Server{l.path, l}
-	go s.accept(answer)
+	go accept.Serve(s.next, maxAskers, func(conn asker) { reply(conn, answer) })
 	return s, nil
 }
 
@@ -49,31 +51,41 @@ func (s *Server) Close() {
 	s.listener.Close()
 }
 
-func (s *Server) accept(answer Answerer) {
-	for {
-		conn, pid, err := s.listener.accept()
-		if errors.Is(err, net.ErrClosed) {
-			return
-		}
-		if err == nil {
-			go reply(conn, pid, answer)
-		}
-	}
+// asker is a process that asks.
+type asker struct {
+	io.ReadWriteCloser
+	pid int // 0: it can't be told
+}
+
+// maxAskers is how many processes are answered at a time. One more finds nobody, as one does that comes too late.
+const maxAskers = 64
+
+// patience is how long a process may take to ask something, so that those that never do leave room for others.
+var patience = 10 * time.Second
+
+// next waits for the next process that asks.
+func (s *Server) next() (asker, error) {
+	conn, pid, err := s.listener.accept()
+	return asker{conn, pid}, err
 }
 
 // reply answers what one process asks, line by line.
-func reply(conn io.ReadWriteCloser, pid int, answer Answerer) {
+func reply(conn asker, answer Answerer) {
 	defer conn.Close()
+	asks := time.AfterFunc(patience, func() { conn.Close() })
+	defer asks.Stop()
 	lines := bufio.NewScanner(conn)
 	lines.Buffer(nil, maxMessage)
 	for lines.Scan() {
-		data, err := json.Marshal(answer(pid, json.RawMessage(lines.Bytes())))
+		asks.Stop()
+		data, err := json.Marshal(answer(conn.pid, json.RawMessage(lines.Bytes())))
 		if err != nil {
 			return
 		}
 		if _, err := conn.Write(append(data, '\n')); err != nil {
 			return
 		}
+		asks.Reset(patience)
 	}
 }
 

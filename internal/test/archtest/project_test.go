@@ -14,7 +14,8 @@ var picture = Rules{
 	Module: "github.com/ralph-lsp/ralph-lsp",
 	Arrows: map[string][]string{
 		// The internal packages that serve the program.
-		"internal/control":          {"internal/regular"},
+		"internal/control":          {"internal/accept", "internal/regular"},
+		"internal/accept":           {},
 		"internal/caller":           {"backends/reaper"},
 		"cmd/internal/cli":          {"internal/tell", "loop/start"},
 		"cmd/internal/keeper":       {"internal/outside", "loop/engine/setup", "loop/engine", "notify", "journal", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
@@ -100,7 +101,7 @@ var picture = Rules{
 		"acp":                      {"acp/rpc", "wire"},
 		"mcp":                      {"acp/rpc", "wire", "wire/answers"},
 		"ahp/websocket":            {},
-		"ahp":                      {"acp", "acp/rpc", "ahp/websocket", "wire", "wire/answers"},
+		"ahp":                      {"internal/accept", "acp", "acp/rpc", "ahp/websocket", "wire", "wire/answers"},
 		"cmd/ralph-lsp":            {"internal/regular", "plan", "cmd/internal/note", "cmd/internal/orchestrator", "mcp", "loop/engine/setup", "acp", "ahp", "loop/engine", "loop/ask", "registry", "internal/caller", "cmd/internal/clean", "cmd/internal/cli", "cmd/internal/demo", "cmd/internal/emit", "cmd/internal/keeper", "cmd/internal/terminal", "cmd/internal/top", "notify", "worktree", "internal/paths", "agents", "changes", "hats", "server", "server/doctor", "server/stdio", "journal", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "sandbox", "loopstate", "history", "config", "internal/limits", "internal/tell", "stream/decode"},
 		"fleet/livelog":            {},
 		"fleet/child":              {"internal/outside", "loop", "wire"},
