@@ -212,8 +212,12 @@ func (r *Reader) source() (source, *os.File, error) {
 		return source{}, nil, r.unknown
 	}
 	file, err := openToRead(r.path)
-	if errors.Is(err, fs.ErrNotExist) && r.session != "" {
+	switch {
+	case !errors.Is(err, fs.ErrNotExist):
+	case r.session != "":
 		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s", fs.ErrNotExist, tell.ShellWord(r.session))
+	default:
+		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, r.path)
 	}
 	if err != nil {
 		return source{}, nil, err

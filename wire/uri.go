@@ -23,6 +23,9 @@ func PathOf(uri string) (string, error) {
 	if runtime.GOOS == "windows" {
 		path = strings.TrimPrefix(path, "/") // file:///C:/work
 	}
+	if strings.ContainsRune(path, 0) {
+		return "", fmt.Errorf("%q has a NUL byte (%%00), which no path can have", uri)
+	}
 	path = filepath.FromSlash(path)
 	if !filepath.IsAbs(path) {
 		return "", fmt.Errorf("%q isn't an absolute path", uri)

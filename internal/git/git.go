@@ -173,8 +173,18 @@ var underWay atomic.Int64
 // IsUnderWay says whether a git of this process runs. Each has a bound of its own.
 func IsUnderWay() bool { return underWay.Load() > 0 }
 
+// withoutNUL returns an error where an argument has a byte with which the system starts no program.
+func withoutNUL(args []string) error {
+	for _, arg := range args {
+		if strings.ContainsRune(arg, 0) {
+			return fmt.Errorf("%q has a NUL byte, which no path and no name can have", arg)
+		}
+	}
+	return nil
+}
+
 func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]byte, error) {
-	if err := g.check(); err != nil {
+	if err := cmp.Or(withoutNUL(args), g.check()); err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
 	underWay.Add(1)

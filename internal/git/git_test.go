@@ -51,6 +51,16 @@ func TestSeveralWriteTheFilesOfANewFolder(t *testing.T) {
 }
 
 // The system says of git's program what it means of the folder.
+func TestANameWithANUL(t *testing.T) {
+	program, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	if _, err := (Git{Program: program, Dir: t.TempDir()}).Run(t.Context(), nil, "log", "--", "a\x00b"); err == nil || err.Error() != `git log: "a\x00b" has a NUL byte, which no path and no name can have` {
+		t.Errorf("it says %v", err)
+	}
+}
+
 func TestAFolderThatIsGone(t *testing.T) {
 	program, err := Find()
 	if err != nil {
