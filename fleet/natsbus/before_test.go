@@ -181,7 +181,9 @@ func readBoth(t *testing.T, data []byte, now, before any) {
 // standIn is a ralph-lsp that ends a loop in its next run, and says what it found.
 const standIn = `#!/bin/sh
 [ "$1" = run ] || exit 0
-echo "$*: count $(cat count), $(grep -h -o -e '^iteration: [0-9]*' -e 'mind the gap' .pi/ralph-loop.local.md | tr '\n' ' ')" >>"$RALPH_TEST_LOG"
+said="$*"
+while [ $# -gt 0 ]; do [ "$1" = -C ] && cd "$2"; shift; done
+echo "$said: count $(cat count), $(grep -h -o -e '^iteration: [0-9]*' -e 'mind the gap' .pi/ralph-loop.local.md | tr '\n' ' ')" >>"$RALPH_TEST_LOG"
 rm -f .pi/ralph-loop.local.md
 echo '{"sessionUpdate":"_ralph/end","stopReason":"promise","iterations":2,"costUsd":1,"text":"done"}'
 `
