@@ -31,7 +31,8 @@ func wedge(verdict string) {
 		panic(err)
 	}
 	fmt.Println()
-	for { //lint:ignore SA5002 it hangs, with one processor and without preemption
+	//lint:ignore SA5002 it hangs, with one processor and without preemption
+	for {
 	}
 }
 
