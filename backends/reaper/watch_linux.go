@@ -30,6 +30,7 @@ type watcher struct {
 	verdictFile string
 	beats       atomic.Int64 // since it was looked last
 	isWatched   atomic.Bool
+	silent      int // ticks in a row without a beat; only watch uses it
 }
 
 // hear takes a beat. The first begins the watch.
@@ -40,22 +41,28 @@ func (w *watcher) hear() {
 	}
 }
 
-// watch counts ticks without a beat.
+// watch looks at each tick until it has ended the process.
 func (w *watcher) watch(ticks <-chan time.Time) {
-	silent := 0
 	for range ticks {
-		if w.beats.Swap(0) > 0 || !w.driver.couldAnswer() {
-			silent = 0
-			continue
+		if w.tick() {
+			return
 		}
-		if silent++; silent < int(Silence/beatInterval) {
-			continue
-		}
-		EndBeside(w.driver, verdictGrace)
-		w.note()
-		w.driver.Signal(syscall.SIGKILL)
-		return
 	}
+}
+
+// tick counts ticks without a beat, and ends the process at one too many.
+func (w *watcher) tick() (ended bool) {
+	if w.beats.Swap(0) > 0 || !w.driver.couldAnswer() {
+		w.silent = 0
+		return false
+	}
+	if w.silent++; w.silent < int(Silence/beatInterval) {
+		return false
+	}
+	EndBeside(w.driver, verdictGrace)
+	w.note()
+	w.driver.Signal(syscall.SIGKILL)
+	return true
 }
 
 // couldAnswer says whether nothing keeps a process from running: no Ctrl-Z or debugger, and no disk.

@@ -87,21 +87,13 @@ func TestWhoIsNotEnded(t *testing.T) {
 		"and is silent behind": {func(w *watcher, n int) { stopIf(w.driver, n < most) }, 2 * most, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, ticks, over := &watcher{driver: bearing(t, 0)}, make(chan time.Time), make(chan struct{})
-			go func() {
-				w.watch(ticks)
-				close(over)
-			}()
+			w := &watcher{driver: bearing(t, 0)}
 			for n := range tt.n {
 				tt.tick(w, n)
-				select {
-				case ticks <- time.Now():
-				case <-over:
+				if w.tick() && n+1 < tt.n {
 					t.Fatalf("it is ended after %d", n)
 				}
 			}
-			close(ticks)
-			<-over
 			if !await(func() bool { return w.driver.Alive() != tt.ends }, time.Minute) {
 				t.Errorf("it lives: %t", w.driver.Alive())
 			}

@@ -184,7 +184,7 @@ func withoutNUL(args []string) error {
 }
 
 func (g Git) run(ctx context.Context, stdin []byte, settings, args []string) ([]byte, error) {
-	if err := cmp.Or(withoutNUL(args), g.check()); err != nil {
+	if err := cmp.Or(withoutNUL(args), g.check(args[0])); err != nil {
 		return nil, fmt.Errorf("git %s: %w", args[0], err)
 	}
 	underWay.Add(1)

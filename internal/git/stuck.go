@@ -94,15 +94,25 @@ func isFolder(err error) bool {
 	return ok && kind.Mode.IsDir()
 }
 
-// check names a file of the repository that git can't read: it isn't even started.
-func (g Git) check() error {
+// withoutIndex are commands that read no index.
+var withoutIndex = []string{
+	"bundle", "cat-file", "commit-tree", "config", "diff-tree", "fetch", "for-each-ref", "hash-object", "init", "log", "ls-tree", "merge-base",
+	"merge-tree", "mktree", "rev-list", "rev-parse", "show-ref", "symbolic-ref", "update-ref", "version",
+}
+
+// check names a file of the repository that a command of git can't read: it isn't even started. "" is any command.
+func (g Git) check(command string) error {
 	repo, _, err := g.place()
 	if err != nil || repo == "" {
 		return err
 	}
 	common := commonOf(repo)
+	noIndex := slices.Contains(withoutIndex, command) || slices.ContainsFunc(g.Env, func(kv string) bool { return strings.HasPrefix(kv, "GIT_INDEX_FILE=") })
 	for _, dir := range slices.Compact([]string{repo, common}) {
 		for _, file := range opened {
+			if noIndex && file.name == "index" { // it has one of its own, or reads none
+				continue
+			}
 			if err := regular.Check(filepath.Join(dir, filepath.FromSlash(file.name)), file.most); err != nil {
 				return err
 			}
@@ -137,7 +147,7 @@ func (g Git) look(ctx context.Context, end func(error)) error {
 // unreadable finds a file that git reads and that isn't a regular one, or is too large. awaited leaves out what holds
 // up nobody right now.
 func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
-	if err := g.check(); err != nil {
+	if err := g.check(""); err != nil {
 		return err
 	}
 	repo, top, err := g.place()
