@@ -43,7 +43,10 @@ func TestARepositoryThatGitCannotRead(t *testing.T) {
 				kind.Put(t, path)
 				filekinds.Ends(t, func() {
 					begun := time.Now()
-					_, err := g.Run(t.Context(), nil, "rev-parse", "HEAD")
+					if _, err := g.Run(t.Context(), nil, "rev-parse", "HEAD"); name == "index" && err != nil {
+						t.Errorf("a git that reads no index: %v", err)
+					}
+					_, err := g.Run(t.Context(), nil, "ls-files")
 					if kind.Name == "a folder" || kind.Name == "a loop of links" { // git says what is wrong, or can do without
 						return
 					}
