@@ -34,12 +34,16 @@ type Server struct {
 // Serve makes a socket with a name in a folder of ours, and answers until Close. Sockets there
 // that nobody serves any more are taken away.
 func Serve(dir, name string, answer Answerer) (s *Server, err error) {
+	return serve(dir, name, answer, patience)
+}
+
+func serve(dir, name string, answer Answerer, patience time.Duration) (s *Server, err error) {
 	l, err := listen(dir, name)
 	if err != nil {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}
 	s = &Server{l.path, l}
-	go accept.Serve(s.next, maxAskers, func(conn asker) { reply(conn, answer) })
+	go accept.Serve(s.next, maxAskers, func(conn asker) { reply(conn, answer, patience) })
 	return s, nil
 }
 
@@ -61,7 +65,7 @@ type asker struct {
 const maxAskers = 64
 
 // patience is how long a process may take to ask something, so that those that never do leave room for others.
-var patience = 10 * time.Second
+const patience = 10 * time.Second
 
 // next waits for the next process that asks.
 func (s *Server) next() (asker, error) {
@@ -69,8 +73,8 @@ func (s *Server) next() (asker, error) {
 	return asker{conn, pid}, err
 }
 
-// reply answers what one process asks, line by line.
-func reply(conn asker, answer Answerer) {
+// reply answers what one process asks, line by line, while it takes no longer than patience to ask.
+func reply(conn asker, answer Answerer, patience time.Duration) {
 	defer conn.Close()
 	asks := time.AfterFunc(patience, func() { conn.Close() })
 	defer asks.Stop()

@@ -93,10 +93,7 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 
 // Those who connect and never ask leave room for one who does.
 func TestWhoNeverAsksLeavesRoom(t *testing.T) {
-	before := patience
-	patience = 100 * time.Millisecond
-	t.Cleanup(func() { patience = before })
-	s, err := Serve(t.TempDir(), "loop", func(int, json.RawMessage) any { return "here" })
+	s, err := serve(t.TempDir(), "loop", func(int, json.RawMessage) any { return "here" }, 100*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}
