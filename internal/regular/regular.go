@@ -223,8 +223,7 @@ func all(file *os.File, path string, most int64, cut bool) ([]byte, error) {
 	if !cut {
 		limit++
 	}
-	var data bytes.Buffer
-	data.Grow(int(min(info.Size(), limit)) + bytes.MinRead) // some of the kernel's say 0 and have more
+	data := bytes.NewBuffer(make([]byte, 0, int(min(info.Size(), limit))+bytes.MinRead)) // some of the kernel's say 0 and have more
 	if _, err = data.ReadFrom(io.LimitReader(file, limit)); err != nil {
 		return nil, err
 	}
