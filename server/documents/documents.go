@@ -24,7 +24,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
 
-// docEnv is what documents know of the rest.
+// Env is what documents know of the rest.
 type Env interface {
 	// LoopIn returns the loop of a folder as ralph/status shows it.
 	LoopIn(folder string) (wire.LoopStatus, bool)

@@ -173,7 +173,7 @@ func (p *progress) close() {
 	p.reports.stop()
 }
 
-// progressReport is what a progress says about a running loop:
+// ReportOf returns what a progress says about a running loop:
 // "3/50 · $1.42 · bash go test ./...".
 func ReportOf(s loop.Status, problem *string) ProgressValue {
 	v := ProgressValue{Kind: "report"}

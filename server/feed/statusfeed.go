@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// statusFeed tells an editor that opted in how its loops stand. There is one
+// Status tells an editor that opted in how its loops stand. There is one
 // for all loops.
 type Status struct {
 	ed       client.Editor
@@ -16,7 +16,7 @@ type Status struct {
 	last     wire.StatusParams // sent; of the pacer's runs
 }
 
-// newStatusFeed returns a status feed of the loops that snapshot returns.
+// NewStatus returns a status feed of the loops that snapshot returns.
 func NewStatus(ed client.Editor, snapshot func() (loops []wire.LoopStatus, text string)) *Status {
 	s := &Status{ed: ed, snapshot: snapshot}
 	s.pacer = newPacer(reportInterval, s.send)
