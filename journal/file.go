@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
@@ -213,7 +214,7 @@ func (r *Reader) source() (source, *os.File, error) {
 	}
 	file, err := openToRead(r.path)
 	switch {
-	case !errors.Is(err, fs.ErrNotExist):
+	case !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTDIR): // where nothing is kept, the state folder is no folder
 	case r.session != "":
 		err = fmt.Errorf("what the loop told isn't kept here any more (%w); for its conversation: pi --session %s", fs.ErrNotExist, tell.ShellWord(r.session))
 	default:

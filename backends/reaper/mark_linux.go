@@ -138,7 +138,7 @@ func marked(mark uint64) []Proc {
 	return found
 }
 
-// EndMarked ends every process that bears the mark: SIGTERM, and SIGKILL after a
+// EndMarked ends every process that bears the mark, and what is below it: SIGTERM, and SIGKILL after a
 // grace. It returns the numbers of those that could not be ended.
 // A number that can't have been a mark of NewMark's ends nobody, nor does the one
 // that this process bears itself.
@@ -146,14 +146,23 @@ func EndMarked(mark uint64, grace time.Duration) (survivors []int) {
 	if mark < minMark/2 || mark > maxMark || mark == MarkOf(os.Getpid()) {
 		return nil
 	}
-	return end(func() []Proc { return marked(mark) }, func() bool { return len(marked(mark)) == 0 }, grace)
+	return endTrees(func() []Proc { return marked(mark) }, grace)
 }
 
 // EndBelow ends one process, and what is below it, as EndMarked does: all that
 // can be told where there is no mark.
 func EndBelow(root Proc, grace time.Duration) (survivors []int) {
-	known := map[Proc]bool{root: true} // also those whose parents have ended meanwhile
+	return endTrees(func() []Proc { return []Proc{root} }, grace)
+}
+
+// endTrees ends the roots and what is below them. What was below a root that has ended meanwhile is
+// known: a root that has lowered its mark may be a reaper, whose children have neither the mark nor its environment.
+func endTrees(roots func() []Proc, grace time.Duration) (survivors []int) {
+	known := map[Proc]bool{}
 	find := func() []Proc {
+		for _, p := range roots() {
+			known[p] = true
+		}
 		var alive []Proc
 		for p := range maps.Clone(known) {
 			for _, below := range p.Below() {
@@ -161,7 +170,7 @@ func EndBelow(root Proc, grace time.Duration) (survivors []int) {
 			}
 		}
 		for p := range known {
-			if p.Alive() {
+			if p.PID != os.Getpid() && p.Alive() {
 				alive = append(alive, p)
 			}
 		}
