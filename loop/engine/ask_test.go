@@ -246,7 +246,7 @@ func TestNobodyAnswersInTime(t *testing.T) {
 // What needs no answer any more vanishes everywhere, and what is asked then is denied at once.
 func TestAQuestionThatIsMootVanishes(t *testing.T) {
 	for name, end := range map[string]func(r *rig){
-		"taken back": func(r *rig) { r.Handle(stream.Moot{ID: "1"}) },
+		"taken back": func(r *rig) { hear(r.agents.specs[0], stream.Moot{ID: "1"}) },
 		"cancelled":  func(r *rig) { go r.Cancel() },
 		"next":       func(r *rig) { r.Next() },
 	} {

@@ -88,7 +88,7 @@ func besides(t *testing.T, configure func(*setup.Config), happens func(*sideBySi
 	s.agents.checks = []checked{passes}
 	s.company.plays = plays(s)
 	w := &whenDone{id: "step-1-1-1", then: func() { go happens(s) }}
-	s.rig.log, s.rig.Loop.obs, s.rig.Loop.start = &w.watcher, w, s.begins
+	s.rig.log, s.rig.obs, s.rig.start = &w.watcher, w, s.begins
 	if err := s.begin(); err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 			s.file.edit(func(f *loopstate.State) { f.MaxCostUSD = new(float64(5)) }) // from the start on, the others would wait for the price of the first
 			s.change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 5 })
 			for _, e := range costs(6, "").events {
-				s.spec("two").Handler.Handle(e)
+				hear(s.spec("two"), e)
 			}
 		}, loop.StopMaxCost, all, "one"},
 		"no time is left": {func(s *sideBySide) {}, loop.StopMaxTime, all, "one"},

@@ -83,20 +83,6 @@ func TestGuidanceIsDeliveredToWhoeverBegins(t *testing.T) {
 	})
 }
 
-// raising is an observer that raises the limit when a step is over.
-type raising struct {
-	*watcher
-	rig *rig
-}
-
-func (w *raising) Handle(e stream.Event) {
-	w.watcher.Handle(e)
-	if e == (stream.TurnEnd{}) {
-		w.rig.file.edit(func(s *loopstate.State) { s.MaxCostUSD = new(float64(100)) })
-		w.rig.change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 100 })
-	}
-}
-
 // An iteration some of whose agents could not begin didn't go well, even when the limit is raised then.
 func TestALimitThatIsRaisedTooLateMakesNoIterationWhole(t *testing.T) {
 	bubble(t, func(t *testing.T) {
@@ -104,9 +90,14 @@ func TestALimitThatIsRaisedTooLateMakesNoIterationWhole(t *testing.T) {
 		r, tr := crewed(t, []string{"a a", "b"}, func(c *setup.Config) { c.Limits.MaxCostUSD, c.AtOnce = 5, 1 }, map[string][]run{
 			"a": {{events: []stream.Event{dear, stream.TurnEnd{StopReason: "stop"}}, result: stream.Result{Text: "found", Usage: dear}}}, "b": {says("never")},
 		})
-		r.emitMu.Lock()
-		r.obs = &raising{r.log, r}
-		r.emitMu.Unlock()
+		r.log.mu.Lock()
+		r.log.then = func(e stream.Event) {
+			if e == (stream.TurnEnd{}) { // a step is over
+				r.file.edit(func(s *loopstate.State) { s.MaxCostUSD = new(float64(100)) })
+				r.change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 100 })
+			}
+		}
+		r.log.mu.Unlock()
 		r.ended(tr, loop.StopMaxCost, "a")
 	})
 }

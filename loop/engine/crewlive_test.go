@@ -44,7 +44,7 @@ func (tr *troupe) hears(name string, e stream.Event) {
 	tr.mu.Lock()
 	spec := tr.specs[name][0]
 	tr.mu.Unlock()
-	spec.Handler.Handle(e)
+	hear(spec, e)
 }
 
 // heard says of each agent what it was told in its first run.
@@ -159,7 +159,7 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 		review.during = func() {
 			r.Steer(loop.Steering{Text: "leave the tests out", Once: true})
 			synctest.Wait()
-			r.agents.specs[1].Handler.Handle(stream.Heard{ID: "g1"})
+			hear(r.agents.specs[1], stream.Heard{ID: "g1"})
 		}
 		approves := says("<promise>APPROVED</promise>")
 		r = prepare(t, nil, func(c *setup.Config) {

@@ -264,6 +264,12 @@ func (p *played) StartMark() string        { return "start" }
 func (p *played) Stop(grace time.Duration) { p.stop <- grace }
 func (p *played) Wait() backends.Exit      { return <-p.done }
 
+// hear has the loop hear what an agent says that was started so.
+func hear(spec backends.Spec, e stream.Event) {
+	spec.Handler.Handle(e)
+	spec.Rest()
+}
+
 // asUsual is how long what a test says nothing of lasts: a second of a bubble's time, which begins
 // with the year 2000, and as good as none of the clock's.
 func asUsual() time.Duration {
@@ -290,8 +296,7 @@ answers:
 			told = paid
 		}
 		p.spec.OnOutput()
-		p.spec.Handler.Handle(e)
-		p.spec.Rest()
+		hear(p.spec, e)
 	}
 	if p.during != nil {
 		p.during()
@@ -310,14 +315,14 @@ answers:
 	case grace := <-p.stop:
 		exit.Stopped, exit.Result.Terminal = true, false
 		for _, e := range p.atStop {
-			p.spec.Handler.Handle(e)
+			hear(p.spec, e)
 		}
 		if p.deaf {
 			time.Sleep(grace)
 		}
 	}
 	exit.Duration = time.Since(begin)
-	p.spec.Handler.Handle(stream.Complete{Result: exit.Result})
+	hear(p.spec, stream.Complete{Result: exit.Result})
 	p.done <- exit
 }
 
@@ -327,12 +332,17 @@ type watcher struct {
 	lines []string
 	agent []stream.Event
 	ends  []loop.IterationEnd
+	then  func(stream.Event) // does something behind an agent's event; may be nil
 }
 
 func (w *watcher) Handle(e stream.Event) {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.agent = append(w.agent, e)
+	then := w.then
+	w.mu.Unlock()
+	if then != nil {
+		then(e)
+	}
 }
 
 func (w *watcher) HandleLoop(e loop.Event) {
@@ -398,7 +408,10 @@ func (w *watcher) count(text string) (n int) {
 // rig is a loop with scripted agents, a state file in memory and a log, inside
 // a bubble where time passes by itself.
 type rig struct {
-	*Loop
+	*Loop  // nil until it has begun
+	cfg    setup.Config
+	host   setup.Host
+	ports  // what it begins with
 	t      *testing.T
 	file   *memory
 	agents *agents
@@ -423,6 +436,12 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*setup.Config
 	t.Helper()
 	r := prepare(t, found, configure, runs...)
 	return r, r.begin()
+}
+
+// begin begins the loop that was prepared.
+func (r *rig) begin() (err error) {
+	r.Loop, err = begin(r.cfg, r.host, r.ports)
+	return err
 }
 
 // unstarted is a loop that is still to begin.
@@ -451,9 +470,8 @@ func prepare(t *testing.T, found *loopstate.State, configure func(*setup.Config)
 	if configure != nil {
 		configure(&cfg)
 	}
-	r := &rig{t: t, file: &memory{state: found, changes: make(chan struct{}, 1)}, agents: &agents{runs: runs}, log: &watcher{}}
-	r.Loop = &Loop{}
-	r.id, r.cfg, r.obs, r.store, r.start = "ralph-test", cfg, r.log, r.file, r.agents.start
+	r := &rig{t: t, cfg: cfg, file: &memory{state: found, changes: make(chan struct{}, 1)}, agents: &agents{runs: runs}, log: &watcher{}}
+	r.ports = ports{id: "ralph-test", store: r.file, start: r.agents.start, obs: r.log}
 	return r
 }
 

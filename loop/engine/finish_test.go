@@ -193,7 +193,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 				bubble(t, func(t *testing.T) {
 					r := prepare(t, nil, func(c *setup.Config) { c.Limits = given }, fails(stream.KindServer, "500"))
 					answers := make(chan error, 1)
-					r.Loop.store = lastWrite{r.file, once(func() {
+					r.store = lastWrite{r.file, once(func() {
 						go func() {
 							err := say(r)
 							if !r.Status().State.Over() {

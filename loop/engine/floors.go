@@ -29,6 +29,16 @@ import (
 
 var _ loop.Handle = (*Loop)(nil)
 
+// ports are what a loop begins with besides its configuration: its folder, its agents, and who sees it.
+type ports struct {
+	id    string
+	store Store
+	start func(backends.Spec) (progress.Agent, error)
+	obs   loop.Observer
+	lock  *loopstate.Lock // of the folder; nil in tests
+	owner loopstate.Owner
+}
+
 // Loop is a loop under way: the engine, which decides what comes next. All its exported methods
 // may be called from any goroutine.
 type Loop struct {
@@ -57,7 +67,6 @@ type checks struct {
 // runs start agents, and watch them until they end.
 type runs struct {
 	books
-	start   func(backends.Spec) (progress.Agent, error)
 	refused sandbox.Refusals  // by the walls
 	self    *guidance.Partner // the agent of the run under way, where it is the only one
 	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it
@@ -67,7 +76,6 @@ type runs struct {
 // books are what is kept of the loop, and what its user writes: the state file and the record.
 type books struct {
 	talks
-	store Store
 
 	fileMu sync.Mutex // one look at the state file, with what follows from it, at a time
 }
@@ -81,13 +89,10 @@ type talks struct {
 
 // ground is what a loop is and how it stands. It tells observers and other processes.
 type ground struct {
-	id    string
+	ports
 	cfg   setup.Config
 	host  setup.Host
 	dir   string // the folder, without links
-	obs   loop.Observer
-	lock  *loopstate.Lock // nil in tests
-	owner loopstate.Owner
 	scope *backends.Scope
 	walls *sandbox.Walls // around all that runs; nil: none
 

@@ -213,7 +213,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 			time.Sleep(10 * time.Second) // nothing is spent
 		}
 		r = unstarted(t, busy)
-		r.Loop.store = counting{r.file, t, writes}
+		r.store = counting{r.file, t, writes}
 		if err := r.begin(); err != nil {
 			t.Fatal(err)
 		}

@@ -61,7 +61,7 @@ func liveRig(t *testing.T, during func(r *rig, hears func(stream.Event)), then .
 	var r *rig
 	said := &talk{}
 	first := run{talk: said, lasts: time.Minute, result: stream.Result{Text: "more to do", ToolCalls: 1}}
-	first.during = func() { during(r, r.Handle) }
+	first.during = func() { during(r, func(e stream.Event) { hear(r.agents.specs[0], e) }) }
 	r = prepare(t, nil, func(c *setup.Config) { c.Backend.Prompt = backends.PromptLive }, append([]run{first}, then...)...)
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
@@ -170,7 +170,7 @@ func TestTheRecordSaysWhetherTheAgentCanBeTold(t *testing.T) {
 	first.during = func() {
 		proctest.Until(t, "it is live", func() bool { return (loop.Other{Folder: r.cfg.Folder}).IsLive() }) // it has only just begun
 		for _, text := range []string{"<promise>DONE</promise>", "I was wrong.", "<promise>DONE</promise>"} {
-			r.Handle(stream.MessageEnd{Text: text})
+			hear(r.agents.specs[0], stream.MessageEnd{Text: text})
 			seen = append(seen, loop.Other{Folder: r.cfg.Folder}.IsLive())
 		}
 	}

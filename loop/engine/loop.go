@@ -59,15 +59,20 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 		return nil, err
 	}
 	file.IsLeft, file.IsFleets = cfg.Once && cfg.Continue, host.Stay != nil
-	l := &Loop{}
-	l.id, l.cfg, l.host, l.dir, l.obs, l.store = newID(), cfg, host, paths.Real(cfg.Folder), obs, file
-	l.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
+	p := ports{id: newID(), store: file, obs: obs}
+	p.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
 	machine, _ := os.Hostname()
-	l.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: l.id, Version: cfg.Version, Detached: cfg.Alone}
-	l.lock, err = file.Lock(l.owner)
-	if err != nil {
+	p.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: p.id, Version: cfg.Version, Detached: cfg.Alone}
+	if p.lock, err = file.Lock(p.owner); err != nil {
 		return nil, loopstate.Advised(err)
 	}
+	return begin(cfg, host, p)
+}
+
+// begin is Start for whoever holds the folder's lock. Without a loop, that is let go.
+func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
+	l := &Loop{}
+	l.cfg, l.host, l.ports, l.dir = cfg, host, p, paths.Real(cfg.Folder)
 	if err := l.begin(); err != nil {
 		l.walls.Close()
 		l.letGo(nil)
@@ -76,7 +81,7 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 	return l, nil
 }
 
-// begin takes over the folder, whose lock it holds, and sets the loop going.
+// begin takes over the folder and sets the loop going.
 func (l *Loop) begin() error {
 	if l.lock != nil {
 		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start

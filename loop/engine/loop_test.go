@@ -401,7 +401,7 @@ func TestABrokenStateFile(t *testing.T) {
 	t.Run("being saved slowly", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
 			r := unstarted(t, withTime(says("no"), time.Minute), says("<promise>DONE</promise>"))
-			r.Loop.store = patient{r.file}
+			r.store = patient{r.file}
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}

@@ -97,7 +97,7 @@ func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure fu
 			configure(c)
 		}
 	})
-	r.Loop.start = tr.start
+	r.start = tr.start
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
 	}

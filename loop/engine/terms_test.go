@@ -135,7 +135,7 @@ func TestTermsCountAtOnceWhereNoRunIsAtWork(t *testing.T) {
 			last.during = func() { r.Pause() }
 			last.lasts = time.Minute
 			r = unstarted(t, last)
-			ofADollar(&r.Loop.cfg)
+			ofADollar(&r.cfg)
 			if err := r.begin(); err != nil {
 				t.Fatal(err)
 			}

@@ -101,7 +101,7 @@ func reading(t *testing.T, found *loopstate.State, configure func(*setup.Config)
 			configure(cfg)
 		}
 	})
-	r.Loop.start = c.start
+	r.start = c.start
 	if err := r.begin(); err != nil {
 		t.Fatal(err)
 	}
