@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -106,4 +107,14 @@ func BenchmarkHandle(b *testing.B) {
 	for b.Loop() {
 		l.Handle(e)
 	}
+}
+
+// bare is a loop that isn't begun.
+func bare(with func(*Loop)) *Loop {
+	l := &Loop{}
+	with(l)
+	l.desk = &ask.Desk{}
+	l.held.Desk = l.desk
+	l.snapshots.Folder = l.cfg.Folder
+	return l
 }

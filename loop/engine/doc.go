@@ -17,8 +17,8 @@
 // says. setup is what a loop is set up with, and what its runs are told. progress is how the loop
 // stands, guarded here. judge says how a run went, proof whether its work is what was asked for (gate.go
 // asks the gates), snapshots what it changed. crew is the agents of an iteration that has several, tasks
-// what of a plan it does. guidance is the talk between user and agents, which live.go carries on; till counts what loops cost
-// that agents start. deeds, relief and rules are small ones.
+// what of a plan it does. guidance is the talk between user and agents, which live.go carries on. deeds, relief
+// and rules are small ones.
 //
 // obey.go is the side of the socket where other processes ask, departure.go a loop's way into a
 // process of its own. Where the loop is kept, session.go says only when what is to be there.

@@ -17,7 +17,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -490,14 +489,4 @@ func (r *rig) over(why loop.StopReason, runs int) loop.End {
 			strings.Join(r.log.lines, "\n"))
 	}
 	return end
-}
-
-// bare is a loop that isn't begun.
-func bare(with func(*Loop)) *Loop {
-	l := &Loop{}
-	with(l)
-	l.desk = &ask.Desk{}
-	l.held.Desk = l.desk
-	l.snapshots.Folder = l.cfg.Folder
-	return l
 }

@@ -25,6 +25,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -144,6 +145,25 @@ func (l *Loop) begin() error {
 	l.watchOver()
 	go l.run()
 	return nil
+}
+
+// raiseWalls raises the walls that are wanted. Without them nothing starts.
+func (l *runs) raiseWalls() (err error) {
+	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
+	l.walls.Tell(func(b sandbox.Breach) { l.emit(loop.Warning{Message: b.Path + " " + b.Text}) })
+	return err
+}
+
+// openScope opens a scope for agents of this loop.
+func (l *runs) openScope() (*backends.Scope, error) {
+	scope, err := backends.OpenScope(l.id)
+	if err == nil {
+		scope.Walls = l.walls
+		if l.lock != nil {
+			scope.VerdictFile = l.lock.Path()
+		}
+	}
+	return scope, err
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
