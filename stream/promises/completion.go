@@ -2,6 +2,7 @@ package promises
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,6 +18,7 @@ const DefaultWord = "LOOP_COMPLETE"
 type Completion struct {
 	Promise string // "": none
 	Word    string // "": DefaultWord
+	Checked bool   // a command verifies what is promised: without a Promise, any tag that ends the message makes one
 	// Echo is what the agent was given and may print before it answers: agents
 	// whose output is plain text do. What repeats one of these texts as a whole
 	// is not the agent's own word.
@@ -78,42 +80,40 @@ const (
 
 // Judge looks for the completion in a run's last message.
 //
-// A promise is made by its tag, white space in it collapsed, where the tag
-// stands for itself:
+// A promise is made by its tag, white space in it collapsed, where the tag stands for itself:
 //
-//   - on a line of its own. Emphasis, a heading's mark, an emoji before it, and punctuation
-//     and emoji behind it are decoration. The last line before it that isn't blank doesn't
-//     end in the middle of a sentence, and what comes behind it doesn't go on with one;
-//   - or at the very end of the message, right behind the end of a sentence:
-//     nothing but white space, emphasis, punctuation and emoji follows it.
+//   - on a line of its own. Emphasis, a heading's mark, an emoji before it, punctuation and emoji behind it, and
+//     being a code span are decoration;
+//   - or at the very end of the message, right behind the end of a sentence.
 //
-// Inside a sentence ("I can not output <promise>DONE</promise>."), code, a quote, a list's
-// item, <details> or an HTML comment it is talked about and doesn't count. The
-// word counts in the same places where nothing follows it in the message, and in
-// the tag. Tags that stand for themselves and say different things promise nothing. Text inside
-// event blocks doesn't count.
+// The lines beside it can refuse it: one above that ends in the middle of a sentence and doesn't say that all is
+// done, one below that goes on in small letters or takes it back. In code, a quote, a list's item, <details> or an
+// HTML comment it is talked about and doesn't count. The word counts in the same places where nothing follows it in
+// the message, and in the tag. Tags that stand for themselves and say different things promise nothing.
 func (c Completion) Judge(r stream.Result) Verdict {
 	if c.Word == "" {
 		c.Word = DefaultWord
 	}
 	c.Promise = Normal(c.Promise)
-	text := prepared(c.withoutGiven(r.Text))
-	tags := tagsIn(text)
-	word, hasWord := lastWord(text, c.Word, tags)
-	promised := c.promised(tags)
-	switch {
-	case promised != "":
+	text := norm.NFC.String(c.withoutGiven(r.Text))
+	_, tags, words := read(text, c.Word)
+	if last, ok := endOf(tags); ok && last.exact && c.Checked && c.Promise == "" {
+		c.Promise = last.said
+	}
+	if promised := c.promised(tags); promised != "" {
 		return Verdict{Matched: true, Promise: promised}
-	case hasWord && word.place == stands:
+	}
+	if _, ok := endOf(words); ok {
 		return Verdict{Matched: true, Promise: c.Word}
 	}
-	if v := c.nearTag(tags); v.Near {
-		return v
+	text = noMarks.Replace(plainLines(text))
+	text = replaced(text, findBlocks(text), "")
+	for _, v := range []Verdict{c.nearTag(tags), c.nearPromise(text, r.EarlierPromise), c.nearWord(text, words)} {
+		if v.Near {
+			return v
+		}
 	}
-	if v := c.nearPromise(text, r.EarlierPromise); v.Near {
-		return v
-	}
-	return c.nearWord(text, word, hasWord)
+	return Verdict{}
 }
 
 // Topics are those that the agent itself publishes in its run, and the misses.
@@ -128,36 +128,34 @@ func (c Completion) Topics(r stream.Result) ([]stream.Topic, []stream.TopicMiss)
 func (c Completion) withoutGiven(text string) string {
 	for _, given := range c.Echo {
 		// Who prompts with nothing but the promise wants to hear it.
-		if given = collapse(given); given != c.Word && given != Tag(c.Promise) {
+		if said := collapse(given); said != c.Word && said != Tag(c.Promise) {
 			text = withoutEcho(text, given)
 		}
 	}
 	return text
 }
 
-// prepared returns a message without event blocks, as it is compared.
-func prepared(text string) string { return norm.NFC.String(withoutTopics(plainLines(text))) }
-
-// plainLines is a text whose lines end in LF.
-func plainLines(text string) string {
-	if strings.IndexByte(text, '\r') >= 0 {
-		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
-	}
-	return text
-}
-
-// promiseIn returns what the first tag promises that stands for itself in a
+// In returns what the first tag promises that stands for itself in a
 // message, "" if there is none.
 func In(text string) string {
 	if !strings.Contains(text, tagOpen) {
 		return ""
 	}
-	for _, tag := range tagsIn(prepared(text)) {
+	_, tags, _ := read(norm.NFC.String(text), DefaultWord)
+	for _, tag := range tags {
 		if tag.place == stands && tag.exact {
 			return tag.said
 		}
 	}
 	return ""
+}
+
+// endOf returns the last of some mentions, where it stands for itself and ends the message.
+func endOf(found []mention) (last mention, ok bool) {
+	if len(found) > 0 {
+		last = found[len(found)-1]
+	}
+	return last, last.isLast && last.place == stands
 }
 
 // promised returns what the tags that stand for themselves promise: the promise
@@ -202,12 +200,8 @@ func (c Completion) nearTag(tags []mention) Verdict {
 	if len(tags) == 0 {
 		return Verdict{}
 	}
-	tag, rank := tags[0], -1 // the one that tells most: what stands, then the promise
-	for _, t := range tags {
-		if r := c.rank(t); r > rank {
-			tag, rank = t, r
-		}
-	}
+	tag := slices.MaxFunc(tags, func(a, b mention) int { return c.rank(a) - c.rank(b) })
+	rank := c.rank(tag)
 	near := func(kind stream.NearKind, format string, args ...any) Verdict {
 		return near(kind, tag.said, c.Promise, format, args...)
 	}
@@ -234,7 +228,7 @@ const (
 	standsRank    = 2
 )
 
-// rank says how much a tag tells of what its author meant.
+// rank says how much a tag tells of what its author meant: most where it stands, then where it is the promise.
 func (c Completion) rank(tag mention) (rank int) {
 	if tag.exact && c.accepts(tag.said) {
 		rank += isPromiseRank
@@ -264,7 +258,7 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 		said = collapse(text)
 	}
 	switch {
-	case !containsWord(said, c.Promise):
+	case len(findWord(said, c.Promise)) == 0:
 		return Verdict{}
 	case strings.Contains(text, tagOpen):
 		return near(NearOpen, c.Promise, c.Promise, "The agent opened the tag <promise> and never closed it.")
@@ -273,15 +267,24 @@ func (c Completion) nearPromise(text, earlier string) Verdict {
 }
 
 // nearWord explains why a mention of the word doesn't count.
-func (c Completion) nearWord(text string, word mention, found bool) Verdict {
-	last := lastLine(text)
-	switch {
-	case found && word.place == inSentence:
-		return near(NearWord, lineAt(text, word.start), c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it, after a complete sentence.", c.Word)
-	case found:
-		s := placeSentences[word.place]
-		return near(s.kind, c.Word, c.Word, s.why, c.Word)
-	case endsWithWord(strings.ToLower(strings.TrimRightFunc(last, isTail)), strings.ToLower(c.Word)):
+func (c Completion) nearWord(text string, words []mention) Verdict {
+	var last, mentioned string // lines
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" {
+			last = line
+		}
+		if len(words) > 0 && len(findWord(line, c.Word)) > 0 {
+			mentioned = line
+		}
+	}
+	if len(words) > 0 {
+		if at := words[len(words)-1].place; at > inSentence {
+			return near(placeSentences[at].kind, c.Word, c.Word, placeSentences[at].why, c.Word)
+		}
+		return near(NearWord, mentioned, c.Word, "The agent mentioned %s; it counts as the last line, with nothing else on it, after a complete sentence.", c.Word)
+	}
+	bare := strings.ToLower(strings.TrimRightFunc(last, isTail))
+	if found := findWord(bare, strings.ToLower(c.Word)); len(found) > 0 && found[len(found)-1].end == len(bare) {
 		return near(NearWordCase, last, c.Word, "The agent ended with the word, but capital letters count: it has to be %s.", c.Word)
 	}
 	return Verdict{}

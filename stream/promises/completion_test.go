@@ -64,6 +64,30 @@ func TestCompletionWithAnotherWord(t *testing.T) {
 	}
 }
 
+// Where a command decides anyway, it doesn't matter what a promise says that nobody has set.
+func TestAnyPromiseThatIsChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		"All done.\n<promise>ALL TESTS PASS</promise>":       "ALL TESTS PASS",
+		"`<promise> A\nB </promise>`\n":                      "A B",
+		"<promise>A</promise>\n<event topic=\"t\">x</event>": "A",
+		"<promise>A</promise>\n<promise>A</promise>":         "A",
+		"<promise>A</promise>\nLOOP_COMPLETE":                "A",
+		"<promise>A</promise>\n<promise>B</promise>":         "",
+		"<promise>A</promise>\nI also mended B.":             "",
+		"I will say:\n<promise>A</promise>":                  "",
+		"```\n<promise>A</promise>\n```":                     "",
+		"<PROMISE>A</PROMISE>":                               "",
+	} {
+		v := Completion{Checked: true}.Judge(stream.Result{Text: text})
+		if v.Matched != (want != "") || v.Promise != want {
+			t.Errorf("%q: %+v, want %q", text, v, want)
+		}
+		if v := (Completion{Promise: "OTHER", Checked: true}).Judge(stream.Result{Text: strings.ReplaceAll(text, DefaultWord, "")}); v.Matched {
+			t.Errorf("%q: %+v, although another promise is set", text, v)
+		}
+	}
+}
+
 func TestNearMisses(t *testing.T) {
 	const want = "DONE"
 	for _, tt := range []struct {

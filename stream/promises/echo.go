@@ -3,69 +3,43 @@ package promises
 import (
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
-// withoutEcho cuts from a text whatever repeats given, which is collapsed, as a
-// whole, with any white space between its words: an agent may wrap what it prints.
+// withoutEcho cuts from a text whatever repeats given as a whole, with any white space between its words:
+// an agent may wrap what it prints.
 func withoutEcho(text, given string) string {
-	if given == "" || len(given) > len(text) {
+	words := strings.Fields(given)
+	if len(words) == 0 {
 		return text
 	}
-	words, offsets := collapsed(text)
+	pad := func(words []string) string { return " " + strings.Join(words, "  ") + " " } // so that only whole words match
+	parts := strings.Split(pad(strings.Fields(text)), pad(words))
+	if len(parts) == 1 {
+		return text
+	}
 	var own strings.Builder
-	kept := 0 // up to where text is dealt with
-	for from := 0; ; {
-		i := strings.Index(words[from:], given)
-		if i < 0 {
-			break
-		}
-		start, end := from+i, from+i+len(given)
-		from = end
-		if isBoundary(words, start) && isBoundary(words, end) {
-			own.WriteString(text[kept:offsets[start]])
-			kept = int(offsets[end-1]) + 1
+	for i, part := range parts {
+		if i > 0 {
+			_, text = cutWords(text, len(words))
 			before := own.String()
-			if isOpen(before[max(0, len(before)-maxTail):]) && strings.HasPrefix(strings.TrimLeft(text[kept:], " \t\r"), "\n") {
-				own.WriteString("it") // or the sentence before it would go on with the next line
+			before = strings.TrimSpace(before[max(0, len(before)-maxSentence):])
+			if leadsIn(before[strings.LastIndexByte(before, '\n')+1:]) && strings.HasPrefix(strings.TrimLeft(text, " \t\r"), "\n") {
+				own.WriteString(" it") // or the sentence before it would go on with the next line
 			}
 		}
+		var kept string
+		kept, text = cutWords(text, strings.Count(part, " ")/2)
+		own.WriteString(kept)
 	}
-	if kept == 0 {
-		return text
-	}
-	own.WriteString(text[kept:])
-	return own.String()
+	return own.String() + text
 }
 
-// isBoundary says whether words begin or end at an offset.
-func isBoundary(words string, at int) bool {
-	return at == 0 || at == len(words) || words[at] == ' ' || words[at-1] == ' '
-}
-
-// collapsed is collapse with the offset in text of each byte.
-func collapsed(text string) (words string, offsets []int32) {
-	var b strings.Builder
-	b.Grow(len(text))
-	offsets = make([]int32, 0, len(text))
-	space := false
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		if unicode.IsSpace(r) {
-			space = true
-			i += size
-			continue
-		}
-		if space && b.Len() > 0 {
-			b.WriteByte(' ')
-			offsets = append(offsets, int32(i-1))
-		}
-		space = false
-		for range size {
-			b.WriteByte(text[i])
-			offsets = append(offsets, int32(i))
-			i++
-		}
+// cutWords cuts a text behind so many of its words.
+func cutWords(text string, words int) (before, after string) {
+	after = text
+	for range words {
+		after = strings.TrimLeftFunc(after, unicode.IsSpace)
+		after = strings.TrimLeftFunc(after, func(r rune) bool { return !unicode.IsSpace(r) })
 	}
-	return b.String(), offsets
+	return text[:len(text)-len(after)], after
 }

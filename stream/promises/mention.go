@@ -2,7 +2,6 @@ package promises
 
 import (
 	"slices"
-	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -34,17 +33,11 @@ func Promises(text string) []string {
 // WithoutPromises is a text without its tags, and without the lines that say nothing
 // but a promise or the word.
 func WithoutPromises(text string) string {
-	var rest strings.Builder
-	at := 0
-	for _, tag := range findTags(text) {
-		rest.WriteString(text[at:tag.start])
-		at = tag.end
-	}
-	rest.WriteString(text[at:])
 	var kept strings.Builder
-	for line := range strings.Lines(rest.String()) {
+	tags := findTags(text)
+	for line := range strings.Lines(replaced(text, tags, "")) {
 		bare := strings.Trim(line, "*_`~.! \t\r\n")
-		if bare == DefaultWord || bare == "" && strings.TrimSpace(line) != "" && at > 0 {
+		if bare == DefaultWord || bare == "" && strings.TrimSpace(line) != "" && len(tags) > 0 {
 			continue
 		}
 		kept.WriteString(line)
@@ -52,12 +45,14 @@ func WithoutPromises(text string) string {
 	return kept.String()
 }
 
-// mention is a tag, or the word, at its place in a text.
+// mention is a tag, an event block or the word, and what it stands in.
 type mention struct {
 	said       string // what the tag holds, its white space collapsed; the word
 	exact      bool   // the tag isn't in capital letters
-	start, end int
+	event      *block // of an event
+	start, end int    // where it is in the text that it was found in
 	place      surroundings
+	isLast     bool // nothing but decoration and mentions follows it in the text
 }
 
 // surroundings are what a mention stands in.
@@ -65,7 +60,7 @@ type surroundings int
 
 const (
 	stands     surroundings = iota // for itself: see Completion.Judge
-	inSentence                     // also: beside anything else that is no decoration
+	inSentence                     // or beside anything else that is no decoration
 	inCode
 	inQuote
 	inComment
@@ -73,22 +68,47 @@ const (
 	inDetails
 )
 
-// tagsIn returns the tags of a text with their places.
-func tagsIn(text string) []mention {
-	tags := findTags(text)
-	settle(text, tags, len(strings.TrimRightFunc(text, isTail)))
-	return tags
+// Marks stand for mentions while their surroundings are read. They are no characters.
+const (
+	eventMark = '\uFDD0'
+	tagMark   = '\uFDD1'
+	wordMark  = '\uFDD2'
+)
+
+const markSize = len(string(eventMark))
+
+func isMark(r rune) bool { return r >= eventMark && r <= wordMark }
+
+var noMarks = strings.NewReplacer(string(eventMark), "\uFFFD", string(tagMark), "\uFFFD", string(wordMark), "\uFFFD")
+
+// read returns the mentions in a text, with their places, in their order.
+func read(text, word string) (events, tags, words []mention) {
+	text = noMarks.Replace(plainLines(text))
+	events = findBlocks(text)
+	text = replaced(text, events, string(eventMark))
+	tags = findTags(text)
+	text = replaced(text, tags, string(tagMark))
+	words = findWord(text, word)
+	text = replaced(text, words, string(wordMark))
+	place(text, map[rune][]mention{eventMark: events, tagMark: tags, wordMark: words})
+	return events, tags, words
 }
 
-// settle finds out where the mentions are, which are in their order. endsAt is where the text ends
-// but for decoration.
-func settle(text string, found []mention, endsAt int) {
-	locate(text, found)
-	judgeLines(text, found, endsAt)
+// replaced is a text with something else in the place of each mention.
+func replaced(text string, found []mention, by string) string {
+	var b strings.Builder
+	at := 0
+	for _, m := range found {
+		b.WriteString(text[at:m.start])
+		b.WriteString(by)
+		at = m.end
+	}
+	b.WriteString(text[at:])
+	return b.String()
 }
 
 // findTags returns the tags of a text in their order. Each closing one belongs
-// to the opening one before it.
+// to the opening one before it, unless an event is between them.
 func findTags(text string) (tags []mention) {
 	open, exact := -1, false
 	for at := 0; ; {
@@ -103,9 +123,11 @@ func findTags(text string) (tags []mention) {
 			open, exact = start, tag[:len(tagOpen)] == tagOpen
 			at = start + len(tagOpen)
 		case strings.EqualFold(tag, tagClose):
-			if end := start + len(tag); open >= 0 {
-				if said := Normal(text[open+len(tagOpen) : start]); said != "" {
-					tags = append(tags, mention{said: said, exact: exact && tag == tagClose, start: open, end: end})
+			at = start + len(tag)
+			if open >= 0 {
+				said := Normal(text[open+len(tagOpen) : start])
+				if said != "" && !strings.ContainsRune(said, eventMark) {
+					tags = append(tags, mention{said: said, exact: exact && tag == tagClose, start: open, end: at})
 				}
 			}
 			open = -1
@@ -113,68 +135,19 @@ func findTags(text string) (tags []mention) {
 	}
 }
 
-// judgeLines finds out which of the mentions outside of code, quotes and the like
-// stand for themselves. endsAt is where the text ends but for decoration.
-func judgeLines(text string, found []mention, endsAt int) {
-	type side struct{ line, sentence, open bool }
-	before := make([]side, len(found)) // it begins its line; a sentence ends before it; one is open
-	from := 0
-	for i, m := range found {
-		gap := text[from:m.start]
-		from = m.end
-		switch line := strings.LastIndexByte(gap, '\n') + 1; {
-		case i > 0 && found[i-1].place == stands && endsLine(gap): // nothing is said between the two
-			before[i] = side{line > 0 || before[i-1].line, line == 0 && before[i-1].sentence, before[i-1].open}
-		case line > 0 || i == 0:
-			before[i] = side{beginsLine(gap[line:]), endsSentence(gap[line:]), isOpen(gap[:line])}
-		default:
-			before[i].sentence = endsSentence(gap)
+// findWord returns where a word stands as a word of its own.
+func findWord(text, word string) (found []mention) {
+	for at := 0; ; {
+		i := strings.Index(text[at:], word)
+		if i < 0 {
+			return found
+		}
+		start := at + i
+		at = start + len(word)
+		if isAlone(text, start, at) {
+			found = append(found, mention{said: word, exact: true, start: start, end: at})
 		}
 	}
-	var after side // it ends its line; the text; a sentence goes on behind it
-	to := len(text)
-	for i := len(found) - 1; i >= 0; i-- {
-		gap := text[found[i].end:to]
-		isLast := i == len(found)-1
-		switch line, _, more := strings.Cut(gap, "\n"); {
-		case !isLast && found[i+1].place <= inSentence && endsLine(gap):
-			after.line = after.line || more
-			after.sentence = after.sentence || found[i].end >= endsAt
-		case more || isLast:
-			after = side{endsLine(line), found[i].end >= endsAt, goesOn(gap)}
-		default:
-			after = side{}
-		}
-		to = found[i].start
-		b := before[i]
-		isAlone := b.line && after.line && !b.open
-		if found[i].place == stands && (after.open || !isAlone && !(b.sentence && !b.line && after.sentence)) {
-			found[i].place = inSentence
-		}
-	}
-}
-
-// lastWord returns the last mention of a word outside of tags, with its place.
-// It stands only where nothing but decoration follows it in the text.
-func lastWord(text, word string, tags []mention) (m mention, ok bool) {
-	for end := len(text); ; end = m.start {
-		m.start = strings.LastIndex(text[:end], word)
-		if m.start < 0 {
-			return m, false
-		}
-		m.said, m.end = word, m.start+len(word)
-		next := sort.Search(len(tags), func(i int) bool { return tags[i].end > m.start })
-		inTag := next < len(tags) && tags[next].start < m.start
-		if !inTag && isAlone(text, m.start, m.end) {
-			break
-		}
-	}
-	found, endsAt := []mention{m}, len(strings.TrimRightFunc(text, isTail))
-	settle(text, found, endsAt)
-	if found[0].place == stands && m.end < endsAt {
-		found[0].place = inSentence
-	}
-	return found[0], true
 }
 
 // isAlone says whether text[start:end] is a word of its own. A few underscores
@@ -194,39 +167,15 @@ func isAlone(text string, start, end int) bool {
 
 func isLetter(r rune) bool { return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// beginsLine says whether what stands before a tag in its line is decoration.
-func beginsLine(before string) bool {
-	for field := range strings.FieldsSeq(before) {
-		if strings.TrimLeftFunc(field, isLead) != "" {
-			return false
-		}
-	}
-	return true
-}
-
-// isMark says whether a field of a line is a list's number or a ticked box.
-func isMark(field string) bool {
-	if field == "[x]" || field == "[X]" {
-		return true
-	}
-	digits := strings.TrimRight(field, ".)")
-	return len(digits)+1 == len(field) && digits != "" && len(digits) < 10 && strings.Trim(digits, "0123456789") == ""
-}
-
-// endsLine says whether what follows a tag in its line is decoration.
-func endsLine(after string) bool {
-	return strings.TrimLeftFunc(after, isTail) == ""
-}
-
 // isBlank is white space, what can't be seen, and emphasis.
 func isBlank(r rune) bool {
 	return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) || r == '*' || r == '_' || isEmojiPart(r)
 }
 
-// isLead is decoration before a tag: emphasis, headings, emoji, arrows.
+// isLead is decoration before a mention: emphasis, headings, emoji, arrows.
 func isLead(r rune) bool { return isBlank(r) || isEmoji(r) || r == '#' || r == '→' }
 
-// isTail is decoration behind a tag: emphasis, emoji, and all punctuation that
+// isTail is decoration behind a mention: emphasis, emoji, and all punctuation that
 // neither asks nor closes what was opened before.
 func isTail(r rune) bool {
 	if isBlank(r) || isEmoji(r) {
@@ -244,46 +193,16 @@ func isEmoji(r rune) bool { return unicode.Is(unicode.So, r) && !strings.Contain
 // isEmojiPart says whether r only changes the emoji before it.
 func isEmojiPart(r rune) bool { return r == 0xFE0F || r == 0x20E3 || r >= 0x1F3FB && r <= 0x1F3FF }
 
-func lineStart(text string, at int) int { return strings.LastIndexByte(text[:at], '\n') + 1 }
-
-func lineEnd(text string, at int) int {
-	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-		return at + i
-	}
-	return len(text)
-}
-
-func lineAt(text string, at int) string {
-	return strings.TrimSpace(text[lineStart(text, at):lineEnd(text, at)])
-}
-
 // Normal is a text as it is compared: its white space collapsed, its characters composed.
 func Normal(s string) string { return norm.NFC.String(collapse(s)) }
 
 // collapse trims s and makes each run of white space inside it one space.
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// lastLine returns the last line of a text that isn't blank.
-func lastLine(text string) string {
-	text = strings.TrimSpace(text)
-	return text[strings.LastIndexByte(text, '\n')+1:]
-}
-
-// endsWithWord says whether s ends with word as a word of its own.
-func endsWithWord(s, word string) bool {
-	return strings.HasSuffix(s, word) && isAlone(s, len(s)-len(word), len(s))
-}
-
-// containsWord says whether word stands somewhere in s as a word of its own.
-func containsWord(s, word string) bool {
-	for from := 0; ; {
-		i := strings.Index(s[from:], word)
-		if i < 0 {
-			return false
-		}
-		if start := from + i; isAlone(s, start, start+len(word)) {
-			return true
-		}
-		from += i + len(word)
+// plainLines is a text whose lines end in LF.
+func plainLines(text string) string {
+	if strings.IndexByte(text, '\r') >= 0 {
+		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	}
+	return text
 }

@@ -35,23 +35,18 @@ type block struct {
 // Topics returns what a message publishes, in its order, and the first miss of each
 // kind. It counts where a promise does (Completion.Judge). Blocks without a topic are none.
 func Topics(text string) (topics []stream.Topic, misses []stream.TopicMiss) {
-	text = plainLines(text)
-	found, blocks := findBlocks(text)
-	if len(found) == 0 {
-		return nil, nil
-	}
-	settle(text, found, endBeforeTags(text))
-	for i, b := range blocks {
-		kind := b.miss
-		if kind == NearNone && found[i].place != stands {
-			kind = placeSentences[found[i].place].kind
+	events, _, _ := read(text, DefaultWord)
+	for _, e := range events {
+		kind := e.event.miss
+		if kind == NearNone && e.place != stands {
+			kind = placeSentences[e.place].kind
 		}
 		switch {
-		case b.topic.Topic == "":
+		case e.event.topic.Topic == "":
 		case kind == NearNone:
-			topics = append(topics, b.topic)
+			topics = append(topics, e.event.topic)
 		case !slices.ContainsFunc(misses, func(m stream.TopicMiss) bool { return m.Kind == kind }):
-			misses = append(misses, stream.TopicMiss{Kind: kind, Why: missText(kind, found[i].place, b.topic.Topic)})
+			misses = append(misses, stream.TopicMiss{Kind: kind, Why: missText(kind, e.place, e.event.topic.Topic)})
 		}
 	}
 	return topics, misses
@@ -78,12 +73,12 @@ func missText(kind stream.NearKind, at surroundings, topic string) string {
 
 // findBlocks returns the event blocks of a text in their order, also those that are none for
 // how they are written. What is in a block is none.
-func findBlocks(text string) (found []mention, blocks []block) {
+func findBlocks(text string) (found []mention) {
 	closes, opens := ahead{of: blockClose, index: indexFold}, ahead{of: blockOpen + " topic=", index: strings.Index}
 	for at := 0; ; {
 		start := indexFold(text[at:], blockOpen)
 		if start < 0 {
-			return found, blocks
+			return found
 		}
 		start += at
 		at = start + len(blockOpen)
@@ -92,7 +87,7 @@ func findBlocks(text string) (found []mention, blocks []block) {
 		}
 		closing := strings.IndexByte(text[at:], '>')
 		if closing < 0 {
-			return found, blocks
+			return found
 		}
 		head, isEmpty := strings.CutSuffix(text[at:at+closing], "/")
 		at += closing + 1
@@ -110,7 +105,7 @@ func findBlocks(text string) (found []mention, blocks []block) {
 			}
 		}
 		at = end
-		found, blocks = append(found, mention{start: start, end: end}), append(blocks, b)
+		found = append(found, mention{event: &b, start: start, end: end})
 	}
 }
 
@@ -171,39 +166,4 @@ func indexFold(text, tag string) int {
 			return at
 		}
 	}
-}
-
-// endBeforeTags is where a text ends but for decoration, promises and the word.
-func endBeforeTags(text string) int {
-	for {
-		text = strings.TrimRightFunc(text, isTail)
-		open := strings.LastIndex(text, tagOpen)
-		switch {
-		case strings.HasSuffix(text, tagClose) && open >= 0:
-			text = text[:open]
-		case strings.HasSuffix(text, DefaultWord):
-			text = text[:len(text)-len(DefaultWord)]
-		default:
-			return len(text)
-		}
-	}
-}
-
-// saidNothing stands for a block where only the promise is looked for: it decorates, and what
-// is before it is over.
-const saidNothing = "⯀"
-
-// withoutTopics returns a text without its event blocks.
-func withoutTopics(text string) string {
-	found, blocks := findBlocks(text)
-	var rest strings.Builder
-	at := 0
-	for i, m := range found {
-		if blocks[i].miss == NearOpen {
-			continue
-		}
-		rest.WriteString(text[at:m.start] + saidNothing)
-		at = m.end
-	}
-	return rest.String() + text[at:]
 }

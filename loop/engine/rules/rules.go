@@ -92,7 +92,7 @@ func Missed(v promises.Verdict, misses []stream.TopicMiss) string {
 	switch v.Kind {
 	case promises.NearSentence, promises.NearCode, promises.NearQuote, promises.NearComment, promises.NearList, promises.NearDetails, promises.NearWord:
 		said = append(said, "The last iteration spoke of the end of this loop where that doesn't count ("+strings.ReplaceAll(string(v.Kind), "_", " ")+"). "+
-			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, not in a colon.")
+			"If all is done, say so alone on a line, outside of code, quotes, lists, comments and <details>. The line before it ends a sentence, and nothing behind it takes it back.")
 	}
 	for _, m := range misses {
 		said = append(said, "Of the last iteration: "+m.Why)

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Run is what one iteration's run is started with.
@@ -131,7 +132,7 @@ func (c Config) NotesFor(dir string) (string, error) {
 
 // Completion is what ends the loop after a run that was given a prompt.
 func (c Config) Completion(promise, prompt string, run Run) promises.Completion {
-	done := promises.Completion{Promise: promise}
+	done := promises.Completion{Promise: promise, Checked: c.Verify.Has(verify.CommandGate)}
 	if c.Backend.Output == decode.FormatText { // all that it prints is its message
 		done.Echo = []string{prompt, run.Prompt}
 	}
