@@ -67,6 +67,26 @@ func (r Ring) MayFinish(h Hat) bool {
 	return !slices.ContainsFunc(r, func(h Hat) bool { return h.MayFinish != nil && *h.MayFinish })
 }
 
+// NotYet says why the promise of a hat doesn't end the loop, after runs with topics, where topics are missing that
+// have to be published first; "" when it does.
+func (r Ring) NotYet(h Hat, missing []string, runs []Ended) string {
+	begin := h.Name + " says that all is done, but "
+	switch {
+	case !r.MayFinish(h):
+		return begin + "that hat may not finish the loop"
+	case len(missing) > 0:
+		return begin + "nobody has published " + strings.Join(missing, ", ")
+	}
+	for _, run := range runs {
+		for _, t := range run.Published {
+			if other, ok := r.listener(t); ok && other.Name != h.Name && h.mayPublish(t.Name) {
+				return begin + "it published " + t.Name + ", so it is the turn of " + other.Name
+			}
+		}
+	}
+	return ""
+}
+
 // wakes says whether a topic, or one of a pattern's, wakes the hat.
 func (h Hat) wakes(topic string) bool { return matchesAny(h.Triggers, topic) }
 

@@ -84,8 +84,9 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	err := l.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		handed, warnings = ring.Done(&q, turn.Hat, r.Ended...)
-		if r.Verdict = said; said.Matched && l.notYet(ring, turn, q) != "" {
-			revoke(l.notYet(ring, turn, q))
+		why := ring.NotYet(turn.Hat, q.Missing(l.cfg.Required), r.Ended)
+		if r.Verdict = said; said.Matched && why != "" {
+			revoke(why)
 		}
 		l.mustVerify(r)
 		l.now().Proof.Enter(s)
@@ -98,12 +99,12 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	if err != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
 		l.change(func(p *progress.State) { p.Proof = before })
-		switch why := l.notYet(ring, turn, q); {
-		case !said.Matched:
-		case !ring.MayFinish(turn.Hat):
+		why := ring.NotYet(turn.Hat, nil, r.Ended)
+		if why == "" && len(l.cfg.Required) > 0 {
+			why = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, err)
+		}
+		if said.Matched && why != "" {
 			revoke(why)
-		case len(l.cfg.Required) > 0:
-			revoke(fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, err))
 		}
 	}
 	for _, t := range handed {
@@ -115,18 +116,6 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			l.emit(loop.Warning{Message: m.Why})
 		}
 	}
-}
-
-// notYet says why a hat's promise doesn't count; "" when it does.
-func (l *turns) notYet(ring hats.Ring, turn hats.Turn, q hats.Queue) string {
-	begin := turn.Hat.Name + " says that all is done, but "
-	if !ring.MayFinish(turn.Hat) {
-		return begin + "that hat may not finish the loop"
-	}
-	if missing := q.Missing(l.cfg.Required); len(missing) > 0 {
-		return begin + "nobody has published " + strings.Join(missing, ", ")
-	}
-	return ""
 }
 
 func (l *ground) warn(messages []string) {

@@ -82,6 +82,18 @@ func TestOnlyAHatThatMayFinishEndsTheLoop(t *testing.T) {
 	})
 }
 
+// A reviewer that rejects hasn't finished, whatever else it says in that run.
+func TestAPromiseBesideATopicForAnotherHatDoesNotCount(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		both := says("<event topic=\"review.rejected\">no tests</event>\n\nLOOP_COMPLETE")
+		r := start(t, team, publishes("plan.ready"), publishes("build.done"), both, publishes("build.done: tested"), promise)
+		r.over(loop.StopPromise, 5)
+		if n := r.log.count("reviewer says that all is done, but it published review.rejected, so it is the turn of builder"); n != 1 {
+			t.Errorf("told %d times:\n%s", n, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
 // Who makes the state file unreadable doesn't get past that.
 func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
 	for name, configure := range map[string]func(*setup.Config){
@@ -90,9 +102,13 @@ func TestAHatThatMayNotFinishDoesNotByABrokenFile(t *testing.T) {
 			team(c)
 			c.Required, c.Roles[0].MayFinish = []string{"build.done"}, new(true)
 		},
+		"another is called": func(c *setup.Config) {
+			team(c)
+			c.Roles[0].MayFinish = new(true)
+		},
 	} {
 		bubble(t, func(t *testing.T) {
-			r := prepare(t, nil, configure, promise)
+			r := prepare(t, nil, configure, says("<event topic=\"plan.ready\">x</event>\n\n<promise>DONE</promise>"))
 			first := &r.agents.runs[0]
 			first.lasts, first.during = time.Second, func() { r.file.tell(&loopstate.SyntaxError{}) }
 			if err := r.begin(); err != nil {
