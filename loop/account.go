@@ -4,6 +4,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/plan"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -38,10 +39,13 @@ func Count(a *account.Account, e Event) {
 }
 
 // AccountFor adds to how a loop ended what was asked and what it met on its way.
-func (e *End) AccountFor(prompt string, a account.Account) {
+func (e *End) AccountFor(prompt string, tasks plan.Book, a account.Account) {
 	e.Prompt, _, _ = tell.Excerpt(prompt, maxPrompt)
 	for _, q := range e.Unanswered {
 		a.Unanswered.Add(OneLine(q.Title))
+	}
+	for _, stuck := range tasks.Stuck() {
+		a.Stuck.Add(OneLine(stuck.String()))
 	}
 	e.Account = a
 }

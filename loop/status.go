@@ -93,6 +93,9 @@ type RetryStatus struct {
 // HatCost is what the runs of a hat have cost.
 type HatCost = hats.Cost
 
+// RefusedTask is an open task of a plan that was refuted.
+type RefusedTask = plan.Refused
+
 // Status is a snapshot of a loop.
 type Status struct {
 	LoopID             string

@@ -22,14 +22,19 @@ type Book struct {
 	Passed   []string `json:"passed,omitempty"`   // whose own check passed
 	Alone    []string `json:"alone,omitempty"`    // that a worker beside others couldn't do
 	Lost     int      `json:"lost,omitempty"`     // times: that tasks were taken out
+
+	Refused []Refused `json:"refused,omitempty"` // open tasks, and why they aren't done
 }
 
 // Look takes down how far a plan is, and what is done of it now; without, the next task is.
 func (b *Book) Look(p Plan, now ...Item) {
 	tasks, open := p.Tasks(), p.Open()
-	if next, ok := p.Next(); ok && len(now) == 0 {
+	if next, ok := b.NextOf(p); ok && len(now) == 0 {
 		now = []Item{next}
 	}
+	b.Refused = slices.DeleteFunc(slices.Clone(b.Refused), func(r Refused) bool {
+		return !slices.ContainsFunc(open, func(it Item) bool { return it.ID == r.ID })
+	})
 	b.Total, b.Done, b.Now, b.Next = len(tasks), len(tasks)-len(open), TextOf(now), nil
 	for _, it := range open {
 		isNow := slices.ContainsFunc(now, func(other Item) bool { return other.ID == it.ID })
@@ -48,8 +53,8 @@ func TextOf(items []Item) string {
 	return short(strings.Join(texts, " · "))
 }
 
-// Begin takes down what is done before a run, and what that is to do.
-func (b *Book) Begin(p Plan, now []Item) {
+// Begin takes down what is done before a run, and what that is to do. It returns the tasks that are set aside for that.
+func (b *Book) Begin(p Plan, now []Item) (aside []Refused) {
 	b.Look(p, now...)
 	b.Before, b.Judging = nil, true
 	for _, it := range p.All() {
@@ -57,6 +62,7 @@ func (b *Book) Begin(p Plan, now []Item) {
 			b.Before = append(b.Before, it.ID)
 		}
 	}
+	return b.turns(p, now)
 }
 
 // Pass takes down that a task's own check passed.

@@ -279,33 +279,11 @@ func (p Plan) Tasks() []Item {
 func (p Plan) Open() []Item { return slices.DeleteFunc(p.Tasks(), p.IsDone) }
 
 // Next is the first open task whose turn it may be.
-func (p Plan) Next() (Item, bool) {
-	for _, it := range p.Open() {
-		if p.isReady(it) {
-			return it, true
-		}
-	}
-	return Item{}, false
-}
+func (p Plan) Next() (Item, bool) { return Book{}.NextOf(p) }
 
 func (p Plan) isReady(it Item) bool {
 	isOpen := func(i int) bool { return !p.done(i) }
 	return len(it.wrong) == 0 && !slices.ContainsFunc(it.children, isOpen) && !slices.ContainsFunc(p.Waits(it), p.does)
-}
-
-// Batch are the next task and up to n-1 behind it that can be done beside it: none waits for another. A task that has to
-// be done alone is its own batch.
-func (p Plan) Batch(n int, isAlone func(Item) bool) (batch []Item) {
-	for _, it := range p.Open() {
-		switch {
-		case len(batch) >= max(n, 1) || !p.isReady(it):
-		case len(batch) == 0 && isAlone(it):
-			return []Item{it}
-		case !isAlone(it):
-			batch = append(batch, it)
-		}
-	}
-	return batch
 }
 
 // Waits are the open items that come before one.

@@ -70,6 +70,10 @@ Warned: warning 0 (8 times)
 	if got := ReceiptOf(end, "").InLines(); !strings.Contains(got, "\nFailed: exit code 3 (2 times)\n") {
 		t.Errorf("got %s", got)
 	}
+	end.Account.Stuck.Add(`"one": make failed, 4 times`)
+	if got := ReceiptOf(end, "").InLines(); !strings.Contains(got, "\nNot done: \"one\": make failed, 4 times\n  mend its check, ") {
+		t.Errorf("got %s", got)
+	}
 	end.Reason = loop.StopOnce
 	if u := projectEnd(end); len(u.Receipt) > 0 {
 		t.Errorf("one that goes on has %v", u.Receipt)

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
@@ -11,8 +12,9 @@ type Tasks struct {
 	Plan  string   `json:"plan"` // its path in the folder
 	Done  int      `json:"done"`
 	Total int      `json:"total"`
-	Now   string   `json:"now,omitempty"`  // the task under way, or the next one
-	Next  []string `json:"next,omitempty"` // some of those behind it
+	Now   string   `json:"now,omitempty"`   // the task under way, or the next one
+	Next  []string `json:"next,omitempty"`  // some of those behind it
+	Stuck []string `json:"stuck,omitempty"` // of those that aren't done: what was refuted too often, and why
 }
 
 // TasksOf is how far the plan of a loop is, nil without one.
@@ -21,9 +23,12 @@ func TasksOf(s loop.Status) *Tasks {
 	if s.Plan == "" || b.Total == 0 {
 		return nil
 	}
-	t := Tasks{Sentence(s.Plan), b.Done, b.Total, OneLine(b.Now), nil}
+	t := Tasks{Sentence(s.Plan), b.Done, b.Total, OneLine(b.Now), nil, nil}
 	for _, text := range b.Next {
 		t.Next = append(t.Next, OneLine(text))
+	}
+	for _, stuck := range b.Stuck() {
+		t.Stuck = append(t.Stuck, Sentence(stuck.String()))
 	}
 	return &t
 }
@@ -36,14 +41,17 @@ func TasksText(t *Tasks) string {
 	return fmt.Sprintf("%d/%d tasks", t.Done, t.Total)
 }
 
-// planRow is "4/12 tasks of PLAN.md · now: Write the parser".
+// planRow is "4/12 tasks of PLAN.md · now: Write the parser · stuck: "Read numbers": make failed (exit 1), 3 times".
 func planRow(t *Tasks) string {
 	if t == nil {
 		return ""
 	}
-	now := ""
+	now, stuck := "", ""
+	if len(t.Stuck) > 0 {
+		stuck = "stuck: " + strings.Join(t.Stuck, "; ")
+	}
 	if t.Now != "" {
 		now = "now: " + t.Now
 	}
-	return JoinFacts(TasksText(t)+" of "+t.Plan, now)
+	return JoinFacts(TasksText(t)+" of "+t.Plan, now, stuck)
 }

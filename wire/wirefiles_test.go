@@ -441,5 +441,7 @@ func TestEveryReasonToWaitIsDocumented(t *testing.T) {
 func examplePlanned() loop.Status {
 	s := loop.Status{Folder: "/w/app", State: loop.StateRunning, Iteration: 3, Plan: "PLAN.md"}
 	s.Tasks.Done, s.Tasks.Total, s.Tasks.Now, s.Tasks.Next = 4, 12, "Write the parser", []string{"Describe it"}
+	s.Tasks.Refused = make([]loop.RefusedTask, 2) // one of them not often enough
+	s.Tasks.Refused[0].Text, s.Tasks.Refused[0].Times, s.Tasks.Refused[0].Why = "Read numbers", 3, "go test ./parser failed (exit 1)"
 	return s
 }

@@ -16,11 +16,12 @@ type Account struct {
 	Unanswered List `json:"unanswered,omitzero"` // questions that nobody answered
 	Commits    List `json:"commits,omitzero"`    // that were made while iterations ran
 	Limits     List `json:"limits,omitzero"`     // that were changed: how, by whom, and from where
+	Stuck      List `json:"stuck,omitzero"`      // open tasks of a plan, and why they aren't done
 }
 
 // IsZero says whether there is nothing to account for.
 func (a Account) IsZero() bool {
-	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero()
+	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero() && a.Stuck.IsZero()
 }
 
 // List is what there was of one kind, in its order.

@@ -24,7 +24,7 @@ func (l *ground) abandon(words string) {
 	l.change(func(p *progress.State) {
 		p.Status.EndedAt = time.Now()
 		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
-		end.AccountFor(p.Known.Prompt, p.Met)
+		end.AccountFor(p.Known.Prompt, p.Tasks, p.Met)
 	})
 	l.change(func(p *progress.State) {
 		last := *p

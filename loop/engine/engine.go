@@ -50,7 +50,7 @@ func (l *Loop) run() {
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.Close()
-	l.look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Met) })
+	l.look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Tasks, p.Met) })
 	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
 	cancel()
 	<-keeping

@@ -272,7 +272,9 @@ func (l *Loop) init(s loopstate.State) {
 		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
 		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
 		p.Counts = judge.Tally{Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures, Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
-		p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks
+		if p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
+			p.Tasks.Refused = nil
+		}
 		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
 			p.Warned = limit
 		}

@@ -52,13 +52,13 @@ func (l *checks) nothingNext() string {
 		now = l.write(now, want.With(now))
 	}
 	l.plan = now
-	l.note(func(b *plan.Book) {
+	book := l.note(func(b *plan.Book) {
 		b.Look(now)
 		b.Accepted = append(slices.Clip(b.Accepted), mine...)
 	})
 	l.askCommands()
-	if _, ok := now.Next(); !ok && len(now.Open()) > 0 {
-		return "nothing can be done of the plan: " + now.Why().Error()
+	if _, ok := book.NextOf(now); !ok && len(now.Open()) > 0 {
+		return "nothing can be done of the plan: " + book.WhyNot(now).Error()
 	}
 	return ""
 }

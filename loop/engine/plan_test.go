@@ -101,6 +101,39 @@ func TestAPlanIsDoneTaskByTask(t *testing.T) {
 	}
 }
 
+// One that can't be done doesn't eat the plan.
+func TestATaskThatCanNotBeDoneIsSetAside(t *testing.T) {
+	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two\n- [ ] three\n- [ ] four (after: one)\n", func(c *setup.Config) {
+		c.Verify, c.Limits.MaxIterations = verify.Check{Timeout: time.Minute}, 20
+	}, []checked{refutes, refutes, refutes, refutes}, func(p *planned) []run {
+		return []run{does(nil), does(nil), does(nil), does(p.edit("[ ] two", "[x] two", "a")), does(p.edit("[ ] three", "[x] three", "b")), does(nil)}
+	})
+	end := p.over(loop.StopNoProgress, 6)
+	p.checks(4)
+	if want := `nothing can be done of the plan: "one": make one failed (exit 1): TestParse, 4 times`; end.Problem() != want || p.Status().Tasks.Done != 2 {
+		t.Errorf("it ends with %q and %+v\nwant %q", end.Problem(), p.Status().Tasks, want)
+	}
+	if got := end.Account.Stuck.Items; len(got) != 1 || got[0].Text != `"one": make one failed (exit 1): TestParse, 4 times` {
+		t.Errorf("the receipt has %+v", got)
+	}
+	if p.log.count(`a task is set aside until no other is open, and has one more try then: "one": make one failed (exit 1): TestParse, 3 times`) != 1 {
+		t.Errorf("it isn't told\n%s", strings.Join(p.log.lines, "\n"))
+	}
+	left, err := p.rig.file.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := &planned{path: p.path} // its user has mended the check
+	again.rig = prepare(t, &left, func(c *setup.Config) {
+		c.Folder, c.Continue, c.Said.Plan, c.Limits.MaxIterations = p.cfg.Folder, true, "PLAN.md", 20
+	})
+	again.agents.checks, again.agents.runs = []checked{passes}, []run{does(nil), does(again.edit("[ ] four", "[x] four", "c"))}
+	if err := again.begin(); err != nil {
+		t.Fatal(err)
+	}
+	again.over(loop.StopPromise, 2)
+}
+
 func TestATasksCheckDecides(t *testing.T) {
 	p := plannedRuns(t, "- [ ] one (verify: make one)\n- [ ] two\n", func(c *setup.Config) { c.Verify = verify.Check{Timeout: time.Minute} },
 		[]checked{refutes, refutes, passes}, func(p *planned) []run {

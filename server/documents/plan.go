@@ -219,7 +219,7 @@ func (v planView) hover(offset int) *protocol.Hover {
 // describe says how a task stands, in paragraphs.
 func (v planView) describe(it plan.Item) []string {
 	state, agent, check := "open", "", ""
-	next, hasNext := v.Next()
+	next, hasNext := v.Loop.Tasks.NextOf(v.Plan)
 	switch deed, _ := v.deed(it); {
 	case v.IsDone(it):
 		state = cmp.Or(deed, "done")

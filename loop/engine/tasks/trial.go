@@ -57,7 +57,7 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 	case t.IsIdle():
 		r = verify.Result{State: verify.Refuted, Why: "nothing was changed but the plan"}
 	}
-	opens := false
+	opens, why := false, strings.TrimSpace(check.String()+" "+r.Why)
 	b.Note(func(book *plan.Book) {
 		switch {
 		case r.State == verify.Verified && t.Verify != "":
@@ -65,9 +65,10 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 		case r.State == verify.Refuted && t.IsTicked:
 			opens = book.Reopen(t.ID)
 		}
+		if v.IsDone = r.State == verify.Verified || t.IsTicked && !opens; r.State == verify.Refuted && !v.IsDone {
+			book.Refute(t.Item, why)
+		}
 	})
-	v.IsDone = r.State == verify.Verified || t.IsTicked && !opens
-	why := strings.TrimSpace(check.String() + " " + r.Why)
 	switch {
 	case r.State == verify.Verified || !t.IsTicked:
 	case opens:
@@ -82,7 +83,7 @@ func (b Bench) Judge(t Trial) (v Verdict, ok bool) {
 // Give gives a run what is next of a plan, one task or several side by side, and to whom one names.
 func (b Bench) Give(run *setup.Run, c setup.Config, p plan.Plan) {
 	book := b.Note(func(*plan.Book) {})
-	batch := p.Batch(c.Said.Workers, func(it plan.Item) bool {
+	batch := book.Batch(p, c.Said.Workers, func(it plan.Item) bool {
 		role, _ := c.Role(it.Agent)
 		return slices.Contains(book.Alone, it.ID) || role.ReadOnly || role.Timeout > 0 // which are a run's
 	})
@@ -95,7 +96,11 @@ func (b Bench) Give(run *setup.Run, c setup.Config, p plan.Plan) {
 			b.Warn(fmt.Sprintf("the task %q is for the agent %s, which this loop doesn't have: its own does it", it.Text, it.Agent))
 		}
 	}
-	b.Note(func(book *plan.Book) { book.Begin(p, batch) })
+	var aside []plan.Refused
+	b.Note(func(book *plan.Book) { aside = book.Begin(p, batch) })
+	for _, r := range aside {
+		b.Warn("a task is set aside until no other is open, and has one more try then: " + r.String())
+	}
 	if len(batch) > 1 {
 		run.Batch = batch
 		return
