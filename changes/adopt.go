@@ -42,7 +42,7 @@ func Adopt(ctx context.Context, home, folder, gitDir, loopID string) error {
 			return err
 		}
 	}
-	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{last, tree, string(listing)}.text()))
+	return errors.Join(s.writeBook(), s.writeOwn(tipName, tip{list: last, tree: tree, listing: string(listing)}.text()))
 }
 
 // Open opens what Adopt has made.

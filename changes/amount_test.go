@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 )
 
 // A folder of 5,000 files that git doesn't know is small work, and one more
@@ -19,7 +21,7 @@ func TestManyUnknownFiles(t *testing.T) {
 	f := repository(t, "a", "1\n")
 	f.write(pairs...)
 	f.loop()
-	if packs, err := filepath.Glob(f.path(".git/objects/pack/*.pack")); packsObjects(f.git("version")) && (err != nil || len(packs) != 1) {
+	if packs, err := filepath.Glob(f.path(".git/objects/pack/*.pack")); git.PacksObjects(f.git("version")) && (err != nil || len(packs) != 1) {
 		t.Errorf("%d packs, %v", len(packs), err)
 	}
 	f.after(1, "a", "2\n", name(7), "changed\n")

@@ -25,6 +25,8 @@ import (
 type Options struct {
 	Keep    time.Duration // how long those of a loop stay; 0: none are made
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
+	MaxKept int64         // bytes that a loop keeps at most; see bound.go for what stays. 0: no limit
+	Survey  *Survey       // is told how far the first one is; may be nil
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
 	Hidden  []string      // files and folders in it that agents may not read, as they may snapshots
 	Dir     string        // where the books are; "" is the user's state folder
@@ -52,7 +54,7 @@ var (
 type Store struct{ shots }
 
 // storeOf is a store that has seen nothing of its folder yet.
-func storeOf(k kept) *Store { return &Store{shots{views: views{k}}} }
+func storeOf(k kept) *Store { return &Store{shots{views: views{k}, deferred: map[string]bool{}}} }
 
 // shots take snapshots of the folder.
 type shots struct {
@@ -64,6 +66,20 @@ type shots struct {
 
 	findPrinted Printed
 	printed     printed // as found for this snapshot
+
+	survey   *Survey
+	most     int64           // bytes that the loop keeps at most; 0: any number
+	owed     int64           // of the last snapshot, which the tip has only with the next one
+	aside    map[string]bool // what was left out once; nil: not read yet
+	deferred map[string]bool // what was left out by the last look for want of room
+	isFinal  bool            // nothing comes behind this snapshot: it takes what is deferred
+	takesAll bool            // it needs all, as somebody undoes something
+}
+
+// obey has the snapshots made as o says.
+func (s *shots) obey(o Options, theirs Printed) {
+	s.book.Skip, s.book.Hidden, s.book.MaxFile = o.Skip, o.Hidden, o.MaxFile
+	s.findPrinted, s.survey, s.most = theirs, o.Survey, o.MaxKept
 }
 
 // views compare snapshots, and read in them.
@@ -154,16 +170,16 @@ func Create(ctx context.Context, folder, loopID string, o Options, theirs Printe
 	}
 	home := filepath.Join(dir, homeName(loopID, folder))
 	if s, err := open(program, home); err == nil {
-		s.book.Skip, s.book.Hidden, s.book.MaxFile, s.findPrinted = o.Skip, o.Hidden, o.MaxFile, theirs
+		s.obey(o, theirs)
 		_ = os.Chtimes(filepath.Join(home, bookName), time.Time{}, time.Now()) // Find goes by it
 		return s, nil
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, fmt.Errorf("making a folder for snapshots: %w", err)
 	}
-	b := book{LoopID: loopID, Folder: folder, Skip: o.Skip, Hidden: o.Hidden, MaxFile: o.MaxFile, AsIs: o.AsIs}
+	b := book{LoopID: loopID, Folder: folder, AsIs: o.AsIs}
 	s := storeOf(kept{id: loopID, home: home, book: discover(ctx, program, b)})
-	s.findPrinted = theirs
+	s.obey(o, theirs)
 	if err := ctx.Err(); err != nil { // git was cut off, so it said nothing of the folder
 		return nil, err
 	}

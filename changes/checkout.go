@@ -117,9 +117,9 @@ type Work struct {
 
 // Work looks at the checkout as it is now.
 func (c *Checkout) Work(ctx context.Context) (w Work, err error) {
-	seen, err := c.candidates(ctx)
+	seen, err := c.candidates(ctx, unbounded)
 	if err == nil {
-		err = c.updateIndex(ctx, &seen)
+		err = c.updateIndex(ctx, &seen, time.Time{})
 	}
 	if err == nil {
 		w.Tree, err = c.git.Text(ctx, nil, "write-tree", "--missing-ok")

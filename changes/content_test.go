@@ -62,7 +62,7 @@ func TestAFileIsReadAsItWas(t *testing.T) {
 
 // A file comes as git's checkout writes it, and one that is too large isn't read.
 func TestAFileComesThroughItsFilters(t *testing.T) {
-	f := repository(t, ".gitattributes", "*.crlf eol=crlf\n*.big filter=grow\n", "a.crlf", "1\r\n")
+	f := repository(t, ".gitattributes", "*.crlf eol=crlf\n*.big filter=grow\n", "a.crlf", "1\r\n", "large", "", "most", "")
 	f.opts.MaxFile = 0
 	f.setForUser("filter.grow.smudge", "cat; head -c 20000000 /dev/zero")
 	f.loop()
@@ -117,7 +117,7 @@ func TestIterationsThatChangedSomething(t *testing.T) {
 }
 
 func TestThePatchIsForItsUserOnly(t *testing.T) {
-	f := repository(t, "a", "1\n")
+	f := repository(t, "a", "1\n", "long", "")
 	f.opts.MaxFile = 0
 	f.loop()
 	f.after(1, "a", "1\n2\n", "bin", "\x00")

@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -22,12 +21,4 @@ func newGit(program, home string, b book) git.Git {
 	}
 	return git.Git{Program: program, Dir: b.Top, NoFilters: b.AsIs, Settings: settings, Env: append(ownEnv[:len(ownEnv):len(ownEnv)],
 		"GIT_LITERAL_PATHSPECS=1", "GIT_DIR="+b.GitDir, "GIT_WORK_TREE="+b.Top, "GIT_INDEX_FILE="+filepath.Join(home, indexName))}
-}
-
-// packsObjects says whether update-index of a git puts files over a size into one
-// pack. Before 2.37 it made a pack for each.
-func packsObjects(version string) bool {
-	var major, minor int
-	_, err := fmt.Sscanf(version, "git version %d.%d", &major, &minor)
-	return err == nil && (major > 2 || major == 2 && minor >= 37)
 }

@@ -1,6 +1,7 @@
 package changes
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,7 +28,8 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 		file.Close()
 	}
 	s.clearWorks()
-	if err := s.clearLocks(ctx); err != nil {
+	_, err = s.incoming().Close()
+	if err = cmp.Or(err, s.clearLocks(ctx)); err != nil {
 		release()
 		return nil, err
 	}

@@ -29,6 +29,7 @@ func Prune(ctx context.Context, o Options) error {
 type Stored struct {
 	LoopID, Folder string // "" where they can't be read
 	ChangedAt      time.Time
+	Bytes          int64  // that all of them have added, wherever they are
 	Path           string // of our own folder; the user's repository may have the snapshots
 	program        string
 }
@@ -55,6 +56,8 @@ func All(o Options) (all []Stored, err error) {
 		s.ChangedAt = info.ModTime()
 		if store, err := open(program, s.Path); err == nil {
 			s.LoopID, s.Folder = store.id, store.book.Folder
+			last, _ := store.tip() // what can't be read counts nothing
+			s.Bytes = last.spent
 		}
 		all = append(all, s)
 	}

@@ -34,7 +34,7 @@ func (s *Store) restore(ctx context.Context, p *restoration) error {
 			p.refuse(name, why)
 		}
 	}
-	seen, err := s.candidates(ctx) // since the snapshot
+	seen, err := s.candidates(ctx, unbounded) // since the snapshot
 	if err != nil {
 		return err
 	}

@@ -8,16 +8,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 )
 
 // Names in a loop's own folder.
@@ -47,11 +44,17 @@ type Taken struct {
 	again bool // something failed that may not fail another time
 }
 
-// tip is the last snapshot: the tree that lists them all, its own, and what the first one holds.
-type tip struct{ list, tree, listing string }
+// tip is the last snapshot: the tree that lists them all, its own, what the first one holds, and how many bytes all of
+// them have added.
+type tip struct {
+	list, tree, listing string
+	spent               int64
+}
 
 // text is how it is written down.
-func (t tip) text() []byte { return []byte(t.list + " " + t.tree + " 3\n" + t.listing) }
+func (t tip) text() []byte {
+	return fmt.Appendf(nil, "%s %s 3 %d\n%s", t.list, t.tree, t.spent, t.listing)
+}
 
 // Start makes a snapshot of the folder as it is before iteration n. What changed
 // since the one before is nobody's iteration's.
@@ -114,7 +117,7 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	}
 	var made tip
 	taken, made, err = s.takeWithGit(ctx, last, next)
-	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil {
+	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil && !git.IsStuck(err) {
 		// A repository that is broken or can't be written to, maybe.
 		if err = s.useOwn(); err == nil {
 			lock := s.git.Lock
@@ -140,8 +143,9 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 // takeWithGit has git look what changed, and writes the snapshot down.
 func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken Taken, made tip, err error) {
 	var submodules []string
+	var until time.Time
 	if last.list == "" {
-		next = snapshot{Kind: kindStart}
+		next, until = snapshot{Kind: kindStart}, time.Now().Add(maxFirst)
 		if submodules, err = s.seedIndex(ctx); err != nil {
 			return taken, last, err
 		}
@@ -158,7 +162,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		}
 		early <- tree
 	}()
-	seen, err := s.candidates(ctx)
+	seen, err := s.candidates(ctx, s.ration(last))
 	made.tree = <-early
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
@@ -173,7 +177,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if err := regular.Write(begun, nil, 0o600); err != nil {
 		return taken, last, fmt.Errorf("beginning a snapshot: %w", err)
 	}
-	if err := s.updateIndex(ctx, &seen); err != nil {
+	if err := s.updateIndex(ctx, &seen, until); err != nil {
 		return taken, last, err
 	}
 	taken.Notes, taken.again = seen.notes, seen.again
@@ -190,20 +194,21 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		}
 		return taken, last, s.name(ctx, last, last) // which may be all that was missing
 	}
-	tree, counted := made.tree, make(chan error, 1)
+	tree, counted, added := made.tree, make(chan error, 1), int64(0)
 	go func() {
 		if last.list == "" {
 			counted <- nil
 			return
 		}
 		files, err := s.compare(ctx, last.tree, tree, nil)
-		taken.Summary = Sum(files)
+		taken.Summary, added = Sum(files), s.loose(files)
 		counted <- err
 	}()
 	if made, err = s.keep(ctx, last, tree, next); err == nil {
 		err = s.name(ctx, made, last)
 	}
 	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
+	s.owed += added
 	return taken, made, err
 }
 
@@ -222,7 +227,8 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 	}
 	as.made, as.tree = time.Now().Unix(), tree
 	l.append(as)
-	made.tree, made.listing = tree, l.text()
+	made.tree, made.listing, made.spent = tree, l.text(), last.spent+s.owed
+	s.owed = 0
 	if made.list, err = s.makeList(ctx, made.listing); err != nil {
 		return last, err
 	}
@@ -258,7 +264,11 @@ func (s *kept) tip() (tip, error) {
 	if err != nil {
 		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
 	}
-	return tip{words[0], words[1], listing}, nil
+	last := tip{list: words[0], tree: words[1], listing: listing}
+	if len(words) > 3 {
+		last.spent, _ = strconv.ParseInt(words[3], 10, 64)
+	}
+	return last, nil
 }
 
 // seedIndex begins with what the user's index knows of the files, which git
@@ -288,178 +298,4 @@ func (s *shots) scope() []string {
 		return nil
 	}
 	return []string{"--", strings.TrimSuffix(prefix, "/")}
-}
-
-// candidates are the paths that may have changed since the index was written.
-type candidates struct {
-	paths  []string // in the work tree, as git has them
-	beyond []string // those that only a link leads to by now: they are gone
-	notes  []string // of what is left out
-	again  bool     // some of that failed
-	bytes  int64
-
-	real map[string]bool // folders that no link leads to
-}
-
-const (
-	gitlink = "160000"
-	symlink = "120000"
-	// maxTotal bounds what one snapshot adds: nobody means a loop to copy a disk.
-	maxTotal = 2 << 30
-)
-
-// candidates asks git twice at once: for the known files that look changed, and
-// for those that it doesn't know and doesn't ignore.
-func (s *shots) candidates(ctx context.Context) (candidates, error) {
-	_, modulesErr := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
-	s.left, s.blind = 0, modulesErr == nil && !s.book.Own
-	within := s.scope()
-	var unknown []string
-	var unknownErr error
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		unknown, unknownErr = s.git.List(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
-	})
-	f, err := s.git.List(ctx, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
-	asking.Wait()
-	if err = cmp.Or(err, unknownErr); err != nil {
-		return candidates{}, err
-	}
-	c := candidates{real: map[string]bool{}}
-	for ; len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
-		if !strings.HasPrefix(f[0], ":"+gitlink) {
-			s.choose(&c, f[1])
-		}
-	}
-	for _, path := range unknown {
-		if strings.HasSuffix(path, "/") {
-			c.leaveOut(s, path, "a repository of its own")
-			continue
-		}
-		s.choose(&c, path)
-	}
-	if c.bytes > maxTotal {
-		return c, fmt.Errorf("the new files have %s together, more than %s: have git ignore what isn't part of the work", tell.Bytes(c.bytes), tell.Bytes(maxTotal))
-	}
-	slices.Sort(c.paths)
-	c.paths = slices.Compact(c.paths) // unmerged ones are told twice
-	return c, nil
-}
-
-// choose takes a path unless it is nobody's work, too large, or no file.
-func (s *shots) choose(c *candidates, file string) {
-	name := strings.TrimPrefix(file, s.book.prefix())
-	if s.book.skips(name) {
-		return
-	}
-	if !c.isReal(s.book.Top, file) {
-		c.beyond = append(c.beyond, file)
-		return
-	}
-	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
-	if err == nil && s.printed.are(info) {
-		return
-	}
-	if err == nil && info.Mode().IsRegular() {
-		if most := s.book.MaxFile; most > 0 && info.Size() > most {
-			c.leaveOut(s, file, tell.Bytes(info.Size()))
-			return
-		}
-		c.bytes += info.Size()
-	}
-	c.paths = append(c.paths, file)
-}
-
-// isReal says whether no link leads to the folder of a path.
-func (c *candidates) isReal(top, name string) bool {
-	dir := path.Dir(name)
-	if dir == "." {
-		return true
-	}
-	real, known := c.real[dir]
-	if !known {
-		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir)))
-		real = c.isReal(top, dir) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
-		c.real[dir] = real
-	}
-	return real
-}
-
-// updateIndex takes the files into the index. One that git can't take is left out.
-func (s *shots) updateIndex(ctx context.Context, c *candidates) error {
-	if err := s.git.Unstage(ctx, c.beyond); err != nil {
-		return err
-	}
-	err := s.addToIndex(ctx, c.paths)
-	if err == nil || ctx.Err() != nil || git.IsStuck(err) {
-		return err
-	}
-	c.paths = slices.DeleteFunc(c.paths, func(path string) bool {
-		why := s.unreadable(path)
-		if why != "" {
-			c.leaveOut(s, path, why)
-		}
-		return why != ""
-	})
-	return s.sift(ctx, c, c.paths, len(c.notes)+maxSifted)
-}
-
-// many is from how many files on their objects are put into one file: to make so
-// many files takes longest.
-const many = 1000
-
-func (s *shots) addToIndex(ctx context.Context, paths []string) error {
-	g := s.git
-	if len(paths) >= many {
-		if version, err := g.Text(ctx, nil, "version"); err == nil && packsObjects(version) {
-			g.Settings = append(g.Settings[:len(g.Settings):len(g.Settings)], "core.bigFileThreshold=1")
-		}
-	}
-	return g.Stage(ctx, paths)
-}
-
-// maxSifted is how many files with a filter that fails, say, are looked for.
-const maxSifted = 20
-
-// sift takes the paths into the index but for those that git can't take alone.
-func (s *shots) sift(ctx context.Context, c *candidates, paths []string, most int) error {
-	err := s.addToIndex(ctx, paths)
-	if err == nil || ctx.Err() != nil || git.IsStuck(err) || len(c.notes) >= most {
-		return err
-	}
-	if len(paths) == 1 {
-		c.leaveOut(s, paths[0], err.Error())
-		c.again = true
-		return nil
-	}
-	half := len(paths) / 2
-	if err := s.sift(ctx, c, paths[:half], most); err != nil {
-		return err
-	}
-	return s.sift(ctx, c, paths[half:], most)
-}
-
-// leaveOut notes a path that isn't taken.
-func (c *candidates) leaveOut(s *shots, path, why string) {
-	s.noteLeft(path)
-	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", strings.TrimPrefix(path, s.book.prefix()), why))
-}
-
-// unreadable says why git can't take a file; "" when it can.
-func (s *shots) unreadable(path string) string {
-	full := filepath.Join(s.book.Top, filepath.FromSlash(path))
-	info, err := os.Lstat(full)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Mode()&fs.ModeSymlink != 0 || info.IsDir()):
-		return ""
-	case err == nil && !info.Mode().IsRegular():
-		return "no file"
-	case err == nil:
-		var file *os.File
-		if file, err = regular.Open(full, os.O_RDONLY, 0); err == nil {
-			file.Close()
-			return ""
-		}
-	}
-	return "not readable"
 }

@@ -162,7 +162,8 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}
-	s.seen = Stamp{} // here it is git that has to look
+	s.seen, s.takesAll = Stamp{}, true // here it is git that has to look
+	defer func() { s.takesAll = false }()
 	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
 	}

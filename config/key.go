@@ -169,6 +169,9 @@ var keys = placed([]Key{
 		Doc: "How long the snapshots of a loop are kept after its last change."},
 	{Path: path("changes.max_file_mb"), Type: Count, Yields: settings.Always, Default: "50", Samples: []string{"50", "500"}, Zero: "no limit", put: to(func(s *Settings) any { return &s.Changes.MaxFileMB }),
 		Doc: "How large a file may be, in megabytes. A larger one isn't kept."},
+	{Path: path("changes.max_mb"), Type: Count, Yields: settings.Users, Default: "1000", Samples: []string{"1000", "5000"}, Zero: "no limit",
+		put: to(func(s *Settings) any { return &s.Changes.MaxMB }),
+		Doc: "How much is kept of one loop, in megabytes. Of a large file that changes again and again, the first versions and the last are."},
 
 	{Path: path("worktree"), Type: Table, Doc: "Git worktrees that loops work in, for starts with `--worktree`."},
 	{Path: path("worktree.place"), Type: Text, Yields: settings.Always, Default: strconv.Quote(worktree.DefaultPlace), Samples: []string{`"../{repo}.worktrees"`}, check: checkPresent, put: to(func(s *Settings) any { return &s.Worktree.Place }),

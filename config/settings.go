@@ -45,6 +45,7 @@ type History struct {
 type Changes struct {
 	Keep      time.Duration // 0: none are made
 	MaxFileMB int64
+	MaxMB     int64 // of one loop
 }
 
 // Worktree says how worktrees of loops are made.

@@ -174,8 +174,22 @@ func (s Status) SilentSince() time.Time {
 	return s.LastSign
 }
 
-// CheckCallID is the id of a check as the tool that runs.
-const CheckCallID = "verify"
+// CheckCallID is the id of a check as the tool that runs, and SurveyCallID that of a first snapshot that takes long.
+const (
+	CheckCallID  = "verify"
+	SurveyCallID = "survey"
+)
+
+// SurveyCall is a first snapshot as the tool that runs; text says how far it is.
+func SurveyCall(text string) stream.ToolCall {
+	call := stream.ToolCall{ID: SurveyCallID, Name: "looking at"}
+	call.Input, _ = json.Marshal(map[string]string{"command": text}) // texts can always be encoded
+	return call
+}
+
+// ReasonSurvey is why no agent begins yet: the folder is looked at first. It comes once; later changes to the same state
+// say that it is further.
+const ReasonSurvey = "survey"
 
 // CheckCall is a check as the tool that runs; "" is one that nobody can name.
 func CheckCall(subject string) stream.ToolCall {

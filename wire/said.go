@@ -144,6 +144,9 @@ func classOf(o loop.Outcome) Class {
 // saidOf says why a loop waits or pauses; of the other states the updates
 // around them tell.
 func saidOf(e loop.StateChanged) Said {
+	if e.Reason == loop.ReasonSurvey {
+		return Info("all files are looked at before the first run, so that what it changes can be undone; a cancel ends that at once")
+	}
 	switch e.State {
 	case loop.StateWaiting:
 		if e.Reason == loop.WaitPermission { // the question says it

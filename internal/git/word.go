@@ -100,7 +100,7 @@ func (g Git) unheeded(ctx context.Context) (unheeded, error) {
 func (g Git) whose() string {
 	whose := fmt.Sprintf("%s\x00%s\x00%t%t", g.Program, g.Dir, g.NoFilters, g.AsUser)
 	for _, kv := range g.Env {
-		if !strings.HasPrefix(kv, "GIT_INDEX_FILE=") && !strings.HasPrefix(kv, "GIT_LITERAL_PATHSPECS=") {
+		if name, _, _ := strings.Cut(kv, "="); name != "GIT_INDEX_FILE" && name != "GIT_OBJECT_DIRECTORY" && name != "GIT_LITERAL_PATHSPECS" {
 			whose += "\x00" + kv
 		}
 	}

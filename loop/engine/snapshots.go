@@ -18,6 +18,12 @@ import (
 func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
 	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
+	l.snapshots.Survey = func(text string) {
+		var now loop.StateChanged
+		if l.change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
+			l.emit(now)
+		}
+	}
 	l.snapshots.Begin(l.id, options, l.host.Printed, l.diagnoseBefore, func() {
 		_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })
 	})

@@ -179,12 +179,13 @@ func (r Resolver) keep(cfg *setup.Config) {
 		cfg.Warnings = append(cfg.Warnings, held)
 	}
 	cfg.Warnings = append(cfg.Warnings, othersFile(r.Settings.Files.Folder)...)
-	cfg.Changes = changes.Options{Keep: r.Settings.Changes.Keep, MaxFile: r.Settings.Changes.MaxFileMB * 1e6}
+	kept := r.Settings.Changes
+	cfg.Changes = changes.Options{Keep: kept.Keep, MaxFile: kept.MaxFileMB * 1e6, MaxKept: kept.MaxMB * 1e6}
 	cfg.Notify, cfg.Budget, cfg.Accounts = r.Settings.Notify, budgetOf(r.Settings), limited.Of()
 	cfg.CheckFile = config.Name
 	cfg.Copy, cfg.Link, cfg.Prepare = r.Settings.Worktree.Copy, r.Settings.Worktree.Link, r.Settings.Worktree.Setup
-	kept := r.Settings.History
-	cfg.History = history.Options{Off: !kept.Enabled, Folder: kept.Folder, Keep: kept.Keep, MaxBytes: kept.MaxGB * 1e9}
+	past := r.Settings.History
+	cfg.History = history.Options{Off: !past.Enabled, Folder: past.Folder, Keep: past.Keep, MaxBytes: past.MaxGB * 1e9}
 }
 
 // othersFile says that a folder has settings and hats for ralph-orchestrator, and none for us.

@@ -46,6 +46,7 @@ func Examine(ctx context.Context, version string, files config.Files) []answers.
 	}
 	if dir := files.Folder; dir != "" && err == nil {
 		checks = append(checks, promiseChecks(dir, settings)...)
+		checks = append(checks, snapshotChecks(dir, settings)...)
 	}
 	return checks
 }

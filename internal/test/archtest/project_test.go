@@ -87,7 +87,7 @@ var picture = Rules{
 		"server/documents":         {"agents", "internal/lazy", "plan", "server/client", "server/rpc", "wire", "wire/answers", "loop", "loop/start", "stream", "backends", "loopstate", "config", "internal/limits", "internal/settings", "internal/paths", "stream/promises"},
 		"server/turns":             {},
 		"server/refusal":           {"agents", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/caller", "loop", "loop/ask", "loop/start", "loopstate", "sandbox", "server/rpc", "wire", "wire/answers"},
-		"server/doctor":            {"backends", "config", "internal/tell", "loop", "loop/engine/setup", "loop/start", "loopstate", "sandbox", "server/refusal", "verify", "wire", "wire/answers"},
+		"server/doctor":            {"backends", "changes", "config", "internal/paths", "internal/tell", "loop", "loop/engine/setup", "loop/start", "loopstate", "sandbox", "server/refusal", "verify", "wire", "wire/answers"},
 		"server/findings":          {"internal/paths", "loop", "server/client", "server/documents", "stream", "verify", "wire"},
 		"server/session":           {"backends", "config", "server/client", "server/feed", "server/findings", "server/rpc", "server/turns", "stream", "wire", "wire/answers"},
 		"server/permission":        {"loop", "loop/ask", "server/refusal", "server/rpc", "server/session", "wire"},

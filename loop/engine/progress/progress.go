@@ -150,6 +150,25 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	p.Deeds = deeds.Deeds{}
 }
 
+// Survey takes down how far a first snapshot is that takes long, "" that it is made. What is to be told of that says why
+// only once; the zero value is nothing.
+func (p *State) Survey(text string) (told loop.StateChanged) {
+	tool, began := p.Status.Tool, time.Now()
+	isBegun := tool != nil && tool.Call.ID == loop.SurveyCallID
+	if p.Running != nil || p.Status.State.Over() || tool != nil && !isBegun || text == "" && !isBegun {
+		return told
+	}
+	if told.State = p.Status.State; isBegun {
+		began = tool.StartedAt
+	} else {
+		told.Reason = loop.ReasonSurvey
+	}
+	if p.Status.Tool = nil; text != "" {
+		p.Status.Tool = &loop.ToolStatus{Call: loop.SurveyCall(text), StartedAt: began}
+	}
+	return told
+}
+
 // End says that it is over, and what went wrong, "" for nothing.
 func (p *State) End(problem string) {
 	p.Running = nil

@@ -61,11 +61,13 @@ type Taker struct {
 	Found changes.State  // of the folder, by the run that is under way or was the last
 	told  []string       // what the user was warned of
 
-	Commits func() []string // since it was called last
-	Merges  atomic.Bool     // what agents finish in checkouts comes into the folder
+	Commits func() []string   // since it was called last
+	Survey  func(text string) // is told each second how far a first snapshot is that takes long; "" when it is made
+	Merges  atomic.Bool       // what agents finish in checkouts comes into the folder
 
 	committed changes.State // in which there was nothing to commit
 	missing   bool          // the last run's changes are in no snapshot
+	last      int           // iteration whose snapshot is the last
 	between   bool          // the run that is under way has some already of what it changed
 
 	Going, Alive         context.Context // until the loop is to end; until it has to be gone
@@ -98,6 +100,8 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 // when nobody waits any more.
 func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Printed, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
+	options.Survey = &changes.Survey{}
+	go s.tellSurvey(options.Survey)
 	go func() {
 		defer close(s.pruned)
 		if s.lost = ErrNone; options.Keep > 0 {
@@ -124,6 +128,26 @@ func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Pri
 		}
 		prune()
 	}()
+}
+
+// surveyed is after how long somebody is told what a loop waits for, and how often how far that is.
+const surveyed = time.Second
+
+// tellSurvey tells how far the first snapshot is, until it is made.
+func (s *Taker) tellSurvey(survey *changes.Survey) {
+	ticks := time.NewTicker(surveyed)
+	defer ticks.Stop()
+	for isTold := false; ; isTold = true {
+		select {
+		case <-ticks.C:
+			s.Survey(survey.Text())
+		case <-s.begun:
+			if isTold {
+				s.Survey("")
+			}
+			return
+		}
+	}
 }
 
 // OwnFiles are what the loop itself writes in its folder, as the beginnings of paths.
@@ -220,7 +244,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 		return nil
 	}
 	taken, err := s.Store.After(s.Alive, iteration)
-	s.Last = time.Now()
+	s.Last, s.last = time.Now(), iteration
 	s.tell(taken, err)
 	s.missing = err != nil && s.Alive.Err() == nil
 	if s.Now = taken.State; err != nil {
@@ -298,6 +322,7 @@ func (s *Taker) Close() *changes.Summary {
 		return nil
 	}
 	defer s.stopAlive()
+	_ = s.Store.Finish(s.Alive, s.last) // what isn't kept then, tell has told
 	files, err := s.Store.Files(s.Alive, changes.Range{To: changes.Latest}, nil)
 	if err != nil {
 		return nil

@@ -1,0 +1,224 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+)
+
+// What a loop keeps has a bound in bytes. Nothing that is kept is thrown away for it: in a repository of the user's
+// only git can do that. Instead each snapshot has a ration, a part of what is left. So the first versions of a large
+// file are kept, then none, and at the loop's end its last one, for which half of the rest is there. Small files fit
+// into a ration as long as there is one: files are taken in the order of their sizes.
+//
+// A file that git doesn't know and that was left out once stays out. To take it later, in the snapshot of an
+// iteration, would say that the iteration made it, and an undo would remove it.
+
+const (
+	// maxTotal bounds what one snapshot adds, in bytes: nobody means a loop to copy a disk.
+	maxTotal = 2 << 30
+	// maxUnknown is how large a file may be that the user's git doesn't track and that gets into its repository all
+	// the same; maxAtStart bounds all those that are there before the loop.
+	maxUnknown, maxAtStart = 10 << 20, 100 << 20
+	// maxFirst is how long the files of the first snapshot are read for.
+	maxFirst = 45 * time.Second
+)
+
+// ration is what one snapshot may add, in bytes.
+type ration struct {
+	fresh int64 // of files that git doesn't know
+	again int64 // of new versions of others
+	one   int64 // how large a file may be that git doesn't know; 0: as large as any
+}
+
+// unbounded is what has to be kept, whatever it is: else an undo would lose it.
+var unbounded = ration{fresh: maxTotal, again: maxTotal}
+
+// ration says what the next snapshot may add.
+func (s *shots) ration(last tip) ration {
+	left := int64(math.MaxInt64)
+	if s.most > 0 {
+		left = max(s.most-last.spent-s.owed, 0)
+	}
+	r := ration{fresh: min(left/2, maxTotal), again: min(left/8, maxTotal)}
+	if s.isFinal || last.list == "" {
+		r.again = r.fresh
+	}
+	if !s.book.Own {
+		if r.one = maxUnknown; last.list == "" {
+			r.fresh = min(r.fresh, maxAtStart)
+		}
+	}
+	if s.takesAll {
+		r.fresh, r.again = unbounded.fresh, unbounded.again
+	}
+	return r
+}
+
+// found is a file that a look has found, and that may be taken.
+type found struct {
+	path    string
+	size    int64
+	isKnown bool // to git
+}
+
+// portion takes the files into a snapshot that its ration is enough for, the smallest first.
+func (s *shots) portion(c *candidates, r ration) {
+	slices.SortFunc(c.found, func(a, b found) int { return cmp.Or(cmp.Compare(a.size, b.size), strings.Compare(a.path, b.path)) })
+	var fresh, again int64
+	var over []found
+	for _, f := range c.found {
+		switch {
+		case f.isKnown && f.size > 0 && again+f.size > r.again:
+			s.deferred[f.path] = true
+			c.leaveOut(s, f.path, s.whyDeferred(f))
+			continue
+		case !f.isKnown && r.one > 0 && f.size > r.one:
+			s.setAside(c, f.path, tell.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
+			continue
+		case !f.isKnown && f.size > 0 && fresh+f.size > r.fresh:
+			over = append(over, f)
+			continue
+		case f.isKnown:
+			again += f.size
+		default:
+			fresh += f.size
+		}
+		c.take(f)
+	}
+	s.setAllAside(c, over, fmt.Sprintf("beyond the first %s: have git ignore what is no work, or say more in changes.max_mb", tell.Bytes(r.fresh)))
+}
+
+// whyDeferred says of a file that its new version isn't kept now. It says the same each time, as it is told once.
+func (s *shots) whyDeferred(f found) string {
+	if f.size > maxTotal {
+		return tell.Bytes(f.size)
+	}
+	return fmt.Sprintf("kept now and then only, as the snapshots of a loop have %s at most: changes.max_mb", tell.Bytes(s.most))
+}
+
+// take has a file be a part of the snapshot.
+func (c *candidates) take(f found) {
+	c.paths, c.sizes, c.bytes = append(c.paths, f.path), append(c.sizes, f.size), c.bytes+f.size
+}
+
+// setAside leaves out a file that git doesn't know, from now on.
+func (s *shots) setAside(c *candidates, path, why string) {
+	c.aside[path] = true
+	c.leaveOut(s, path, why)
+}
+
+// setAllAside leaves out several for one reason, which is told once.
+func (s *shots) setAllAside(c *candidates, all []found, why string) {
+	var bytes int64
+	for _, f := range all {
+		if bytes += f.size; !f.isKnown {
+			c.aside[f.path] = true
+		}
+		s.noteLeft(f.path)
+	}
+	if len(all) > 0 {
+		largest := all[len(all)-1]
+		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), s.inFolder(largest.path), why))
+	}
+}
+
+// inFolder is the path in the loop's folder of one in the work tree.
+func (s *kept) inFolder(path string) string { return strings.TrimPrefix(path, s.book.prefix()) }
+
+// asideName is the file that names what was left out once, with a NUL behind each.
+const asideName = "aside"
+
+// readAside is what was left out by the snapshots before.
+func (s *shots) readAside() (map[string]bool, error) {
+	if s.aside == nil {
+		data, err := regular.Read(filepath.Join(s.home, asideName), git.MaxIndex)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("reading what snapshots leave out: %w", err)
+		}
+		s.aside = map[string]bool{}
+		for _, path := range git.Fields(data) {
+			s.aside[path] = true
+		}
+	}
+	return s.aside, nil
+}
+
+// writeAside takes down what this snapshot has left out. A file that is gone may come again as another one.
+func (s *shots) writeAside(now map[string]bool) error {
+	isSame := len(now) == len(s.aside)
+	var names []string
+	for path := range now {
+		isSame = isSame && s.aside[path]
+		names = append(names, path)
+	}
+	if isSame {
+		return nil
+	}
+	slices.Sort(names)
+	if err := s.writeOwn(asideName, []byte(strings.Join(append(names, ""), "\x00"))); err != nil {
+		return fmt.Errorf("writing down what snapshots leave out: %w", err)
+	}
+	s.aside = now
+	return nil
+}
+
+// Finish takes the versions that were left out for want of room as iteration n's, as far as half of the rest is enough.
+// Nobody else's changes are in it.
+func (s *shots) Finish(ctx context.Context, n int) error {
+	if len(s.deferred) == 0 {
+		return nil
+	}
+	s.isFinal, s.seen = true, Stamp{}
+	defer func() { s.isFinal = false }()
+	_, err := s.record(ctx, snapshot{Kind: kindIteration, Number: n})
+	return err
+}
+
+// Survey says how far the first snapshot is, to whoever asks while it is made. The zero value is one that hasn't begun.
+type Survey struct{ files, ofFiles, bytes, ofBytes atomic.Int64 }
+
+// Text says it in words: "1200 of 100000 files, 0.1 of 1.6 GB"; while git still looks for them, which those are.
+func (l *Survey) Text() string {
+	if l.ofFiles.Load() == 0 {
+		return "which files there are"
+	}
+	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), tell.Counted(int(l.ofFiles.Load()), "file"), tell.Bytes(l.bytes.Load()), tell.Bytes(l.ofBytes.Load()))
+}
+
+func (l *Survey) begin(c candidates) {
+	if l != nil {
+		l.ofBytes.Store(c.bytes)
+		l.ofFiles.Store(int64(len(c.paths)))
+	}
+}
+
+func (l *Survey) add(files int, bytes int64) {
+	if l != nil {
+		l.files.Add(int64(files))
+		l.bytes.Add(bytes)
+	}
+}
+
+// batch is how many files, and bytes of them, one git takes at most: behind each somebody may be told how far it is.
+const batchFiles, batchBytes = 10_000, 64 << 20
+
+// nextBatch is the first part of the files.
+func nextBatch(sizes []int64) (n int, bytes int64) {
+	for ; n < len(sizes) && n < batchFiles && (n == 0 || bytes+sizes[n] <= batchBytes); n++ {
+		bytes += sizes[n]
+	}
+	return n, bytes
+}

@@ -1,0 +1,147 @@
+package changes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/regular"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+)
+
+// candidates are the paths that may have changed since the index was written.
+type candidates struct {
+	found  []found  // that may be taken
+	paths  []string // that are taken: in the work tree, as git has them
+	sizes  []int64  // of those
+	aside  map[string]bool
+	beyond []string // those that only a link leads to by now: they are gone
+	notes  []string // of what is left out
+	again  bool     // some of that failed
+	bytes  int64
+
+	real map[string]bool // folders that no link leads to
+}
+
+const (
+	gitlink = "160000"
+	symlink = "120000"
+)
+
+// candidates asks git twice at once: for the known files that look changed, and
+// for those that it doesn't know and doesn't ignore. Those that the ration is enough for are taken.
+func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
+	_, modulesErr := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
+	s.left, s.blind = 0, modulesErr == nil && !s.book.Own
+	within := s.scope()
+	var unknown []string
+	var unknownErr error
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		unknown, unknownErr = s.git.List(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
+	})
+	f, err := s.git.List(ctx, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
+	asking.Wait()
+	if err = cmp.Or(err, unknownErr); err != nil {
+		return candidates{}, err
+	}
+	aside, err := s.readAside()
+	if err != nil {
+		return candidates{}, err
+	}
+	c := candidates{real: map[string]bool{}, aside: map[string]bool{}}
+	wanted := s.deferred
+	s.deferred = map[string]bool{}
+	for ; len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
+		if isDouble := len(c.found) > 0 && c.found[len(c.found)-1].path == f[1]; !isDouble && !strings.HasPrefix(f[0], ":"+gitlink) && (!s.isFinal || wanted[f[1]]) {
+			s.choose(&c, f[1], true)
+		}
+	}
+	for _, path := range unknown {
+		switch {
+		case strings.HasSuffix(path, "/"):
+			c.leaveOut(s, path, "a repository of its own")
+		case aside[path]:
+			c.aside[path] = true
+			s.noteLeft(path)
+		case !s.isFinal:
+			s.choose(&c, path, false)
+		}
+	}
+	s.portion(&c, r)
+	return c, s.writeAside(c.aside)
+}
+
+// choose takes a path unless it is nobody's work, too large, or no file.
+func (s *shots) choose(c *candidates, file string, isKnown bool) {
+	if s.book.skips(s.inFolder(file)) {
+		return
+	}
+	if !c.isReal(s.book.Top, file) {
+		c.beyond = append(c.beyond, file)
+		return
+	}
+	info, err := os.Lstat(filepath.Join(s.book.Top, filepath.FromSlash(file)))
+	if err == nil && s.printed.are(info) {
+		return
+	}
+	f := found{path: file, isKnown: isKnown}
+	if err == nil && info.Mode().IsRegular() {
+		f.size = info.Size()
+	}
+	if most := s.book.MaxFile; most > 0 && f.size > most {
+		if !isKnown {
+			c.aside[file] = true
+		}
+		c.leaveOut(s, file, tell.Bytes(f.size))
+		return
+	}
+	c.found = append(c.found, f)
+}
+
+// isReal says whether no link leads to the folder of a path.
+func (c *candidates) isReal(top, name string) bool {
+	dir := path.Dir(name)
+	if dir == "." {
+		return true
+	}
+	real, known := c.real[dir]
+	if !known {
+		info, err := os.Lstat(filepath.Join(top, filepath.FromSlash(dir)))
+		real = c.isReal(top, dir) && (err != nil || info.Mode()&fs.ModeSymlink == 0)
+		c.real[dir] = real
+	}
+	return real
+}
+
+// leaveOut notes a path that isn't taken.
+func (c *candidates) leaveOut(s *shots, path, why string) {
+	s.noteLeft(path)
+	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", s.inFolder(path), why))
+}
+
+// unreadable says why git can't take a file; "" when it can.
+func (s *shots) unreadable(path string) string {
+	full := filepath.Join(s.book.Top, filepath.FromSlash(path))
+	info, err := os.Lstat(full)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), err == nil && (info.Mode()&fs.ModeSymlink != 0 || info.IsDir()):
+		return ""
+	case err == nil && !info.Mode().IsRegular():
+		return "no file"
+	case err == nil:
+		var file *os.File
+		if file, err = regular.Open(full, os.O_RDONLY, 0); err == nil {
+			file.Close()
+			return ""
+		}
+	}
+	return "not readable"
+}
