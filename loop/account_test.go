@@ -31,7 +31,7 @@ func TestWhatALoopHasToAccountFor(t *testing.T) {
 	}
 	end := End{Reason: StopUnanswered, Unanswered: []ask.Question{push, {Title: "Sure?"}}}
 	end.AccountFor(strings.Repeat("x\n", maxPrompt), plan.Book{Refused: []plan.Refused{{Text: "one", Times: 3, Why: "make one failed"}, {Text: "two", Times: 2}}}, a)
-	const want = "{{[{exit code 3 1} {silent 1} {refuted: make failed (exit 2) 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0} {[{80 iterations instead of 50, $9.00 instead of $5.00, by its own window 1}] 0} {[{\"one\": make one failed, 3 times 1}] 0}}"
+	const want = "{{[{exit code 3 1} {silent 1} {refuted: make failed (exit 2) 1}] 0} {[{Bash rm -r build 2} {WebFetch 1}] 0} {[{$8.00 of $10.00 are spent 2}] 0} {[{Bash git push 2} {Sure? 1}] 0} {[{1a2b3c4d5 One 1}] 0} {[{80 iterations instead of 50, $9.00 instead of $5.00, by its own window 1}] 0} {[{\"one\": make one failed, 3 times 1}] 0} {[] 0} {[] 0}}"
 	if got := fmt.Sprint(end.Account); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -105,6 +105,7 @@ type Status struct {
 	Iteration          int
 	Plan               string    // the file of tasks that it works through; "" is none
 	Tasks              plan.Book // how far it is
+	Cause              string    // what keeps it from being done, and what helps; "": nothing stands out
 	Limits             Limits
 	Promise            string
 	Title              string           // of the prompt, one line

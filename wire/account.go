@@ -16,9 +16,6 @@ const (
 	maxOfKind = 4
 )
 
-// stuckAdvice says what helps a task that can't be done.
-const stuckAdvice = "mend its check, say more in the plan, or split it up; resume tries it again"
-
 // accountRows are what there is to say of a loop's end besides that and why it ended. A row
 // without a label goes on with the one above.
 func accountRows(e loop.End) (rows []Detail) {
@@ -37,7 +34,10 @@ func accountRows(e loop.End) (rows []Detail) {
 	}
 	a := e.Account
 	if stuck := listLines(a.Stuck); len(stuck) > 0 {
-		add("Not done", append(stuck, stuckAdvice)...)
+		add("Not done", append(stuck, loop.StuckAdvice)...)
+	}
+	if e.Reason != loop.StopPromise {
+		add("Promised", listLines(a.Missed)...)
 	}
 	add("Commits", listLines(a.Commits)...)
 	if failed := listLines(a.Failures); len(failed) != 1 || failed[0] != Sentence(e.Problem()) {
@@ -90,7 +90,7 @@ func listLines(l account.List) (lines []string) {
 
 // plainAccount is an account whose lines can be shown.
 func plainAccount(a account.Account) account.Account {
-	for _, l := range []*account.List{&a.Failures, &a.Refused, &a.Warnings, &a.Unanswered, &a.Commits, &a.Limits, &a.Stuck} {
+	for _, l := range []*account.List{&a.Failures, &a.Refused, &a.Warnings, &a.Unanswered, &a.Commits, &a.Limits, &a.Stuck, &a.Missed, &a.Promised} {
 		items := make([]account.Item, len(l.Items))
 		for i, it := range l.Items {
 			items[i] = account.Item{Text: stream.Plain(it.Text), Count: it.Count}

@@ -28,6 +28,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
+	add("Command", helpingCommand(s))
 	add("Guidance", standingText(s.Standing))
 	add("Notes", Sentence(s.Notes))
 	add("Allowed", JoinFacts(s.Allowed...))
@@ -39,8 +40,28 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Tokens", tokensText(l.Tokens))
 	add("Context", contextText(l.Context))
 	add("Quota", quotaText(l.Quota))
-	add("Error", Sentence(l.Error))
+	if add("Error", Sentence(l.Error)); !strings.Contains(l.Error, s.Cause) {
+		add("Cause", Sentence(s.Cause))
+	}
 	return rows
+}
+
+// helpingCommand is the command line that a loop waits for which isn't at work, and what else its user can say.
+func helpingCommand(s loop.Status) string {
+	in := InFolder(s.Folder)
+	switch {
+	case s.State.Over():
+		return "" // its receipt has them
+	case len(s.Questions) > 0:
+		return "ralph-lsp answer" + in
+	case s.State == loop.StatePaused && s.Unchecked != "":
+		return "ralph-lsp resume" + in + " tries again; with --accept it believes the promise"
+	case s.State == loop.StatePaused:
+		return "ralph-lsp resume" + in
+	case s.State == loop.StateWaiting:
+		return "ralph-lsp resume" + in + " tries now"
+	}
+	return ""
 }
 
 // standingText lists what each run is told, with the numbers by which it is taken back.

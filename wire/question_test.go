@@ -74,7 +74,7 @@ func TestALoopThatAsks(t *testing.T) {
 	if slices.Contains(l.Can, CanResume) || l.Can[0] != CanAnswer {
 		t.Errorf("it can %q", l.Can)
 	}
-	if want := []Detail{{"Asks", "Bash git commit -m wip"}, {"Allowed", "Bash(go test:*)"}}; !reflect.DeepEqual(l.Details[:2], want) {
+	if want := []Detail{{"Asks", "Bash git commit -m wip"}, {"Command", "ralph-lsp answer -C /w/app"}, {"Allowed", "Bash(go test:*)"}}; !reflect.DeepEqual(l.Details[:3], want) {
 		t.Errorf("%q", l.Details)
 	}
 	var controls []string

@@ -109,7 +109,12 @@ func CommandsAfter(e loop.End, in string) (lines []CommandLine) {
 			change, _ := s.Limits.Raise(ending.Limit, usedBy(s))
 			resume += " --" + limit.Flag + " " + limit.Text(change.Over(s.Limits))
 		}
-		add(resume, "goes on")
+		goesOn := "goes on"
+		if promise := loop.UnsetPromise(s.Promise, e.Account); promise != "" {
+			resume += " --completion-promise " + tell.ShellWord(promise)
+			goesOn = "goes on, and takes the promise that the agent made"
+		}
+		add(resume, goesOn)
 		add("cancel"+in, "discards it")
 	}
 	if ChangesText(e.Changes) != "" {

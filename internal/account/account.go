@@ -17,11 +17,14 @@ type Account struct {
 	Commits    List `json:"commits,omitzero"`    // that were made while iterations ran
 	Limits     List `json:"limits,omitzero"`     // that were changed: how, by whom, and from where
 	Stuck      List `json:"stuck,omitzero"`      // open tasks of a plan, and why they aren't done
+	Missed     List `json:"missed,omitzero"`     // promises that didn't count, and why
+	Promised   List `json:"promised,omitzero"`   // of them, those where no promise was set
 }
 
 // IsZero says whether there is nothing to account for.
 func (a Account) IsZero() bool {
-	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero() && a.Stuck.IsZero()
+	return a.Failures.IsZero() && a.Refused.IsZero() && a.Warnings.IsZero() && a.Unanswered.IsZero() && a.Commits.IsZero() && a.Limits.IsZero() && a.Stuck.IsZero() &&
+		a.Missed.IsZero() && a.Promised.IsZero()
 }
 
 // List is what there was of one kind, in its order.

@@ -103,7 +103,7 @@ func (l *Loop) finish(end loop.End) {
 func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	l.change(func(p *progress.State) {
 		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
-			end.Error = l.snapshots.Circles.Words(p.Counts.NoProgress)
+			end.Error = p.TurnedInCircles(l.snapshots.Circles.Words(p.Counts.NoProgress))
 		}
 		if failed := l.departure.failed.Load(); failed != nil && why == loop.StopInterrupted {
 			end.Error = loop.OneLine(fmt.Sprintf("it was to go on without its window, but %v", *failed))

@@ -71,12 +71,16 @@ func (l *ground) tellNearMiss(r judge.Report) {
 		v = promises.Verdict{}
 	}
 	l.change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
-	if !v.Near || r.Promise != l.Status().Promise || !l.isNew(v.Kind) {
+	if !v.Near || r.Promise != l.Status().Promise {
 		return
 	}
-	miss := loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why}
+	var unset []string
 	if v.Kind == promises.NearUnset && setup.CheckPromise(v.Found) == nil {
-		miss.Offer = l.offer([]string{v.Found})
+		unset = append(unset, v.Found)
 	}
-	l.emit(miss)
+	offer := l.offer(unset)
+	l.change(func(p *progress.State) { p.Met.Missed.Add(loop.OneLine(v.Why)); p.Met.Promised.Add(offer.Promises...) })
+	if l.isNew(v.Kind) {
+		l.emit(loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why, Offer: offer})
+	}
 }

@@ -32,6 +32,21 @@ func TestAPromiseThatNobodySet(t *testing.T) {
 	})
 }
 
+// Who is told once, and doesn't look, finds it at the end again, with how often it came.
+func TestAnEndNamesThePromiseThatNobodySet(t *testing.T) {
+	const cause = `the agent promised "DONE" 5 times, but no promise is set; set that one with --completion-promise, or change the prompt`
+	for name, limits := range map[string]loop.Limits{"iterations": {MaxIterations: 5}, "circles": {MaxUnchanged: 5}} {
+		bubble(t, func(t *testing.T) {
+			said := says("Done.\n<promise>DONE</promise>")
+			r := start(t, func(c *setup.Config) { c.Promise, c.Limits = "", limits }, said, said, said, said, said)
+			end := r.Wait()
+			if !strings.HasSuffix(end.Problem(), cause) || r.Status().Cause != cause || r.log.count("near miss") != 1 {
+				t.Errorf("%s: %q, %q\n%s", name, end.Problem(), r.Status().Cause, strings.Join(r.log.lines, "\n"))
+			}
+		})
+	}
+}
+
 // The user may answer an offer while the next run is being judged.
 func TestANearMissOfAnEarlierPromiseIsNotTold(t *testing.T) {
 	bubble(t, func(t *testing.T) {

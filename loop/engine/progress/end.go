@@ -28,11 +28,24 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 		end.Iterations = p.Base.Iterations
 		if p.Proof.Checking && p.Proof.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
+		} else if why.Capped() {
+			end.Error = p.cause()
 		}
 	} else if why != loop.StopPromise {
 		end.Error = r.Problem
 	}
 	return end
+}
+
+// cause is what keeps the loop from being done.
+func (p *State) cause() string { return loop.Cause(p.Status.Promise, p.Tasks, p.Met) }
+
+// TurnedInCircles is how a loop ends that makes no progress, after words for that.
+func (p *State) TurnedInCircles(words string) string {
+	if cause := p.cause(); cause != "" {
+		return loop.OneLine(words + ": " + cause)
+	}
+	return words
 }
 
 // unansweredText says what nobody has answered.

@@ -106,7 +106,7 @@ func (p *State) Snapshot() loop.Status {
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
-	s.LastLine, s.Tasks = p.line.last(), p.Tasks
+	s.LastLine, s.Tasks, s.Cause = p.line.last(), p.Tasks, p.cause()
 	s.Pausing = p.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
 	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
