@@ -86,6 +86,7 @@ type Backend struct {
 
 	VersionArgs []string // print the version and exit
 	Install     string   // the command line that installs it; of a program of the user's own, what to do when it is missing
+	Paid        string   // how its runs are paid, where that isn't plain; "": nothing to say
 	Needs       string   // what that needs: "node 22.19 or newer"
 }
 

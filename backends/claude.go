@@ -60,6 +60,7 @@ var claude = Backend{
 	},
 	Interrupt: true,
 	Install:   "npm install -g @anthropic-ai/claude-code",
+	Paid:      "a subscription pays for claude -p from its own limits; a separate credit was announced and put off, see docs/BACKENDS.md",
 }
 
 // claudePrograms are the keys of its settings that name programs, or another model's address.

@@ -61,13 +61,23 @@ const rankUndecided = 2
 // compareNeed puts the loop first that needs its user most, and of those that have
 // ended the newest.
 func compareNeed(a, b LoopStatus) int {
-	rank := func(l LoopStatus) int {
-		if l.Unchecked != "" || len(l.Questions) > 0 {
-			return rankUndecided
-		}
-		return factsOf(l).rank
-	}
+	rank := func(l LoopStatus) int { return rankOf(loop.State(l.State), l.Unchecked, len(l.Questions)) }
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), b.EndedAt.Compare(a.EndedAt))
+}
+
+// rankOf says how much a loop needs its user.
+func rankOf(state loop.State, unchecked string, questions int) int {
+	if unchecked != "" || questions > 0 {
+		return rankUndecided
+	}
+	return states[state].rank
+}
+
+// SortSeen puts those loops first that need the user most; else their order stays.
+func SortSeen(loops []loop.Status) {
+	slices.SortStableFunc(loops, func(a, b loop.Status) int {
+		return cmp.Compare(rankOf(a.State, a.Unchecked, len(a.Questions)), rankOf(b.State, b.Unchecked, len(b.Questions)))
+	})
 }
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }

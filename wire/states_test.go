@@ -193,3 +193,19 @@ func TestWhenALoopWillPause(t *testing.T) {
 		t.Errorf("%q, %q", l.Text, l.Line)
 	}
 }
+
+func TestWhatNeedsItsUserIsListedFirst(t *testing.T) {
+	loops := []loop.Status{
+		{LoopID: "over", State: StateIdle}, {LoopID: "ended", State: loop.StateEnded}, {LoopID: "paused", State: loop.StatePaused}, {LoopID: "runs", State: loop.StateRunning},
+		{LoopID: "starts", State: loop.StateStarting}, {LoopID: "left", State: loop.StateInterrupted}, {LoopID: "asks", State: loop.StateWaiting, Questions: []ask.Question{{}}},
+		{LoopID: "unchecked", State: loop.StatePaused, Unchecked: "why"}, {LoopID: "failed", State: loop.StateFailed},
+	}
+	SortSeen(loops)
+	var got []string
+	for _, s := range loops {
+		got = append(got, s.LoopID)
+	}
+	if want := "failed asks unchecked left runs starts paused ended over"; strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}

@@ -33,6 +33,20 @@ func TestTheDoctorsAdviceFitsWhatIsWrong(t *testing.T) {
 	}
 }
 
+// Who pays for claude with a subscription is told what its runs draw on.
+func TestTheDoctorSaysHowAnAgentIsPaid(t *testing.T) {
+	for name, want := range map[string]bool{"claude": true, "pi": false} {
+		agent, err := backends.Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := backendChecks([]backends.Probe{{Backend: agent, Path: "/bin/" + name, Version: "1.0"}})[0]
+		if !got.OK || strings.Contains(got.Message, "; a subscription pays for claude -p") != want {
+			t.Errorf("%s: %q", name, got.Message)
+		}
+	}
+}
+
 // What is wrong stands behind the path, however long that is.
 func TestTheDoctorSaysWhatIsWrongInADeepFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), strings.Repeat("deep/", 40))

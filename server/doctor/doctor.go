@@ -111,6 +111,9 @@ func backendChecks(probes []backends.Probe) []answers.Check {
 		switch {
 		case probe.Err == nil:
 			c.Message = strings.TrimSpace(probe.Backend.Name+" "+wire.OneLine(probe.Version)) + " at " + probe.Path
+			if probe.Backend.Paid != "" {
+				c.Message += "; " + probe.Backend.Paid
+			}
 			if found == "" {
 				found = probe.Backend.Name
 			}

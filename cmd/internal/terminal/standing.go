@@ -129,8 +129,8 @@ func orPast(s loop.Status, e registry.Entry) loop.Status {
 // shownFor is how long a loop is listed that is over for good.
 const shownFor = 7 * 24 * time.Hour
 
-// AllSeen are the loops of all folders that run, can go on or ended lately, those that changed
-// last first.
+// AllSeen are the loops of all folders that run, can go on or ended lately: those first that failed
+// or ask, then those at work, then those that ended; of each kind those that changed last.
 func AllSeen() (loops []loop.Status) {
 	in := map[string]loop.Status{} // a folder may have had a thousand
 	for _, e := range registry.All() {
@@ -145,5 +145,6 @@ func AllSeen() (loops []loop.Status) {
 			loops = append(loops, s)
 		}
 	}
+	wire.SortSeen(loops)
 	return loops
 }
