@@ -114,7 +114,8 @@ func (l *unwritten) seal() {
 }
 
 const (
-	lineHead  = `{"i":`
+	// LineHead is what each line begins with.
+	LineHead  = `{"i":`
 	lineTime  = `,"t":` // in milliseconds
 	lineInner = `,"u":`
 	lineEnd   = "}\n"
@@ -130,7 +131,7 @@ func (l *unwritten) put(u wire.Update) {
 }
 
 func (l *unwritten) putEncoded(update ...[]byte) {
-	l.out = append(l.out, lineHead...)
+	l.out = append(l.out, LineHead...)
 	l.out = strconv.AppendInt(l.out, int64(l.iteration), 10)
 	l.out = append(l.out, lineTime...)
 	l.out = strconv.AppendInt(l.out, time.Now().UnixMilli(), 10)
@@ -150,7 +151,7 @@ type line struct {
 
 // parseLine takes a line apart; ok is false for what isn't one.
 func parseLine(data []byte) (l line, ok bool) {
-	rest, ok := bytes.CutPrefix(data, []byte(lineHead))
+	rest, ok := bytes.CutPrefix(data, []byte(LineHead))
 	head, rest, cut := bytes.Cut(rest, []byte(lineInner))
 	number, since, isTimed := bytes.Cut(head, []byte(lineTime))
 	var whole bool

@@ -3,9 +3,11 @@ package loop
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"reflect"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -32,6 +34,7 @@ const (
 	DoPause     = "pause"
 	DoDisallow  = "disallow"
 	DoInterrupt = "interrupt"
+	DoKill      = "kill"
 )
 
 // Change makes the change of a state file that is asked for.
@@ -61,12 +64,30 @@ type Reply struct {
 	Error     string `json:"error,omitempty"`
 	Code      string `json:"code,omitempty"` // of an error that the other side knows
 	Why       string `json:"why,omitempty"`  // of a caller.Refused
+	// Data is what such an error holds, where it holds something.
+	Data json.RawMessage `json:"data,omitempty"`
 }
 
 // codes are the errors that arrive as what they are.
 var codes = map[string]error{
-	"not_running": ErrNotRunning, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
+	"not_running": ErrNotRunning, "empty_prompt": ErrEmptyPrompt, "nothing_to_go_on": ErrNothingToGoOn, "not_detachable": ErrNotDetachable, "nothing_to_accept": ErrNothingToAccept, "no_run": ErrNoRun, "no_question": ask.ErrNoQuestion,
 }
+
+// kinds are the errors of a start that arrive as what they are, with what they hold.
+var kinds = map[string]error{
+	"already_running": (*AlreadyRunningError)(nil), "left": (*InterruptedError)(nil), "cap": (*CapError)(nil),
+	"backend_not_found": (*backends.NotFoundError)(nil), "backend_unknown": (*backends.UnknownError)(nil),
+	"syntax": (*loopstate.SyntaxError)(nil), "outside": (*loopstate.OutsideError)(nil),
+}
+
+// met is an error that another process met, in its words.
+type met struct {
+	error
+	words string
+}
+
+func (m *met) Error() string { return m.words }
+func (m *met) Unwrap() error { return m.error }
 
 // ReplyOf is the Reply of a loop that was at an iteration.
 func ReplyOf(iteration int, err error) Reply {
@@ -82,12 +103,24 @@ func ReplyOf(iteration int, err error) Reply {
 	if no := (*caller.Refused)(nil); errors.As(err, &no) {
 		r.Code, r.Error, r.Why = "agent", no.Words, no.Why
 	}
+	for code, kind := range kinds {
+		if held := reflect.New(reflect.TypeOf(kind)); errors.As(err, held.Interface()) {
+			r.Code = code
+			r.Data, _ = json.Marshal(held.Elem().Interface()) // without, its words arrive
+		}
+	}
 	return r
 }
 
 // Err is why nothing came of it. An error that both sides know is that one.
 func (r Reply) Err() error {
 	known := codes[r.Code]
+	if kind, ok := kinds[r.Code]; ok {
+		held := reflect.New(reflect.TypeOf(kind).Elem())
+		if err, ok := held.Interface().(error); ok && json.Unmarshal(r.Data, err) == nil {
+			return &met{err, r.Error}
+		}
+	}
 	switch {
 	case r.Error == "":
 		return nil

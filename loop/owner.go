@@ -63,3 +63,27 @@ func questionsOf(owner loopstate.Owner) (all []ask.Question) {
 	}
 	return all
 }
+
+// SweepIn ends what the process of a loop left running in a folder that was killed, unless somebody drives
+// the folder by now. The error says what can't be ended.
+func SweepIn(folder, loopID string) error {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return err
+	}
+	owner, owned, err := file.Owner()
+	if err != nil || owned || owner.LoopID != loopID {
+		return err
+	}
+	return EndRemains(owner)
+}
+
+// IsLeftIn says whether a folder has the state file of a loop.
+func IsLeftIn(folder, loopID string) bool {
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		return false
+	}
+	s, err := file.Load()
+	return err == nil && s.LoopID == loopID
+}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"os"
+	"io"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -34,9 +34,10 @@ type Note struct {
 
 // At says where a loop is driven, and so which ways lead to its user.
 type At struct {
-	Terminal *os.File // that the loop is shown on; nil: there is none
-	BellOnly bool     // no text of ours is to be shown there
-	Desktop  bool     // no editor shows what happens
+	Terminal io.Writer   // that the loop is shown on; nil: there is none
+	Gone     func() bool // whether that has gone meanwhile; nil: it stays
+	BellOnly bool        // no text of ours is to be shown there
+	Desktop  bool        // no editor shows what happens
 	Warn     func(string)
 }
 
@@ -45,6 +46,8 @@ type Teller struct {
 	next  loop.Observer
 	cfg   setup.Config
 	ways  []way
+	gone  func() bool // whether the terminal has gone, in the place of which away is
+	away  []way
 	warn  func(string)
 	began time.Time
 	id    string        // of the loop, once known is closed
@@ -84,14 +87,17 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer, at At) (*engine
 
 func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	t := &Teller{
-		next: obs, cfg: cfg, ways: ways(cfg.Notify, at), warn: at.Warn, began: time.Now(), known: make(chan struct{}),
+		next: obs, cfg: cfg, ways: ways(cfg.Notify, at), gone: at.Gone, warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},
+	}
+	if at.Gone != nil {
+		t.away = ways(cfg.Notify, At{Desktop: at.Desktop})
 	}
 	if cfg.Alone { // nobody waits for its process
 		t.patience = tries * (limit + pause)
 	}
 	if t.cfg.Once { // a program holds it
-		t.ways, t.cfg.Notify.KeepAwake = nil, false
+		t.ways, t.away, t.cfg.Notify.KeepAwake = nil, nil, false
 	}
 	t.ctx, t.cancel = context.WithCancelCause(context.Background())
 	return t
@@ -205,7 +211,11 @@ func (t *Teller) tell(n Note) {
 	<-t.known
 	n.LoopID = cmp.Or(n.LoopID, t.id)
 	var all sync.WaitGroup
-	for _, w := range t.ways {
+	reach := t.ways
+	if t.gone != nil && t.gone() {
+		reach = t.away
+	}
+	for _, w := range reach {
 		if w.Off != "" || w.patient && time.Since(t.began) < warmUp {
 			continue
 		}

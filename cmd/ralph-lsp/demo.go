@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
@@ -71,7 +70,7 @@ func runDemo(stdout, stderr io.Writer, how shown, keep, fast bool) error {
 	}
 	look := terminal.ConfigOf(stdout, stderr, false)
 	introduce(talk, look)
-	end, err := drive(cfg, setup.Host{}, stdout, stderr, how, func(*engine.Loop, <-chan struct{}) {})
+	end, err := drive(cfg, stdout, stderr, how, func(string) {})
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,13 +9,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 )
 
@@ -25,6 +25,7 @@ type shown struct {
 	answers bool            // what agents ask is answered here
 	once    bool            // for a program that holds the loop
 	next    <-chan struct{} // gets that program's wish for another iteration; nil: it has none
+	spare   window.Spare    // the process for the loop, where it is started already
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
@@ -34,54 +35,67 @@ func (s *shown) addFlags(cmd *cobra.Command) {
 	cli.CompleteWith(cmd, "output", terminal.Styles...)
 }
 
-// drive runs a loop in this terminal to its end. begun is told when it has begun; over
-// is closed at its end.
-func drive(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
+// display is what shows a loop with a configuration, and where that is written.
+func (s *shown) display(cfg setup.Config, stdout, stderr io.Writer) (*terminal.Display, *terminal.Output) {
+	out := terminal.Checked(stdout)
+	screen := terminal.ConfigOf(stdout, stderr, s.verbose)
+	screen.Out, screen.Answer, screen.Answers, screen.Statuses = out, terminal.AnswerIn(cfg.Folder), s.answers, s.once
+	screen.Verbatim, screen.Here = cfg.Backend.Output == decode.FormatText, cfg.Folder
+	return terminal.NewDisplay(s.style.Value, screen), out
+}
+
+// drive has a loop run in a process of its own, and shows it in this terminal to its end. begun is told its id.
+func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(id string)) (loop.End, error) {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
-	out := terminal.Checked(stdout)
-	screen := terminal.ConfigOf(stdout, stderr, how.verbose)
-	screen.Out, screen.Answer, screen.Answers, screen.Statuses = out, terminal.AnswerIn(cfg.Folder), how.answers, how.once
-	screen.Verbatim, screen.Here = cfg.Backend.Output == decode.FormatText, cfg.Folder
-	display := terminal.NewDisplay(how.style.Value, screen)
-	if how.next != nil {
-		host.Stay = func(end loop.End) <-chan struct{} {
-			display.Left(end)
-			return how.next
-		}
-	}
-	over, coming := make(chan struct{}), &comingLoop{begun: make(chan struct{})}
-	defer close(over)
-	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
-	l, log, told, err := notify.Start(cfg, host, display, terminal.NotifyAt(stdout, display.Note))
+	display, out := how.display(cfg, stdout, stderr)
+	hello := client.Hello{Answers: how.answers, BellOnly: !terminal.UTF8Locale()}
+	var tty *os.File
+	tty, hello.Terminal = terminal.Is(stdout)
+	c, err := window.Begin(how.spare, cfg, true, hello, caught, func(c *client.Connection) {
+		c.Notes, c.Rings = display.Note, func(codes string) { go io.WriteString(tty, codes) } // which may take nothing
+	})
 	if err != nil {
-		return loop.End{}, err
+		return loop.End{}, asExit(err)
 	}
-	coming.Loop = l
-	close(coming.begun)
-	begun(l, over)
-	display.Start(log, l.Status)
+	defer c.Close()
+	begun(c.LoopID())
+	display.Start(c, c.Status)
+	w := window.Of(c, cfg)
+	over := make(chan struct{})
+	giveUp := terminal.AnswerSignals(caught, out.Broken, over, w, display.Note, func() {
+		w.Force()
+		terminal.EndByForce(display, cfg.Folder)
+	})
 	if how.answers {
-		go terminal.AnswerHere(os.Stdin, l, over, display.Note)
+		go terminal.AnswerHere(os.Stdin, c, over, display.Note)
 	}
-	end := l.Wait()
-	told.Close()
-	display.Close(giveUp)
+	end, err := w.Wait()
+	close(over)
+	if err == nil {
+		display.End(end)
+	} else {
+		err = &exitError{terminal.ExitFailed, err.Error()}
+	}
+	display.Close(w.OrGone(giveUp))
+	return end, errors.Join(err, unseen(out, end))
+}
+
+// asExit is the error of a start, which may be that a signal came before it.
+func asExit(err error) error {
+	if errors.Is(err, window.ErrInterrupted) {
+		return &exitError{terminal.ExitCancelled, err.Error()}
+	}
+	return err
+}
+
+// unseen is the error of a loop that was interrupted as nobody can see what happens.
+func unseen(out *terminal.Output, end loop.End) error {
 	if err := out.Failure(); err != nil && end.Reason == loop.StopInterrupted {
-		return end, &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}
+		return &exitError{terminal.ExitCancelled, fmt.Sprintf("what happens can't be shown (%v), so the loop was interrupted in iteration %d", err, end.Iterations)}
 	}
-	return end, nil
+	return nil
 }
-
-// comingLoop is a loop that signals end which may come before it has begun.
-type comingLoop struct {
-	*engine.Loop
-	begun chan struct{}
-}
-
-func (c *comingLoop) Close()     { <-c.begun; c.Loop.Close() }
-func (c *comingLoop) Interrupt() { <-c.begun; c.Loop.Interrupt() }
-func (c *comingLoop) Kill()      { <-c.begun; c.Loop.Kill() }
 
 // outcome turns a loop's end into the program's: nil only for one that is done.
 func outcome(end loop.End) error {
@@ -96,18 +110,18 @@ func outcome(end loop.End) error {
 }
 
 // detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
-func detached(cmd *cobra.Command, cfg setup.Config, begun func(id string)) error {
-	end, err := keeper.Launch(cfg, begun, func(warning string) {
-		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
-	})
-	switch {
-	case err != nil:
-		return err
-	case end.Reason != loop.StopDetached:
-		return outcome(end)
-	case end.Error != "":
-		return &exitError{terminal.ExitFailed, end.Error + "; " + terminal.GoOn + terminal.InFolderOf(cfg.Folder)}
+func detached(cmd *cobra.Command, spare window.Spare, cfg setup.Config, begun func(id string)) error {
+	caught, stop := terminal.CatchSignals()
+	defer stop()
+	c, err := window.Begin(spare, cfg, false, client.Hello{}, caught, func(*client.Connection) {})
+	if err != nil {
+		return asExit(err)
 	}
-	fmt.Fprintln(cmd.OutOrStdout(), end.Status.LoopID)
+	defer c.Close()
+	begun(c.LoopID())
+	for warning := range window.OpeningWarnings(c, caught) {
+		fmt.Fprintln(cmd.ErrOrStderr(), terminal.Wrapped("warning: "+terminal.Line(warning), terminal.LineWidth(cmd.ErrOrStderr()), 2))
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), c.LoopID())
 	return nil
 }

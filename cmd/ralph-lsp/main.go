@@ -20,11 +20,17 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	loopkeeper "github.com/ralph-lsp/ralph-lsp/keeper"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func main() {
+	if client.IsKeeper(os.Args) {
+		loopkeeper.Main()
+		return
+	}
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 

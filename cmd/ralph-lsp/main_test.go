@@ -16,13 +16,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/walltest"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // The test binary is the program itself, and an agent that does as it is told.
 func TestMain(m *testing.M) {
-	testscript.Main(withHome{m}, map[string]func(){"ralph-lsp": main, "fake-agent": fakeAgent})
+	testscript.Main(withHome{m}, map[string]func(){"ralph-lsp": main, client.Program: main, "fake-agent": fakeAgent})
 }
 
 // withHome runs the tests with a folder of their own for the user's configuration.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -12,10 +13,11 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -120,6 +122,7 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	if err != nil {
 		return err
 	}
+	defer l.prepare()()
 	var request start.Request
 	if cmd.ArgsLenAtDash() != 0 { // else all of it is the prompt
 		if request, err = start.FromWords(asked.Words); err != nil {
@@ -191,9 +194,20 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files, func() {}) })
 }
 
+// prepare starts the process for the loop, where there is to be one, while it is found out what that is to do. done ends
+// one that got no loop.
+func (l *loopFlags) prepare() (done func()) {
+	if l.dryRun || l.once.wanted {
+		return func() {}
+	}
+	l.shown.spare = window.Prepare()
+	return l.shown.spare.Close
+}
+
 // resume goes on with a loop that nobody drives. What its file says that it runs
 // needs trust like a folder's settings: an agent may have written it.
 func (l *loopFlags) resume(cmd *cobra.Command, folder string) error {
+	defer l.prepare()()
 	found, err := start.FoundIn(folder)
 	if err != nil {
 		return err
@@ -242,9 +256,6 @@ func (l *loopFlags) resolver(cmd *cobra.Command, settings config.Settings) start
 // continued later without asking for trust again. began is called when it has begun.
 func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Files, began func()) error {
 	cfg.Version = programVersion()
-	if l.detach && l.record != "" {
-		return errors.New("--record is for a loop that runs in this terminal; leave it or --detach out")
-	}
 	if l.record != "" {
 		dir, err := filepath.Abs(l.record)
 		if err != nil {
@@ -252,33 +263,16 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		}
 		cfg.RecordDir = dir
 	}
-	cfg.Once, l.shown.once = l.once.wanted, l.once.wanted
-	host := start.Host()
-	host.Attended = func() bool { return isAttended(cmd) }
-	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
-		host.Printed = terminal.PrintedTo(cmd.OutOrStdout(), cmd.ErrOrStderr())
-	}
-	if l.once.lease > 0 {
-		l.once.next = make(chan struct{}, 1)
-		cfg.Changes.AsIs = true // so that program need make no tree of the folder
-		l.shown.next = l.once.next
-	}
-	if !l.once.wanted {
-		host.Keep = func(folder, loopID string) error { return keeper.Start(folder, loopID, false) }
-	}
 	if l.detach {
-		return detached(cmd, cfg, func(id string) {
+		return detached(cmd, l.shown.spare, cfg, func(id string) {
 			began()
 			start.Remember(files, cfg, id)
 		})
 	}
-	begun := func(begun *engine.Loop, over <-chan struct{}) {
+	end, err := l.follow(cmd, cfg, func(id string) {
 		began()
-		start.Remember(files, cfg, begun.ID())
-		l.once.hold(cmd.InOrStdin(), begun.Interrupt, over)
-	}
-	l.shown.answers = isAttended(cmd) && !l.once.wanted
-	end, err := drive(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
+		start.Remember(files, cfg, id)
+	})
 	if unseen := (*exitError)(nil); errors.As(err, &unseen) {
 		unseen.message += "; " + terminal.GoOn
 	}
@@ -290,6 +284,28 @@ func (l *loopFlags) drive(cmd *cobra.Command, cfg setup.Config, files config.Fil
 		failed.message += howToPermit(cmd, cfg)
 	}
 	return err
+}
+
+// follow shows the loop in this terminal to its end. begun is told its id.
+func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id string)) (loop.End, error) {
+	if !l.once.wanted {
+		l.shown.answers = isAttended(cmd)
+		return drive(cfg, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, begun)
+	}
+	cfg.Once, l.shown.once = true, true
+	host := start.Host()
+	host.Attended = func() bool { return isAttended(cmd) }
+	if l.once.lease == 0 { // else who reads what is printed is a program that holds the loop: to look for it among all processes takes as long as an iteration
+		host.Printed = keeper.PrintedBy(os.Getpid())
+	} else {
+		l.once.next = make(chan struct{}, 1)
+		cfg.Changes.AsIs = true // so that program need make no tree of the folder
+		l.shown.next = l.once.next
+	}
+	return driveOnce(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, func(drives *engine.Loop, over <-chan struct{}) {
+		begun(drives.ID())
+		l.once.hold(cmd.InOrStdin(), drives.Interrupt, over)
+	})
 }
 
 // driveInTree runs a loop in a worktree that is made for it. One that can't begin

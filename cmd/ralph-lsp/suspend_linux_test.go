@@ -33,8 +33,8 @@ fg; echo "<ended $?>"
 	term.types("\x1a")
 	if before := term.await("<stopped>"); !strings.Contains(before, "\r\x1b[J\x1b[?25h") {
 		t.Errorf("the terminal isn't given back: %q", before)
-	} else if !strings.Contains(before, "· suspended; fg in its terminal lets it go on, or kill -CONT ") {
-		t.Errorf("the status of a loop that is suspended: %q", before)
+	} else if strings.Contains(before, "suspended") || !strings.Contains(before, "the loop goes on without this terminal; ralph-lsp pause pauses it\r\n") {
+		t.Errorf("the loop doesn't stop with its window: %q", before)
 	}
 	term.types("\n")
 	term.await("<behind>")

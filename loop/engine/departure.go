@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // departure is a loop's way out of the process that drives it, into one of its own.
@@ -38,7 +39,15 @@ func (d *departure) complete(folder string) error {
 // who goes on does, even if this process is killed before.
 func (l *Loop) Detach() (iteration int, err error) {
 	switch {
-	case l.cfg.Alone: // that is how it runs
+	case l.Status().Detached: // that is how it runs
+		return 0, nil
+	case l.host.LetGo != nil:
+		l.noteMu.Lock()
+		l.owner.Detached = true
+		l.noteMu.Unlock()
+		l.change(func(p *progress.State) { p.Status.Detached = true })
+		l.setOwner()
+		l.host.LetGo()
 		return 0, nil
 	case l.host.Keep == nil:
 		return 0, loop.ErrNotDetachable

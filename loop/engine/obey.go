@@ -30,7 +30,13 @@ func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 func (l *Loop) listen() {
 	dir, err := paths.State("control")
 	if err == nil {
-		l.server, err = control.Serve(dir, l.id, l.obey)
+		l.server, err = control.Serve(dir, l.id, func(pid int, data json.RawMessage) any {
+			var q loop.Request
+			if err := json.Unmarshal(data, &q); err != nil {
+				return loop.ReplyOf(0, fmt.Errorf("that is no request: %w", err))
+			}
+			return l.Do(pid, q)
+		})
 	}
 	if err != nil {
 		l.owner.Deaf = loop.OneLine(err.Error())
@@ -40,12 +46,8 @@ func (l *Loop) listen() {
 	l.owner.Control = l.server.Path
 }
 
-// obey carries out what a process asks for.
-func (l *Loop) obey(pid int, data json.RawMessage) any {
-	var q loop.Request
-	if err := json.Unmarshal(data, &q); err != nil {
-		return loop.ReplyOf(0, fmt.Errorf("that is no request: %w", err))
-	}
+// Do carries out a request of a process, 0 for one that can't be told.
+func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 	who := caller.Peer(pid, q.From)
 	iteration := l.Status().Iteration
 	if q.LoopID != "" && q.LoopID != l.id {
@@ -64,6 +66,8 @@ func (l *Loop) obey(pid int, data json.RawMessage) any {
 		with(q.Do, func() { go l.Cancel() })
 	case loop.DoInterrupt:
 		with(caller.Cancel, func() { go l.Interrupt() })
+	case loop.DoKill:
+		with(caller.Cancel, func() { go l.Kill() })
 	case caller.Detach:
 		with(q.Do, func() { iteration, err = l.Detach() })
 	case caller.Next:

@@ -25,10 +25,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -223,28 +221,3 @@ type nobody struct{}
 
 func (nobody) Handle(stream.Event)   {}
 func (nobody) HandleLoop(loop.Event) {}
-
-// Launch starts a loop that goes on in a keeper, and returns how it left this process. begun is
-// told its id, and warn what its user should know.
-func Launch(cfg setup.Config, begun, warn func(string)) (loop.End, error) {
-	cfg.Detached = true
-	host := setup.Host{Keep: func(folder, loopID string) error { return Start(folder, loopID, false) }}
-	l, _, err := journal.Start(cfg, host, warner{warn: warn})
-	if err != nil {
-		return loop.End{}, err
-	}
-	begun(l.ID())
-	return l.Wait(), nil
-}
-
-// warner passes warnings on.
-type warner struct {
-	nobody
-	warn func(string)
-}
-
-func (w warner) HandleLoop(e loop.Event) {
-	if warning, ok := e.(loop.Warning); ok {
-		w.warn(warning.Message)
-	}
-}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -19,14 +18,35 @@ const (
 	looking   = 500 * time.Millisecond // between two looks at the loop's status for a program that holds it
 )
 
-// Display shows a loop of this process: what its journal tells, as it comes. So no terminal makes
-// an agent wait. It observes the loop for what the journal doesn't tell: that a message is over,
-// and all that there is to know of an end.
+// Story is what a Display shows.
+type Story interface {
+	// News has a signal when there is something to show.
+	News() <-chan struct{}
+	// Next is what can be shown now, and how many bytes of it follow.
+	Next(thinking bool) (page journal.Page, behind int64)
+}
+
+// OfLog is the story of a loop of this process.
+type OfLog struct{ *journal.Follower }
+
+// News implements Story.
+func (s OfLog) News() <-chan struct{} { return s.Follower.News }
+
+// Next implements Story.
+func (s OfLog) Next(thinking bool) (journal.Page, int64) {
+	behind, _ := s.Waits()
+	page, _, err := s.Follower.Next(context.Background(), journal.Options{Thinking: thinking})
+	if err != nil {
+		page.Skipped++
+	}
+	return page, behind
+}
+
+// Display shows a loop: what its story tells, as it comes. So no terminal makes an agent wait.
 type Display struct {
 	style Style
 	cfg   Config
-	log   *journal.Log
-	from  *journal.Follower
+	story Story
 
 	mu      sync.Mutex
 	asides  []func()      // are shown behind all that was told by now
@@ -35,24 +55,24 @@ type Display struct {
 	close   sync.Once
 	done    chan struct{} // closed when the style has everything
 
-	iteration int // that is shown
-	leftOut   int // bytes of text since that was told
+	iteration int  // that is shown
+	mayLeave  bool // text may be left out: people look at it, and don't search it
+	leftOut   int  // bytes of text since that was told
 }
 
 // NewDisplay returns the Display in the style called name.
 func NewDisplay(name string, cfg Config) *Display {
-	return &Display{style: New(name, cfg), cfg: cfg, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	return &Display{style: New(name, cfg), cfg: cfg, mayLeave: cfg.terminal && name != JSON, wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
 }
 
-// Start begins to show a loop, from what this process told first.
-func (d *Display) Start(log *journal.Log, status func() loop.Status) {
-	d.log, d.from = log, log.Follow(log.Begun(), 0)
+// Start begins to show a loop.
+func (d *Display) Start(story Story, status func() loop.Status) {
+	d.story = story
 	go func() {
 		defer close(d.done)
 		defer d.style.Close() // also on a panic: the terminal must be restored
 		d.style.Live(status)
 		d.follow()
-		d.from.Close()
 	}()
 }
 
@@ -66,20 +86,8 @@ func (d *Display) Close(giveUp <-chan struct{}) {
 	}
 }
 
-// Handle takes an event of the agent's.
-func (d *Display) Handle(e stream.Event) {
-	if end, ok := e.(stream.MessageEnd); ok && !end.Discarded {
-		message, parent := end.MessageID, end.ParentToolCallID // the rest of it may be long
-		d.aside(func() { d.style.Said(message, parent) })
-	}
-}
-
-// HandleLoop takes an event of the loop's.
-func (d *Display) HandleLoop(e loop.Event) {
-	if end, ok := e.(loop.End); ok {
-		d.aside(func() { d.style.End(end) })
-	}
-}
+// End takes how the loop ended.
+func (d *Display) End(end loop.End) { d.aside(func() { d.style.End(end) }) }
 
 // Note takes a line of this program's own.
 func (d *Display) Note(text string) { d.aside(func() { d.style.Note(text) }) }
@@ -108,10 +116,10 @@ func (d *Display) follow() {
 	for isLast := false; ; {
 		begun := time.Now()
 		d.mu.Lock()
-		asides, now := d.asides, d.log.End()
+		asides := d.asides
 		d.asides = nil
 		d.mu.Unlock()
-		d.show(now)
+		d.show()
 		for _, aside := range asides {
 			aside()
 		}
@@ -119,7 +127,7 @@ func (d *Display) follow() {
 			return
 		}
 		select {
-		case <-d.from.News:
+		case <-d.story.News():
 		case <-d.wake:
 		case <-looks:
 			d.style.Look()
@@ -133,17 +141,10 @@ func (d *Display) follow() {
 	}
 }
 
-// show shows what the journal has before a cursor. Of what a terminal lags far behind it leaves out text.
-func (d *Display) show(before string) {
+// show shows what there is. Of what a terminal lags far behind it leaves out text.
+func (d *Display) show() {
 	for more := true; more; {
-		behind, _ := d.from.Waits()
-		page, _, err := d.from.Next(context.Background(), journal.Options{Thinking: d.cfg.thinking, Before: before})
-		if err != nil {
-			d.warn(fmt.Sprintf("what the loop has told can't be read: %v", err))
-			d.from.Close()
-			d.from = d.log.Follow(d.log.End(), 0)
-			return
-		}
+		page, behind := d.story.Next(d.cfg.thinking)
 		if page.Skipped > 0 {
 			d.warn("the journal couldn't keep all that was told; some of it isn't shown")
 		}
@@ -151,7 +152,7 @@ func (d *Display) show(before string) {
 			d.iteration = it.Iteration
 			switch {
 			case it.Iteration == 0 && kindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
-			case it.Text && behind > maxBehind:
+			case it.Text && d.mayLeave && behind > maxBehind:
 				d.leftOut += len(it.JSON)
 			default:
 				d.style.Show(it, true)

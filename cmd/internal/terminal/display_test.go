@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // slowStyle is a terminal that takes nothing until it is let go.
@@ -43,19 +44,31 @@ func (s *slowStyle) Close()           { s.closed = true }
 
 func idle() loop.Status { return loop.Status{} }
 
+// ends passes on how a loop ends.
+type ends struct{ *Display }
+
+func (ends) Handle(stream.Event) {}
+
+func (e ends) HandleLoop(event loop.Event) {
+	if end, ok := event.(loop.End); ok {
+		e.End(end)
+	}
+}
+
 // displayed is a Display of a loop that is told of.
 func displayed(t *testing.T, style Style, cfg Config) (*Display, *journal.Recorder) {
 	t.Setenv(paths.EnvState, t.TempDir())
 	d := NewDisplay(Quiet, cfg)
 	d.style = style
-	r := journal.NewRecorder(d)
-	d.Start(r.Open(rand.Text(), false), idle)
+	r := journal.NewRecorder(ends{d})
+	log := r.Open(rand.Text(), false)
+	d.Start(OfLog{log.Follow(log.Begun(), 0)}, idle)
 	return d, r
 }
 
 func newSlow(t *testing.T) (*Display, *journal.Recorder, *slowStyle) {
 	slow := &slowStyle{letGo: make(chan struct{}), waiting: make(chan struct{})}
-	d, r := displayed(t, slow, Config{})
+	d, r := displayed(t, slow, Config{terminal: true})
 	<-slow.waiting
 	return d, r, slow
 }
@@ -96,24 +109,24 @@ func TestTerminalThatTakesNothingIsGivenUp(t *testing.T) {
 	<-d.done
 }
 
-// What ends a message shows it: nothing else may come for long. What the next one has begun with
-// by then isn't cut off.
+// What an agent says that it has used ends its message: nothing else may come for long.
 func TestTheEndOfAMessageShowsIt(t *testing.T) {
 	var out bytes.Buffer
 	shown := make(chan string, 10)
-	style := &watched{Style: newPretty(Config{Out: &out, Width: func() int { return 60 }}), said: func() { shown <- out.String() }}
+	style := &watched{Style: newPretty(Config{Out: &out, Width: func() int { return 60 }}), saw: func(kind string) {
+		if kind == wire.KindUsage {
+			shown <- out.String()
+		}
+	}}
 	d, r := displayed(t, style, Config{})
 	r.Handle(stream.Text{Delta: "I look at", MessageID: "m1"})
 	r.Handle(stream.Text{Delta: " it", MessageID: "m1"})
+	r.Handle(stream.Usage{Context: 10})
 	r.Handle(stream.MessageEnd{MessageID: "m1"})
 	if got := <-shown; got != "I look at it\n" {
 		t.Errorf("%q", got)
 	}
-	style.Said("m0", "")
-	r.Handle(stream.Text{Delta: "Now", MessageID: "m2"})
-	r.Handle(stream.MessageEnd{MessageID: "m1"})
-	<-shown
-	r.Handle(stream.Text{Delta: " this", MessageID: "m2"})
+	r.Handle(stream.Text{Delta: "Now this", MessageID: "m2"})
 	r.HandleLoop(loop.End{})
 	d.Close(nil)
 	if got := out.String(); !strings.HasPrefix(got, "I look at it\n\nNow this\n") {
@@ -121,15 +134,15 @@ func TestTheEndOfAMessageShowsIt(t *testing.T) {
 	}
 }
 
-// watched tells when it was told that a message is over.
+// watched tells what was shown.
 type watched struct {
 	Style
-	said func()
+	saw func(kind string)
 }
 
-func (w *watched) Said(message, parent string) {
-	w.Style.Said(message, parent)
-	w.said()
+func (w *watched) Show(it journal.Item, isLive bool) {
+	w.Style.Show(it, isLive)
+	w.saw(kindOf(it.JSON))
 }
 
 // Each update has the time at which it was told, however late it is shown.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -23,9 +23,15 @@ const lookAgain = 100 * time.Millisecond
 // meant for another one.
 const TooSoon = 500 * time.Millisecond
 
+// Asker is a loop whose agents ask.
+type Asker interface {
+	Status() loop.Status
+	Answer(id string, a ask.Answer) error
+}
+
 // AnswerHere takes answers from the terminal that the loop runs in, until over is closed. It
 // reads only while something is asked and the terminal is this job's.
-func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(string)) {
+func AnswerHere(tty *os.File, l Asker, over <-chan struct{}, note func(string)) {
 	in := bufio.NewReader(tty)
 	var last string // the question that is answered now
 	var since time.Time
@@ -75,7 +81,7 @@ func AnswerHere(tty *os.File, l *engine.Loop, over <-chan struct{}, note func(st
 
 // answerLine answers the oldest question with a line. It returns what the user is to be told: an
 // empty line is no answer.
-func answerLine(l *engine.Loop, id, line string, isEarly bool) string {
+func answerLine(l Asker, id, line string, isEarly bool) string {
 	open := l.Status().Questions
 	words := strings.Fields(line)
 	switch {

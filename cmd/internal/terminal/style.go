@@ -19,8 +19,6 @@ import (
 type Style interface {
 	// Show shows an update. What is asked can be answered only while it is live.
 	Show(it journal.Item, isLive bool)
-	// Said says that a message is over, of the agent that a call has work. It may be left out.
-	Said(message, parent string)
 	// End shows how the loop ended, where no update does.
 	End(e loop.End)
 	// Live begins the live view, where the style has one.
@@ -141,8 +139,7 @@ func (s *quietStyle) Note(text string) { fmt.Fprintln(s.cfg.Notes, text) }
 // mute is a style that says nothing, for styles to build on.
 type mute struct{}
 
-func (mute) Said(message, parent string) {}
-func (mute) Live(func() loop.Status)     {}
-func (mute) Look()                       {}
-func (mute) Tell(string)                 {}
-func (mute) Close()                      {}
+func (mute) Live(func() loop.Status) {}
+func (mute) Look()                   {}
+func (mute) Tell(string)             {}
+func (mute) Close()                  {}

@@ -139,9 +139,6 @@ type teller struct {
 }
 
 func (t *teller) Handle(e stream.Event) {
-	if end, ok := e.(stream.MessageEnd); ok && !end.Discarded {
-		t.Said(end.MessageID, end.ParentToolCallID)
-	}
 	if _, isThought := e.(stream.Thinking); t.thinking || !isThought {
 		t.tell(t.Event(e))
 	}

@@ -100,6 +100,11 @@ func (s *told) Show(it journal.Item, isLive bool) {
 			delete(s.held, speaker{parent: by.parent})
 		}
 		s.ended(by.parent, true)
+	case wire.KindUsage: // the agent tells it behind a message, and nothing else may come for long
+		if _, speaks := s.speak.Get(""); speaks {
+			s.speak.Drop("")
+			s.ended("", false)
+		}
 	case wire.KindUserChunk:
 		if s.cfg.Here == "" { // else the user knows
 			s.Note(Line("> " + content.Text))
@@ -160,14 +165,6 @@ func (s *told) begins(by speaker) {
 	s.speak.Put(by.parent, by.message)
 }
 
-// Said says that a message is over, unless another one has begun.
-func (s *told) Said(message, parent string) {
-	if last, ok := s.speak.Get(parent); ok && last == message {
-		s.speak.Drop(parent)
-		s.ended(parent, false)
-	}
-}
-
 // ended shows what is held of a message, or that it was taken back.
 func (s *told) ended(parent string, discarded bool) {
 	s.release(parent)
@@ -190,7 +187,9 @@ func (s *told) tool(it journal.Item) {
 		for _, c := range end.Content {
 			r.Output += c.Content.Text
 		}
-		s.release(r.ID, r.ParentToolCallID)
+		s.speak.Drop(r.ID)
+		s.ended(r.ID, false) // who worked for the call says no more
+		s.release(r.ParentToolCallID)
 		bar, facts := s.calls.end(r, it.At)
 		s.result(bar, facts, r)
 	}
@@ -274,12 +273,18 @@ func (s *told) say(delta string, by speaker) {
 		}
 	}
 	if s.held[by] == nil {
+		if len(s.held) == maxHeld {
+			s.releaseAll()
+		}
 		s.held[by] = &blockBuffer{byLine: s.marks.plain}
 	}
 	for _, block := range s.held[by].add(delta) {
 		s.block(by, block)
 	}
 }
+
+// maxHeld is how many speakers are in the middle of a block. Of more, what they have begun is shown.
+const maxHeld = 64
 
 // show shows what is held of a speaker.
 func (s *told) show(by speaker) {

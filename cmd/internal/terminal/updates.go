@@ -34,3 +34,22 @@ func IterationOf(update []byte) (u wire.Iteration, ok bool) {
 	ok = kindOf(update) == wire.KindIteration && json.Unmarshal(update, &u) == nil
 	return u, ok
 }
+
+// WarningOf is what an update warns of; ok is false for another one.
+func WarningOf(update []byte) (text string, ok bool) {
+	var u wire.Warning
+	ok = kindOf(update) == wire.KindWarning && json.Unmarshal(update, &u) == nil
+	return u.Message, ok
+}
+
+// IsUnderWay says whether an update tells that a loop has begun to work, or waits for something.
+func IsUnderWay(update []byte) bool {
+	var u wire.StateChange
+	switch kindOf(update) {
+	case wire.KindIteration, wire.KindEnd:
+		return true
+	case wire.KindState:
+		return json.Unmarshal(update, &u) == nil && u.State != string(loop.StateRunning) && u.State != string(loop.StateStarting)
+	}
+	return false
+}

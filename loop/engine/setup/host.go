@@ -27,6 +27,9 @@ type Host struct {
 	// Keep starts a process that goes on with the loop with an id in a folder. That process waits until nobody
 	// drives it, and continues it with Config.Alone. nil: the loop can't be detached.
 	Keep func(folder, loopID string) error
+	// LetGo is called when the loop is detached, by a process that is the loop's own: it goes on there, whatever
+	// window shows it. nil: the process isn't.
+	LetGo func()
 	// Session keeps the loop as a session; nil: it isn't kept.
 	Session Session
 }

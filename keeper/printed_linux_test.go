@@ -1,6 +1,7 @@
-package terminal
+package keeper
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,9 +44,13 @@ func TestFilesBehindPipes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r readers
+	link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", ours.Fd()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := readers{window: os.Getpid()}
 	isFound := func() bool {
-		files := r.behind([]*os.File{ours})
+		files := r.behind([]string{link})
 		return slices.ContainsFunc(files, func(found os.FileInfo) bool { return os.SameFile(found, wants) })
 	}
 	for !isFound() { // they have begun, and may not be what they are to be

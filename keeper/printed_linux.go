@@ -1,12 +1,41 @@
-package terminal
+package keeper
 
 import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/changes"
 )
+
+// PrintedBy finds the files that a process prints into: those behind its outputs, and where such a one
+// is a pipe, those of whoever reads it, such as tee. A loop's own output is no work of its agent's.
+func PrintedBy(pid int) changes.Printed {
+	var files []os.FileInfo
+	var pipes []string
+	for n := 1; n <= 2; n++ {
+		path := fmt.Sprintf("/proc/%d/fd/%d", pid, n)
+		info, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		if link, err := os.Readlink(path); info.Mode().IsRegular() {
+			files = append(files, info)
+		} else if info.Mode()&os.ModeNamedPipe != 0 && err == nil {
+			pipes = append(pipes, link)
+		}
+	}
+	readers := readers{window: pid}
+	return func() []os.FileInfo {
+		if len(pipes) == 0 {
+			return files
+		}
+		return slices.Concat(files, readers.behind(pipes))
+	}
+}
 
 // descriptor is an open file of a process.
 type descriptor struct {
@@ -27,34 +56,33 @@ const (
 
 // readers are who reads pipes of ours, and who reads theirs.
 type readers struct {
-	known []string  // their folders of descriptors in /proc
-	at    time.Time // all processes were looked at
+	window int       // whose pipes they are
+	known  []string  // their folders of descriptors in /proc
+	at     time.Time // all processes were looked at
 }
 
-// behind finds the files that are written by whoever reads pipes of ours. Processes of other users
+// behind finds the files that are written by whoever reads pipes, by their links. Processes of other users
 // aren't seen.
-func (r *readers) behind(pipes []*os.File) []os.FileInfo {
-	files, still := follow(pipes, r.known)
+func (r *readers) behind(pipes []string) []os.FileInfo {
+	files, still := r.follow(pipes, r.known)
 	age := time.Since(r.at)
 	if age < readersCome || age < readersStay && len(still) > 0 && len(still) == len(r.known) {
 		return files
 	}
 	dirs, _ := filepath.Glob("/proc/[0-9]*/fd")
-	files, r.known = follow(pipes, dirs)
+	files, r.known = r.follow(pipes, dirs)
 	r.at = time.Now()
 	return files
 }
 
 // follow returns who among processes reads pipes or what their readers write, and the files that these
 // write.
-func follow(pipes []*os.File, dirs []string) (files []os.FileInfo, found []string) {
+func (r *readers) follow(pipes, dirs []string) (files []os.FileInfo, found []string) {
 	wanted := map[string]bool{}
 	for _, pipe := range pipes {
-		if link, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", pipe.Fd())); err == nil {
-			wanted[link] = true
-		}
+		wanted[pipe] = true
 	}
-	all := processes(dirs)
+	all := r.processes(dirs)
 	for range maxReaders {
 		before := len(wanted)
 		for dir, open := range all {
@@ -89,10 +117,10 @@ func readsAny(open []descriptor, wanted map[string]bool) bool {
 	return false
 }
 
-// processes have what those of the folders have open, but this one.
-func processes(dirs []string) map[string][]descriptor {
+// processes have what those of the folders have open, but the window.
+func (r *readers) processes(dirs []string) map[string][]descriptor {
 	all := map[string][]descriptor{}
-	self := fmt.Sprintf("/proc/%d/fd", os.Getpid())
+	self := fmt.Sprintf("/proc/%d/fd", r.window)
 	for _, dir := range dirs {
 		if dir == self {
 			continue

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/notify"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+// driveOnce drives an iteration of a loop in this process, which the program that holds the loop has started and ends.
+// begun is told when it has begun; over is closed at its end.
+func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how shown, begun func(l *engine.Loop, over <-chan struct{})) (loop.End, error) {
+	caught, stop := terminal.CatchSignals()
+	defer stop()
+	display, out := how.display(cfg, stdout, stderr)
+	if how.next != nil {
+		host.Stay = func(end loop.End) <-chan struct{} {
+			display.Left(end)
+			return how.next
+		}
+	}
+	over, coming := make(chan struct{}), &comingLoop{begun: make(chan struct{})}
+	defer close(over)
+	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
+	l, log, told, err := notify.Start(cfg, host, nobody{}, terminal.NotifyAt(stdout, display.Note))
+	if err != nil {
+		return loop.End{}, err
+	}
+	coming.Loop = l
+	close(coming.begun)
+	begun(l, over)
+	from := log.Follow(log.Begun(), 0)
+	defer from.Close()
+	display.Start(terminal.OfLog{Follower: from}, l.Status)
+	end := l.Wait()
+	told.Close()
+	display.End(end)
+	display.Close(giveUp)
+	return end, unseen(out, end)
+}
+
+// comingLoop is a loop that signals end which may come before it has begun.
+type comingLoop struct {
+	*engine.Loop
+	begun chan struct{}
+}
+
+func (c *comingLoop) Close()     { <-c.begun; c.Loop.Close() }
+func (c *comingLoop) Interrupt() { <-c.begun; c.Loop.Interrupt() }
+func (c *comingLoop) Kill()      { <-c.begun; c.Loop.Kill() }
+
+// nobody hears what a loop tells: it stands in its journal.
+type nobody struct{}
+
+func (nobody) Handle(stream.Event)   {}
+func (nobody) HandleLoop(loop.Event) {}

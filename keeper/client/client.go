@@ -1,0 +1,395 @@
+// Package client is a window's side of a loop that runs in a process of its own, its keeper: it
+// starts one, hands the loop over, and follows it. Only this package and package keeper know the frames
+// in which they talk. A frame is a line; the lines of the journal pass through as they are.
+//
+// The first connection of a keeper is a socket that it inherits, so there is no moment at which its
+// window could be gone without its noticing.
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
+)
+
+// ErrGone says that a keeper is gone without a word: it was killed.
+var ErrGone = errors.New("the process of the loop is gone without a word")
+
+// maxReady is how many bytes of lines wait here for who shows them. What follows waits in the journal.
+const maxReady = 1 << 20
+
+// Connection is a window's connection with the keeper of a loop. Its methods may be called from any goroutine.
+type Connection struct {
+	// Notes takes lines of the keeper's own, Rings codes for the terminal. Both are set before Begin.
+	Notes func(text string)
+	Rings func(codes string)
+
+	conn    io.ReadWriteCloser
+	process *os.Process // the keeper, once the loop has begun
+	log     *os.File    // of the keeper: what it says when it crashes
+	over    chan struct{}
+	left    chan struct{} // the loop was detached
+
+	sending sync.Mutex
+
+	told     chan struct{} // holds one signal: something can be shown
+	hasBegun atomic.Bool   // the keeper looks after its log
+
+	mu      sync.Mutex
+	taken   *sync.Cond // something was taken of lines
+	loopID  string
+	lines   []byte // whole blocks, each with its cursor behind it
+	cursor  string // behind lines
+	behind  int64  // bytes that follow there
+	lost    bool
+	news    []journal.Item // progress, behind lines
+	status  loop.Status
+	at      time.Time // when it was told
+	replies map[int]chan loop.Reply
+	n       int
+	end     *loop.End
+	closed  bool // who shows it takes nothing more
+}
+
+// newConnection is a connection that nothing was said on.
+func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
+	c := &Connection{
+		told: make(chan struct{}, 1), conn: conn, log: log, over: make(chan struct{}), left: make(chan struct{}), replies: map[int]chan loop.Reply{},
+	}
+	c.taken = sync.NewCond(&c.mu)
+	return c
+}
+
+// Begin hands a loop over to the keeper, with a configuration that setup.Config.Encode has written. owns: it
+// ends with this window, unless its user keeps it. Errors are those of engine.Start, in their words.
+func (c *Connection) Begin(config []byte, owns bool, hello Hello) error {
+	hello.PID, hello.Log = os.Getpid(), c.log.Name()
+	c.hasBegun.Store(true)
+	if err := c.send(Frame{Kind: Begin, Config: config, Owns: owns, Hello: &hello}); err != nil {
+		return c.gone(err)
+	}
+	in := bufio.NewReaderSize(c.conn, 64<<10)
+	f, err := ReadFrame(in)
+	switch {
+	case err != nil:
+		return c.gone(err)
+	case f.Kind == Refused && f.Reply != nil:
+		c.Close()
+		return f.Reply.Err()
+	case f.Kind != Welcome || f.Status == nil:
+		c.Close()
+		return fmt.Errorf("the process of the loop says %q", f.Kind)
+	}
+	c.loopID, c.status, c.at = f.LoopID, *f.Status, time.Now()
+	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
+		c.process = nil
+	}
+	go c.listen(in)
+	return nil
+}
+
+// gone is the error of a keeper that is gone before it has answered.
+func (c *Connection) gone(err error) error {
+	c.Close()
+	if said := c.Said(); said != "" {
+		return fmt.Errorf("%w: %s", ErrGone, said)
+	}
+	return fmt.Errorf("%w (%w)", ErrGone, err)
+}
+
+// Said is the beginning of what the keeper has printed: why it has crashed.
+func (c *Connection) Said() string {
+	head := make([]byte, 1<<10)
+	n, _ := c.log.ReadAt(head, 0)
+	line, _, _ := strings.Cut(string(head[:n]), "\n")
+	return stream.Line(line, 200)
+}
+
+// ReadFrame reads a frame.
+func ReadFrame(in *bufio.Reader) (f Frame, err error) {
+	line, err := readLine(in)
+	if err == nil {
+		err = json.Unmarshal(line, &f)
+	}
+	return f, err
+}
+
+// readLine reads a line without its end.
+func readLine(in *bufio.Reader) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull) && len(line) < MaxFrame:
+			line = append(line, part...)
+			continue
+		case err != nil:
+			return nil, err
+		case line == nil:
+			return part[:len(part)-1], nil
+		}
+		return append(line, part[:len(part)-1]...), nil
+	}
+}
+
+// listen takes what the keeper says, until it is gone.
+func (c *Connection) listen(in *bufio.Reader) {
+	defer close(c.over)
+	defer c.signal()
+	var block []byte
+	defer c.rest()
+	for {
+		line, err := readLine(in)
+		if err != nil {
+			return
+		}
+		if bytes.HasPrefix(line, []byte(journal.LineHead)) {
+			block = append(append(block, line...), '\n')
+			continue
+		}
+		var f Frame
+		if json.Unmarshal(line, &f) != nil {
+			continue
+		}
+		if f.Kind == At {
+			c.take(block, f)
+			block = block[:0]
+			continue
+		}
+		c.hear(f)
+		if f.Kind == Over {
+			return
+		}
+	}
+}
+
+// rest reads what the keeper couldn't tell any more: it is killed, or waits no longer for this window.
+func (c *Connection) rest() {
+	c.mu.Lock()
+	isTold, cursor := c.end != nil || c.closed, c.cursor
+	c.mu.Unlock()
+	if isTold {
+		return
+	}
+	story, err := journal.Open(c.loopID)
+	if err != nil {
+		return // it isn't kept
+	}
+	for page, err := range journal.Pages(context.Background(), story, cursor, journal.Options{Thinking: true}) {
+		if err != nil || page.Reset { // it has told more than it could write
+			return
+		}
+		c.mu.Lock()
+		c.news = append(c.news, page.Items...)
+		c.cursor = page.Cursor
+		c.mu.Unlock()
+	}
+}
+
+// take takes a block of lines, once there is room for it.
+func (c *Connection) take(block []byte, at Frame) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.lines) > maxReady && !c.closed {
+		c.taken.Wait()
+	}
+	c.lines = append(c.lines, block...)
+	c.news = nil // it speaks of what was before
+	c.cursor, c.behind, c.lost = at.Cursor, at.Behind, c.lost || at.Lost
+	c.signal()
+}
+
+// hear takes a frame without lines.
+func (c *Connection) hear(f Frame) {
+	switch f.Kind {
+	case Note:
+		if c.Notes != nil {
+			c.Notes(f.Text)
+		}
+		return
+	case Ring:
+		if c.Rings != nil {
+			c.Rings(f.Text)
+		}
+		return
+	case Left:
+		close(c.left)
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch f.Kind {
+	case Progress:
+		if f.Progress != nil {
+			c.news = append(c.news, *f.Progress)
+		}
+		c.signal()
+	case Status:
+		if f.Status != nil {
+			c.status, c.at = *f.Status, time.Now()
+		}
+	case Reply:
+		if waits := c.replies[f.N]; waits != nil && f.Reply != nil {
+			waits <- *f.Reply
+			delete(c.replies, f.N)
+		}
+	case Over:
+		if c.end = f.End; c.end != nil && f.Status != nil {
+			c.end.Status, c.end.Unanswered = *f.Status, f.Unanswered
+		}
+	}
+}
+
+func (c *Connection) signal() {
+	select {
+	case c.told <- struct{}{}:
+	default: // it looks soon
+	}
+}
+
+// News has a signal when something can be shown.
+func (c *Connection) News() <-chan struct{} { return c.told }
+
+// Next is what can be shown now. behind is how many bytes of lines follow it.
+func (c *Connection) Next(thinking bool) (page journal.Page, behind int64) {
+	c.mu.Lock()
+	lines, news := c.lines, c.news
+	page.Cursor, behind = c.cursor, c.behind
+	lost := c.lost
+	c.lines, c.news, c.lost = nil, nil, false
+	c.taken.Signal()
+	c.mu.Unlock()
+	read := journal.PageOf(lines, thinking)
+	for _, it := range news {
+		if thinking || !bytes.HasPrefix(it.JSON, thought) {
+			read.Items = append(read.Items, it)
+		}
+	}
+	page.Items, page.Skipped = read.Items, read.Skipped
+	if lost {
+		page.Skipped++
+	}
+	return page, behind
+}
+
+// thought is what an update of the model's reasoning begins with.
+var thought = []byte(`{"sessionUpdate":"` + wire.KindThoughtChunk + `"`)
+
+// LoopID is the loop's id.
+func (c *Connection) LoopID() string { return c.loopID }
+
+// Status is how the loop stands, as far as the keeper has told.
+func (c *Connection) Status() loop.Status {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.status
+	if !now.IterationStartedAt.IsZero() && now.State == loop.StateRunning {
+		now.Elapsed += time.Since(c.at)
+	}
+	return now
+}
+
+// Over is closed when the keeper says nothing more.
+func (c *Connection) Over() <-chan struct{} { return c.over }
+
+// Detached is closed when the loop needs no window any more.
+func (c *Connection) Detached() <-chan struct{} { return c.left }
+
+// End is how the loop ended, once the connection is over. The error is that the keeper was killed, and
+// says what becomes of the loop: what it had started is ended by then.
+func (c *Connection) End() (loop.End, error) {
+	c.mu.Lock()
+	end, now := c.end, c.status
+	c.mu.Unlock()
+	if end != nil {
+		return *end, nil
+	}
+	if last, ok := loop.LastIn(now.Folder); ok && last.Status.LoopID == c.loopID && !last.Status.EndedAt.Before(now.StartedAt) && !loop.IsLeftIn(now.Folder, c.loopID) {
+		return last, nil // it had no time to say it
+	}
+	why := "it was killed"
+	if said := c.Said(); said != "" {
+		why = "it failed: " + said
+	}
+	err := fmt.Errorf("the process of the loop is gone in iteration %d, %s", now.Iteration, why)
+	if left := loop.SweepIn(now.Folder, c.loopID); left != nil {
+		err = fmt.Errorf("%w; what it had started can't be ended: %w", err, left)
+	}
+	return loop.End{Reason: loop.StopInterrupted, Iterations: now.Iteration, Status: now}, err
+}
+
+// patience bounds how long a keeper may take to carry out a request.
+const patience = 30 * time.Second
+
+// Do has the keeper carry out a request.
+func (c *Connection) Do(q loop.Request) (loop.Reply, error) {
+	q.From = os.Getenv(caller.EnvLoopID)
+	answer := make(chan loop.Reply, 1)
+	c.mu.Lock()
+	c.n++
+	n := c.n
+	c.replies[n] = answer
+	c.mu.Unlock()
+	if err := c.send(Frame{Kind: Do, N: n, Request: &q}); err != nil {
+		return loop.Reply{}, loop.ErrNotRunning
+	}
+	select {
+	case r := <-answer:
+		return r, r.Err()
+	case <-c.over:
+		return loop.Reply{}, loop.ErrNotRunning
+	case <-time.After(patience):
+		return loop.Reply{}, fmt.Errorf("the process of the loop doesn't answer")
+	}
+}
+
+// Answer answers a question of an agent's.
+func (c *Connection) Answer(id string, a ask.Answer) error {
+	_, err := c.Do(loop.Request{Do: caller.Answer, ID: id, Answer: a})
+	return err
+}
+
+func (c *Connection) send(f Frame) error {
+	data, err := json.Marshal(f)
+	if err != nil {
+		return err
+	}
+	c.sending.Lock()
+	defer c.sending.Unlock()
+	_, err = c.conn.Write(append(data, '\n'))
+	return err
+}
+
+// Force ends the keeper itself, which doesn't end its loop. What that has started ends with it.
+func (c *Connection) Force() {
+	if c.process != nil {
+		_ = c.process.Kill() // it may just have ended
+	}
+}
+
+// Close ends the connection. Who owns a loop ends it so.
+func (c *Connection) Close() {
+	c.mu.Lock()
+	c.closed = true
+	c.taken.Signal()
+	c.mu.Unlock()
+	c.conn.Close()
+	if !c.hasBegun.Load() {
+		_ = os.Remove(c.log.Name())
+	}
+}

@@ -1,0 +1,64 @@
+package client
+
+import (
+	"encoding/json"
+
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+)
+
+// Frame is a line that isn't one of the journal: those begin with journal.LineHead, all others
+// are JSON with a kind. What either side doesn't know of it, it skips.
+type Frame struct {
+	Kind string `json:"k"`
+
+	// Of a window:
+	Config  json.RawMessage `json:"config,omitempty"`  // begin: what setup.Config.Encode has written
+	Owns    bool            `json:"owns,omitempty"`    // begin: the loop ends with this window, unless it is kept
+	Hello   *Hello          `json:"hello,omitempty"`   // begin
+	N       int             `json:"n,omitempty"`       // do, reply: which request
+	Request *loop.Request   `json:"request,omitempty"` // do
+
+	// Of a keeper:
+	LoopID   string        `json:"loopId,omitempty"` // welcome
+	PID      int           `json:"pid,omitempty"`    // welcome: the keeper's
+	Reply    *loop.Reply   `json:"reply,omitempty"`  // refused, reply
+	Status   *loop.Status  `json:"status,omitempty"` // welcome, status
+	Cursor   string        `json:"cursor,omitempty"` // at: behind the lines so far
+	Behind   int64         `json:"behind,omitempty"` // at: bytes of lines that follow
+	Lost     bool          `json:"lost,omitempty"`   // at: some before them couldn't be kept
+	Progress *journal.Item `json:"progress,omitempty"`
+	Text     string        `json:"text,omitempty"` // note, ring
+	End      *loop.End     `json:"end,omitempty"`  // over
+	// Unanswered are questions that were open at the end.
+	Unanswered []ask.Question `json:"unanswered,omitempty"`
+}
+
+// Kinds of frames. A window begins or connects, and then does.
+const (
+	Begin    = "begin"
+	Do       = "do"
+	Welcome  = "welcome"
+	Refused  = "refused"
+	At       = "at"
+	Progress = "progress"
+	Status   = "status"
+	Reply    = "reply"
+	Note     = "note" // a line for who looks on
+	Ring     = "ring" // codes that call the user at a terminal
+	Left     = "left" // the loop was detached: it needs no window any more
+	Over     = "over" // all is told
+)
+
+// Hello says who a window is.
+type Hello struct {
+	PID      int    `json:"pid"`
+	Log      string `json:"log,omitempty"`      // the file for what the keeper says when it crashes, which it removes otherwise
+	Answers  bool   `json:"answers,omitempty"`  // what agents ask is answered there
+	Terminal bool   `json:"terminal,omitempty"` // its user can be called there
+	BellOnly bool   `json:"bellOnly,omitempty"` // no text of ours is to be shown there
+}
+
+// MaxFrame bounds a frame, in bytes: a prompt, or a status with what was asked.
+const MaxFrame = 64 << 20
