@@ -58,6 +58,17 @@ func (q Request) Change(s *loopstate.State) error {
 	return nil
 }
 
+// Answering takes requests as a socket has them. The process that asks is 0 where it can't be told.
+func Answering(do func(pid int, q Request) Reply) func(pid int, data json.RawMessage) any {
+	return func(pid int, data json.RawMessage) any {
+		var q Request
+		if err := json.Unmarshal(data, &q); err != nil {
+			return ReplyOf(0, fmt.Errorf("that is no request: %w", err))
+		}
+		return do(pid, q)
+	}
+}
+
 // Reply is what came of a Request.
 type Reply struct {
 	Iteration int    `json:"iteration,omitempty"` // where the loop was

@@ -23,15 +23,14 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 			return how.next
 		}
 	}
-	over, coming := make(chan struct{}), &comingLoop{begun: make(chan struct{})}
+	over, coming := make(chan struct{}), terminal.NewComing()
 	defer close(over)
 	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
 	l, log, told, err := notify.Start(cfg, host, nobody{}, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
-	coming.Loop = l
-	close(coming.begun)
+	coming.Begun(l)
 	begun(l, over)
 	from := log.Follow(log.Begun(), 0)
 	defer from.Close()
@@ -42,16 +41,6 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	display.Close(giveUp)
 	return end, unseen(out, end)
 }
-
-// comingLoop is a loop that signals end which may come before it has begun.
-type comingLoop struct {
-	*engine.Loop
-	begun chan struct{}
-}
-
-func (c *comingLoop) Close()     { <-c.begun; c.Loop.Close() }
-func (c *comingLoop) Interrupt() { <-c.begun; c.Loop.Interrupt() }
-func (c *comingLoop) Kill()      { <-c.begun; c.Loop.Kill() }
 
 // nobody hears what a loop tells: it stands in its journal.
 type nobody struct{}

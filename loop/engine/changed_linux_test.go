@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"strings"
@@ -28,11 +27,7 @@ func TestTheReceiptNamesWhoChangedLimits(t *testing.T) {
 		if err := r.Update(more); err != nil {
 			t.Fatal(err)
 		}
-		request, err := json.Marshal(loop.Request{Do: caller.Update, Patch: less})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reply := r.obey(os.Getpid(), request).(loop.Reply); reply.Err() != nil {
+		if reply := r.Do(os.Getpid(), loop.Request{Do: caller.Update, Patch: less}); reply.Err() != nil {
 			t.Fatal(reply.Err())
 		}
 		r.file.edit(func(s *loopstate.State) { s.MaxIterations = new(7) })

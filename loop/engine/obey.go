@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -30,13 +27,7 @@ func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 func (l *Loop) listen() {
 	dir, err := paths.State("control")
 	if err == nil {
-		l.server, err = control.Serve(dir, l.id, func(pid int, data json.RawMessage) any {
-			var q loop.Request
-			if err := json.Unmarshal(data, &q); err != nil {
-				return loop.ReplyOf(0, fmt.Errorf("that is no request: %w", err))
-			}
-			return l.Do(pid, q)
-		})
+		l.server, err = control.Serve(dir, l.id, loop.Answering(l.Do))
 	}
 	if err != nil {
 		l.owner.Deaf = loop.OneLine(err.Error())

@@ -17,6 +17,30 @@ type stopper interface {
 	Kill()      // the same without any grace
 }
 
+// Coming is a loop that signals end, which may come before it has begun.
+type Coming struct {
+	loop  stopper
+	begun chan struct{}
+}
+
+// NewComing is a loop that hasn't begun.
+func NewComing() *Coming { return &Coming{begun: make(chan struct{})} }
+
+// Begun says that it has. It is called once.
+func (c *Coming) Begun(l stopper) {
+	c.loop = l
+	close(c.begun)
+}
+
+// Close is for a terminal that goes away.
+func (c *Coming) Close() { <-c.begun; c.loop.Close() }
+
+// Interrupt ends the loop such that it can go on.
+func (c *Coming) Interrupt() { <-c.begun; c.loop.Interrupt() }
+
+// Kill ends the loop without any grace.
+func (c *Coming) Kill() { <-c.begun; c.loop.Kill() }
+
 // Signals are those that a run in the terminal answers to. SIGPIPE is among
 // them so that a broken pipe is an error of a write, which output tells of.
 var Signals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE}
