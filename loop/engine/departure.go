@@ -42,9 +42,6 @@ func (l *Loop) Detach() (iteration int, err error) {
 	case l.Status().Detached: // that is how it runs
 		return 0, nil
 	case l.host.LetGo != nil:
-		l.noteMu.Lock()
-		l.owner.Detached = true
-		l.noteMu.Unlock()
 		l.change(func(p *progress.State) { p.Status.Detached = true })
 		l.setOwner()
 		l.host.LetGo()

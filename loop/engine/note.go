@@ -20,7 +20,7 @@ func (l *ground) setOwner() {
 	owner := l.owner
 	var running progress.Agent
 	l.look(func(p *progress.State) {
-		owner.Departing = l.departure.wanted.Load()
+		owner.Departing, owner.Detached = l.departure.wanted.Load(), owner.Detached || p.Status.Detached
 		running, owner.Leaving, owner.Live = p.Running, p.Concluded || p.Cause != "", p.IsLive()
 		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 		if p.Desk != nil { // it has begun
