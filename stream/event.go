@@ -57,7 +57,7 @@ type ToolCall struct {
 	Name             string          `json:"name"`
 	Input            json.RawMessage `json:"input,omitempty"` // compact JSON, as the model gave it
 	ParentToolCallID string          `json:"parentToolCallId,omitempty"`
-	Dir              string          `json:"-"` // the folder in which the agent works, without links; "" where nobody knows
+	Dir              string          `json:"dir,omitempty"` // the folder in which the agent works, without links; "" where nobody knows
 }
 
 // editing are the tools of the known agents that write a file.

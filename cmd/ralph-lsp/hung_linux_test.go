@@ -16,6 +16,7 @@ import (
 // hungLoop is a loop in a terminal of which a part that it waits for hangs, with the mark of its processes.
 type hungLoop struct {
 	keptLoop
+	bin   string // programs of its own
 	cmd   *exec.Cmd
 	ended chan struct{}
 	text  strings.Builder
@@ -23,14 +24,13 @@ type hungLoop struct {
 
 // beginHung begins one with programs of its own before those of PATH.
 func beginHung(t *testing.T, programs map[string]string, args ...string) *hungLoop {
-	l := &hungLoop{keptLoop: keptLoop{t: t, dir: t.TempDir()}, ended: make(chan struct{})}
+	l := &hungLoop{keptLoop: keptLoop{t: t, dir: t.TempDir()}, bin: t.TempDir(), ended: make(chan struct{})}
 	l.mark = "RALPH_HUNG_TEST=" + l.dir
-	bin := t.TempDir()
 	for name, script := range programs {
-		write(t, filepath.Join(bin, name), script)
-		must(os.Chmod(filepath.Join(bin, name), 0o700))
+		write(t, filepath.Join(l.bin, name), script)
+		must(os.Chmod(filepath.Join(l.bin, name), 0o700))
 	}
-	l.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+bin+":"+os.Getenv("PATH"), l.mark)
+	l.env = append(os.Environ(), "PI_CODING_AGENT_DIR="+t.TempDir(), "XDG_STATE_HOME="+t.TempDir(), "PATH="+l.bin+":"+os.Getenv("PATH"), l.mark)
 	l.says("git", "init", "--quiet")
 	t.Cleanup(func() { proctest.Kill(t, l.mark) })
 	l.cmd = l.command("ralph-lsp", append([]string{"run", "Work", "--backend"}, args...)...)
@@ -58,10 +58,10 @@ func TestSignalsEndALoopThatHangs(t *testing.T) {
 	stopReaper := func(l *hungLoop) {
 		var reaper int
 		proctest.Until(t, "there is a reaper", func() bool {
-			for _, pid := range proctest.Children(l.cmd.Process.Pid) {
-				name, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+			for _, p := range proctest.Find(l.mark) {
+				name, _ := os.ReadFile("/proc/" + strconv.Itoa(p.PID) + "/comm")
 				if strings.HasPrefix(string(name), "ralph-reaper") {
-					reaper = pid
+					reaper = p.PID
 				}
 			}
 			return reaper != 0
@@ -114,7 +114,7 @@ func TestSignalsEndALoopThatHangs(t *testing.T) {
 				if said := l.text.String(); tt.isHung && !strings.Contains(said, words) {
 					t.Errorf("it says %s", said)
 				}
-				must(os.RemoveAll(filepath.Join(l.dir, "hang")))
+				must(os.RemoveAll(filepath.Join(l.bin, "git"))) // nothing hangs any more
 				l.says("ralph-lsp", "resume", "--detach")
 				l.says("ralph-lsp", "cancel")
 				proctest.CheckNone(t, deadline, l.mark)
