@@ -25,7 +25,7 @@ type shown struct {
 	answers bool            // what agents ask is answered here
 	once    bool            // for a program that holds the loop
 	next    <-chan struct{} // gets that program's wish for another iteration; nil: it has none
-	spare   window.Spare    // the process for the loop, where it is started already
+	spare   *window.Spare   // the process for the loop, where it is started already
 }
 
 func (s *shown) addFlags(cmd *cobra.Command) {
@@ -110,7 +110,7 @@ func outcome(end loop.End) error {
 }
 
 // detached starts a loop that goes on alone, and prints its id. begun is told that it has begun.
-func detached(cmd *cobra.Command, spare window.Spare, cfg setup.Config, begun func(id string)) error {
+func detached(cmd *cobra.Command, spare *window.Spare, cfg setup.Config, begun func(id string)) error {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	c, err := window.Begin(spare, cfg, false, client.Hello{}, caught, func(*client.Connection) {})

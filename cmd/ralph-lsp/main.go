@@ -2,6 +2,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/note"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	loopkeeper "github.com/ralph-lsp/ralph-lsp/keeper"
@@ -43,6 +45,12 @@ func programVersion() string { return cli.VersionOf(version) }
 // execute runs the command line and returns the exit code. Whatever goes wrong
 // is one line on stderr.
 func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx := context.Background()
+	if beginsLoop(args) { // what follows takes as long as the process does to be there
+		spare := window.Prepare()
+		defer spare.Close()
+		ctx = window.With(ctx, spare)
+	}
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -56,7 +64,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }): // an editor names none, and waits
 		addCommands(root)
 	}
-	err := judge(out, root.Execute())
+	err := judge(out, root.ExecuteContext(ctx))
 	if refused := (*caller.Refused)(nil); errors.As(err, &refused) {
 		refused.Typed = "ralph-lsp"
 		for _, arg := range args {
@@ -77,6 +85,13 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	fmt.Fprintln(errs, terminal.Wrapped("ralph-lsp: "+explain(err), terminal.LineWidth(errs), 2))
 	return terminal.ExitFailed
+}
+
+// beginsLoop says whether a command line may begin a loop in a process of its own.
+func beginsLoop(args []string) bool {
+	return len(args) > 0 && (args[0] == "run" || args[0] == "resume") && !slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "--once") || arg == "--dry-run" || arg == "--help" || arg == "-h"
+	})
 }
 
 func newRoot() *cobra.Command {

@@ -122,7 +122,7 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	if err != nil {
 		return err
 	}
-	defer l.prepare()()
+	l.shown.spare = window.In(cmd.Context())
 	var request start.Request
 	if cmd.ArgsLenAtDash() != 0 { // else all of it is the prompt
 		if request, err = start.FromWords(asked.Words); err != nil {
@@ -194,20 +194,10 @@ func (l *loopFlags) start(cmd *cobra.Command, asked start.Asked) error {
 	return startOrReplace(cmd, cfg, l.replace, func() error { return l.drive(cmd, cfg, files, func() {}) })
 }
 
-// prepare starts the process for the loop, where there is to be one, while it is found out what that is to do. done ends
-// one that got no loop.
-func (l *loopFlags) prepare() (done func()) {
-	if l.dryRun || l.once.wanted {
-		return func() {}
-	}
-	l.shown.spare = window.Prepare()
-	return l.shown.spare.Close
-}
-
 // resume goes on with a loop that nobody drives. What its file says that it runs
 // needs trust like a folder's settings: an agent may have written it.
 func (l *loopFlags) resume(cmd *cobra.Command, folder string) error {
-	defer l.prepare()()
+	l.shown.spare = window.In(cmd.Context())
 	found, err := start.FoundIn(folder)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@
 package window
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"os"
@@ -20,11 +21,10 @@ import (
 // ErrInterrupted says that a signal came before the loop began.
 var ErrInterrupted = errors.New("interrupted before the loop began")
 
-// Spare is a keeper that is started while its start is still being prepared, which hides how long that takes. The zero
-// value is none.
+// Spare is a keeper that is started while its start is still being prepared, which hides how long that takes. nil is none.
 type Spare struct {
 	started chan started
-	isTaken *atomic.Bool
+	isTaken atomic.Bool
 }
 
 type started struct {
@@ -33,8 +33,8 @@ type started struct {
 }
 
 // Prepare starts one.
-func Prepare() Spare {
-	s := Spare{make(chan started, 1), new(atomic.Bool)}
+func Prepare() *Spare {
+	s := &Spare{started: make(chan started, 1)}
 	go func() {
 		c, err := client.Spawn()
 		s.started <- started{c, err}
@@ -43,8 +43,8 @@ func Prepare() Spare {
 }
 
 // take returns the keeper, which is nobody else's from then on.
-func (s Spare) take() (*client.Connection, error) {
-	if s.started == nil || s.isTaken.Swap(true) { // the first start was refused
+func (s *Spare) take() (*client.Connection, error) {
+	if s == nil || s.isTaken.Swap(true) { // the first start was refused
 		return client.Spawn()
 	}
 	it := <-s.started
@@ -52,18 +52,30 @@ func (s Spare) take() (*client.Connection, error) {
 }
 
 // Close ends a keeper that got no loop.
-func (s Spare) Close() {
-	select {
-	case it := <-s.started:
-		if it.err == nil {
-			it.Close()
-		}
-	default: // it is taken, or ends with this process
+func (s *Spare) Close() {
+	if s == nil || s.isTaken.Swap(true) {
+		return
+	}
+	if it := <-s.started; it.err == nil {
+		it.Close()
 	}
 }
 
+type spareKey struct{}
+
+// With is a context in which a spare is found.
+func With(ctx context.Context, s *Spare) context.Context {
+	return context.WithValue(ctx, spareKey{}, s)
+}
+
+// In is the spare of a context.
+func In(ctx context.Context) *Spare {
+	s, _ := ctx.Value(spareKey{}).(*Spare)
+	return s
+}
+
 // Begin has a keeper begin a loop, unless a signal comes before. owns: the loop ends with this process.
-func Begin(spare Spare, cfg setup.Config, owns bool, hello client.Hello, caught <-chan os.Signal, prepare func(*client.Connection)) (*client.Connection, error) {
+func Begin(spare *Spare, cfg setup.Config, owns bool, hello client.Hello, caught <-chan os.Signal, prepare func(*client.Connection)) (*client.Connection, error) {
 	data, err := cfg.Encode()
 	if err != nil {
 		return nil, err
