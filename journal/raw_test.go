@@ -9,12 +9,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Lines are what the file has, and the same is read of them as of that.
 func TestLinesAreTheFile(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
 	r := NewRecorder(&watcher{})
 	log := r.Open("ralph-raw", true)
 	from, other := log.Follow(log.Begun(), 0), log.Follow(log.Begun(), 0)
