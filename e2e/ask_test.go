@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
@@ -160,9 +159,7 @@ func TestALoopIsKilledWhileItAsks(t *testing.T) {
 	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{done, {Repeat: -1, Steps: []fakemodel.Step{claude.bash("touch it && echo made-it")}}}})
 	p.asks("--max-iterations", "2")
 	old := p.question("touch it")
-	if err := p.cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	next := p.again()
 	id := next.question("touch it")

@@ -84,9 +84,7 @@ func TestLimitsHoldAcrossCrashes(t *testing.T) {
 			<-p.exited
 			break
 		}
-		if err := p.cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		p.crash()
 		<-p.exited
 		p = p.again()
 	}

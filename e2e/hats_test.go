@@ -51,9 +51,7 @@ func TestHatsOfTwoAgentsHandOver(t *testing.T) {
 	p.trusts(theHats)
 	p.start("--completion-promise", "DONE", "--max-iterations", "9", prompt)
 	awaitProcesses(p, 1, "killed")
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	if got := p.hats(); got != "planner(loop.start) builder(plan.ready from planner)" {
 		t.Errorf("before the kill: %s", got)
@@ -176,9 +174,7 @@ func TestAReadOnlyHatIsUndone(t *testing.T) {
 		return fmt.Sprintf("the planner's file has %q, %v", data, err)
 	})
 	p.awaitSpent(0)
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	p = p.again()
 	if exit := p.wait(); exit != exitDone {

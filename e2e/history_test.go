@@ -274,9 +274,7 @@ func TestAKilledLoopIsKept(t *testing.T) {
 		}
 		return ""
 	})
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	shows := strings.Join(p.transcript(p.session()), "\n")
 	for _, want := range []string{"First a look.", `"here\n"`, "Now a long one.", `"status":"in_progress"`} {

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/fakemodel"
@@ -142,7 +141,7 @@ func TestWordsOutliveAKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.await("the words' way", isGuidance("sent"))
-			signal(t, syscall.SIGKILL, p.cmd.Process.Pid)
+			p.crash()
 			p.wait()
 			proctest.CheckNone(t, goneWithin, p.mark)
 			if p.has(isGuidance("delivered")) {

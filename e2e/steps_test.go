@@ -64,9 +64,7 @@ func TestAChainOfThreeHandsOn(t *testing.T) {
 	agentFiles(p, "scout", "planner", "worker")
 	p.start(append(a.anyToolArgs(), "--chain", "scout,planner,worker", "--completion-promise", "DONE", "--max-iterations", "4", prompt)...)
 	awaitProcesses(p, 1, "killed")
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	proctest.CheckNone(t, goneWithin, p.mark)
 	p = p.again()
@@ -99,18 +97,29 @@ func TestAChainOfThreeHandsOn(t *testing.T) {
 	}
 }
 
-// keepers are the n processes that keep those of the agents together.
-func (p *program) keepers(n int) (pids []int) {
+// named are the n processes of the program under one of its names.
+func (p *program) named(name string, n int) (pids []int) {
 	p.t.Helper()
 	for _, ours := range proctest.Find(p.mark) {
-		if strings.HasPrefix(ours.Command, "ralph-lsp-reaper ") {
+		if strings.HasPrefix(ours.Command, name+" ") {
 			pids = append(pids, ours.PID)
 		}
 	}
 	if len(pids) != n {
-		p.fatalf("%d keepers: %+v", len(pids), proctest.Find(p.mark))
+		p.fatalf("%d processes are %s: %+v", len(pids), name, proctest.Find(p.mark))
 	}
 	return pids
+}
+
+// driver is the process of the loop itself.
+func (p *program) driver() int { return p.named("ralph-lsp-keeper", 1)[0] }
+
+// crash kills the loop's process and the window that shows it, such that neither does anything about it.
+func (p *program) crash() {
+	p.t.Helper()
+	pids := []int{p.cmd.Process.Pid, p.driver()}
+	signal(p.t, syscall.SIGSTOP, pids...)
+	signal(p.t, syscall.SIGKILL, pids...)
 }
 
 func signal(t *testing.T, sig syscall.Signal, pids ...int) {
@@ -145,9 +154,9 @@ func TestScoutsWorkAtOnce(t *testing.T) {
 	for k := 1; k <= 2; k++ {
 		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
 	}
-	signal(t, syscall.SIGSTOP, p.cmd.Process.Pid)
-	signal(t, syscall.SIGKILL, p.keepers(2)...) // nobody is left to end the scouts but who goes on
-	signal(t, syscall.SIGKILL, p.cmd.Process.Pid)
+	signal(t, syscall.SIGSTOP, p.cmd.Process.Pid, p.driver())
+	signal(t, syscall.SIGKILL, p.named("ralph-lsp-reaper", 2)...) // nobody is left to end the scouts but who goes on
+	p.crash()
 	p.wait()
 	p = p.again()
 	if exit := p.wait(); exit != exitDone {
@@ -182,7 +191,7 @@ func TestTheKeeperOfAScoutIsKilled(t *testing.T) {
 	for k := 1; k <= 2; k++ {
 		awaitProcesses(p, 1, fmt.Sprintf("killed-%d", k))
 	}
-	signal(t, syscall.SIGKILL, p.keepers(2)[1])
+	signal(t, syscall.SIGKILL, p.named("ralph-lsp-reaper", 2)[1])
 	if exit := p.wait(); exit != exitDone {
 		p.fatalf("exit %d", exit)
 	}

@@ -137,7 +137,7 @@ func wordOnly(r rune) rune {
 	return '-'
 }
 
-// TestAStopOfOursIsNoSilence suspends the program (Ctrl-Z) for longer than an
+// TestAStopOfOursIsNoSilence stops the loop's process for longer than an
 // agent may be silent. The agent went on meanwhile, and nobody could hear it.
 func TestAStopOfOursIsNoSilence(t *testing.T) {
 	t.Parallel()
@@ -152,12 +152,13 @@ func TestAStopOfOursIsNoSilence(t *testing.T) {
 	if err := p.ralphCommand("update", "--idle-timeout", idle.String(), "--max-time", limit.String()); err != nil {
 		t.Fatal(err)
 	}
-	signal(t, syscall.SIGSTOP, p.cmd.Process.Pid)
+	driver := p.driver()
+	signal(t, syscall.SIGSTOP, driver)
 	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(idle + 2*time.Second) // the stop itself
-	signal(t, syscall.SIGCONT, p.cmd.Process.Pid)
+	signal(t, syscall.SIGCONT, driver)
 	if exit, got := p.wait(), p.outcomes(); exit != exitDone || !slices.Equal(got, []string{"ok"}) {
 		t.Errorf("exit %d, outcomes %q", exit, got)
 	}

@@ -35,9 +35,7 @@ func TestAPlanOfSeven(t *testing.T) {
 	p, files := prepareShop(t, a)
 	p.start(append(a.anyToolArgs(), "--plan", "PLAN.md", "--workers", "3", "--max-iterations", "40", "--max-unchanged-iterations", "4")...)
 	awaitProcesses(p, 1, "killed")
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	p.wait()
 	proctest.CheckNone(t, goneWithin, p.mark)
 	text := strings.Replace(p.readFile("PLAN.md"), "- [ ] Print", "- [ ] Greet the user\n- [ ] Print", 1)

@@ -139,9 +139,7 @@ func TestALoopThatIsKilledInMidReview(t *testing.T) {
 	p.await("review", func(u update) bool { return u.Gate == "reviewer" && u.State == "running" })
 	isAsked := func(r fakemodel.Request) bool { return strings.Contains(r.LastUser, "You review") }
 	proctest.Until(t, "the reviewer's model is asked", func() bool { return slices.ContainsFunc(p.model.MainRequests(), isAsked) })
-	if err := p.cmd.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	p.crash()
 	<-p.exited
 	proctest.CheckNone(t, goneWithin, p.mark)
 	p = p.again()

@@ -41,9 +41,9 @@ func Main() {
 		fmt.Fprintln(os.Stderr, "the connection with its window:", err)
 		return
 	}
-	name := serve(conn, caught)
-	if info, err := log.Stat(); err == nil && info.Size() == 0 && name != "" {
-		_ = os.Remove(name)
+	serve(conn, caught)
+	if info, err := log.Stat(); err == nil && info.Size() == 0 {
+		_ = os.Remove(os.Args[1])
 	}
 }
 
@@ -55,16 +55,14 @@ type keeper struct {
 	isAlone atomic.Bool // the loop was detached
 }
 
-// serve takes a loop over from its first window, and drives it to its end. It returns the name of the file for what
-// this process says when it crashes.
-func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) (log string) {
+// serve takes a loop over from its first window, and drives it to its end.
+func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 	in := bufio.NewReaderSize(conn, 64<<10)
 	begin, err := client.ReadFrame(in)
 	if err != nil || begin.Kind != client.Begin || begin.Hello == nil { // its window is gone, or has nothing to begin
 		conn.Close()
-		return ""
+		return
 	}
-	log = begin.Hello.Log
 	k := &keeper{window: newWindow(conn, *begin.Hello)}
 	if k.cfg, err = setup.Decode(begin.Config); err == nil {
 		err = k.start(begin)
@@ -73,7 +71,7 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) (log string) {
 		reply := loop.ReplyOf(0, err)
 		k.window.write(client.Frame{Kind: client.Refused, Reply: &reply})
 		conn.Close()
-		return log
+		return
 	}
 	go func() {
 		for range caught {
@@ -82,7 +80,6 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) (log string) {
 	}()
 	go k.obey(in, begin.Owns)
 	k.end(k.loop.Wait())
-	return log
 }
 
 // start starts the loop, and tells its window.

@@ -8,6 +8,6 @@ import "os"
 // files is how many descriptors the process has: input, output, what it says when it crashes, and a connection.
 const files = 4
 
-// Start starts this program under another name. It has files as its first descriptors; nil is none.
-// The error is the system's.
-func Start(name string, given [files]*os.File) error { return start(name, given) }
+// Start starts this program with other arguments, the first of which is its name. It has files as its first descriptors;
+// nil is none. The error is the system's.
+func Start(args []string, given [files]*os.File) error { return start(args, given) }

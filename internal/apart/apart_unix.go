@@ -11,13 +11,13 @@ import (
 )
 
 // program is the name under which this program is the process that ends at once. Behind it come the
-// program's path, and the name of what it starts.
+// program's path, and the arguments of what it starts.
 const program = "ralph-lsp-apart"
 
 // It is an init, and the package imports next to nothing, so that it runs before the program's other packages
 // are initialised.
 func init() {
-	if len(os.Args) != 3 || os.Args[0] != program {
+	if len(os.Args) < 3 || os.Args[0] != program {
 		return
 	}
 	_, err := syscall.ForkExec(os.Args[1], os.Args[2:], &syscall.ProcAttr{
@@ -29,7 +29,7 @@ func init() {
 	os.Exit(0)
 }
 
-func start(name string, given [files]*os.File) error {
+func start(args []string, given [files]*os.File) error {
 	self := "/proc/self/exe" // it is there even when an update has replaced the program
 	if runtime.GOOS != "linux" {
 		var err error
@@ -48,7 +48,7 @@ func start(name string, given [files]*os.File) error {
 		}
 	}
 	for range 3 { // until it has its session, it hears what a closing terminal tells our group: twice
-		process, err := os.StartProcess(self, []string{program, self, name}, &os.ProcAttr{Files: given[:], Sys: &syscall.SysProcAttr{Setsid: true}})
+		process, err := os.StartProcess(self, append([]string{program, self}, args...), &os.ProcAttr{Files: given[:], Sys: &syscall.SysProcAttr{Setsid: true}})
 		if err != nil {
 			return err
 		}
@@ -59,7 +59,7 @@ func start(name string, given [files]*os.File) error {
 		case state.Success():
 			return nil
 		case state.ExitCode() >= 0:
-			return fmt.Errorf("%s ended with %v", name, state)
+			return fmt.Errorf("%s ended with %v", args[0], state)
 		}
 	}
 	return errors.New("a signal ends each process that is started")

@@ -11,7 +11,7 @@ import (
 
 // start starts it with no console's window, or each agent would open one. It leaves the job of whoever started
 // this process, such as an editor, where that lets it. The connection is its input and output here.
-func start(name string, given [files]*os.File) error {
+func start(args []string, given [files]*os.File) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -23,7 +23,7 @@ func start(name string, given [files]*os.File) error {
 		flags |= windows.CREATE_BREAKAWAY_FROM_JOB
 	}
 	cmd := exec.Command(self)
-	cmd.Args[0] = name
+	cmd.Args = args
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = given[0], given[1], given[2]
 	cmd.SysProcAttr = &syscall.SysProcAttr{CreationFlags: flags}
 	if err := cmd.Start(); err != nil {

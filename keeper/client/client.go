@@ -17,7 +17,6 @@ import (
 	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
@@ -48,8 +47,7 @@ type Connection struct {
 
 	sending sync.Mutex
 
-	told     chan struct{} // holds one signal: something can be shown
-	hasBegun atomic.Bool   // the keeper looks after its log
+	told chan struct{} // holds one signal: something can be shown
 
 	mu      sync.Mutex
 	taken   *sync.Cond // something was taken of lines
@@ -79,8 +77,7 @@ func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
 // Begin hands a loop over to the keeper, with a configuration that setup.Config.Encode has written. owns: it
 // ends with this window, unless its user keeps it. Errors are those of engine.Start, in their words.
 func (c *Connection) Begin(config []byte, owns bool, hello Hello) error {
-	hello.PID, hello.Log = os.Getpid(), c.log.Name()
-	c.hasBegun.Store(true)
+	hello.PID = os.Getpid()
 	if err := c.send(Frame{Kind: Begin, Config: config, Owns: owns, Hello: &hello}); err != nil {
 		return c.gone(err)
 	}
@@ -389,7 +386,4 @@ func (c *Connection) Close() {
 	c.taken.Signal()
 	c.mu.Unlock()
 	c.conn.Close()
-	if !c.hasBegun.Load() {
-		_ = os.Remove(c.log.Name())
-	}
 }

@@ -53,11 +53,10 @@ const (
 
 // Hello says who a window is.
 type Hello struct {
-	PID      int    `json:"pid"`
-	Log      string `json:"log,omitempty"`      // the file for what the keeper says when it crashes, which it removes otherwise
-	Answers  bool   `json:"answers,omitempty"`  // what agents ask is answered there
-	Terminal bool   `json:"terminal,omitempty"` // its user can be called there
-	BellOnly bool   `json:"bellOnly,omitempty"` // no text of ours is to be shown there
+	PID      int  `json:"pid"`
+	Answers  bool `json:"answers,omitempty"`  // what agents ask is answered there
+	Terminal bool `json:"terminal,omitempty"` // its user can be called there
+	BellOnly bool `json:"bellOnly,omitempty"` // no text of ours is to be shown there
 }
 
 // MaxFrame bounds a frame, in bytes: a prompt, or a status with what was asked.

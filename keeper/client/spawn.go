@@ -10,11 +10,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 )
 
-// Program is the name under which this program is a keeper.
+// Program is the name under which this program is a keeper. Behind it comes the file for what it says when it crashes.
 const Program = "ralph-lsp-keeper"
 
 // IsKeeper says whether this process is one, by the arguments that it was started with.
-func IsKeeper(args []string) bool { return len(args) == 1 && args[0] == Program }
+func IsKeeper(args []string) bool { return len(args) == 2 && args[0] == Program }
 
 // Spawn starts a keeper, which waits for its loop on the connection, and ends with it where none comes.
 func Spawn() (*Connection, error) {
@@ -31,7 +31,7 @@ func Spawn() (*Connection, error) {
 	return newConnection(conn, log), nil
 }
 
-// newLog makes the file for what a keeper says that crashes. It removes that when it ends well.
+// newLog makes the file for what a keeper says that crashes, which that removes when it ends well.
 func newLog() (*os.File, error) {
 	dir, err := paths.State("keepers")
 	if err == nil {

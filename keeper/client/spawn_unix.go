@@ -30,7 +30,7 @@ func spawn(log *os.File) (io.ReadWriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := apart.Start(Program, [4]*os.File{nil, nil, log, theirs}); err != nil {
+	if err := apart.Start([]string{Program, log.Name()}, [4]*os.File{nil, nil, log, theirs}); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil

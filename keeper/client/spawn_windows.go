@@ -30,7 +30,7 @@ func spawn(log *os.File) (io.ReadWriteCloser, error) {
 	defer theirIn.Close()
 	defer theirOut.Close()
 	ours := &pipes{ourIn, ourOut, func() error { return errors.Join(ourOut.Close(), ourIn.Close()) }}
-	if err := apart.Start(Program, [4]*os.File{theirIn, theirOut, log, nil}); err != nil {
+	if err := apart.Start([]string{Program, log.Name()}, [4]*os.File{theirIn, theirOut, log, nil}); err != nil {
 		return nil, errors.Join(err, ours.Close())
 	}
 	return ours, nil
