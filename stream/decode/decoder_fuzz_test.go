@@ -26,6 +26,9 @@ func FuzzDecoders(f *testing.F) {
 	cut := strings.TrimSuffix(claudeDelta("text_delta", "a", ""), `,"uuid":"u"}`) // ends in null
 	f.Add(claude, []byte(cut+"\n"+cut+"0"))
 	f.Add(claude, []byte(cut+"A\n"+cut+"00"))
+	for _, bad := range []string{"a\x00b", `\q`, `\u12`, `\u12x4`, `\u+123`, "\x80"} {
+		f.Add(claude, []byte(claudeDelta("text_delta", "a", "")+"\n"+claudeDelta("text_delta", bad, "")))
+	}
 	f.Fuzz(func(t *testing.T, n byte, data []byte) {
 		format := formats[int(n)%len(formats)]
 		var quick, slow []stream.Event

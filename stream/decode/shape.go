@@ -1,6 +1,10 @@
 package decode
 
-import "bytes"
+import (
+	"bytes"
+	"strconv"
+	"strings"
+)
 
 // shape remembers a line with a delta: the bytes before the delta, and those
 // behind it that were read. Thousands of lines in a row have the same shape,
@@ -34,7 +38,32 @@ func (s *shape) delta(line []byte) (delta []byte, ok bool) {
 		return nil, false
 	}
 	delta, rest, ok := cutString(line[len(s.before):])
-	return delta, ok && bytes.HasPrefix(rest, s.after)
+	return delta, ok && bytes.HasPrefix(rest, s.after) && isContents(delta)
+}
+
+// isContents says whether bytes can stand in a JSON string, which neither has control characters nor every escape.
+func isContents(text []byte) bool {
+	for i := 0; i < len(text); i++ {
+		switch {
+		case text[i] < ' ':
+			return false
+		case text[i] != '\\':
+			continue
+		}
+		if i++; i == len(text) || strings.IndexByte(`"\/bfnrtu`, text[i]) < 0 {
+			return false
+		}
+		if text[i] != 'u' {
+			continue
+		}
+		if i += 4; i >= len(text) {
+			return false
+		}
+		if _, err := strconv.ParseUint(string(text[i-3:i+1]), 16, 16); err != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // cutString returns the contents of the JSON string that a line begins with, and what is behind it.
