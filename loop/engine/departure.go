@@ -34,9 +34,8 @@ func (d *departure) complete(folder string) error {
 	return nil
 }
 
-// Detach lets the loop go on in a process of its own behind the iteration under way, or at
-// once where none is. It returns that iteration, 0 for none, and doesn't wait for its end:
-// who goes on does, even if this process is killed before.
+// Detach lets the loop go on in a process of its own behind the iteration under way, or at once where none is. It returns that
+// iteration, 0 for none, and doesn't wait for its end: who goes on does, even if this process is killed before.
 func (l *Loop) Detach() (iteration int, err error) {
 	switch {
 	case l.Status().Detached: // that is how it runs
@@ -62,10 +61,9 @@ func (l *Loop) Detach() (iteration int, err error) {
 	return iteration, nil
 }
 
-// Close ends the loop as the window or terminal goes away that shows it, and returns when its
-// agent and all that it started are gone. It is interrupted; where that is wanted it goes on
-// alone, and the iteration under way is run again. Who goes on is there before that, as this
-// process may be killed meanwhile. Where nobody can go on, the loop's end says why.
+// Close ends the loop as the window or terminal goes away that shows it, and returns when its agent and all that it started
+// are gone. It is interrupted; where that is wanted it goes on alone, and the iteration under way is run again. Who goes on is
+// there before that, as this process may be killed meanwhile. Where nobody can go on, the loop's end says why.
 func (l *Loop) Close() {
 	why := loop.StopInterrupted
 	if l.host.Keep != nil && (l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()) {
