@@ -1,7 +1,6 @@
 package changes
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-	"sync"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -35,23 +34,20 @@ const (
 	symlink = "120000"
 )
 
-// candidates asks git twice at once: for the known files that look changed, and
-// for those that it doesn't know and doesn't ignore. Those that the ration is enough for are taken.
+// candidates asks git for the known files that changed, and for those that it doesn't know and doesn't ignore. Those that
+// the ration is enough for are taken.
 func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 	_, modulesErr := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
 	s.left, s.blind = 0, modulesErr == nil && !s.book.Own
-	within := s.scope()
-	var unknown []string
-	var unknownErr error
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		unknown, unknownErr = s.git.List(ctx, append([]string{"ls-files", "-z", "--others", "--exclude-standard"}, within...)...)
-	})
-	f, err := s.git.List(ctx, append([]string{"diff-files", "-z", "--raw", "--no-ext-diff", "--ignore-submodules=all"}, within...)...)
-	asking.Wait()
-	if err = cmp.Or(err, unknownErr); err != nil {
+	look, began := s.git.LookTwice, time.Now()
+	if s.isQuick {
+		look = s.git.LookOnce
+	}
+	changed, unknown, err := look(ctx, s.scope())
+	if err != nil {
 		return candidates{}, err
 	}
+	s.isQuick = time.Since(began) < quickLook
 	aside, err := s.readAside()
 	if err != nil {
 		return candidates{}, err
@@ -59,9 +55,9 @@ func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 	c := candidates{real: map[string]bool{}, aside: map[string]bool{}}
 	wanted := s.deferred
 	s.deferred = map[string]bool{}
-	for ; len(f) > 1; f = f[2:] { // ":100644 100644 oid oid M", "path"
-		if isDouble := len(c.found) > 0 && c.found[len(c.found)-1].path == f[1]; !isDouble && !strings.HasPrefix(f[0], ":"+gitlink) && (!s.isFinal || wanted[f[1]]) {
-			s.choose(&c, f[1], true)
+	for i, path := range changed {
+		if isDouble := i > 0 && changed[i-1] == path; !isDouble && (!s.isFinal || wanted[path]) { // an unmerged one is told twice
+			s.choose(&c, path, true)
 		}
 	}
 	for _, path := range unknown {
@@ -78,6 +74,10 @@ func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 	s.portion(&c, r)
 	return c, s.writeAside(c.aside)
 }
+
+// quickLook is how long one git may look at the folder. Two at once are faster where it is large; and what was only
+// touched costs the one anew at each look, while the two have it staged.
+const quickLook = 300 * time.Millisecond
 
 // choose takes a path unless it is nobody's work, too large, or no file.
 func (s *shots) choose(c *candidates, file string, isKnown bool) {

@@ -64,6 +64,8 @@ type shots struct {
 	blind bool   // and some of it can't be summed up
 	large bool   // it has too many entries for a stamp
 
+	isQuick bool // one git looks at it fast enough
+
 	findPrinted Printed
 	printed     printed // as found for this snapshot
 

@@ -126,6 +126,7 @@ func TestKilledBeforeASnapshotHasItsName(t *testing.T) {
 	f.opts.Dir = f.dir + ".changes"
 	t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
 	f.loop()
+	f.git("pack-refs", "--all") // so that git has to write the name
 	git, err := exec.LookPath("git")
 	f.must(err)
 	bin := t.TempDir()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
@@ -45,6 +46,10 @@ func (s *kept) name(ctx context.Context, all, before tip) error {
 		return err
 	}
 	isFirst := before.list == ""
+	if all.list != before.list && git.PutRef(commonDir(s.book.GitDir), s.refsOf()+refName, all.list, before.list) == nil {
+		os.Remove(filepath.Join(s.home, begunName))
+		return nil
+	}
 	if isFirst || set(before.list) != nil {
 		if !isFirst {
 			if _, err := s.git.Run(ctx, []byte(all.listing), "mktree", "-z"); err != nil {

@@ -204,7 +204,7 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		taken.Summary, added = Sum(files), s.loose(files)
 		counted <- err
 	}()
-	if made, err = s.keep(ctx, last, tree, next); err == nil {
+	if made, err = s.keep(last, tree, next); err == nil {
 		err = s.name(ctx, made, last)
 	}
 	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
@@ -214,10 +214,10 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 
 // keep writes a tree down as the last snapshot. Who is killed before it gets its name leaves a mark by which the
 // next one names it, and git removes nothing that is so young.
-func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
+func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
 	l := readList(last.listing)
 	for oldest, o := l.split(); len(oldest.own) > 0; oldest, o = l.split() {
-		if o.tree, err = s.makeList(ctx, oldest.text()); err != nil {
+		if o.tree, err = s.makeList(oldest.text()); err != nil {
 			return last, err
 		}
 		if err = s.writeOwn(olderName(o.place), []byte(oldest.text())); err != nil {
@@ -229,7 +229,7 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 	l.append(as)
 	made.tree, made.listing, made.spent = tree, l.text(), last.spent+s.owed
 	s.owed = 0
-	if made.list, err = s.makeList(ctx, made.listing); err != nil {
+	if made.list, err = s.makeList(made.listing); err != nil {
 		return last, err
 	}
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
@@ -239,10 +239,11 @@ func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (m
 	return made, nil
 }
 
-// makeList makes a list's tree. git doesn't look what it names: name does.
-func (s *shots) makeList(ctx context.Context, text string) (tree string, err error) {
-	tree, err = s.git.Text(ctx, []byte(text), "mktree", "-z", "--missing")
-	return tree, lost(err)
+// makeList makes a list's tree. Nobody looks what it names: name does.
+func (s *shots) makeList(text string) (tree string, err error) {
+	tree, size, err := git.PutTree(s.objects(), text)
+	s.owed += size
+	return tree, err
 }
 
 // refName is what stands behind a loop's id in the name of its ref.
