@@ -126,7 +126,7 @@ func farewell(out io.Writer, p terminal.Palette, program string, keep bool) erro
 		fmt.Fprintln(out, "The temporary folder is gone again (--keep leaves it).")
 	}
 	fmt.Fprintf(out, "\nNow with a real agent, in a folder of yours:\n  %s\n  %s\n",
-		p.Bold("ralph-lsp doctor"), p.Bold(`ralph-lsp run "Make the tests pass" --completion-promise DONE --max-cost 5`))
+		p.Bold("ralph-lsp doctor"), p.Bold(firstRun))
 	return nil
 }
 

@@ -1,5 +1,8 @@
 package main
 
+// firstRun is the command that a newcomer is shown first, in the README, the help and behind the demo.
+const firstRun = `ralph-lsp run "Make the tests pass" --max-cost 5`
+
 // overview is the general help: what a newcomer needs, in one screen.
 const overview = `ralph-lsp runs a coding agent (pi, claude, or any program) in a Ralph loop:
 the same prompt again and again, each time with a fresh context, until the agent
@@ -8,7 +11,7 @@ promises that it is done or a limit is reached.
 Start here
   ralph-lsp demo                            a whole loop, nothing to install
   ralph-lsp doctor                          which agents are installed, what is wrong
-  ralph-lsp run "Make the tests pass" --completion-promise DONE
+  ` + firstRun + `
   ralph-lsp run --prompt-file PROMPT.md --max-iterations 20 --max-cost 5
   ralph-lsp init                            a ralph.toml and a PROMPT.md to fill in
   ralph-lsp plan "We need a parser"         write a plan with the agent first

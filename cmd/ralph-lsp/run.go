@@ -73,7 +73,7 @@ Put text that begins with - after --. A text such as
 is read as a start with these flags; the command line's flags win over them.
 /cancel-ralph and /ralph-help do what they say. After --, and in a file, all of
 these are just a prompt.`,
-		Example: `  ralph-lsp run "Make the tests pass" --completion-promise DONE
+		Example: "  " + firstRun + `
   ralph-lsp run --prompt-file PROMPT.md --backend ./my-agent --max-cost 5`,
 		Annotations: map[string]string{cli.TakesText: "prompt"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -86,8 +86,17 @@ func (k *keeps) clean(out io.Writer, dryRun bool) error {
 		}
 		fmt.Fprintf(out, "%s %s\n", tell.Bytes(total), done)
 	}
-	if n := len(k.needed); n > 0 {
-		fmt.Fprintf(out, "what belongs to %s stays: they run, or can go on (ralph-lsp status --all)\n", tell.Counted(n, "loop"))
+	n, where := 0, ""
+	for o := range k.needed {
+		if k.isMeant(o.folder) {
+			n++
+		}
+	}
+	if k.all {
+		where = " --all"
+	}
+	if n > 0 {
+		fmt.Fprintf(out, "what belongs to %s stays: they run, or can go on (ralph-lsp status%s)\n", tell.Counted(n, "loop"), where)
 	}
 	return errors.Join(errs...)
 }
