@@ -24,7 +24,7 @@ func TestAnAccountIsOfTheWholeLoop(t *testing.T) {
 			t.Fatal(err)
 		}
 		end := r.Wait()
-		const want = "{{[{500 1} {" + loop.CutOff + " 1}] 0} {[{Bash git push 2}] 0} {[{it is late 2}] 0} {[] 0} {[] 0} {[] 0}}"
+		const want = "{{[{500 1} {" + loop.CutOff + " 1}] 0} {[{Bash git push 2}] 0} {[{it is late 2}] 0} {[] 0} {[] 0} {[] 0} {[] 0} {[] 0} {[] 0}}"
 		if got := fmt.Sprint(end.Account); end.Reason != loop.StopPromise || got != want {
 			t.Errorf("%s: got %s, want %s", end.Reason, got, want)
 		}
