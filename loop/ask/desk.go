@@ -53,15 +53,16 @@ type Desk struct {
 	denied  []string      // calls to which the user said no
 }
 
-// For takes the questions of a run; nil: it can't ask. agent says who asks where several work.
-func (d *Desk) For(from, agent string) func(stream.Question, func(backends.Answer) bool) {
+// For takes the questions of a run; nil: it can't ask. agent says who asks where several work. tell has them asked
+// behind what else the run has said.
+func (d *Desk) For(from, agent string, tell func(ask func())) func(stream.Question, func(backends.Answer) bool) {
 	if !d.On {
 		return nil
 	}
 	return func(q stream.Question, answer func(backends.Answer) bool) {
 		it := Call{Question: d.Reader.Question(q), From: from, Theirs: q.ID, Input: q.Input, Answer: answer}
 		it.Agent = agent
-		d.Ask(it)
+		tell(func() { d.Ask(it) })
 	}
 }
 

@@ -7,9 +7,11 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -28,16 +30,12 @@ var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l 
 // runCheck starts the command and waits until it and all that it started are gone.
 func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 	dir := cmp.Or(done.folder, l.cfg.Folder)
-	agent, err := l.start(backends.Spec{
-		Backend: backends.Program(done.Check.Argv(), dir), Dir: dir, Own: done.own,
-		Scope: l.scope, Iteration: done.iteration, Raw: out,
+	it := l.launch(crew.Part{
+		Role: setup.Role{Backend: backends.Program(done.Check.Argv(), dir)}, Began: l.setRunning,
+		Spec: backends.Spec{Dir: dir, Own: done.own, Scope: l.scope, Iteration: done.iteration, Raw: out},
 	})
-	if err != nil {
-		return verify.Exit{Code: -1, Missing: loop.OneLine(err.Error())}
-	}
-	l.setRunning(agent)
 	var shown int64
-	exit, late := l.attendGate(agent, done.Check, false, func() {
+	late := l.attendGate(it, done.Check, false, func() {
 		if size := out.Size(); size != shown {
 			shown = size
 			v := l.verification(done.Check, verify.CommandGate, verify.Running)
@@ -45,6 +43,10 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 			l.emit(v)
 		}
 	})
+	if it.err != nil {
+		return verify.Exit{Code: -1, Missing: loop.OneLine(it.err.Error())}
+	}
+	exit := it.exit
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}
@@ -61,9 +63,9 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 // attendGate waits for what a gate has started. It ends that when it takes longer
 // than a check may, or if it mayn't be silent for so long, and says why; and the loop
 // when its time is up. beat is called each second.
-func (l *runs) attendGate(agent progress.Agent, check verify.Check, mustSpeak bool, beat func()) (exit backends.Exit, late string) {
+func (l *runs) attendGate(it *running, check verify.Check, mustSpeak bool, beat func()) (late string) {
 	began, n := time.Now(), 1
-	exit = l.watch(agent, watching{
+	l.watch(it, watching{
 		until: func() (at time.Time) {
 			if late == "" && l.causeOf(judge.Report{}) == "" {
 				idle, slow, overtime := l.gateDeadlines(began, check, mustSpeak)
@@ -77,10 +79,10 @@ func (l *runs) attendGate(agent progress.Agent, check verify.Check, mustSpeak bo
 				l.requestStop(loop.StopMaxTime, backends.Grace)
 			case !now.Before(slow):
 				late = "took longer than " + tell.Duration(check.Timeout)
-				agent.Stop(backends.Grace)
+				it.agent.Stop(backends.Grace)
 			case !now.Before(idle):
 				late = "fell silent"
-				agent.Stop(backends.Grace)
+				it.agent.Stop(backends.Grace)
 			}
 		},
 		beat: func() {
@@ -89,8 +91,9 @@ func (l *runs) attendGate(agent progress.Agent, check verify.Check, mustSpeak bo
 			}
 			beat()
 		},
+		woken: func() {},
 	})
-	return exit, late
+	return late
 }
 
 // gateDeadlines are the moments at which what a gate has started has been silent for

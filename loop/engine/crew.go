@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"cmp"
-	"fmt"
 	"strconv"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -47,18 +44,29 @@ func (l *runs) crewOf(run setup.Run) *crew.Crew {
 
 // runCrew runs the agents of a crew to their end. An error means that the first could not be started.
 func (l *runs) runCrew(c *crew.Crew) (judge.Report, error) {
+	c.Open()
 	l.setRunning(c)
+	it := &running{agent: c}
 	c.Begin()
-	exit, cause := l.attend(c)
+	go func() {
+		exit := c.Wait()
+		l.inbox.Tell(func() { it.exit, it.isOver = exit, true })
+	}()
+	cause := l.attend(it)
 	l.endConversation()
 	l.change(func(p *progress.State) { p.PartUnknown = p.PartUnknown || c.IsPartial() })
-	return c.Report(exit, cause)
+	return c.Report(it.exit, cause)
 }
 
 // crewHost is the loop as its crew knows it.
 func (l *runs) crewHost(run setup.Run) crew.Host {
 	return crew.Host{
-		Play: l.play, OpenScope: l.openScope,
+		OpenScope: l.openScope,
+		Play: func(p crew.Part) (backends.Exit, error) {
+			it := l.launch(p)
+			<-it.done
+			return it.exit, it.err
+		},
 		Handle: l.Handle, Tell: l.tellEvent, Changed: l.setOwner,
 		Warn: func(message string) { l.emit(loop.Warning{Message: message}) },
 		Met: func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
@@ -108,28 +116,4 @@ func (l *ground) tellEvent(e stream.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	l.obs.Handle(e)
-}
-
-// play starts a role and returns when it is over. An error means that it could not be started.
-func (l *runs) play(r crew.Part) (exit backends.Exit, err error) {
-	spec := r.Spec
-	spec.Backend, spec.Args, spec.Dir, spec.Rest, spec.Ask = r.Role.Backend, r.Role.Args, cmp.Or(r.Dir, l.cfg.Folder), l.rest, l.desk.For(r.Below, r.As)
-	if r.Record != "" {
-		file, err := snapshots.OpenRecord(l.cfg.RecordDir, l.id, r.Record)
-		if err != nil {
-			return exit, fmt.Errorf("recording: %w", err)
-		}
-		if file != nil {
-			defer file.Close()
-			spec.Record = file
-		}
-	}
-	agent, err := l.start(spec)
-	if err != nil {
-		return exit, err
-	}
-	exit = r.Watch(agent)
-	l.desk.End(r.Below) // nobody is left to hear the answer
-	exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
-	return exit, nil
 }

@@ -3,10 +3,7 @@ package engine
 import (
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
@@ -27,73 +24,62 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 	}
 }
 
-// watching says what ends an agent, and what is done meanwhile. What isn't wanted is nil.
+// watching says what ends an agent, and what is done meanwhile.
 type watching struct {
 	until func() time.Time    // when late is to be called; the zero time: only its exit is of interest now
-	late  func(now time.Time) // output may have come since until was asked
+	late  func(now time.Time) // it is time, or was: a beat may have moved that
 	woken func()              // something is to be looked at
 	beat  func()              // a beat has passed
 }
 
-// watch waits for whatever runs, as it is watched.
-func (l *runs) watch(agent progress.Agent, w watching) backends.Exit {
-	exited := make(chan backends.Exit, 1)
-	go func() { exited <- agent.Wait() }()
-	beats := time.NewTicker(beatInterval)
-	defer beats.Stop()
-	for last := time.Now(); ; {
-		l.sentry.Beat() // it is back here within a beatInterval
-		var late <-chan time.Time
-		if at := w.until(); !at.IsZero() {
-			late = time.After(time.Until(at))
-		}
-		select {
-		case exit := <-exited:
+// watch serves the loop until what runs is over, as it is watched. Before it runs nothing is late.
+func (l *runs) watch(it *running, w watching) {
+	var last, next time.Time // the last beat, and when to look again
+	var isWoken bool
+	l.inbox.Serve(func(woken bool) (isOver bool, due time.Time) {
+		isWoken = isWoken || woken
+		switch now := time.Now(); {
+		case it.agent == nil:
+			return it.isOver, due
+		case it.isOver:
 			l.beat(last)
-			return exit
-		case <-beats.C:
-			if last = l.beat(last); w.beat != nil {
-				w.beat()
-			}
-		case <-late:
-			last = l.beat(last)
-			w.late(time.Now())
-		case <-l.wake:
-			if w.woken != nil {
-				w.woken()
-			}
+			return true, due
+		case last.IsZero():
+			last = now
+			l.sentry.Beat() // it is back here within a beatInterval
+		case !isWoken && now.Before(next):
+			return false, next
+		}
+		if isWoken {
+			isWoken = false
+			w.woken()
 			l.desk.EndRuns()
 			l.tellAgents()
 			l.showCancelling()
 		}
-	}
+		if at := w.until(); !at.IsZero() && !time.Now().Before(at) {
+			last = l.beat(last)
+			w.late(last)
+		}
+		if !time.Now().Before(last.Add(beatInterval)) {
+			last = l.beat(last)
+			l.sentry.Beat()
+			w.beat()
+		}
+		if next = last.Add(beatInterval); !w.until().IsZero() {
+			next = progress.Earlier(next, w.until())
+		}
+		return false, next
+	})
 }
 
 // deadlines are the moments at which the running agent has been silent, or has
 // worked, for too long.
 func (l *runs) deadlines() (idle, overtime time.Time) {
-	never := time.Now().Add(1000 * time.Hour)
-	idle, overtime = never, never
 	last := l.lastSign()
 	l.look(func(p *progress.State) {
-		if p.Desk.HoldsAgent() { // it is the user who takes the time
-			return
-		}
-		if limit := p.Status.Limits.IdleTimeout; limit > 0 {
-			idle = last
-			// What it said that it will be silent for; the agents of a crew tell each for itself.
-			_, isCrew := p.Running.(*crew.Crew)
-			if retry := p.Status.Retry; retry != nil && !isCrew && idle.Before(retry.ResumeAt) {
-				idle = retry.ResumeAt
-			}
-			idle = idle.Add(limit)
-		}
-		if limit := p.Status.Limits.MaxDuration; limit > 0 {
-			overtime = p.Overtime(limit - p.Base.Elapsed)
-		}
-		if p.Longest > 0 {
-			overtime = progress.Earlier(overtime, p.Overtime(p.Longest))
-		}
+		_, isCrew := p.Running.(*crew.Crew)
+		idle, overtime = p.Deadlines(last, !isCrew)
 	})
 	return idle, overtime
 }
@@ -106,12 +92,4 @@ func (l *runs) lastSign() time.Time {
 		}
 	}
 	return l.activity.Last()
-}
-
-// overdue says which limit the run under way has worked for too long for.
-func (l *runs) overdue(now time.Time) loop.StopReason {
-	if p := l.now(); p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
-		return loop.StopMaxTime
-	}
-	return judge.StopSlow
 }

@@ -3,10 +3,10 @@
 // to the state file through interfaces of its own, and has never heard of
 // editors, terminals or JSON-RPC.
 //
-// Start takes the folder and begins a goroutine: nextRun reads the state file and claims the coming
-// iteration, runOnce runs an agent and watches its limits (deadline.go), and judge.Decide says whether
-// the loop ends. wait.go waits, ledger.go keeps what is spent while it is, terms.go puts back what
-// loosens a loop in its file while a run is at work, and asks.
+// Start takes the folder and begins a goroutine, which waits only for its inbox (Inbox.Serve): agents and commands run
+// elsewhere (launch.go), and come as messages. nextRun reads the state file and claims the coming iteration, runOnce
+// runs an agent and watches its limits (deadline.go), and judge.Decide says whether the loop ends. wait.go waits,
+// ledger.go keeps what is spent, terms.go puts back what loosens a loop in its file while a run is at work, and asks.
 //
 // A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
 // the loop stands, talks are between user and agents, books are what is kept, runs start agents and

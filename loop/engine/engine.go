@@ -26,6 +26,7 @@ import (
 
 // run is the loop's goroutine: iterations until a reason to stop.
 func (l *Loop) run() {
+	defer l.inbox.Close()
 	l.beginSnapshots()
 	ctx, cancel := context.WithCancel(context.Background())
 	edits, err := l.store.Watch(ctx)
@@ -219,7 +220,10 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 			break
 		}
 		l.enterPause()
-		l.sentry.Await(l.wake)
+		l.rest(func() (isOver bool) {
+			why, paused := l.mustStop()
+			return why != "" || !paused
+		})
 	}
 	if why := cmp.Or(l.nobodysTurn(), l.nothingNext()); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
@@ -313,29 +317,28 @@ func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
 	if spool != "" {
 		run.Emit = cfg.EmitCommand(l.scope.TempDir)
 	}
-	l.account = accountOf(cfg)
+	l.account = cfg.Account()
 	prompt, args := cfg.Brief(run)
 	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, run))}
 	l.snapshotBefore()
 	if err := l.snapshots.MayOnlyRead(run.Turn.Hat); err != nil {
 		return judge.Report{}, err
 	}
-	var cause loop.StopReason
-	exit, err := l.play(crew.Part{
+	it := l.launch(crew.Part{
 		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, Record: fmt.Sprintf("%03d", run.Iteration),
 		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: run.Iteration, Handler: l, OnOutput: l.activity.Touch},
-		Watch: func(agent progress.Agent) (exit backends.Exit) {
+		Began: func(agent progress.Agent) {
 			l.setRunning(agent)
 			l.tellDelivered(run.Guidance)
 			l.meet(l.self, agent, cfg.Backend)
-			exit, cause = l.attend(agent)
-			l.endConversation()
-			return exit
 		},
 	})
-	if err != nil {
-		return judge.Report{}, err
+	cause := l.attend(it)
+	if it.err != nil {
+		return judge.Report{}, it.err
 	}
+	l.endConversation()
+	exit := it.exit
 	if cause == "" && run.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
 		cause = judge.StopSpent
 	}
@@ -400,17 +403,17 @@ func (l *runs) beat(last time.Time) (now time.Time) {
 
 // attend waits for a running agent, and ends it when a limit is reached. It
 // returns why it did, or why the loop is to end.
-func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
+func (l *runs) attend(it *running) loop.StopReason {
 	var ours loop.StopReason // a limit that we enforced
 	end := func(why loop.StopReason, by func(progress.Agent)) {
 		if ours == "" {
 			ours = why
 			l.change(func(p *progress.State) { p.Ending = true })
-			by(agent)
+			by(it.agent)
 		}
 	}
 	stop := func(why loop.StopReason) { end(why, func(a progress.Agent) { a.Stop(backends.Grace) }) }
-	exit := l.watch(agent, watching{
+	l.watch(it, watching{
 		until: func() (at time.Time) {
 			if ours == "" {
 				at = progress.Earlier(l.deadlines())
@@ -420,9 +423,9 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 		late: func(now time.Time) {
 			switch idle, overtime := l.deadlines(); {
 			case !now.Before(overtime):
-				stop(l.overdue(now))
+				stop(l.now().Overdue(now))
 			case !now.Before(idle):
-				if c, ok := agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
+				if c, ok := it.agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
 					stop(loop.StopStalled)
 				}
 			}
@@ -436,10 +439,11 @@ func (l *runs) attend(agent progress.Agent) (backends.Exit, loop.StopReason) {
 				end(judge.Skipped, crew.EndRun)
 			}
 		},
+		beat: func() {},
 	})
 	now := l.now()
-	exit.Duration = max(exit.Duration-now.Idle(), 0)
-	return exit, cmp.Or(now.Cause, ours)
+	it.exit.Duration = max(it.exit.Duration-now.Idle(), 0)
+	return cmp.Or(now.Cause, ours)
 }
 
 // closeIteration tells everybody how an iteration went.

@@ -2,11 +2,8 @@ package engine
 
 import (
 	"fmt"
-	"os"
-	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -37,11 +34,6 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 	return cfg
 }
 
-// accountOf names the account that the agent of a configuration asks.
-func accountOf(cfg setup.Config) string {
-	return limited.Account(slices.Concat(os.Environ(), cfg.Backend.Env), append([]string{cfg.Backend.Name, cfg.Backend.Command, cfg.Model}, cfg.Args...)...)
-}
-
 // shareLimit tells the user's other loops until when the account is limited that a run has asked, or that it isn't.
 func shareLimit(l *Loop, r judge.Report) {
 	switch until := r.KnownUntil(); {
@@ -57,7 +49,7 @@ func shareLimit(l *Loop, r judge.Report) {
 // awaitAccount waits where another loop was refused for the account of this one. Its user may have it ask all the same.
 func awaitAccount(l *Loop) {
 	now := time.Now()
-	until := l.cfg.Accounts.Until(accountOf(l.cfg), now)
+	until := l.cfg.Accounts.Until(l.cfg.Account(), now)
 	if l.cfg.HandsOver() || !until.After(now) || !until.After(l.asked) {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
@@ -32,21 +33,23 @@ var _ loop.Handle = (*Loop)(nil)
 // ports are what a loop begins with besides its configuration: its folder, its agents, and who sees it.
 type ports struct {
 	id    string
-	store Store
+	store progress.Store
 	start func(backends.Spec) (progress.Agent, error)
 	obs   loop.Observer
 	lock  *loopstate.Lock // of the folder; nil in tests
 	owner loopstate.Owner
+
+	moment func() // inbox.Inbox.Moment
 }
 
 // Loop is a loop under way: the engine, which decides what comes next. All its exported methods
 // may be called from any goroutine.
 type Loop struct {
 	turns
-	shift   relief.Shift // who works while an agent is limited; only the engine's goroutine uses it
-	asked   time.Time    // until when it waited for another loop's limit
-	account string       // which one the last run asked, "" is unknown; the same as shift
-	outage  outage       // only the engine's goroutine uses it
+	shift   relief.Shift  // who works while an agent is limited; only the engine's goroutine uses it
+	asked   time.Time     // until when it waited for another loop's limit
+	account string        // which one the last run asked, "" is unknown; the same as shift
+	outage  relief.Outage // only the engine's goroutine uses it
 }
 
 // turns say whose run comes next, where hats hand over.
@@ -108,7 +111,7 @@ type ground struct {
 	sentry    sentry.Sentry
 	server    *control.Server // for other processes; nil: they can ask for nothing
 
-	wake  chan struct{} // something above changed; 1-buffered
+	inbox inbox.Inbox   // of the engine's goroutine
 	spent chan struct{} // the run under way has spent more; 1-buffered
 
 	isOver atomic.Bool // its last words are told, or are about to be

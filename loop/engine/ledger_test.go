@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -55,7 +56,7 @@ func TestLimitsHoldAcrossCrashes(t *testing.T) {
 				for why == "" && runs < 7 {
 					time.Sleep(55 * time.Second)
 					if name == "time" { // its turns tell how long it has worked
-						r.handler(0).Handle(stream.Usage{Cost: stream.USD(6)})
+						hear(r.spec(0), stream.Usage{Cost: stream.USD(6)})
 						synctest.Wait()
 					}
 					runs += r.runs()
@@ -87,11 +88,11 @@ func TestLimitsHoldAcrossCrashes(t *testing.T) {
 	}
 }
 
-// handler is what a run tells its events to.
-func (r *rig) handler(i int) stream.Handler {
+// spec is what a run was started with.
+func (r *rig) spec(i int) backends.Spec {
 	r.agents.mu.Lock()
 	defer r.agents.mu.Unlock()
-	return r.agents.specs[i].Handler
+	return r.agents.specs[i]
 }
 
 // runs is how many there were so far.
@@ -196,7 +197,7 @@ func TestSpendingIsWrittenDownWhileItIsSpent(t *testing.T) {
 		busy.during = func() {
 			began = time.Now()
 			for i := range 1000 {
-				r.handler(0).Handle(stream.Usage{Cost: stream.USD(float64(i+1) / 1000), Tokens: stream.Tokens{Output: int64(i)}})
+				hear(r.spec(0), stream.Usage{Cost: stream.USD(float64(i+1) / 1000), Tokens: stream.Tokens{Output: int64(i)}})
 				if i == 0 {
 					synctest.Wait()
 					if state, _ := r.file.Load(); !state.Cost.Known || state.Cost.USD != 0.001 || !state.Begun || state.Iteration != 1 {

@@ -30,20 +30,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
-// Store is the state file (*loopstate.File).
-type Store interface {
-	Load() (loopstate.State, error)
-	Create(loopstate.State) error
-	Note(loopstate.State) error // what isn't the user's; the file isn't touched
-	Update(func(*loopstate.State) error) (loopstate.State, error)
-	Claim(func(*loopstate.State) error) (loopstate.State, error)
-	Leave(func(*loopstate.State) error) (loopstate.State, error)
-	HandOn(func(*loopstate.State) error) (loopstate.State, error)
-	Remove() error
-	Watch(context.Context) (<-chan struct{}, error)
-	Path() string
-}
-
 // Start starts a loop, or continues the one in the folder. It returns once the
 // state file is written; the loop then runs on its own until Done. host is this process, and obs sees all
 // of it, which may begin before Start returns.
@@ -257,7 +243,9 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 // init sets the loop's own state from the state file's.
 func (l *Loop) init(s loopstate.State) {
 	l.snapshots.Open(l.cfg.Folder, func(message string) { l.emit(loop.Warning{Message: message}) })
-	l.wake, l.spent, l.done = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{})
+	l.inbox.Open()
+	l.inbox.Moment = l.moment
+	l.spent, l.done = make(chan struct{}, 1), make(chan struct{})
 	l.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.host.Keep(l.cfg.Folder, l.id) })
@@ -358,11 +346,12 @@ func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
 }
 
 // poke wakes the engine to look at what changed.
-func (l *ground) poke() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
+func (l *ground) poke() { l.inbox.Wake() }
+
+// rest waits, for as long as that takes, until something is so that the user may want.
+func (l *ground) rest(until func() bool) {
+	defer l.sentry.Rest()()
+	l.inbox.Serve(func(bool) (bool, time.Time) { return until(), time.Time{} })
 }
 
 // emit hands events of the loop's own to the observer.

@@ -86,18 +86,18 @@ func TestWhatTheUserChangesDuringAReadOnlyRunStays(t *testing.T) {
 	first.result.ToolCalls = 2
 	r := prepare(t, nil, reads(t, dir), first, promise)
 	r.agents.runs[0].during = func() {
-		h := r.handler(0)
-		h.Handle(stream.ToolCall{ID: "t1", Name: "read"})
+		spec := r.spec(0)
+		hear(spec, stream.ToolCall{ID: "t1", Name: "read"})
 		put(t, c, "mine\n")
 		gone := os.Remove(b)
 		later, earlier := time.Now().Add(10*time.Second), time.Now().Add(-10*time.Second)
 		if err := errors.Join(gone, os.Chtimes(c, later, later), os.Chtimes(dir, earlier, earlier)); err != nil {
 			t.Error(err)
 		}
-		h.Handle(stream.ToolResult{ID: "t1"})
-		h.Handle(stream.ToolCall{ID: "t2", Name: "bash"})
+		hear(spec, stream.ToolResult{ID: "t1"})
+		hear(spec, stream.ToolCall{ID: "t2", Name: "bash"})
 		put(t, a, "agent\n")
-		h.Handle(stream.ToolResult{ID: "t2"})
+		hear(spec, stream.ToolResult{ID: "t2"})
 	}
 	if err := r.begin(); err != nil {
 		t.Fatal(err)

@@ -48,25 +48,23 @@ func (l *checks) review(done *checkedRun) verify.Result {
 		l.tellEvent(stream.TurnEnd{})
 		return r
 	}
-	var why string
-	exit, err := l.play(crew.Part{
+	it := l.launch(crew.Part{
 		Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
 		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.Touch},
-		Watch: func(agent progress.Agent) (exit backends.Exit) {
-			l.activity.Touch()
+		Began: func(agent progress.Agent) {
 			if l.cfg.HandsOver() { // it is a hat, too
 				l.change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
 			}
 			l.setRunning(agent)
 			l.meet(p, agent, reviewer.Backend)
-			exit, why = l.attendGate(agent, done.Check, true, l.stopBroke)
-			l.endConversation()
-			return exit
 		},
 	})
-	if err != nil {
-		return end(proof.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
+	why := l.attendGate(it, done.Check, true, l.stopBroke)
+	if it.err != nil {
+		return end(proof.Unchecked("could not be asked: " + loop.OneLine(it.err.Error())))
 	}
+	l.endConversation()
+	exit := it.exit
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}

@@ -34,9 +34,6 @@ func (l *ground) release() {
 	}
 }
 
-// rest is called by the agent's reader before it waits for more.
-func (l *runs) rest() { l.kept(setup.Session.Rest) }
-
 // give tells what an iteration's agent is given.
 func (l *Loop) give(run setup.Run) {
 	l.kept(func(s setup.Session) {

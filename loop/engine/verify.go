@@ -109,17 +109,14 @@ func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(
 // is to end.
 func (l *books) awaitGoOn(then func(*progress.State)) (ok bool) {
 	defer l.awaitWord(func(p *progress.State) bool { return p.Paused })()
-	for {
-		var isOver bool
+	l.rest(func() (isOver bool) {
 		l.change(func(p *progress.State) {
 			isOver = p.Cause != "" || p.LastRun || l.departure.wanted.Load()
 			if ok = !p.Paused; ok {
 				then(p)
 			}
 		})
-		if ok || isOver {
-			return ok
-		}
-		l.sentry.Await(l.wake)
-	}
+		return ok || isOver
+	})
+	return ok
 }

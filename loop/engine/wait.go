@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -19,7 +18,7 @@ func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 	if problem != "" {
 		l.emit(loop.Warning{Message: problem})
 	}
-	if news := l.outage.tell(r, now); news != "" {
+	if news := l.outage.Tell(r, now); news != "" {
 		l.emit(loop.Warning{Message: news})
 	}
 	switch p.Reason {
@@ -32,24 +31,6 @@ func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
 		l.tellPacing(p)
 		l.wait(p.Reason, p.Attempt, p.Until)
 	}
-}
-
-// outage is since when no provider can be reached; the zero value is not at all.
-type outage struct{ since time.Time }
-
-// tell says once that one begins, and once that it is over; "" is nothing.
-func (o *outage) tell(r judge.Report, now time.Time) string {
-	began := now.Add(-r.Exit.Duration)
-	switch {
-	case r.Unreached && o.since.IsZero():
-		o.since = began
-		return fmt.Sprintf("the provider can't be reached since %s, so the loop waits for the network; that counts for no limit", began.Local().Format("15:04"))
-	case !r.Unreached && !o.since.IsZero():
-		text := "the provider is reached again, after " + tell.Elapsed(began.Sub(o.since))
-		o.since = time.Time{}
-		return text
-	}
-	return ""
 }
 
 // handOn ends a loop that was to run once: the state file says until when to wait.
@@ -87,20 +68,24 @@ func (l *runs) stays(end loop.End) bool {
 		return false
 	}
 	end.Status, end.Tree = l.Status(), l.snapshots.AsIs()
-	next := l.host.Stay(end)
-	defer l.sentry.Rest()()
-	for {
+	next, isWanted, over := l.host.Stay(end), false, make(chan struct{})
+	defer close(over)
+	go func() {
 		select {
 		case <-next:
-			l.change(func(p *progress.State) { p.Concluded = false })
-			l.setOwner()
-			return true
-		case <-l.wake:
-			if why, _ := l.mustStop(); why != "" {
-				return false
-			}
+			l.inbox.Tell(func() { isWanted = true })
+		case <-over:
 		}
+	}()
+	l.rest(func() bool {
+		why, _ := l.mustStop()
+		return isWanted || why != ""
+	})
+	if isWanted {
+		l.change(func(p *progress.State) { p.Concluded = false })
+		l.setOwner()
 	}
+	return isWanted
 }
 
 // waitAtCost waits for what may never come, such as an overloaded provider. That
@@ -121,21 +106,13 @@ func (l *ground) tellPacing(p judge.Pause) {
 func (l *books) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
 	defer l.sentry.Rest()()
-	for isTime := time.After(time.Until(until)); ; {
-		var over bool
+	l.inbox.Serve(func(bool) (over bool, due time.Time) {
 		l.change(func(p *progress.State) {
 			over = p.Cause != "" || p.Paused || p.LastRun || l.departure.wanted.Load() || p.RetryNow
 			p.RetryNow = false
 		})
-		if over {
-			return
-		}
-		select {
-		case <-isTime:
-			return
-		case <-l.wake:
-		}
-	}
+		return over || !time.Now().Before(until), until
+	})
 }
 
 // enterWait keeps until when the loop waits, and only then counts as waiting: without
@@ -165,6 +142,9 @@ func (l *books) enterPause() {
 func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 	var changed bool
 	l.change(func(p *progress.State) {
+		if l.isOver.Load() { // it was abandoned
+			return
+		}
 		changed = p.Status.State != to.State || retry != nil
 		p.Status.State, p.Status.Retry, p.IsRead = to.State, retry, false
 		p.RetryNow = false

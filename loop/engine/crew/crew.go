@@ -63,13 +63,15 @@ type Crew struct {
 	partial  bool // somebody didn't tell what it has cost
 }
 
-// Begin sets them to work.
-func (c *Crew) Begin() {
+// Open makes them ready: they may be stopped before they begin.
+func (c *Crew) Open() {
 	c.done, c.usages, c.began = make(chan struct{}), map[*member]stream.Usage{}, time.Now()
 	c.paid, c.owing, c.most = sync.NewCond(&c.paying), map[*member]bool{}, c.Answered(0)
 	c.isKnown = c.most > 0
-	go c.work()
 }
+
+// Begin sets them to work.
+func (c *Crew) Begin() { go c.work() }
 
 // IsPartial says whether what they have cost is known in part only, once all are gone.
 func (c *Crew) IsPartial() bool { return c.partial }

@@ -53,7 +53,7 @@ type Part struct {
 	As     string // its name where it asks the user something; "": the loop's own
 	Record string // how the file of what it prints is called; "": it isn't kept
 	backends.Spec
-	Watch func(progress.Agent) backends.Exit // waits for its end
+	Began func(progress.Agent) // it runs
 }
 
 // EndRun ends an agent whose iteration the user wants to be over.

@@ -105,16 +105,13 @@ func (m *member) play() error {
 	}
 	exit, err := c.Play(Part{
 		Role: m.role, Below: m.Call.ID, As: m.slot.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.slot.Step, m.slot.K),
-		Spec: backends.Spec{Spool: spool, Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
-		Watch: func(agent progress.Agent) backends.Exit { // the crew's, with all beside it: see attend
-			c.join(m, agent)
-			defer c.leave(m)
-			return agent.Wait()
-		},
+		Spec:  backends.Spec{Spool: spool, Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Began: func(agent progress.Agent) { c.join(m, agent) },
 	})
 	if err != nil {
 		return err
 	}
+	c.leave(m)
 	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
 	m.TakeTopics(m.run.Turn.Topics, m.completion(), spool)
 	c.counting.Lock()

@@ -73,12 +73,6 @@ func (s *Sentry) Rest() (back func()) {
 	return s.Beat
 }
 
-// Await waits for a signal that may never come.
-func (s *Sentry) Await(signal <-chan struct{}) {
-	defer s.Rest()()
-	<-signal
-}
-
 // Hurry says that the goroutine is to end within a time. The shortest counts.
 func (s *Sentry) Hurry(limit time.Duration) {
 	s.mu.Lock()

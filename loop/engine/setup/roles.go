@@ -4,11 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limited"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
@@ -144,4 +147,9 @@ func (c Config) ShiftText(who int, until time.Time) string {
 		text += " with " + f.Model
 	}
 	return fmt.Sprintf("%s works until %s: %s is limited until then", text, until.Format(time.TimeOnly), own)
+}
+
+// Account names the account that the loop's agent asks.
+func (c Config) Account() string {
+	return limited.Account(slices.Concat(os.Environ(), c.Backend.Env), append([]string{c.Backend.Name, c.Backend.Command, c.Model}, c.Args...)...)
 }

@@ -1,0 +1,96 @@
+// Package inbox is where a goroutine hears what happens elsewhere, and the only place where it waits.
+//
+// Others tell it messages, which it handles one after the other, in Serve, or wake it to look at what they have
+// changed. What takes long is done elsewhere, and told. It knows no loop.
+package inbox
+
+import "time"
+
+// capacity is how many messages may wait. More would only keep a later one waiting for longer.
+const capacity = 2
+
+// Inbox is that of one goroutine. All but Serve may be called from any.
+type Inbox struct {
+	// Moment is called each time before the goroutine waits; nil but in tests.
+	Moment func()
+
+	messages  chan func()
+	wake      chan struct{} // 1-buffered
+	closed    chan struct{}
+	timer     *time.Timer
+	at        time.Time // when timer is due; the zero time: it is off
+	isServing bool
+}
+
+// Open opens it.
+func (in *Inbox) Open() {
+	in.messages, in.wake, in.closed = make(chan func(), capacity), make(chan struct{}, 1), make(chan struct{})
+	in.timer = time.NewTimer(time.Hour)
+	in.timer.Stop()
+}
+
+// Close says that the goroutine is gone.
+func (in *Inbox) Close() { close(in.closed) }
+
+// Tell has the goroutine do something, and waits until that is in the inbox. It is false when the goroutine is gone.
+func (in *Inbox) Tell(message func()) bool {
+	select {
+	case <-in.closed:
+		return false
+	default:
+	}
+	select {
+	case in.messages <- message:
+		return true
+	case <-in.closed:
+		return false
+	}
+}
+
+// Wake has the goroutine look at what was changed. It waits for nothing.
+func (in *Inbox) Wake() {
+	select {
+	case in.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Serve handles messages until something is so. until is asked first and behind each message, each Wake, which woken
+// says, and at the time that it returned last; the zero time is never.
+func (in *Inbox) Serve(until func(woken bool) (isSo bool, due time.Time)) {
+	if in.isServing {
+		panic("a message waits for another one")
+	}
+	in.isServing = true
+	defer func() { in.isServing = false }()
+	for woken := false; ; {
+		isSo, due := until(woken)
+		if isSo {
+			return
+		}
+		in.set(due)
+		if woken = false; in.Moment != nil {
+			in.Moment()
+		}
+		select {
+		case message := <-in.messages:
+			message()
+		case <-in.wake:
+			woken = true
+		case <-in.timer.C:
+			in.at = time.Time{}
+		}
+	}
+}
+
+// set has the timer go off in time. One that goes off too early only has until asked.
+func (in *Inbox) set(due time.Time) {
+	switch {
+	case due.IsZero() && !in.at.IsZero():
+		in.timer.Stop()
+		in.at = due
+	case !due.IsZero() && (in.at.IsZero() || due.Before(in.at)):
+		in.timer.Reset(time.Until(due))
+		in.at = due
+	}
+}

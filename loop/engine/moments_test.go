@@ -1,0 +1,249 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
+)
+
+// The engine waits in one place, Inbox.Serve. So something can be said, or its process killed, at each moment at which
+// it waits.
+
+// story is a loop that comes to its promise, with all that takes it there.
+type story struct {
+	configure func(*setup.Config)
+	plays     map[string][]run // by the hat or agent; the last one again and again
+	checks    []checked
+	least     int // moments
+}
+
+var stories = map[string]story{
+	"hats, a rate limit, a refuted promise": {
+		configure: func(c *setup.Config) {
+			team(c)
+			c.Roles[0].MaxRuns = 0
+		},
+		plays: map[string][]run{
+			"planner": {publishes("plan.ready: two steps")}, "reviewer": {promise},
+			"builder": {fails(stream.KindRateLimit, "429"), publishes("build.done")},
+		},
+		checks: []checked{refutes, passes},
+		least:  30,
+	},
+	"steps side by side, a reviewer who objects": {
+		configure: func(c *setup.Config) {
+			critic(c)
+			for _, names := range []string{"scout", "a b"} {
+				var step []setup.Role
+				for _, name := range strings.Fields(names) {
+					step = append(step, setup.Role{Hat: hats.Hat{Name: name}, Backend: c.Backend, Args: []string{"--agent", name}})
+				}
+				c.Steps = append(c.Steps, step)
+			}
+		},
+		plays: map[string][]run{
+			"scout": {costs(1, "found")}, "a": {fails("", "broke"), promise}, "b": {says("no"), promise}, "strict": {objects, approves},
+		},
+		checks: []checked{passes},
+		least:  30,
+	},
+}
+
+// cast plays a story.
+type cast struct {
+	*rig
+	mu    sync.Mutex
+	plays map[string][]run
+	order []string // of those who began; "check" is the command
+	up    int      // who is at work
+}
+
+func (c *cast) start(spec backends.Spec) (progress.Agent, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	name, started := "check", func() (progress.Agent, error) { return c.agents.startCheck(spec) }
+	if spec.Raw == nil {
+		if name = slices.Concat([]string{"?"}, spec.Args)[len(spec.Args)]; c.plays[name] == nil {
+			_, said, _ := strings.Cut(strings.Join(spec.Ours, " "), `you wear the hat "`)
+			name, _, _ = strings.Cut(said, `"`)
+		}
+		now := c.plays[name][0]
+		c.plays[name] = c.plays[name][min(1, len(c.plays[name])-1):]
+		p := &played{run: now, spec: spec, stop: make(chan time.Duration, 10), done: make(chan backends.Exit, 1)}
+		go p.play()
+		started = func() (progress.Agent, error) { return p, nil }
+	}
+	c.order = append(c.order, name)
+	c.up++
+	agent, err := started()
+	return counted{agent, c}, err
+}
+
+// counted is an agent at work, or a command.
+type counted struct {
+	progress.Agent
+	cast *cast
+}
+
+func (a counted) Wait() backends.Exit {
+	exit := a.Agent.Wait()
+	a.cast.mu.Lock()
+	defer a.cast.mu.Unlock()
+	a.cast.up--
+	return exit
+}
+
+// tell begins a story, in a folder that may hold a state file. At the nth moment at which its engine waits, happens is
+// called on the engine's goroutine.
+func (s story) tell(t *testing.T, found *loopstate.State, n int, happens func(c *cast)) (c *cast, moments *int) {
+	t.Helper()
+	c, moments = &cast{plays: map[string][]run{}}, new(int)
+	for name, runs := range s.plays {
+		c.plays[name] = slices.Clone(runs)
+	}
+	c.rig = prepareVerified(t, found, slices.Clone(s.checks), func(cfg *setup.Config) {
+		cfg.Verify.When = verify.OnPromise
+		s.configure(cfg)
+		cfg.Continue = found != nil
+	})
+	c.ports.start = c.start
+	c.moment = func() {
+		if *moments++; *moments == n {
+			happens(c)
+		}
+	}
+	if err := c.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return c, moments
+}
+
+// length is how many moments a story has.
+func (s story) length(t *testing.T) (n int) {
+	t.Helper()
+	bubble(t, func(t *testing.T) {
+		c, moments := s.tell(t, nil, 0, nil)
+		if end := c.Wait(); end.Reason != loop.StopPromise {
+			t.Fatalf("it ended by %s: %s\n%s", end.Reason, end.Error, strings.Join(c.log.lines, "\n"))
+		}
+		n = *moments
+	})
+	if n < s.least {
+		t.Fatalf("%d moments, want %d at least", n, s.least)
+	}
+	return n
+}
+
+// Each command at each moment: nothing hangs, nothing is left at work, iterations begin and end in pairs, and the loop
+// ends for the right reason.
+func TestEachCommandAtEachMoment(t *testing.T) {
+	done := []loop.StopReason{loop.StopPromise}
+	for command, tt := range map[string]struct {
+		do   func(c *cast) error
+		ends []loop.StopReason
+	}{
+		"cancel":       {func(c *cast) error { c.Cancel(); return nil }, []loop.StopReason{loop.StopCancelled}},
+		"interrupt":    {func(c *cast) error { c.Interrupt(); return nil }, []loop.StopReason{loop.StopInterrupted}},
+		"cancel after": {func(c *cast) error { c.CancelAfterIteration(); return nil }, []loop.StopReason{loop.StopCancelled, loop.StopPromise}},
+		"next": {func(c *cast) error {
+			if _, err := c.Next(); err != loop.ErrNoRun {
+				return err
+			}
+			return nil
+		}, done},
+		"pause": {func(c *cast) error {
+			err := c.Pause()
+			time.Sleep(time.Hour)
+			c.Resume(loop.Patch{}) // it may be over
+			return err
+		}, done},
+		"update": {func(c *cast) error {
+			return c.Update(loop.Patch{Given: limits.Given{MaxIterations: new(40)}})
+		}, done},
+		"steer": {func(c *cast) error {
+			_, err := c.Steer(loop.Steering{Text: "use tabs", Once: true})
+			return err
+		}, done},
+		"an edit": {func(c *cast) error {
+			c.file.edit(func(s *loopstate.State) { s.Prompt = "Build that" })
+			return nil
+		}, done},
+	} {
+		for name, s := range stories {
+			t.Run(command+"/"+name, func(t *testing.T) {
+				for n := range s.length(t) {
+					bubble(t, func(t *testing.T) {
+						begun, said := make(chan struct{}), make(chan error, 1)
+						c, moments := s.tell(t, nil, n+1, func(c *cast) {
+							go func() {
+								<-begun
+								said <- tt.do(c)
+							}()
+							synctest.Wait() // it is said, before anything else comes
+						})
+						close(begun)
+						end := c.Wait()
+						if *moments <= n { // it had fewer this time, as what an agent says may come at once
+							return
+						}
+						err, where := <-said, fmt.Sprintf("at moment %d", n+1)
+						if err != nil || !slices.Contains(tt.ends, end.Reason) || c.up > 0 {
+							t.Errorf("%s: it ended by %s (%s), %d are at work, the command: %v\n%s", where, end.Reason, end.Error, c.up, err, strings.Join(c.log.lines, "\n"))
+						}
+						checkPairs(t, c.log.lines)
+						if t.Failed() {
+							t.Fatal(where)
+						}
+					})
+				}
+			})
+		}
+	}
+}
+
+// A process that is killed at any moment leaves a loop that comes to its promise. What was promised before is verified
+// before another run is paid for.
+func TestAKillAtEachMoment(t *testing.T) {
+	for name, s := range stories {
+		t.Run(name, func(t *testing.T) {
+			owed := 0
+			for n := range s.length(t) {
+				bubble(t, func(t *testing.T) {
+					var left loopstate.State
+					c, moments := s.tell(t, nil, n+1, func(c *cast) { left, _ = c.file.Load() })
+					if c.Wait(); *moments <= n {
+						return
+					}
+					next, _ := s.tell(t, &left, 0, nil)
+					end := next.Wait()
+					if end.Reason != loop.StopPromise || next.up > 0 {
+						t.Errorf("at moment %d: it ended by %s (%s), %d are at work\n%s", n+1, end.Reason, end.Error, next.up, strings.Join(next.log.lines, "\n"))
+					}
+					if left.Checking {
+						if owed++; next.order[0] != "check" {
+							t.Errorf("at moment %d: the promise is still to be verified, and %q began", n+1, next.order)
+						}
+					}
+					checkPairs(t, next.log.lines)
+				})
+			}
+			if owed == 0 {
+				t.Error("no promise was ever to be verified")
+			}
+		})
+	}
+}

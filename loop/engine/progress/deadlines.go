@@ -1,0 +1,40 @@
+package progress
+
+import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+)
+
+// Deadlines are the moments at which the run under way has been silent, or has worked, for too long. last is its last
+// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself.
+func (p *State) Deadlines(last time.Time, mayPause bool) (idle, overtime time.Time) {
+	never := time.Now().Add(1000 * time.Hour)
+	idle, overtime = never, never
+	if p.Desk.HoldsAgent() { // it is the user who takes the time
+		return idle, overtime
+	}
+	if limit := p.Status.Limits.IdleTimeout; limit > 0 {
+		idle = last
+		if retry := p.Status.Retry; retry != nil && mayPause && idle.Before(retry.ResumeAt) {
+			idle = retry.ResumeAt
+		}
+		idle = idle.Add(limit)
+	}
+	if limit := p.Status.Limits.MaxDuration; limit > 0 {
+		overtime = p.Overtime(limit - p.Base.Elapsed)
+	}
+	if p.Longest > 0 {
+		overtime = Earlier(overtime, p.Overtime(p.Longest))
+	}
+	return idle, overtime
+}
+
+// Overdue says which limit the run under way has worked for too long for.
+func (p *State) Overdue(now time.Time) loop.StopReason {
+	if p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
+		return loop.StopMaxTime
+	}
+	return judge.StopSlow
+}

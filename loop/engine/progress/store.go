@@ -1,0 +1,21 @@
+package progress
+
+import (
+	"context"
+
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+)
+
+// Store is the state file (*loopstate.File).
+type Store interface {
+	Load() (loopstate.State, error)
+	Create(loopstate.State) error
+	Note(loopstate.State) error // what isn't the user's; the file isn't touched
+	Update(func(*loopstate.State) error) (loopstate.State, error)
+	Claim(func(*loopstate.State) error) (loopstate.State, error)
+	Leave(func(*loopstate.State) error) (loopstate.State, error)
+	HandOn(func(*loopstate.State) error) (loopstate.State, error)
+	Remove() error
+	Watch(context.Context) (<-chan struct{}, error)
+	Path() string
+}
