@@ -65,7 +65,8 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 // when its time is up. beat is called each second.
 func (l *runs) attendGate(it *running, check verify.Check, mustSpeak bool, beat func()) (late string) {
 	began, n := time.Now(), 1
-	l.watch(it, watching{
+	w := &watch{
+		runs: l, it: it,
 		until: func() (at time.Time) {
 			if late == "" && l.causeOf(judge.Report{}) == "" {
 				idle, slow, overtime := l.gateDeadlines(began, check, mustSpeak)
@@ -92,7 +93,8 @@ func (l *runs) attendGate(it *running, check verify.Check, mustSpeak bool, beat 
 			beat()
 		},
 		woken: func() {},
-	})
+	}
+	w.untilOver()
 	return late
 }
 

@@ -44,15 +44,12 @@ func (l *runs) crewOf(run setup.Run) *crew.Crew {
 
 // runCrew runs the agents of a crew to their end. An error means that the first could not be started.
 func (l *runs) runCrew(c *crew.Crew) (judge.Report, error) {
-	c.Open()
 	l.setRunning(c)
 	it := &running{agent: c}
-	c.Begin()
-	go func() {
-		exit := c.Wait()
-		l.inbox.Tell(func() { it.exit, it.isOver = exit, true })
-	}()
-	cause := l.attend(it)
+	w := l.attend(it)
+	c.Serve = w.serve
+	it.exit = c.Work()
+	cause := w.end()
 	l.endConversation()
 	l.change(func(p *progress.State) { p.PartUnknown = p.PartUnknown || c.IsPartial() })
 	return c.Report(it.exit, cause)
@@ -61,44 +58,25 @@ func (l *runs) runCrew(c *crew.Crew) (judge.Report, error) {
 // crewHost is the loop as its crew knows it.
 func (l *runs) crewHost(run setup.Run) crew.Host {
 	return crew.Host{
-		OpenScope: l.openScope,
-		Play: func(p crew.Part) (backends.Exit, error) {
-			it := l.launch(p)
-			<-it.done
-			return it.exit, it.err
+		Launch: func(p crew.Part) { l.launch(p) }, OpenScope: l.openScope, Change: l.change,
+		Handle: l.Handle, Tell: l.tellEvent,
+		Changed: func(besides []backends.Remains, agents []progress.Agent) {
+			l.change(func(p *progress.State) { p.Besides, p.Agents = besides, agents })
+			l.setOwner()
 		},
-		Handle: l.Handle, Tell: l.tellEvent, Changed: l.setOwner,
 		Warn: func(message string) { l.emit(loop.Warning{Message: message}) },
 		Met: func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
 			if isFirst {
 				l.tellDelivered(run.Guidance)
 			}
-			l.setOwner()
 			l.meet(p, agent, backend)
 		},
 		Parted: l.part, Said: l.hasSaid, TakeBack: l.desk.TakeBack,
-		Promise: func() string { return l.Status().Promise },
-		Guidance: func() (said []loop.Guidance) {
-			l.look(func(p *progress.State) { said = p.Talk.SoFar() })
-			return said
-		},
-		Money: func() (usd float64) {
-			l.look(func(p *progress.State) { usd = p.Left() })
-			return usd
-		},
 		Spent: func(sum stream.Usage) {
 			var warning string
 			l.change(func(p *progress.State) { warning = p.CountUsage(sum) })
 			l.tellEvent(sum)
 			l.hasSpent(warning)
-		},
-		OutOf: func(reserved float64) (why loop.StopReason) {
-			l.look(func(p *progress.State) { why = p.OutOf(reserved) })
-			return why
-		},
-		Answered: func(usd float64) (most float64) {
-			l.change(func(p *progress.State) { most = p.Answered(usd) })
-			return most
 		},
 		Poke: l.poke,
 	}

@@ -24,53 +24,86 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 	}
 }
 
-// watching says what ends an agent, and what is done meanwhile.
-type watching struct {
+// watch is how the engine waits for what runs: it takes note of beats, and says when it is late.
+type watch struct {
+	*runs
+	it    *running
 	until func() time.Time    // when late is to be called; the zero time: only its exit is of interest now
 	late  func(now time.Time) // it is time, or was: a beat may have moved that
 	woken func()              // something is to be looked at
 	beat  func()              // a beat has passed
+
+	last, next time.Time // the last beat, and when to look again
+	isWoken    bool
 }
 
-// watch serves the loop until what runs is over, as it is watched. Before it runs nothing is late.
-func (l *runs) watch(it *running, w watching) {
-	var last, next time.Time // the last beat, and when to look again
-	var isWoken bool
-	l.inbox.Serve(func(woken bool) (isOver bool, due time.Time) {
-		isWoken = isWoken || woken
-		switch now := time.Now(); {
-		case it.agent == nil:
-			return it.isOver, due
-		case it.isOver:
-			l.beat(last)
-			return true, due
-		case last.IsZero():
-			last = now
-			l.sentry.Beat() // it is back here within a beatInterval
-		case !isWoken && now.Before(next):
-			return false, next
+// serve serves the loop until something is so, which is asked behind all that happens, and when it is due. Before
+// it runs nothing is late.
+func (w *watch) serve(until func() (isSo bool, due time.Time)) {
+	if !w.last.IsZero() {
+		w.last = time.Now() // the engine was at work
+	}
+	w.inbox.Serve(func(woken bool) (bool, time.Time) {
+		w.isWoken = w.isWoken || woken
+		if isSo, due := until(); isSo || w.it.agent == nil || !w.look() {
+			return isSo, earliest(due, w.next)
 		}
-		if isWoken {
-			isWoken = false
-			w.woken()
-			l.desk.EndRuns()
-			l.tellAgents()
-			l.showCancelling()
-		}
-		if at := w.until(); !at.IsZero() && !time.Now().Before(at) {
-			last = l.beat(last)
-			w.late(last)
-		}
-		if !time.Now().Before(last.Add(beatInterval)) {
-			last = l.beat(last)
-			l.sentry.Beat()
-			w.beat()
-		}
-		if next = last.Add(beatInterval); !w.until().IsZero() {
-			next = progress.Earlier(next, w.until())
-		}
-		return false, next
+		isSo, due := until()
+		return isSo, earliest(due, w.next)
 	})
+}
+
+// look does what is due, and says whether anything was.
+func (w *watch) look() bool {
+	switch now := time.Now(); {
+	case w.last.IsZero():
+		w.last = now
+		w.sentry.Beat() // it is back here within a beatInterval
+	case !w.isWoken && now.Before(w.next):
+		return false
+	}
+	if w.isWoken {
+		w.isWoken = false
+		w.obey()
+	}
+	if at := w.until(); !at.IsZero() && !time.Now().Before(at) {
+		w.last = w.tellBeat(w.last)
+		w.late(w.last)
+	}
+	if !time.Now().Before(w.last.Add(beatInterval)) {
+		w.last = w.tellBeat(w.last)
+		w.sentry.Beat()
+		w.beat()
+	}
+	w.next = earliest(w.last.Add(beatInterval), w.until())
+	return true
+}
+
+// obey does what the user wants by now.
+func (w *watch) obey() {
+	if now := w.now(); now.Cause != "" {
+		w.it.agent.Stop(now.Grace)
+	}
+	w.woken()
+	w.desk.EndRuns()
+	w.tellAgents()
+	w.showCancelling()
+}
+
+// untilOver serves the loop until what runs is over.
+func (w *watch) untilOver() {
+	w.serve(func() (bool, time.Time) { return w.it.isOver, time.Time{} })
+	if w.it.agent != nil {
+		w.tellBeat(w.last)
+	}
+}
+
+// earliest is the earlier of two times; the zero time is never.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // deadlines are the moments at which the running agent has been silent, or has

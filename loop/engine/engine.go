@@ -333,10 +333,11 @@ func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
 			l.meet(l.self, agent, cfg.Backend)
 		},
 	})
-	cause := l.attend(it)
-	if it.err != nil {
+	w := l.attend(it)
+	if w.untilOver(); it.err != nil {
 		return judge.Report{}, it.err
 	}
+	cause := w.end()
 	l.endConversation()
 	exit := it.exit
 	if cause == "" && run.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
@@ -374,6 +375,9 @@ func (l *runs) setRunning(agent progress.Agent) {
 	var grace time.Duration
 	l.change(func(p *progress.State) {
 		p.Running = agent
+		if _, isCrew := agent.(*crew.Crew); !isCrew { // which tells whom it has
+			p.Agents = []progress.Agent{agent}
+		}
 		cause, grace = p.Cause, p.Grace
 	})
 	if cause != "" {
@@ -392,30 +396,28 @@ const (
 	sleptFor     = 10 * time.Second
 )
 
-// beat is called at least each beatInterval while an agent runs. It takes note
+// tellBeat is called at least each beatInterval while an agent runs. It takes note
 // of a stop since the last one, and shows others what runs.
-func (l *runs) beat(last time.Time) (now time.Time) {
+func (l *runs) tellBeat(last time.Time) (now time.Time) {
 	l.setOwner()
 	now = time.Now()
 	l.notePause(now.Sub(last)-beatInterval, now.Round(0).Sub(last.Round(0))-beatInterval)
 	return now
 }
 
-// attend waits for a running agent, and ends it when a limit is reached. It
-// returns why it did, or why the loop is to end.
-func (l *runs) attend(it *running) loop.StopReason {
-	var ours loop.StopReason // a limit that we enforced
-	end := func(why loop.StopReason, by func(progress.Agent)) {
-		if ours == "" {
-			ours = why
-			l.change(func(p *progress.State) { p.Ending = true })
-			by(it.agent)
-		}
-	}
-	stop := func(why loop.StopReason) { end(why, func(a progress.Agent) { a.Stop(backends.Grace) }) }
-	l.watch(it, watching{
+// attendance is the watch over the agents of an iteration. It ends them when a limit is reached.
+type attendance struct {
+	watch
+	ours loop.StopReason // which, or why else we did
+}
+
+// attend makes the watch over an iteration's agent, or agents.
+func (l *runs) attend(it *running) *attendance {
+	a := &attendance{}
+	a.watch = watch{
+		runs: l, it: it, beat: func() {},
 		until: func() (at time.Time) {
-			if ours == "" {
+			if a.ours == "" {
 				at = progress.Earlier(l.deadlines())
 			}
 			return at
@@ -423,27 +425,43 @@ func (l *runs) attend(it *running) loop.StopReason {
 		late: func(now time.Time) {
 			switch idle, overtime := l.deadlines(); {
 			case !now.Before(overtime):
-				stop(l.now().Overdue(now))
+				a.stop(l.now().Overdue(now))
 			case !now.Before(idle):
 				if c, ok := it.agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
-					stop(loop.StopStalled)
+					a.stop(loop.StopStalled)
 				}
 			}
 		},
 		woken: func() {
 			now := l.now()
 			if spent := now.OutOf(0); spent != "" {
-				stop(spent)
+				a.stop(spent)
 			}
 			if now.Skip {
-				end(judge.Skipped, crew.EndRun)
+				a.endBy(judge.Skipped, crew.EndRun)
 			}
 		},
-		beat: func() {},
-	})
-	now := l.now()
-	it.exit.Duration = max(it.exit.Duration-now.Idle(), 0)
-	return cmp.Or(now.Cause, ours)
+	}
+	return a
+}
+
+func (a *attendance) stop(why loop.StopReason) {
+	a.endBy(why, func(agent progress.Agent) { agent.Stop(backends.Grace) })
+}
+
+func (a *attendance) endBy(why loop.StopReason, by func(progress.Agent)) {
+	if a.ours == "" {
+		a.ours = why
+		a.change(func(p *progress.State) { p.Ending = true })
+		by(a.it.agent)
+	}
+}
+
+// end says why we ended what is over, or why the loop is to end.
+func (a *attendance) end() loop.StopReason {
+	now := a.now()
+	a.it.exit.Duration = max(a.it.exit.Duration-now.Idle(), 0)
+	return cmp.Or(now.Cause, a.ours)
 }
 
 // closeIteration tells everybody how an iteration went.

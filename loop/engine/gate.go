@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -61,7 +60,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	var took time.Duration
 	l.change(func(p *progress.State) {
 		took = time.Since(began) - p.Idle()
-		p.Running, p.Status.Tool = nil, nil
+		p.Running, p.Agents, p.Status.Tool = nil, nil, nil
 		p.Base.Elapsed += took
 		isStopping, after = p.Cause != "", p.Base.Cost
 	})
@@ -89,12 +88,5 @@ func (l *runs) verification(check verify.Check, g verify.Gate, state verify.Stat
 
 // protectGate holds a promise back when the loop changed what is protected.
 var protectGate = gate{proof.Gate{Name: verify.ProtectGate}, func(l *checks, done *checkedRun) verify.Result {
-	found, err := l.snapshots.ChangedGuards(l.cfg.Verify, l.cfg.CheckFile)
-	switch {
-	case err != nil:
-		return proof.Unchecked("can't be told from others: " + err.Error())
-	case len(found.Protected) > 0:
-		return proof.Unchecked("were changed by the loop: " + snapshots.Bounded(found.Protected))
-	}
-	return verify.Result{State: verify.Verified, Why: "are as they were", Code: -1}
+	return proof.Protected(&l.snapshots, l.cfg.Verify, l.cfg.CheckFile)
 }}

@@ -12,18 +12,17 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 )
 
-// running is an agent or a command at work. Only the engine's goroutine uses it, but for done.
+// running is an agent or a command at work. Only the engine's goroutine uses it.
 type running struct {
 	agent  progress.Agent // nil until it runs
 	isOver bool
 	exit   backends.Exit
-	err    error         // it could not be started
-	done   chan struct{} // closed when it is over
+	err    error // it could not be started
 }
 
-// launch starts a role elsewhere. Its start, what it says and its end come as messages.
+// launch has a role run elsewhere. Its start, what it says and its end come as messages.
 func (l *runs) launch(p crew.Part) *running {
-	it := &running{done: make(chan struct{})}
+	it := &running{}
 	spec := p.Spec
 	spec.Backend, spec.Args, spec.Dir = p.Role.Backend, p.Role.Args, cmp.Or(p.Dir, l.cfg.Folder)
 	out := inbox.NewReader(&l.inbox, spec.Handler)
@@ -40,23 +39,35 @@ func (l *runs) launch(p crew.Part) *running {
 			out.Begin()
 		})
 		out.Flush(nil)
-		over := func() {
-			if spec.Raw == nil {
+		if err == nil && spec.Raw == nil {
+			l.inbox.Do(func() {
 				l.desk.End(p.Below) // nobody is left to hear the answer
 				exit.Result.Denials = l.desk.WithoutDenied(exit.Result.Denials)
-			}
+				if p.Ended != nil {
+					p.Ended(exit)
+				}
+			})
+		}
+		if p.Close != nil {
+			p.Close(l.inbox.Do)
+		}
+		l.inbox.Tell(func() {
 			it.exit, it.err, it.isOver = exit, err, true
-			close(it.done)
-		}
-		if !l.inbox.Tell(over) {
-			close(it.done)
-		}
+			if p.Over != nil {
+				p.Over(err)
+			}
+		})
 	}()
 	return it
 }
 
 // runPart starts a role, and returns when it is gone with all that it started.
 func (l *runs) runPart(p crew.Part, spec backends.Spec, began func(progress.Agent)) (exit backends.Exit, err error) {
+	if p.Open != nil {
+		if err := p.Open(&spec, l.inbox.Do); err != nil {
+			return exit, err
+		}
+	}
 	if p.Record != "" {
 		file, err := snapshots.OpenRecord(l.cfg.RecordDir, l.id, p.Record)
 		if err != nil {

@@ -27,7 +27,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/sandbox"
 	"github.com/ralph-lsp/ralph-lsp/stream"
-	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Start starts a loop, or continues the one in the folder. It returns once the
@@ -155,18 +154,10 @@ func (l *runs) openScope() (*backends.Scope, error) {
 // mayGoOn says why a loop can't be continued with the limits that it would have.
 func (l *Loop) mayGoOn(s loopstate.State) error {
 	l.cfg.Change.Apply(&s)
-	bounds := s.Limits()
-	if err := errors.Join(bounds.Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
+	if err := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
 		return err
 	}
-	used := judge.UsedBy(s)
-	isVerified := s.Checking // who promised in the last allowed iteration may be done
-	isCostly := l.cfg.Verify.Has(verify.ReviewerGate)
-	if why := judge.Reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
-		sofar := loop.Limits{MaxIterations: used.Iterations, MaxCostUSD: used.Cost.USD, MaxDuration: used.Elapsed.Truncate(time.Second)}
-		return &loop.CapError{Reason: why, Used: sofar, Limits: bounds}
-	}
-	return nil
+	return judge.MayGoOn(s, l.cfg.Verify)
 }
 
 // mayTakeUp says why a loop can't be made ours.
@@ -329,17 +320,17 @@ func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
-	var running progress.Agent
+	var agents []progress.Agent
 	l.change(func(p *progress.State) {
 		if p.Cause == "" {
 			p.Cause, p.Grace = why, grace
 		}
 		p.Grace = min(p.Grace, grace)
-		running = p.Running
+		agents = p.Agents
 	})
 	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
-	if running != nil {
-		running.Stop(grace)
+	for _, a := range agents { // the engine may hang
+		a.Stop(grace)
 	}
 	l.setOwner()
 	l.poke()

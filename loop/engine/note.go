@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -18,27 +17,23 @@ func (l *ground) setOwner() {
 	l.noteMu.Lock()
 	defer l.noteMu.Unlock()
 	owner := l.owner
-	var running progress.Agent
+	var isRunning bool
+	var agents []progress.Agent
+	var remains []backends.Remains
 	l.look(func(p *progress.State) {
 		owner.Departing, owner.Detached = l.departure.wanted.Load(), owner.Detached || p.Status.Detached
-		running, owner.Leaving, owner.Live = p.Running, p.Concluded || p.Cause != "", p.IsLive()
+		isRunning, agents, remains = p.Running != nil, p.Agents, slices.Clone(p.Besides)
+		owner.Leaving, owner.Live = p.Concluded || p.Cause != "", p.IsLive()
 		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 		if p.Desk != nil { // it has begun
 			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()
 		}
-		if running != nil {
+		if isRunning {
 			owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
 		}
 	})
-	var remains []backends.Remains
 	if l.scope != nil {
-		remains = append(remains, l.scope.Remains())
-	}
-	agents := []progress.Agent{running}
-	if c, ok := running.(*crew.Crew); ok {
-		var besides []backends.Remains
-		besides, agents = c.Left()
-		remains = append(remains, besides...)
+		remains = slices.Insert(remains, 0, l.scope.Remains())
 	}
 	for _, r := range remains {
 		if r.Mark > 0 {
@@ -46,7 +41,7 @@ func (l *ground) setOwner() {
 		}
 	}
 	for _, a := range agents {
-		if a != nil && len(owner.Reapers) == 0 {
+		if len(owner.Reapers) == 0 {
 			owner.Agents = append(owner.Agents, loopstate.Agent{PID: a.PID(), ProcessStart: a.StartMark()})
 		}
 	}

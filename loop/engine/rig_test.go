@@ -53,7 +53,7 @@ func tryStart(t *testing.T, found *loopstate.State, configure func(*setup.Config
 // begin begins the loop that was prepared.
 func (r *rig) begin() (err error) {
 	p := r.ports
-	p.start = func(spec backends.Spec) (progress.Agent, error) { return r.start(r.heard(spec)) }
+	p.start = func(spec backends.Spec) (progress.Agent, error) { <-r.begun; return r.start(r.heard(spec)) }
 	r.Loop, err = begin(r.cfg, r.host, p)
 	close(r.begun)
 	return err
@@ -65,7 +65,6 @@ func (r *rig) heard(spec backends.Spec) backends.Spec {
 	to, rest, ask := spec.Handler, spec.Rest, spec.Ask
 	settle := func() {
 		done := make(chan struct{})
-		<-r.begun
 		if r.inbox.Tell(func() { close(done) }) {
 			select {
 			case <-done:

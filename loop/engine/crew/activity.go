@@ -34,8 +34,6 @@ func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
 // LastSign is that of the agent that has been silent for longest. ok is false when none works.
 func (c *Crew) LastSign() (last time.Time, ok bool) {
 	excused := time.Unix(0, c.Activity.excused.Load())
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, m := range c.members {
 		if !m.working || m.isSilent {
 			continue

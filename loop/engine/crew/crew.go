@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -31,47 +30,25 @@ type Crew struct {
 	Activity  *Activity   // of all of them
 	Apart     []setup.Run // of agents of the only step that work apart: each has its own work, and none ends another
 
-	done  chan struct{}
-	exit  backends.Exit // of all of it; set before done is closed
-	began time.Time
-
-	// Only the goroutine that works uses these.
-	ended []*member       // in the order of their slots
-	last  []*member       // of the step that was begun last
-	whole bool            // all agents of the last step have run
-	broke loop.StopReason // which limit, if the money was spent before all could begin
-
-	mu       sync.Mutex
+	began    time.Time
+	members  []*member       // of the step under way
+	ended    []*member       // in the order of their slots
+	last     []*member       // of the step that was begun last
+	whole    bool            // all agents of the last step have run
+	broke    loop.StopReason // which limit, if the money was spent before all could begin
+	short    loop.StopReason // which limit has no room for all of a step
 	stopping bool
 	guided   bool // an agent of the first step has the guidance
 	grace    time.Duration
-	members  []*member // of the step under way
-	failed   *member   // the first one that did
-	silent   *member   // who was silent for longest when they were ended, or is
+	failed   *member // the first one that did
+	silent   *member // who was silent for longest when they were ended, or is
 	session  stream.SessionStart
 
-	short loop.StopReason // which limit has no room for all of a step; guarded by mu
-
-	paying  sync.Mutex // taken before mu
-	paid    *sync.Cond // with paying: an answer is over, or an agent
-	owing   map[*member]bool
-	isKnown bool    // what an answer costs, as far as anybody tells
-	most    float64 // that one has cost, in US dollars
-
-	counting sync.Mutex // of usages, taken before all others; who counts later tells later
-	usages   map[*member]stream.Usage
-	partial  bool // somebody didn't tell what it has cost
+	owing   map[*member]bool // of whom an answer is under way
+	isKnown bool             // what an answer costs, as far as anybody tells
+	most    float64          // that one has cost, in US dollars
+	partial bool             // somebody didn't tell what it has cost
 }
-
-// Open makes them ready: they may be stopped before they begin.
-func (c *Crew) Open() {
-	c.done, c.usages, c.began = make(chan struct{}), map[*member]stream.Usage{}, time.Now()
-	c.paid, c.owing, c.most = sync.NewCond(&c.paying), map[*member]bool{}, c.Answered(0)
-	c.isKnown = c.most > 0
-}
-
-// Begin sets them to work.
-func (c *Crew) Begin() { go c.work() }
 
 // IsPartial says whether what they have cost is known in part only, once all are gone.
 func (c *Crew) IsPartial() bool { return c.partial }
@@ -82,13 +59,10 @@ func (c *Crew) Report(exit backends.Exit, cause loop.StopReason) (judge.Report, 
 	if f := c.failed; f != nil && f.err != nil && f.slot.Step == 1 && f.slot.Alone {
 		return judge.Report{}, errors.New(f.Problem)
 	}
-	c.mu.Lock()
-	short := c.short
-	c.mu.Unlock()
 	switch {
 	case cause != "" || c.failed != nil:
-	case short != "":
-		cause = short
+	case c.short != "":
+		cause = c.short
 	case !c.whole:
 		cause = c.broke
 	}
@@ -139,9 +113,10 @@ func (c *Crew) agreed(outcome loop.Outcome) promises.Verdict {
 	return promises.Verdict{}
 }
 
-// work runs the steps, one after the other.
-func (c *Crew) work() {
-	defer close(c.done)
+// Work runs the steps, one after the other, and returns what they came to.
+func (c *Crew) Work() backends.Exit {
+	c.began, c.owing, c.most = time.Now(), map[*member]bool{}, c.now().DearestAnswer
+	c.isKnown = c.most > 0
 	var previous string
 	isLooked := true // a snapshot has all that was changed so far
 	for n, step := range c.Config.Steps {
@@ -162,47 +137,43 @@ func (c *Crew) work() {
 		}
 		previous = joinSteps(slots, texts)
 	}
-	c.exit = c.sum(previous)
+	return c.sum(previous)
 }
 
 // mayGoOn says whether nothing keeps the next agent from beginning.
 func (c *Crew) mayGoOn() bool {
-	c.broke = cmp.Or(c.broke, c.OutOf(0))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.stopping && c.failed == nil && c.broke == ""
+	c.broke = cmp.Or(c.broke, c.outOf(0))
+	return !c.isEnding() && c.broke == ""
 }
 
 // runStep runs the agents of a step to their end.
 func (c *Crew) runStep(step []setup.Role, slots []setup.Slot, previous string) {
-	members := make([]*member, len(step))
+	c.members, c.last = make([]*member, len(step)), nil
 	for k, w := range step {
-		members[k] = c.member(w, slots[k], previous)
+		c.members[k] = c.member(w, slots[k], previous)
 	}
-	c.mu.Lock()
-	c.members = members
-	c.mu.Unlock()
-	room := make(chan struct{}, cmp.Or(c.Config.AtOnce, setup.MaxAtOnce))
-	var all sync.WaitGroup
-	c.last = nil
-	for _, m := range members {
-		room <- struct{}{}
-		c.awaitRoom(m)
-		if !c.mayGoOn() {
+	for _, m := range c.members {
+		if c.awaitRoom(m); !c.mayGoOn() {
 			break
 		}
 		c.last = append(c.last, m)
-		m.Begin()
-		all.Go(func() {
-			m.work()
-			c.settle(m)
-			<-room
-		})
+		c.owing[m] = true
+		m.begin()
 	}
-	all.Wait()
+	c.Serve(func() (bool, time.Time) { return c.atWork() == 0, time.Time{} })
 	c.ended = append(c.ended, c.last...)
 	c.whole = slots[0].IsLast() && len(c.last) == len(step)
 	c.Tell(stream.TurnEnd{})
+}
+
+// atWork is how many of a step aren't over.
+func (c *Crew) atWork() (n int) {
+	for _, m := range c.last {
+		if !m.isOver {
+			n++
+		}
+	}
+	return n
 }
 
 // member prepares an agent.
@@ -223,52 +194,37 @@ func (c *Crew) member(w setup.Role, at setup.Slot, previous string) *member {
 
 // join takes a running agent in.
 func (c *Crew) join(m *member, agent progress.Agent) {
-	c.mu.Lock()
 	m.agent, m.working = agent, true
 	m.activity.Touch()
-	isEnding, grace, isFirst := c.stopping || c.failed != nil, c.grace, !c.guided
-	c.guided = true
-	c.mu.Unlock()
-	if isEnding {
-		agent.Stop(grace)
+	if c.isEnding() {
+		agent.Stop(c.grace)
 	}
 	c.Activity.Touch()
-	c.Met(&m.Partner, agent, m.role.Backend, isFirst)
+	c.tellLeft()
+	c.Met(&m.Partner, agent, m.role.Backend, !c.guided)
+	c.guided = true
 }
 
-// leave is join's end.
-func (c *Crew) leave(m *member) {
-	c.mu.Lock()
-	m.working = false
-	c.mu.Unlock()
-	c.Parted(&m.Partner)
-}
-
-// Left are what has to be ended if this process is killed: scopes besides the loop's, and agents.
-func (c *Crew) Left() (remains []backends.Remains, agents []progress.Agent) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+// tellLeft tells what has to be ended if this process is killed.
+func (c *Crew) tellLeft() {
+	var besides []backends.Remains
+	var agents []progress.Agent
 	for _, m := range c.members {
 		if m.scope != c.Scope {
-			remains = append(remains, m.scope.Remains())
+			besides = append(besides, m.scope.Remains())
 		}
-		agents = append(agents, m.agent)
+		if m.agent != nil {
+			agents = append(agents, m.agent)
+		}
 	}
-	return remains, agents
+	c.Changed(besides, agents)
 }
 
 // isEnding says whether no other agent is to begin.
-func (c *Crew) isEnding() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopping || c.failed != nil
-}
+func (c *Crew) isEnding() bool { return c.isStopping() || c.failed != nil }
 
-func (c *Crew) isStopping() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.stopping
-}
+// isStopping says whether all of them are to end, whatever became of them.
+func (c *Crew) isStopping() bool { return c.stopping || c.now().Cause != "" }
 
 // HasEndedWell says of an agent of the last step, from 0, whether it came to its end by itself, and well.
 func (c *Crew) HasEndedWell(k int) bool { return k < len(c.last) && c.last[k].isWell() }
@@ -278,24 +234,16 @@ func (c *Crew) fail(m *member) {
 	if c.Apart != nil {
 		return
 	}
-	c.mu.Lock()
-	isFirst := c.failed == nil
-	if isFirst {
+	if c.failed == nil {
 		if c.failed = m; !c.stopping {
 			c.grace = backends.Grace
 		}
-	}
-	c.mu.Unlock()
-	if isFirst {
 		c.end(func(a progress.Agent) { a.Stop(backends.Grace) })
-		c.stir()
 	}
 }
 
 // end ends the agents that run.
 func (c *Crew) end(by func(progress.Agent)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	for _, m := range c.members {
 		if m.agent != nil {
 			by(m.agent)
@@ -310,21 +258,16 @@ func (c *Crew) Stop(grace time.Duration) { c.stop(grace, func(a progress.Agent) 
 func (c *Crew) Abort(grace time.Duration) { c.stop(grace, EndRun) }
 
 func (c *Crew) stop(grace time.Duration, by func(progress.Agent)) {
-	c.mu.Lock()
 	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
 		c.grace = grace
 	}
 	c.stopping = true
-	c.mu.Unlock()
 	c.end(by)
-	c.stir()
 }
 
 // EndSilent ends the agent that has been silent for longest, where the agents work apart. ok is false for the last
 // one: then all of it is silent.
 func (c *Crew) EndSilent(grace time.Duration) (ok bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	ok = c.Apart != nil && c.silent != nil && slices.ContainsFunc(c.members, func(m *member) bool { return m != c.silent && !m.isSilent })
 	if ok {
 		c.silent.isSilent = true
@@ -334,15 +277,10 @@ func (c *Crew) EndSilent(grace time.Duration) (ok bool) {
 	return ok
 }
 
-// Wait returns when all of them are gone.
-func (c *Crew) Wait() backends.Exit {
-	<-c.done
-	return c.exit
-}
-
-// PID and StartMark are nobody's: see Left.
-func (c *Crew) PID() int          { return 0 }
-func (c *Crew) StartMark() string { return "" }
+// Wait, PID and StartMark are nobody's: see Work and Host.Changed.
+func (c *Crew) Wait() backends.Exit { return backends.Exit{} }
+func (c *Crew) PID() int            { return 0 }
+func (c *Crew) StartMark() string   { return "" }
 
 // sum is what all that ended came to, and text what the last step did.
 func (c *Crew) sum(text string) (all backends.Exit) {
@@ -381,17 +319,19 @@ func (c *Crew) sum(text string) (all backends.Exit) {
 		c.partial = c.partial || its.Lines > 0 && !its.Usage.Cost.Known
 		all.Strays, all.Survivor = all.Strays+m.Exit.Strays, errors.Join(all.Survivor, m.Exit.Survivor)
 	}
-	c.counting.Lock()
-	defer c.counting.Unlock()
 	res.Usage = c.used(stream.Usage{})
 	return all
 }
 
-// used is what all of them have used so far, with what else is in a usage. The caller holds counting.
+// used is what all of them have used so far, with what else is in a usage.
 func (c *Crew) used(sum stream.Usage) stream.Usage {
 	sum.Tokens, sum.Cost = stream.Tokens{}, stream.Cost{}
-	for _, u := range c.usages {
-		sum.Tokens, sum.Cost = sum.Tokens.Plus(u.Tokens), sum.Cost.Plus(u.Cost)
+	members := slices.Clone(c.ended)
+	if len(members) == 0 || len(c.last) > 0 && members[len(members)-1] != c.last[len(c.last)-1] {
+		members = append(members, c.last...)
+	}
+	for _, m := range members {
+		sum.Tokens, sum.Cost = sum.Tokens.Plus(m.usage.Tokens), sum.Cost.Plus(m.usage.Cost)
 	}
 	return sum
 }

@@ -5,7 +5,8 @@
 // (member.go), shown below a call with its name (Below). The first that fails ends those beside it in a step, and
 // what the last step promises counts when all of its agents promise it.
 //
-// What a crew needs of its loop is in a Host. It keeps nothing, and decides nothing of the loop: what its
+// All of it is done on the goroutine of the loop's engine, and only agents run elsewhere: what they say comes by that
+// goroutine's inbox, which Host.Serve serves. What a crew needs of its loop is in a Host. It keeps nothing, and decides nothing of the loop: what its
 // run came to is a Report, as that of any agent.
 package crew
 
@@ -13,7 +14,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -22,28 +22,30 @@ import (
 
 // Host is what a crew needs of its loop.
 type Host struct {
-	Play      func(Part) (backends.Exit, error) // runs a role to its end
-	OpenScope func() (*backends.Scope, error)   // for agents that are swept apart
+	Launch    func(Part)                      // has a role run elsewhere
+	OpenScope func() (*backends.Scope, error) // for agents that are swept apart
+	// Serve waits until something is so, which is asked behind all that happens, and when it is due; the zero time is never.
+	Serve  func(until func() (isSo bool, due time.Time))
+	Change func(func(*progress.State)) // changes how the loop stands, or looks
 
 	Handle  func(stream.Event) // takes what a member did
 	Tell    func(stream.Event) // hands on what is of no member
 	Warn    func(message string)
-	Changed func() // other agents run than before
+	Changed func(besides []backends.Remains, agents []progress.Agent) // others run than before, these: in scopes besides the loop's
 
 	Met      func(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) // a member works
 	Parted   func(*guidance.Partner)                                                                 // and does no more
 	Said     func(p *guidance.Partner, text string)
 	TakeBack func(call, id string) // a question
 
-	Promise  func() string          // that ends the loop, as it is now
-	Guidance func() []loop.Guidance // for a member that begins
-	Spent    func(stream.Usage)     // so much by now, by all of them
-	Money    func() float64         // what may be spent, in US dollars; +Inf for no limit
-	// OutOf says which limit of money is reached if so many US dollars more are spent, "" for none.
-	OutOf func(reserved float64) loop.StopReason
-	// Answered takes down what an answer has cost, and returns the most that one has in this loop, in US dollars.
-	Answered func(usd float64) (most float64)
-	Poke     func() // has the loop look what is to be done
+	Spent func(stream.Usage) // so much by now, by all of them
+	Poke  func()             // has the loop look what is to be done
+}
+
+// now is how the loop stands.
+func (h Host) now() (now progress.State) {
+	h.Change(func(p *progress.State) { now = *p })
+	return now
 }
 
 // Part is one run of a role.
@@ -53,7 +55,16 @@ type Part struct {
 	As     string // its name where it asks the user something; "": the loop's own
 	Record string // how the file of what it prints is called; "": it isn't kept
 	backends.Spec
-	Began func(progress.Agent) // it runs
+
+	// Elsewhere, and nil for nothing: what comes before its start, which may fill in the Spec and have something done on
+	// the loop's goroutine, and what comes behind its end, whatever became of it.
+	Open  func(spec *backends.Spec, sync func(func())) error
+	Close func(sync func(func()))
+	// On the loop's goroutine, the last two nil for nothing: it runs, it has ended, and all of it is over. An error
+	// means that it could not be started.
+	Began func(progress.Agent)
+	Ended func(backends.Exit)
+	Over  func(error)
 }
 
 // EndRun ends an agent whose iteration the user wants to be over.

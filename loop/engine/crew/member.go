@@ -26,40 +26,38 @@ type member struct {
 
 	guidance.Partner
 	activity Activity
-	working  bool            // guarded by the crew's lock
-	isSilent bool            // it was ended as it was that for too long; the same
-	patience time.Time       // until then it has said that it will be silent; the same
-	scope    *backends.Scope // it and agent: only its own goroutine writes them, under the crew's lock
+	isOver   bool            // with all that it has started
+	working  bool            // it runs
+	isSilent bool            // it was ended as it was that for too long
+	patience time.Time       // until then it has said that it will be silent
+	scope    *backends.Scope // the loop's, or its own
 	agent    progress.Agent  // nil until it runs
-	goesOn   bool            // another turn follows; only its reader uses it
-	used     float64         // what it has cost, in US dollars; the same
-	paid     float64         // of that what was of answers that are over; guarded by the crew's paying
-	lack     string          // it was ended as the money doesn't suffice for all; guarded by the crew's lock
+	goesOn   bool            // another turn follows
+	usage    stream.Usage    // so far
+	paid     float64         // of that what was of answers that are over, in US dollars
+	lack     string          // it was ended as the money doesn't suffice for all
 	judge.Report
 	err error // it could not be started
 }
 
-// work runs the agent, and tells how that went.
-func (m *member) work() {
+// over tells how the agent went, which is gone.
+func (m *member) over(err error) {
 	c := m.crew
-	if m.err = m.play(); m.err != nil {
-		m.Report = judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(m.err.Error())}
+	if m.err = err; err != nil {
+		m.Report = judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error())}
 	}
 	isOurs := c.isStopping() // it was ended, and nobody knows what it would have come to
 	if m.Problem != "" && !isOurs {
 		m.Problem = fmt.Sprintf("%s: %s", m.slot, m.Problem)
 		c.fail(m)
 	}
-	c.mu.Lock()
-	first, isSilent, lack := c.failed, m.isSilent, m.lack
-	c.mu.Unlock()
-	wasStopped := m.wasStopped()
+	first, wasStopped := c.failed, m.wasStopped()
 	switch {
-	case wasStopped && isSilent:
+	case wasStopped && m.isSilent:
 		m.Problem = m.slot.String() + ": no output for longer than the idle timeout"
 		m.End(m.Problem, true)
-	case wasStopped && lack != "":
-		m.Problem = m.slot.String() + ": " + lack
+	case wasStopped && m.lack != "":
+		m.Problem = m.slot.String() + ": " + m.lack
 		m.End(m.Problem, true)
 	case wasStopped && first != nil && first != m:
 		m.End("stopped, as "+first.slot.String()+" failed", true)
@@ -72,6 +70,8 @@ func (m *member) work() {
 	default:
 		m.End(m.Problem, true)
 	}
+	c.answered(m, false)
+	m.isOver = true
 }
 
 func (m *member) wasStopped() bool { return m.Exit.Stopped && !m.Exit.Result.Terminal }
@@ -79,45 +79,53 @@ func (m *member) wasStopped() bool { return m.Exit.Stopped && !m.Exit.Result.Ter
 // isWell says whether the agent came to its end by itself, and well.
 func (m *member) isWell() bool { return m.Outcome == loop.OutcomeOK && !m.wasStopped() }
 
-// play runs the agent to its end.
-func (m *member) play() error {
+// begin has the agent run.
+func (m *member) begin() {
 	c := m.crew
-	m.run.Budget, m.run.Guidance = c.budgetOf(m), c.Guidance()
-	if m.slot.K > 1 || m.run.Dir != "" { // the end of one sweeps what is in its scope
-		scope, err := c.OpenScope()
-		if err != nil {
-			return err
-		}
-		c.mu.Lock()
-		m.scope = scope
-		c.mu.Unlock()
-		defer m.closeScope()
-	}
-	c.Changed() // with the mark of its scope, before anything bears it
-	spool := c.Config.Ring().OpenSpool(m.scope.TempDir, m.role.Hat)
-	if spool != "" {
-		m.run.Emit = c.Config.As(m.role).EmitCommand(m.scope.TempDir)
-	}
-	prompt, args := c.Config.BriefOf(m.role, m.slot, m.run)
-	m.prompt = prompt
-	if m.slot.IsLast() { // nobody else can end the loop
-		m.Fulfils = guidance.Fulfils(m.completion())
-	}
-	exit, err := c.Play(Part{
+	m.Begin()
+	m.run.Budget, m.run.Guidance = c.budgetOf(m), c.guidance()
+	var spool string
+	c.Launch(Part{
 		Role: m.role, Below: m.Call.ID, As: m.slot.Name, Record: fmt.Sprintf("%03d-step-%d-%d", c.Run.Iteration, m.slot.Step, m.slot.K),
-		Spec:  backends.Spec{Spool: spool, Dir: m.run.Dir, Own: m.run.Own, Ours: args, Prompt: prompt, Scope: m.scope, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
-		Began: func(agent progress.Agent) { c.join(m, agent) },
+		Spec: backends.Spec{Dir: m.run.Dir, Own: m.run.Own, Iteration: c.Run.Iteration, Handler: &m.Below, OnOutput: m.touch},
+		Open: func(spec *backends.Spec, sync func(func())) error {
+			spec.Scope = c.Scope
+			if m.slot.K > 1 || m.run.Dir != "" { // the end of one sweeps what is in its scope
+				scope, err := c.OpenScope()
+				if err != nil {
+					return err
+				}
+				spec.Scope = scope
+				sync(func() { m.scope = scope; c.tellLeft() }) // its mark is known before anything bears it
+			}
+			spool = c.Config.Ring().OpenSpool(spec.Scope.TempDir, m.role.Hat)
+			if spec.Spool = spool; spool != "" {
+				m.run.Emit = c.Config.As(m.role).EmitCommand(spec.Scope.TempDir)
+			}
+			m.prompt, spec.Ours = c.Config.BriefOf(m.role, m.slot, m.run)
+			spec.Prompt = m.prompt
+			return nil
+		},
+		Began: func(agent progress.Agent) {
+			if m.slot.IsLast() { // nobody else can end the loop
+				m.Fulfils = guidance.Fulfils(m.completion())
+			}
+			c.join(m, agent)
+		},
+		Ended: func(exit backends.Exit) {
+			m.working, m.usage = false, exit.Result.Usage
+			c.Parted(&m.Partner)
+			m.Report = judge.Assess(exit, "", m.completion(), time.Now())
+			m.TakeTopics(m.run.Turn.Topics, m.completion(), spool)
+		},
+		Close: m.closeScope, Over: m.over,
 	})
-	if err != nil {
-		return err
-	}
-	c.leave(m)
-	m.Report = judge.Assess(exit, "", m.completion(), time.Now())
-	m.TakeTopics(m.run.Turn.Topics, m.completion(), spool)
-	c.counting.Lock()
-	defer c.counting.Unlock()
-	c.usages[m] = exit.Result.Usage
-	return nil
+}
+
+// guidance is what a member that begins is told.
+func (c *Crew) guidance() (said []loop.Guidance) {
+	c.Change(func(p *progress.State) { said = p.Talk.SoFar() })
+	return said
 }
 
 // touch takes note of a sign of life.
@@ -128,25 +136,29 @@ func (m *member) touch() {
 
 // completion is what the agent has to say to end the loop.
 func (m *member) completion() promises.Completion {
-	return m.crew.Config.As(m.role).Completion(m.crew.Promise(), m.prompt, m.run)
+	return m.crew.Config.As(m.role).Completion(m.crew.now().Status.Promise, m.prompt, m.run)
 }
 
 // closeScope ends what the agent had for itself alone.
-func (m *member) closeScope() {
-	if err := m.scope.Close(); err != nil {
-		m.crew.Warn("the temporary folder could not be removed: " + err.Error())
+func (m *member) closeScope(sync func(func())) {
+	if m.scope == m.crew.Scope {
+		return
 	}
-	m.crew.mu.Lock()
-	m.scope, m.agent = m.crew.Scope, nil
-	m.crew.mu.Unlock()
-	m.crew.Changed()
+	err := m.scope.Close()
+	sync(func() {
+		if err != nil {
+			m.crew.Warn("the temporary folder could not be removed: " + err.Error())
+		}
+		m.scope, m.agent = m.crew.Scope, nil
+		m.crew.tellLeft()
+	})
 }
 
 // told hands on what the agent does.
 func (m *member) told(e stream.Event) {
 	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.Call.ID { // its result will be answered
 		m.goesOn = true
-		m.crew.answered(m, m.used, true)
+		m.crew.answered(m, true)
 		defer m.lookAtCap()
 	}
 	m.crew.Handle(e)
@@ -159,11 +171,8 @@ func (m *member) own(e stream.Event) {
 	case stream.SessionStart:
 		who := e
 		who.SessionID = ""
-		c.mu.Lock()
-		isKnown := c.session == who
-		c.session = who
-		c.mu.Unlock()
-		if !isKnown {
+		if c.session != who {
+			c.session = who
 			c.Handle(e)
 		}
 	case stream.Usage:
@@ -171,12 +180,10 @@ func (m *member) own(e stream.Event) {
 		m.lookAtCap()
 	case stream.TurnEnd:
 		m.goesOn = strings.HasPrefix(e.StopReason, "tool")
-		c.answered(m, m.used, m.goesOn)
+		c.answered(m, m.goesOn)
 		m.lookAtCap()
 	case stream.Retry:
-		c.mu.Lock()
 		m.patience = time.Now().Add(e.Delay)
-		c.mu.Unlock()
 		c.Handle(e)
 	case stream.Moot:
 		c.TakeBack(m.Call.ID, e.ID)
@@ -191,9 +198,6 @@ func (m *member) count(e stream.Usage) {
 	if !m.slot.Alone { // several contexts are none
 		e.Context, e.ContextSize = 0, 0
 	}
-	m.used = e.Cost.USD
-	c.counting.Lock()
-	defer c.counting.Unlock()
-	c.usages[m] = e
+	m.usage = e
 	c.Spent(c.used(e))
 }

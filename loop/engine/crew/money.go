@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -8,6 +9,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
 // A cost cap is looked at after each answer of a model. Of several agents each may have one under
@@ -17,28 +20,36 @@ import (
 // firstAnswer is how long other agents wait for the first answer, which tells what one costs.
 const firstAnswer = 2 * time.Minute
 
-// awaitRoom waits until the cap has room for an answer of m's, beside those of the others. While nobody
-// knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
+// money is what may be spent, in US dollars; +Inf for no limit.
+func (c *Crew) money() float64 { now := c.now(); return now.Left() }
+
+// outOf says which limit of money is reached if so many US dollars more are spent, "" for none.
+func (c *Crew) outOf(reserved float64) loop.StopReason { now := c.now(); return now.OutOf(reserved) }
+
+// awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m's, beside those of
+// the others. While nobody knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
 func (c *Crew) awaitRoom(m *member) {
-	isCapped := !math.IsInf(c.Money(), 1) && m.role.Backend.HasCost()
-	c.paying.Lock()
-	defer c.paying.Unlock()
-	if isCapped && len(c.owing) > 0 && !c.isKnown {
-		late := time.AfterFunc(firstAnswer, func() {
-			c.paying.Lock()
-			defer c.paying.Unlock()
-			c.isKnown = true
-			c.paid.Broadcast()
-		})
-		defer late.Stop()
-	}
-	for isCapped && len(c.owing) > 0 && !c.isEnding() && (!c.isKnown || c.OutOf(c.reserved(m)) != "") {
-		c.paid.Wait()
-	}
-	c.owing[m] = true
+	room, isCapped := cmp.Or(c.Config.AtOnce, setup.MaxAtOnce), !math.IsInf(c.money(), 1) && m.role.Backend.HasCost()
+	var late time.Time // for the first answer
+	c.Serve(func() (hasRoom bool, due time.Time) {
+		switch {
+		case c.isEnding():
+			return true, due
+		case c.atWork() >= room:
+			return false, due
+		case !isCapped || len(c.owing) == 0:
+			return true, due
+		case !c.isKnown && late.IsZero():
+			late = time.Now().Add(firstAnswer)
+		}
+		if c.isKnown = c.isKnown || !time.Now().Before(late); !c.isKnown {
+			return false, late
+		}
+		return c.outOf(c.reserved(m)) == "", due
+	})
 }
 
-// reserved is what the answers of the others than m may cost that are under way. The caller holds paying.
+// reserved is what the answers of the others than m may cost that are under way.
 func (c *Crew) reserved(m *member) float64 {
 	n := len(c.owing)
 	if c.owing[m] {
@@ -48,54 +59,31 @@ func (c *Crew) reserved(m *member) float64 {
 }
 
 // answered takes note of an answer of m's, by what m has cost so far. goesOn: another one follows.
-func (c *Crew) answered(m *member, usd float64, goesOn bool) {
-	c.paying.Lock()
-	defer c.paying.Unlock()
-	c.isKnown, c.most = true, c.Answered(usd-m.paid)
+func (c *Crew) answered(m *member, goesOn bool) {
+	usd := m.usage.Cost.USD
+	c.isKnown = true
+	c.Change(func(p *progress.State) { c.most = p.Answered(usd - m.paid) })
 	if m.paid = usd; !goesOn {
 		delete(c.owing, m)
 	}
-	c.paid.Broadcast()
-}
-
-// settle is answered for an agent that is over, whatever became of it.
-func (c *Crew) settle(m *member) {
-	c.counting.Lock()
-	usd := c.usages[m].Cost.USD
-	c.counting.Unlock()
-	c.answered(m, usd, false)
-}
-
-// stir has whoever waits for room look again.
-func (c *Crew) stir() {
-	c.paying.Lock()
-	defer c.paying.Unlock()
-	c.paid.Broadcast()
 }
 
 // budgetOf is what m may spend, as agents are told that count it themselves: +Inf for no limit.
-func (c *Crew) budgetOf(m *member) float64 {
-	c.paying.Lock()
-	defer c.paying.Unlock()
-	return max(c.Money()-c.reserved(m), 0)
-}
+func (c *Crew) budgetOf(m *member) float64 { return max(c.money()-c.reserved(m), 0) }
 
 // runsShort says which limit of money leaves no room for another answer of m's beside those of the others, "" for none.
 // m owes nothing then.
 func (c *Crew) runsShort(m *member) (why loop.StopReason, text string) {
-	c.paying.Lock()
-	defer c.paying.Unlock()
 	reserved := c.reserved(m)
 	if reserved == 0 {
 		return "", ""
 	}
-	if why = c.OutOf(reserved); why == "" {
+	if why = c.outOf(reserved); why == "" {
 		return "", ""
 	}
 	delete(c.owing, m)
-	c.paid.Broadcast()
 	return why, fmt.Sprintf("%s are left, and an answer has cost up to %s: too little for another one beside %s under way",
-		tell.USD(c.Money()), tell.USD(c.most), tell.Counted(int(math.Round(reserved/c.most)), "answer"))
+		tell.USD(c.money()), tell.USD(c.most), tell.Counted(int(math.Round(reserved/c.most)), "answer"))
 }
 
 // lookAtCap ends what goes on although the money is spent: all of them, or m where that is enough.
@@ -104,7 +92,7 @@ func (m *member) lookAtCap() {
 	if !m.goesOn {
 		return
 	}
-	if c.OutOf(0) != "" {
+	if c.outOf(0) != "" {
 		c.Poke()
 		return
 	}
@@ -112,20 +100,17 @@ func (m *member) lookAtCap() {
 	if why == "" {
 		return
 	}
-	c.mu.Lock()
 	isFirst := m.lack == "" && c.short == ""
 	m.lack = text
 	if c.Apart == nil { // a step isn't whole without it
 		c.short = why
 	}
-	agent := m.agent
-	c.mu.Unlock()
 	switch {
 	case !isFirst:
 	case c.Apart == nil:
 		c.Warn(text)
 		c.Stop(backends.Grace)
-	case agent != nil:
-		agent.Stop(backends.Grace)
+	case m.agent != nil:
+		m.agent.Stop(backends.Grace)
 	}
 }

@@ -47,6 +47,14 @@ func (in *Inbox) Tell(message func()) bool {
 	}
 }
 
+// Do has the goroutine do something, and returns when that is done.
+func (in *Inbox) Do(message func()) {
+	done := make(chan struct{})
+	if in.Tell(func() { message(); close(done) }) {
+		<-done
+	}
+}
+
 // Wake has the goroutine look at what was changed. It waits for nothing.
 func (in *Inbox) Wake() {
 	select {

@@ -290,6 +290,18 @@ func Decide(r Report, cause loop.StopReason, t Tally, s Spent, check verify.Chec
 	return ""
 }
 
+// MayGoOn says why a loop can't be continued with the limits that its state has, after what it has used.
+func MayGoOn(s loopstate.State, check verify.Check) error {
+	used, bounds := UsedBy(s), s.Limits()
+	isVerified := s.Checking // who promised in the last allowed iteration may be done
+	isCostly := check.Has(verify.ReviewerGate)
+	if why := Reached(used, bounds); why != "" && (!isVerified || why == loop.StopMaxTime || why == loop.StopMaxCost && isCostly) {
+		sofar := loop.Limits{MaxIterations: used.Iterations, MaxCostUSD: used.Cost.USD, MaxDuration: used.Elapsed.Truncate(time.Second)}
+		return &loop.CapError{Reason: why, Used: sofar, Limits: bounds}
+	}
+	return nil
+}
+
 // Reached says which cap the loop has come to, or "".
 func Reached(s Spent, limits loop.Limits) loop.StopReason {
 	switch {

@@ -59,11 +59,13 @@ type State struct {
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
 	// The run under way.
-	Running    Agent         // nil between runs
-	Ending     bool          // it was asked to end, as a limit is reached or the next iteration is asked for
-	Longest    time.Duration // how long it may take; 0: no limit
-	Stopped    time.Duration // in which this process was stopped
-	waited     time.Duration // for the user, before the run
+	Running    Agent              // nil between runs
+	Agents     []Agent            // the processes of that
+	Besides    []backends.Remains // of their scopes, but for the loop's
+	Ending     bool               // it was asked to end, as a limit is reached or the next iteration is asked for
+	Longest    time.Duration      // how long it may take; 0: no limit
+	Stopped    time.Duration      // in which this process was stopped
+	waited     time.Duration      // for the user, before the run
 	Talk       guidance.Talk
 	Skip       bool // it was asked to end, as its user wants the next one
 	Desk       *ask.Desk
@@ -171,7 +173,7 @@ func (p *State) Survey(text string) (told loop.StateChanged) {
 
 // End says that it is over, and what went wrong, "" for nothing.
 func (p *State) End(problem string) {
-	p.Running = nil
+	p.Running, p.Agents, p.Besides = nil, nil, nil
 	p.Status.Tool, p.Status.Agents, p.Status.Retry = nil, nil, nil
 	if problem != "" {
 		p.Status.Error = problem
