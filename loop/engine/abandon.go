@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -21,7 +22,9 @@ func (l *ground) watchOver() {
 func (l *ground) abandon(words string) {
 	go l.requestStop(loop.StopInterrupted, 0) // should it come back
 	var end loop.End
+	var besides []backends.Remains
 	l.change(func(p *progress.State) {
+		besides = p.Besides
 		p.Status.EndedAt = time.Now()
 		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
 		end.AccountFor(p.Known.Prompt, p.Tasks, p.Met)
@@ -41,6 +44,9 @@ func (l *ground) abandon(words string) {
 		l.change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
 		l.server.Close()
 		_ = l.scope.Close()
+		for _, r := range besides {
+			_ = r.End()
+		}
 		l.kept(func(s setup.Session) { s.Close(&end, func() {}) })
 		l.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
 	}()

@@ -35,6 +35,8 @@ type watch struct {
 
 	last, next time.Time // the last beat, and when to look again
 	isWoken    bool
+	isStopped  bool          // as the loop is to end
+	grace      time.Duration // with that
 }
 
 // serve serves the loop until something is so, which is asked behind all that happens, and when it is due. Before
@@ -43,6 +45,7 @@ func (w *watch) serve(until func() (isSo bool, due time.Time)) {
 	if !w.last.IsZero() {
 		w.last = time.Now() // the engine was at work
 	}
+	defer w.takeBeat()
 	w.inbox.Serve(func(woken bool) (bool, time.Time) {
 		w.isWoken = w.isWoken || woken
 		if isSo, due := until(); isSo || w.it.agent == nil || !w.look() {
@@ -67,11 +70,12 @@ func (w *watch) look() bool {
 		w.obey()
 	}
 	if at := w.until(); !at.IsZero() && !time.Now().Before(at) {
-		w.last = w.tellBeat(w.last)
+		w.takeBeat()
 		w.late(w.last)
 	}
 	if !time.Now().Before(w.last.Add(beatInterval)) {
-		w.last = w.tellBeat(w.last)
+		w.takeBeat()
+		w.setOwner()
 		w.sentry.Beat()
 		w.beat()
 	}
@@ -81,7 +85,8 @@ func (w *watch) look() bool {
 
 // obey does what the user wants by now.
 func (w *watch) obey() {
-	if now := w.now(); now.Cause != "" {
+	if now := w.now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
+		w.isStopped, w.grace = true, now.Grace
 		w.it.agent.Stop(now.Grace)
 	}
 	w.woken()
@@ -93,9 +98,16 @@ func (w *watch) obey() {
 // untilOver serves the loop until what runs is over.
 func (w *watch) untilOver() {
 	w.serve(func() (bool, time.Time) { return w.it.isOver, time.Time{} })
-	if w.it.agent != nil {
-		w.tellBeat(w.last)
+}
+
+// takeBeat takes note of a stop since the last beat, which comes at least each beatInterval while an agent runs.
+func (w *watch) takeBeat() {
+	now := time.Now()
+	if w.last.IsZero() { // nothing runs
+		return
 	}
+	w.notePause(now.Sub(w.last)-beatInterval, now.Round(0).Sub(w.last.Round(0))-beatInterval)
+	w.last = now
 }
 
 // earliest is the earlier of two times; the zero time is never.

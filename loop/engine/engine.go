@@ -396,15 +396,6 @@ const (
 	sleptFor     = 10 * time.Second
 )
 
-// tellBeat is called at least each beatInterval while an agent runs. It takes note
-// of a stop since the last one, and shows others what runs.
-func (l *runs) tellBeat(last time.Time) (now time.Time) {
-	l.setOwner()
-	now = time.Now()
-	l.notePause(now.Sub(last)-beatInterval, now.Round(0).Sub(last.Round(0))-beatInterval)
-	return now
-}
-
 // attendance is the watch over the agents of an iteration. It ends them when a limit is reached.
 type attendance struct {
 	watch
