@@ -31,7 +31,7 @@ var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l 
 func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 	dir := cmp.Or(done.folder, l.cfg.Folder)
 	it := l.launch(crew.Part{
-		Role: setup.Role{Backend: backends.Program(done.Check.Argv(), dir)}, Began: l.setRunning,
+		Role: setup.Role{Backend: backends.Program(done.Check.Argv(), dir)}, Began: func(command progress.Agent) { l.setRunning(command) },
 		Spec: backends.Spec{Dir: dir, Own: done.own, Scope: l.scope, Iteration: done.iteration, Raw: out},
 	})
 	var shown int64

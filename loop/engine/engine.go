@@ -370,13 +370,13 @@ func (l *Loop) openIteration(run setup.Run) {
 
 // setRunning publishes the agent, and stops it if the loop's end was asked for
 // while it started.
-func (l *runs) setRunning(agent progress.Agent) {
+func (l *runs) setRunning(agent progress.Running) {
 	var cause loop.StopReason
 	var grace time.Duration
 	l.change(func(p *progress.State) {
 		p.Running = agent
-		if _, isCrew := agent.(*crew.Crew); !isCrew { // which tells whom it has
-			p.Agents = []progress.Agent{agent}
+		if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
+			p.Agents = []progress.Agent{one}
 		}
 		cause, grace = p.Cause, p.Grace
 	})
@@ -437,10 +437,10 @@ func (l *runs) attend(it *running) *attendance {
 }
 
 func (a *attendance) stop(why loop.StopReason) {
-	a.endBy(why, func(agent progress.Agent) { agent.Stop(backends.Grace) })
+	a.endBy(why, func(agent progress.Running) { agent.Stop(backends.Grace) })
 }
 
-func (a *attendance) endBy(why loop.StopReason, by func(progress.Agent)) {
+func (a *attendance) endBy(why loop.StopReason, by func(progress.Running)) {
 	if a.ours == "" {
 		a.ours = why
 		a.change(func(p *progress.State) { p.Ending = true })

@@ -14,7 +14,7 @@ import (
 
 // running is an agent or a command at work. Only the engine's goroutine uses it.
 type running struct {
-	agent  progress.Agent // nil until it runs
+	agent  progress.Running // nil until it runs
 	isOver bool
 	exit   backends.Exit
 	err    error // it could not be started

@@ -202,7 +202,8 @@ func TestEachCommandAtEachMoment(t *testing.T) {
 						}
 						err, where := <-said, fmt.Sprintf("at moment %d", n+1)
 						if err != nil || !slices.Contains(tt.ends, end.Reason) || c.up > 0 {
-							t.Errorf("%s: it ended by %s (%s), %d are at work, the command: %v\n%s", where, end.Reason, end.Error, c.up, err, strings.Join(c.log.lines, "\n"))
+							t.Errorf("%s: it ended by %s (%s), %d are at work, the command: %v\n%s",
+								where, end.Reason, end.Error, c.up, err, strings.Join(c.log.lines, "\n"))
 						}
 						checkPairs(t, c.log.lines)
 						if t.Failed() {
@@ -231,7 +232,8 @@ func TestAKillAtEachMoment(t *testing.T) {
 					next, _ := s.tell(t, &left, 0, nil)
 					end := next.Wait()
 					if end.Reason != loop.StopPromise || next.up > 0 {
-						t.Errorf("at moment %d: it ended by %s (%s), %d are at work\n%s", n+1, end.Reason, end.Error, next.up, strings.Join(next.log.lines, "\n"))
+						t.Errorf("at moment %d: it ended by %s (%s), %d are at work\n%s",
+							n+1, end.Reason, end.Error, next.up, strings.Join(next.log.lines, "\n"))
 					}
 					if left.Checking {
 						if owed++; next.order[0] != "check" {

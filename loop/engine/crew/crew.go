@@ -255,7 +255,7 @@ func (c *Crew) end(by func(progress.Agent)) {
 func (c *Crew) Stop(grace time.Duration) { c.stop(grace, func(a progress.Agent) { a.Stop(grace) }) }
 
 // Abort is Stop, for each as it does it best.
-func (c *Crew) Abort(grace time.Duration) { c.stop(grace, EndRun) }
+func (c *Crew) Abort(grace time.Duration) { c.stop(grace, func(a progress.Agent) { EndRun(a) }) }
 
 func (c *Crew) stop(grace time.Duration, by func(progress.Agent)) {
 	if c.grace = min(c.grace, grace); !c.stopping && c.failed == nil {
@@ -276,11 +276,6 @@ func (c *Crew) EndSilent(grace time.Duration) (ok bool) {
 	}
 	return ok
 }
-
-// Wait, PID and StartMark are nobody's: see Work and Host.Changed.
-func (c *Crew) Wait() backends.Exit { return backends.Exit{} }
-func (c *Crew) PID() int            { return 0 }
-func (c *Crew) StartMark() string   { return "" }
 
 // sum is what all that ended came to, and text what the last step did.
 func (c *Crew) sum(text string) (all backends.Exit) {

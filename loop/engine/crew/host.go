@@ -68,7 +68,7 @@ type Part struct {
 }
 
 // EndRun ends an agent whose iteration the user wants to be over.
-func EndRun(agent progress.Agent) {
+func EndRun(agent progress.Running) {
 	if a, ok := agent.(interface{ Abort(grace time.Duration) }); ok {
 		a.Abort(backends.Grace)
 		return

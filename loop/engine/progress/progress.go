@@ -31,9 +31,15 @@ func Reopen(s *loopstate.State) {
 	s.StopReason, s.StopError, s.StoppedAt = "", "", time.Time{}
 }
 
+// Running is what an iteration, or a gate, has at work: an agent, several, or a command.
+type Running interface {
+	// Stop ends it with all that it has started, within a grace. It returns at once.
+	Stop(grace time.Duration)
+}
+
 // Agent is a running agent (*backends.Process).
 type Agent interface {
-	Stop(grace time.Duration)
+	Running
 	Wait() backends.Exit
 	PID() int
 	StartMark() string
@@ -59,7 +65,7 @@ type State struct {
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
 	// The run under way.
-	Running    Agent              // nil between runs
+	Running    Running            // nil between runs
 	Agents     []Agent            // the processes of that
 	Besides    []backends.Remains // of their scopes, but for the loop's
 	Ending     bool               // it was asked to end, as a limit is reached or the next iteration is asked for
