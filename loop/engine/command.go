@@ -66,7 +66,7 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 func (l *runs) attendGate(it *running, check verify.Check, mustSpeak bool, beat func()) (late string) {
 	began, n := time.Now(), 1
 	w := &watch{
-		runs: l, it: it,
+		l: l, it: it,
 		until: func() (at time.Time) {
 			if late == "" && l.causeOf(judge.Report{}) == "" {
 				idle, slow, overtime := l.gateDeadlines(began, check, mustSpeak)

@@ -26,7 +26,7 @@ func (l *runs) notePause(late, byTheWall time.Duration) {
 
 // watch is how the engine waits for what runs: it takes note of beats, and says when it is late.
 type watch struct {
-	*runs
+	l     *runs
 	it    *running
 	until func() time.Time    // when late is to be called; the zero time: only its exit is of interest now
 	late  func(now time.Time) // it is time, or was: a beat may have moved that
@@ -46,7 +46,7 @@ func (w *watch) serve(until func() (isSo bool, due time.Time)) {
 		w.last = time.Now() // the engine was at work
 	}
 	defer w.takeBeat()
-	w.inbox.Serve(func(woken bool) (bool, time.Time) {
+	w.l.inbox.Serve(func(woken bool) (bool, time.Time) {
 		w.isWoken = w.isWoken || woken
 		if isSo, due := until(); isSo || w.it.agent == nil || !w.look() {
 			return isSo, earliest(due, w.next)
@@ -61,7 +61,7 @@ func (w *watch) look() bool {
 	switch now := time.Now(); {
 	case w.last.IsZero():
 		w.last = now
-		w.sentry.Beat() // it is back here within a beatInterval
+		w.l.sentry.Beat() // it is back here within a beatInterval
 	case !w.isWoken && now.Before(w.next):
 		return false
 	}
@@ -75,8 +75,8 @@ func (w *watch) look() bool {
 	}
 	if !time.Now().Before(w.last.Add(beatInterval)) {
 		w.takeBeat()
-		w.setOwner()
-		w.sentry.Beat()
+		w.l.setOwner()
+		w.l.sentry.Beat()
 		w.beat()
 	}
 	w.next = earliest(w.last.Add(beatInterval), w.until())
@@ -85,14 +85,14 @@ func (w *watch) look() bool {
 
 // obey does what the user wants by now.
 func (w *watch) obey() {
-	if now := w.now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
+	if now := w.l.now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
 		w.isStopped, w.grace = true, now.Grace
 		w.it.agent.Stop(now.Grace)
 	}
 	w.woken()
-	w.desk.EndRuns()
-	w.tellAgents()
-	w.showCancelling()
+	w.l.desk.EndRuns()
+	w.l.tellAgents()
+	w.l.showCancelling()
 }
 
 // untilOver serves the loop until what runs is over.
@@ -106,7 +106,7 @@ func (w *watch) takeBeat() {
 	if w.last.IsZero() { // nothing runs
 		return
 	}
-	w.notePause(now.Sub(w.last)-beatInterval, now.Round(0).Sub(w.last.Round(0))-beatInterval)
+	w.l.notePause(now.Sub(w.last)-beatInterval, now.Round(0).Sub(w.last.Round(0))-beatInterval)
 	w.last = now
 }
 

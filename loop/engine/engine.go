@@ -406,7 +406,7 @@ type attendance struct {
 func (l *runs) attend(it *running) *attendance {
 	a := &attendance{}
 	a.watch = watch{
-		runs: l, it: it, beat: func() {},
+		l: l, it: it, beat: func() {},
 		until: func() (at time.Time) {
 			if a.ours == "" {
 				at = progress.Earlier(l.deadlines())
@@ -443,14 +443,14 @@ func (a *attendance) stop(why loop.StopReason) {
 func (a *attendance) endBy(why loop.StopReason, by func(progress.Running)) {
 	if a.ours == "" {
 		a.ours = why
-		a.change(func(p *progress.State) { p.Ending = true })
+		a.l.change(func(p *progress.State) { p.Ending = true })
 		by(a.it.agent)
 	}
 }
 
 // end says why we ended what is over, or why the loop is to end.
 func (a *attendance) end() loop.StopReason {
-	now := a.now()
+	now := a.l.now()
 	a.it.exit.Duration = max(a.it.exit.Duration-now.Idle(), 0)
 	return cmp.Or(now.Cause, a.ours)
 }
