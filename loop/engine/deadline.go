@@ -49,10 +49,10 @@ func (w *watch) serve(until func() (isSo bool, due time.Time)) {
 	w.l.inbox.Serve(func(woken bool) (bool, time.Time) {
 		w.isWoken = w.isWoken || woken
 		if isSo, due := until(); isSo || w.it.agent == nil || !w.look() {
-			return isSo, earliest(due, w.next)
+			return isSo, progress.Earlier(due, w.next)
 		}
 		isSo, due := until()
-		return isSo, earliest(due, w.next)
+		return isSo, progress.Earlier(due, w.next)
 	})
 }
 
@@ -79,7 +79,7 @@ func (w *watch) look() bool {
 		w.l.sentry.Beat()
 		w.beat()
 	}
-	w.next = earliest(w.last.Add(beatInterval), w.until())
+	w.next = progress.Earlier(w.last.Add(beatInterval), w.until())
 	return true
 }
 
@@ -108,14 +108,6 @@ func (w *watch) takeBeat() {
 	}
 	w.l.notePause(now.Sub(w.last)-beatInterval, now.Round(0).Sub(w.last.Round(0))-beatInterval)
 	w.last = now
-}
-
-// earliest is the earlier of two times; the zero time is never.
-func earliest(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }
 
 // deadlines are the moments at which the running agent has been silent, or has

@@ -55,7 +55,7 @@ func TestLimitsHoldAcrossCrashes(t *testing.T) {
 				runs, why := 0, loop.StopReason("")
 				for why == "" && runs < 7 {
 					time.Sleep(55 * time.Second)
-					if name == "time" { // its turns tell how long it has worked
+					if _, err := r.file.Load(); name == "time" && err == nil { // its turns tell how long it has worked
 						hear(r.spec(0), stream.Usage{Cost: stream.USD(6)})
 						synctest.Wait()
 					}

@@ -18,9 +18,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Earlier is the earlier of two times.
+// Earlier is the earlier of two times; the zero time is never.
 func Earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
+	if b.IsZero() || !a.IsZero() && a.Before(b) {
 		return a
 	}
 	return b
