@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/apart"
@@ -30,10 +31,31 @@ func spawn(log *os.File) (io.ReadWriteCloser, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := apart.Start([]string{Program, log.Name()}, [4]*os.File{nil, nil, log, theirs}); err != nil {
+	if err := start(log, theirs); err != nil {
 		return nil, errors.Join(err, conn.Close())
 	}
 	return conn, nil
+}
+
+// start starts the process. It is there even when an update has replaced the program.
+func start(log, conn *os.File) error {
+	self := "/proc/self/exe"
+	if runtime.GOOS != "linux" {
+		var err error
+		if self, err = os.Executable(); err != nil {
+			return err
+		}
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	process, err := os.StartProcess(self, []string{Program, log.Name()}, &os.ProcAttr{Files: []*os.File{null, null, log, conn}, Sys: apart.Attributes()})
+	if err == nil {
+		go process.Wait() // so that nothing stays of one that ends before this process
+	}
+	return err
 }
 
 // First is a keeper's first connection, and the file in which its crash is told.

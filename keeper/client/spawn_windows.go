@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/apart"
 )
@@ -30,10 +31,17 @@ func spawn(log *os.File) (io.ReadWriteCloser, error) {
 	defer theirIn.Close()
 	defer theirOut.Close()
 	ours := &pipes{ourIn, ourOut, func() error { return errors.Join(ourOut.Close(), ourIn.Close()) }}
-	if err := apart.Start([]string{Program, log.Name()}, [4]*os.File{theirIn, theirOut, log, nil}); err != nil {
+	self, err := os.Executable()
+	if err != nil {
 		return nil, errors.Join(err, ours.Close())
 	}
-	return ours, nil
+	cmd := exec.Command(self)
+	cmd.Args = []string{Program, log.Name()}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = theirIn, theirOut, log, apart.Attributes()
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, ours.Close())
+	}
+	return ours, cmd.Process.Release()
 }
 
 // First is a keeper's first connection, and the file in which its crash is told. What it starts has neither.

@@ -23,6 +23,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/config"
+	"github.com/ralph-lsp/ralph-lsp/internal/apart"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -65,7 +66,7 @@ func Start(folder, loopID string, trusted bool) error {
 // begin starts a keeper by a process that ends at once, and returns the keeper's word and how that process ended.
 func begin(folder, loopID string, trusted bool) (line string, leaver *os.ProcessState, err error) {
 	cmd := command(folder, loopID, trusted, "--leave")
-	cmd.SysProcAttr = apart() // a terminal may be closing, which ends all that stand in its foreground
+	cmd.SysProcAttr = apart.Attributes() // a terminal may be closing, which ends all that stand in its foreground
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -114,7 +115,7 @@ type keeper struct {
 // leave starts the keeper as a process of its own session, which isn't below this one when it ends.
 func (k *keeper) leave(folder, loopID string) error {
 	cmd := command(folder, loopID, k.trusted)
-	cmd.Stdout, cmd.SysProcAttr = os.Stdout, apart()
+	cmd.Stdout, cmd.SysProcAttr = os.Stdout, apart.Attributes()
 	if log, err := loop.KeeperLog(loopID); err == nil {
 		defer log.Close()
 		cmd.Stderr = log

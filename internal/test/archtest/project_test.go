@@ -20,7 +20,7 @@ var picture = Rules{
 		"cmd/internal/window":       {"cmd/internal/terminal", "internal/settings", "keeper/client", "loop", "loop/engine/setup"},
 		"internal/caller":           {"backends/reaper"},
 		"cmd/internal/cli":          {"internal/tell", "loop/start"},
-		"cmd/internal/keeper":       {"internal/outside", "loop/engine", "notify", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
+		"cmd/internal/keeper":       {"internal/apart", "internal/outside", "loop/engine", "notify", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
 		"cmd/internal/terminal":     {"notify", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "registry"},

@@ -12,7 +12,6 @@ var free = map[string]string{
 	"internal/caller":   "files of the kernel about a process",
 	"internal/control":  "its own pipes on Windows",
 	"backends/reaper":   "files of the kernel, before anything of the program is initialised",
-	"internal/apart":    "the null device",
 	"keeper/client":     "the null device",
 	"sandbox/inside":    "it is behind the walls",
 	"cmd/ralph-lsp":     "what its user names on the command line",
