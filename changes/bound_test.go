@@ -194,12 +194,14 @@ func TestAFirstSnapshotThatTakesTooLong(t *testing.T) {
 func TestHowFarTheFirstSnapshotIs(t *testing.T) {
 	t.Parallel()
 	f := bare(t, "a", noise(9<<20), "b", "1\n")
-	f.opts.MaxFile, f.opts.Survey = 0, &Survey{}
-	if got := f.opts.Survey.Text(); got != "which files there are" {
+	f.opts.MaxFile = 0
+	f.open("ralph-test")
+	f.Survey = &Survey{}
+	if got := f.Survey.Text(); got != "which files there are" {
 		t.Error(got)
 	}
-	f.loop()
-	if got := f.opts.Survey.Text(); got != "2 of 2 files, 9.4 MB of 9.4 MB" {
+	f.start()
+	if got := f.Survey.Text(); got != "2 of 2 files, 9.4 MB of 9.4 MB" {
 		t.Error(got)
 	}
 	if data := []byte(f.inStore("cat-file", "blob", ":a")); !bytes.HasPrefix([]byte(f.read("a")), data[:1000]) {

@@ -26,7 +26,6 @@ type Options struct {
 	Keep    time.Duration // how long those of a loop stay; 0: none are made
 	MaxFile int64         // bytes; a larger file is only noted. 0: no limit
 	MaxKept int64         // bytes that a loop keeps at most; see bound.go for what stays. 0: no limit
-	Survey  *Survey       // is told how far the first one is; may be nil
 	Skip    []string      // beginnings of paths in the folder that are nobody's work
 	Hidden  []string      // files and folders in it that agents may not read, as they may snapshots
 	Dir     string        // where the books are; "" is the user's state folder
@@ -69,7 +68,7 @@ type shots struct {
 	findPrinted Printed
 	printed     printed // as found for this snapshot
 
-	survey   *Survey
+	Survey   *Survey         // is told how far the first snapshot is; nil: nobody asks
 	most     int64           // bytes that the loop keeps at most; 0: any number
 	owed     int64           // of the last snapshot, which the tip has only with the next one
 	aside    map[string]bool // what was left out once; nil: not read yet
@@ -81,7 +80,7 @@ type shots struct {
 // obey has the snapshots made as o says.
 func (s *shots) obey(o Options, theirs Printed) {
 	s.book.Skip, s.book.Hidden, s.book.MaxFile = o.Skip, o.Hidden, o.MaxFile
-	s.findPrinted, s.survey, s.most = theirs, o.Survey, o.MaxKept
+	s.findPrinted, s.most = theirs, o.MaxKept
 }
 
 // views compare snapshots, and read in them.

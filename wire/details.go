@@ -28,7 +28,7 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
 	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
-	add("Command", helpingCommand(s))
+	add(labelCommand, helpingCommand(s))
 	add("Guidance", standingText(s.Standing))
 	add("Notes", Sentence(s.Notes))
 	add("Allowed", JoinFacts(s.Allowed...))
@@ -45,6 +45,9 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	}
 	return rows
 }
+
+// labelCommand is the label of a row with a command line.
+const labelCommand = "Command"
 
 // helpingCommand is the command line that a loop waits for which isn't at work, and what else its user can say.
 func helpingCommand(s loop.Status) string {

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 )
@@ -43,6 +44,7 @@ const AsSubmitted = "a loop of a fleet goes on as it was submitted: say new limi
 // nothing in it names the files of the machine that it runs on.
 func (l LoopStatus) As(loopID, folder string) LoopStatus {
 	l.LoopID, l.Folder, l.Worktree, l.StateFileURI, l.SessionFileURI = loopID, FileURI(folder), nil, "", ""
+	l.Details = slices.DeleteFunc(slices.Clone(l.Details), func(d Detail) bool { return d.Label == labelCommand }) // it speaks of that machine's
 	questions, rules := l.Questions, l.Allowed
 	l.Questions, l.Allowed = nil, nil
 	for _, q := range questions {

@@ -100,14 +100,15 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 // when nobody waits any more.
 func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Printed, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
-	options.Survey = &changes.Survey{}
-	go s.tellSurvey(options.Survey)
+	survey := new(changes.Survey)
+	go s.tellSurvey(survey)
 	go func() {
 		defer close(s.pruned)
 		if s.lost = ErrNone; options.Keep > 0 {
 			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options, theirs)
 		}
 		if s.err == nil && s.Store != nil {
+			s.Store.Survey = survey
 			s.past, _ = s.Store.Trees(s.Going) // without, it may turn a little longer
 			s.first, s.err = s.Store.Start(s.Going)
 			then()
