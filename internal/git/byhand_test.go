@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -185,4 +186,22 @@ func TestOneLookSeesWhatTwoSee(t *testing.T) {
 	if want := []string{"foldered/in", "linked", "new", "within/"}; !slices.Equal(unknown, want) || !slices.Equal(others, want) {
 		t.Errorf("others: two see %q, one %q, want %q", unknown, others, want)
 	}
+}
+
+// repository is one with a commit.
+func repository(t *testing.T) Git {
+	t.Helper()
+	dir := t.TempDir()
+	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	program, err := Find()
+	if err != nil {
+		t.Skip(err)
+	}
+	return Git{Program: program, Dir: dir}
 }

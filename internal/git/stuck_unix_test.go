@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,24 +13,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/filekinds"
 )
-
-// repository is one with a commit.
-func repository(t *testing.T) Git {
-	t.Helper()
-	dir := t.TempDir()
-	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-m", "one"}} {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-	}
-	program, err := Find()
-	if err != nil {
-		t.Skip(err)
-	}
-	return Git{Program: program, Dir: dir}
-}
 
 // A git isn't even started where a file of its repository would hold it up.
 func TestARepositoryThatGitCannotRead(t *testing.T) {
