@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
 
@@ -49,11 +50,34 @@ func (l *hungLoop) signal(sig syscall.Signal) time.Time {
 	return time.Now()
 }
 
+// hangingGit is a git that hangs once an agent has made the file hang, and makes the file hangs then.
+func hangingGit() map[string]string {
+	realGit, err := exec.LookPath("git")
+	must(err)
+	return map[string]string{"git": "#!/bin/sh\ncase \"$*\" in *write-tree*) [ -e hang ] && { >hangs; exec sleep 3600; };; esac\nexec " + realGit + " \"$@\"\n"}
+}
+
+// A cancel ends a loop that hangs, once it has waited for its last snapshot.
+func TestACancelEndsALoopThatHangs(t *testing.T) {
+	t.Parallel()
+	agent, err := exec.LookPath("fake-agent")
+	must(err)
+	l := beginHung(t, hangingGit(), agent, "--backend-arg", "say=x", "--backend-arg", "touch=hang")
+	proctest.Until(t, "it hangs", func() bool {
+		_, err := os.Stat(filepath.Join(l.dir, "hangs"))
+		return err == nil
+	})
+	l.says("ralph-lsp", "cancel")
+	<-l.ended
+	if got := l.cmd.ProcessState.ExitCode(); got != terminal.ExitCancelled {
+		t.Errorf("exit code %d: %s", got, l.text.String())
+	}
+	proctest.CheckNone(t, deadline, l.mark)
+}
+
 // A signal ends a loop that hangs, and a second one doesn't wait. Nothing is left running, and the loop goes on.
 func TestSignalsEndALoopThatHangs(t *testing.T) {
 	agent, err := exec.LookPath("fake-agent")
-	must(err)
-	realGit, err := exec.LookPath("git")
 	must(err)
 	stopReaper := func(l *hungLoop) {
 		var reaper int
@@ -68,7 +92,7 @@ func TestSignalsEndALoopThatHangs(t *testing.T) {
 		})
 		must(syscall.Kill(reaper, syscall.SIGSTOP))
 	}
-	hangingGit := map[string]string{"git": "#!/bin/sh\ncase \"$*\" in *write-tree*) [ -e hang ] && { >hangs; exec sleep 3600; };; esac\nexec " + realGit + " \"$@\"\n"}
+	hangingGit := hangingGit()
 	for _, tt := range []struct {
 		name     string
 		programs map[string]string

@@ -73,7 +73,7 @@ type target struct{ dir, id string }
 func (t target) loop() loop.Other { return loop.Other{Folder: t.dir, LoopID: t.id} }
 
 // patience bounds how long a command waits for a loop in another process.
-const patience = 20 * time.Second // a loop that hangs is ended within 14
+const patience = 45 * time.Second // the last snapshot of one that is cancelled may take 30, and the end of one that hangs 14
 
 // cancel ends the loop there, or discards it, and returns when nothing of it is left.
 func (t target) cancel(ctx context.Context) (iteration int, err error) {
