@@ -25,7 +25,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // Main is the process, which ends when it returns.
@@ -97,7 +96,7 @@ func (k *keeper) start(begin client.Frame) (err error) {
 		at.Terminal = ringer{w}
 	}
 	var log *journal.Log
-	if k.loop, log, w.told, err = notify.Start(k.cfg, host, nobody{}, at); err != nil {
+	if k.loop, log, w.told, err = notify.Start(k.cfg, host, notify.Nobody{}, at); err != nil {
 		return err
 	}
 	if !begin.Owns {
@@ -158,12 +157,6 @@ func (k *keeper) end(end loop.End) {
 
 // callPatience is how long the window waits for what calls its user.
 const callPatience = 5 * time.Second
-
-// nobody hears what a loop tells: it stands in its journal.
-type nobody struct{}
-
-func (nobody) Handle(stream.Event)   {}
-func (nobody) HandleLoop(loop.Event) {}
 
 // ringer is the terminal of a window.
 type ringer struct{ *window }

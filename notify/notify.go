@@ -103,6 +103,15 @@ func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	return t
 }
 
+// Nobody hears what a loop tells: it stands in its journal.
+type Nobody struct{}
+
+// Handle implements loop.Observer.
+func (Nobody) Handle(stream.Event) {}
+
+// HandleLoop implements loop.Observer.
+func (Nobody) HandleLoop(loop.Event) {}
+
 // Handle passes an event of the agent's on.
 func (t *Teller) Handle(e stream.Event) { t.next.Handle(e) }
 

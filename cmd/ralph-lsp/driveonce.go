@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/notify"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // driveOnce drives an iteration of a loop in this process, which the program that holds the loop has started and ends.
@@ -26,7 +25,7 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	over, coming := make(chan struct{}), terminal.NewComing()
 	defer close(over)
 	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
-	l, log, told, err := notify.Start(cfg, host, nobody{}, terminal.NotifyAt(stdout, display.Note))
+	l, log, told, err := notify.Start(cfg, host, notify.Nobody{}, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
 		return loop.End{}, err
 	}
@@ -41,9 +40,3 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	display.Close(giveUp)
 	return end, unseen(out, end)
 }
-
-// nobody hears what a loop tells: it stands in its journal.
-type nobody struct{}
-
-func (nobody) Handle(stream.Event)   {}
-func (nobody) HandleLoop(loop.Event) {}

@@ -201,7 +201,7 @@ func repository(t *testing.T) Git {
 	}
 	program, err := Find()
 	if err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	return Git{Program: program, Dir: dir}
 }

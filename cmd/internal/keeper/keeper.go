@@ -213,12 +213,6 @@ func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) 
 	}
 	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
 	warn := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
-	l, _, told, err := notify.Start(cfg, start.Host(), nobody{}, notify.At{Desktop: true, Warn: warn})
+	l, _, told, err := notify.Start(cfg, start.Host(), notify.Nobody{}, notify.At{Desktop: true, Warn: warn})
 	return l, told, err
 }
-
-// nobody hears what a loop tells: it stands in its journal.
-type nobody struct{}
-
-func (nobody) Handle(stream.Event)   {}
-func (nobody) HandleLoop(loop.Event) {}

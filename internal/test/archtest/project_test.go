@@ -84,7 +84,7 @@ var picture = Rules{
 		"wire/answers":             {"loop/engine/setup", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/tell", "loop", "loop/ask", "loop/start", "sandbox", "stream", "stream/promises", "verify", "wire", "worktree"},
 		"journal":                  {"loop/engine/setup", "loop/engine", "wire", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths", "internal/tell", "stream/decode", "stream/lines"},
 		"keeper/client":            {"internal/apart", "internal/caller", "internal/paths", "journal", "loop", "loop/ask", "stream", "wire"},
-		"keeper":                   {"changes", "internal/settings", "journal", "keeper/client", "loop", "loop/engine", "loop/engine/setup", "loop/start", "notify", "stream"},
+		"keeper":                   {"changes", "internal/settings", "journal", "keeper/client", "loop", "loop/engine", "loop/engine/setup", "loop/start", "notify"},
 		"notify":                   {"internal/outside", "loop/engine/setup", "internal/awake", "loop/engine", "journal", "wire", "loop", "backends", "stream", "internal/paths", "internal/settings"},
 		"server/rpc":               {"internal/lazy", "stream"},
 		"server/client":            {"wire"},

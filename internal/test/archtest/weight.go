@@ -16,7 +16,7 @@ import (
 type Bars struct {
 	Methods int // of a type, by their names: one for each platform counts once
 	Lines   int // of a package
-	// Excused are those above a bar, with what they may have: "loop.Loop" methods, "loop" lines. The
+	// Excused are those above a bar, with what they may have: "loop/engine.Loop" methods, "loop" lines. The
 	// list only shrinks.
 	Excused map[string]int
 }
