@@ -134,14 +134,15 @@ func TestALoopThatWaitsDoesNotHang(t *testing.T) {
 	})
 	t.Run("to be interrupted", func(t *testing.T) {
 		bubble(t, func(t *testing.T) {
-			r := start(t, free, says("no"), says("no"))
+			r := start(t, free, withTime(says("no"), time.Minute), says("no"))
+			synctest.Wait() // its first run has begun
 			if err := r.Pause(); err != nil {
 				t.Fatal(err)
 			}
 			r.waitFor(loop.StatePaused)
 			time.Sleep(long)
 			r.Interrupt()
-			if end := r.over(loop.StopInterrupted, 0); end.Error != "" {
+			if end := r.over(loop.StopInterrupted, 1); end.Error != "" {
 				t.Errorf("it hung: %s", end.Error)
 			}
 		})

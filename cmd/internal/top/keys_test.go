@@ -177,6 +177,21 @@ func TestAQuestionThatGoes(t *testing.T) {
 	}
 }
 
+// Two look at once how the loops stand. The older look, which doesn't know the question yet, may be the last to tell.
+func TestAnOlderLookTakesNoQuestionAway(t *testing.T) {
+	st := asking()
+	c := newTalk(t, 100, 30, st)
+	c.tales["ralph-site"].tell(loop.IterationStart{Iteration: 1})
+	c.loops[0].Questions = nil
+	older := c.m.list()
+	c.loops[0].Questions = st.Questions
+	c.looks()
+	c.types("a")
+	c.hears(older)
+	c.types(enter)
+	c.hasRun("answer ralph-site q1 deny")
+}
+
 func TestWhatACommandSays(t *testing.T) {
 	c := newTalk(t, 80, 24, running())
 	tellParser(c.tales["ralph-parser"])

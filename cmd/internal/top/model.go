@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
@@ -25,9 +26,12 @@ type world struct {
 // A message is what has happened: a key, or one of those that end in Msg. An effect takes its
 // time, and a message comes of it.
 type (
-	message   any
-	effect    func() message
-	loopsMsg  []loop.Status
+	message  any
+	effect   func() message
+	loopsMsg struct {
+		look  int64 // which of all looks it was
+		loops []loop.Status
+	}
 	saidMsg   said
 	resizeMsg struct{ width, height int }
 )
@@ -47,6 +51,8 @@ type model struct {
 	frame         int // of what turns
 	leaves        bool
 
+	looks   atomic.Int64 // how often anybody looked how the loops stand
+	look    int64        // the look that loops are of
 	loops   []loop.Status
 	id      string // of the loop that is shown
 	inStory bool   // arrows move in its story, not among the loops
@@ -81,7 +87,10 @@ func (m *model) update(msg message) []effect {
 			m.open()
 		}
 	case loopsMsg:
-		m.take(msg)
+		if msg.look >= m.look { // two look at once, and the one that saw less may be the last to tell
+			m.look = msg.look
+			m.take(msg.loops)
+		}
 	case saidMsg:
 		m.tell(said(msg))
 		return []effect{m.list}
@@ -109,7 +118,10 @@ func (m *model) update(msg message) []effect {
 }
 
 // list asks for how all loops stand.
-func (m *model) list() message { return loopsMsg(m.world.loops()) }
+func (m *model) list() message {
+	look := m.looks.Add(1)
+	return loopsMsg{look, m.world.loops()}
+}
 
 // tell says what a command said: below, or in a page where that is too long.
 func (m *model) tell(s said) {
