@@ -12,7 +12,7 @@ import (
 )
 
 func (l *ground) watchOver() {
-	isLate := func() bool { return l.now().IsLate(time.Now()) }
+	isLate := func() bool { return l.state.Now().IsLate(time.Now()) }
 	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.requestStop(loop.StopMaxTime, 0) }, Hung: l.abandon})
 }
 
@@ -23,13 +23,13 @@ func (l *ground) abandon(words string) {
 	go l.requestStop(loop.StopInterrupted, 0) // should it come back
 	var end loop.End
 	var besides []backends.Remains
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		besides = p.Besides
 		p.Status.EndedAt = time.Now()
 		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
 		end.AccountFor(p.Known.Prompt, p.Tasks, p.Met)
 	})
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		last := *p
 		last.Over(loop.StateInterrupted, end)
 		end.Status = last.Snapshot()
@@ -41,7 +41,7 @@ func (l *ground) abandon(words string) {
 			return
 		}
 		_ = l.registerEnd(end, "")
-		l.change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
+		l.state.Change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
 		l.server.Close()
 		_ = l.scope.Close()
 		for _, r := range besides {

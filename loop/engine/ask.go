@@ -33,7 +33,7 @@ func (l *talks) openDesk() *ask.Desk {
 				l.poke()
 			},
 			IsOver: func(q ask.Question) bool {
-				now := l.now()
+				now := l.state.Now()
 				return now.Cause != "" || now.Skip && q.HoldsAgent()
 			},
 			Await: func(stillWaits func() bool) func() {
@@ -46,7 +46,7 @@ func (l *talks) openDesk() *ask.Desk {
 // showWaiting tells the observer that the loop waits for the user, or no more.
 func (l *talks) showWaiting() {
 	var to loop.StateChanged
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		waits := p.Desk.HoldsAgent()
 		if waits == p.Waits {
 			return

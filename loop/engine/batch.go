@@ -41,6 +41,6 @@ func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
 	for _, id := range l.batch.Done { // now, so that it is the iteration's
 		l.plan = l.write(l.plan, l.plan.Mark(id, true))
 	}
-	l.change(func(p *progress.State) { p.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
+	l.state.Change(func(p *progress.State) { p.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
 	return r, err
 }

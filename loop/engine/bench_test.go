@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -114,7 +115,7 @@ func bare(with func(*Loop)) *Loop {
 	l := &Loop{}
 	with(l)
 	l.desk = &ask.Desk{}
-	l.held.Desk = l.desk
+	l.state.Change(func(p *progress.State) { p.Desk = l.desk })
 	l.snapshots.Folder = l.cfg.Folder
 	return l
 }

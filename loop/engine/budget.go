@@ -14,14 +14,14 @@ import (
 
 // countBudget takes down what the loop has spent, and looks at what others have.
 func (l *books) countBudget() (budget.Spent, error) {
-	now := l.now()
+	now := l.state.Now()
 	limits, cost := now.Purse.Limits, now.Cost().USD
 	if !limits.IsSet() {
 		return budget.Spent{}, nil
 	}
 	spent, err := l.cfg.Budget.Count(l.id, cost, time.Now())
 	var isOver bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if err == nil {
 			p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
 		}
@@ -39,7 +39,7 @@ func (l *books) readBudget() {
 		return
 	}
 	if now, err := l.host.Budget(); err == nil { // else it is being written
-		l.change(func(p *progress.State) { p.Purse.Limits = now })
+		l.state.Change(func(p *progress.State) { p.Purse.Limits = now })
 	}
 }
 
@@ -49,7 +49,7 @@ func (l *books) awaitBudget() {
 	for {
 		l.readBudget()
 		spent, err := l.countBudget()
-		now := l.now()
+		now := l.state.Now()
 		why := now.Purse.Limits.Used(spent)
 		switch n, limits := now.Counts.UnknownCosts, now.Status.Limits; {
 		case err != nil:
@@ -76,7 +76,7 @@ func (l *books) awaitMoney(then func(*progress.State)) (ok bool) {
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
 func (l *books) minUnknownCost(iteration int) {
-	now := l.now()
+	now := l.state.Now()
 	n, limits := now.Counts.UnknownCosts, now.Status.Limits
 	if limits.MaxCostUSD == 0 && !now.Purse.Limits.IsSet() || n == 0 {
 		return
@@ -101,7 +101,7 @@ func (l *books) minUnknownCost(iteration int) {
 
 // awaitCredits pauses the loop until its user has seen to the account, as nothing else ends that.
 func (l *books) awaitCredits(r judge.Report) {
-	if now := l.now(); now.Cause != "" || now.LastRun {
+	if now := l.state.Now(); now.Cause != "" || now.LastRun {
 		return
 	}
 	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)

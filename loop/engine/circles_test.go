@@ -95,7 +95,7 @@ func newReplay(t *testing.T, limit int) *replay {
 func (r *replay) take(counts loopstate.InARow, limit int) {
 	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
 	r.snapshots.Circles.TakeUp(r.trees)
-	r.change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
+	r.state.Change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
 }
 
 var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
@@ -119,7 +119,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
-			r.change(func(p *progress.State) { p.Proof.Refutation = rest })
+			r.state.Change(func(p *progress.State) { p.Proof.Refutation = rest })
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
 			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":
@@ -138,7 +138,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			r.prompt += "!"
 		case fact == "resumed":
 			var now progress.State
-			r.look(func(p *progress.State) { now = *p })
+			r.state.Look(func(p *progress.State) { now = *p })
 			r.take(now.Counts.InARow, now.Status.Limits.MaxUnchanged)
 		default:
 			r.t.Fatalf("nobody knows what %q is", fact)
@@ -155,8 +155,8 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.snapshots.Found = changes.State{}
 	}
 	limits := r.Status().Limits
-	r.look(func(p *progress.State) { told = r.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged) })
-	r.change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
+	r.state.Look(func(p *progress.State) { told = r.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged) })
+	r.state.Change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -172,7 +172,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	}
 	r.guidance = nil
 	var now progress.State
-	r.look(func(p *progress.State) { now = *p })
+	r.state.Look(func(p *progress.State) { now = *p })
 	return told, judge.Decide(rep, "", now.Counts, now.Base, verify.Check{}, limits)
 }
 
@@ -209,7 +209,7 @@ func (r *replay) act(calls []string) {
 				r.t.Fatal(err)
 			}
 		}
-		r.change(func(p *progress.State) {
+		r.state.Change(func(p *progress.State) {
 			p.Deeds.Begin(call, now)
 			p.Deeds.End(result, now.Add(took))
 		})

@@ -105,7 +105,7 @@ func (l *runs) gateDeadlines(began time.Time, check verify.Check, mustSpeak bool
 	idle, overtime = l.deadlines()
 	slow = overtime
 	if limit := check.Timeout; limit > 0 {
-		l.look(func(p *progress.State) {
+		l.state.Look(func(p *progress.State) {
 			if !p.Desk.HoldsAgent() {
 				slow = began.Add(limit + p.Idle())
 			}

@@ -51,17 +51,17 @@ func (l *runs) runCrew(c *crew.Crew) (judge.Report, error) {
 	it.exit = c.Work()
 	cause := w.end()
 	l.endConversation()
-	l.change(func(p *progress.State) { p.PartUnknown = p.PartUnknown || c.IsPartial() })
+	l.state.Change(func(p *progress.State) { p.PartUnknown = p.PartUnknown || c.IsPartial() })
 	return c.Report(it.exit, cause)
 }
 
 // crewHost is the loop as its crew knows it.
 func (l *runs) crewHost(run setup.Run) crew.Host {
 	return crew.Host{
-		Launch: func(p crew.Part) { l.launch(p) }, OpenScope: l.openScope, Change: l.change,
+		Launch: func(p crew.Part) { l.launch(p) }, OpenScope: l.openScope, Change: l.state.Change,
 		Handle: l.Handle, Tell: l.tellEvent,
 		Changed: func(besides []backends.Remains, agents []progress.Agent) {
-			l.change(func(p *progress.State) { p.Besides, p.Agents = besides, agents })
+			l.state.Change(func(p *progress.State) { p.Besides, p.Agents = besides, agents })
 			l.setOwner()
 		},
 		Warn: func(message string) { l.emit(loop.Warning{Message: message}) },
@@ -74,7 +74,7 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 		Parted: l.part, Said: l.hasSaid, TakeBack: l.desk.TakeBack,
 		Spent: func(sum stream.Usage) {
 			var warning string
-			l.change(func(p *progress.State) { warning = p.CountUsage(sum) })
+			l.state.Change(func(p *progress.State) { warning = p.CountUsage(sum) })
 			l.tellEvent(sum)
 			l.hasSpent(warning)
 		},
@@ -86,7 +86,7 @@ func (l *runs) crewHost(run setup.Run) crew.Host {
 func (l *ground) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
-		l.change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
+		l.state.Change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
 		if crew.IsOurs(e) {
 			l.setOwner()
 		}

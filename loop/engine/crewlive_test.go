@@ -185,7 +185,7 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r.snapshots.Found = r.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
-			r.change(func(p *progress.State) {
+			r.state.Change(func(p *progress.State) {
 				p.Talk.Meet(&guidance.Partner{}, nil)
 				p.Talk.Queue([]string{"try the other way"}, nil)
 				p.Talk.Address()

@@ -11,7 +11,7 @@ import (
 // sleeps and by that of the wall. The first counts for limits, the second for silence.
 func (l *runs) notePause(late, byTheWall time.Duration) {
 	if late > stoppedFor {
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			if !p.Desk.HoldsAgent() { // else that is part of it
 				p.Stopped += late
 			}
@@ -85,7 +85,7 @@ func (w *watch) look() bool {
 
 // obey does what the user wants by now.
 func (w *watch) obey() {
-	if now := w.l.now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
+	if now := w.l.state.Now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
 		w.isStopped, w.grace = true, now.Grace
 		w.it.agent.Stop(now.Grace)
 	}
@@ -114,7 +114,7 @@ func (w *watch) takeBeat() {
 // worked, for too long.
 func (l *runs) deadlines() (idle, overtime time.Time) {
 	last := l.lastSign()
-	l.look(func(p *progress.State) {
+	l.state.Look(func(p *progress.State) {
 		_, isCrew := p.Running.(*crew.Crew)
 		idle, overtime = p.Deadlines(last, !isCrew)
 	})
@@ -123,7 +123,7 @@ func (l *runs) deadlines() (idle, overtime time.Time) {
 
 // lastSign is since when the running agent is silent; of several, the one that has been for longest.
 func (l *runs) lastSign() time.Time {
-	if c, ok := l.now().Running.(*crew.Crew); ok {
+	if c, ok := l.state.Now().Running.(*crew.Crew); ok {
 		if last, ok := c.LastSign(); ok {
 			return last
 		}

@@ -41,7 +41,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 	case l.Status().Detached: // that is how it runs
 		return 0, nil
 	case l.host.LetGo != nil:
-		l.change(func(p *progress.State) { p.Status.Detached = true })
+		l.state.Change(func(p *progress.State) { p.Status.Detached = true })
 		l.setOwner()
 		l.host.LetGo()
 		return 0, nil
@@ -53,7 +53,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 		return 0, err
 	}
 	l.departure.wanted.Store(true)
-	if now := l.now(); now.UnderWay {
+	if now := l.state.Now(); now.UnderWay {
 		iteration = now.Status.Iteration
 	}
 	l.setOwner()

@@ -51,7 +51,7 @@ func (l *Loop) run() {
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
 	end.Changes = l.snapshots.Close()
-	l.look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Tasks, p.Met) })
+	l.state.Look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Tasks, p.Met) })
 	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
 	cancel()
 	<-keeping
@@ -70,7 +70,7 @@ func (l *Loop) iterate() loop.End {
 		return end
 	}
 	l.settleCutOff()
-	if left := l.cfg.LeftWaiting(l.now().Known); left != nil {
+	if left := l.cfg.LeftWaiting(l.state.Now().Known); left != nil {
 		l.wait(left.Reason, left.Attempt, left.ResumeAt)
 	}
 	for {
@@ -96,7 +96,7 @@ func (l *Loop) iterate() loop.End {
 		if end, ok := l.decide(r); ok {
 			return end
 		}
-		counts := l.now().Counts
+		counts := l.state.Now().Counts
 		l.minUnknownCost(run.Iteration)
 		if l.cfg.Once {
 			l.awaitBudget()
@@ -117,7 +117,7 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 	shareLimit(l, r)
 	r.Handed = l.countHanded(run.Turn, r)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
-	l.change(func(p *progress.State) { p.Account(r) })
+	l.state.Change(func(p *progress.State) { p.Account(r) })
 	l.settle(run, &r)
 	l.handOver(run.Turn, &r)
 	if l.mustVerify(&r) {
@@ -133,7 +133,7 @@ func (l *Loop) runAndVerify(run setup.Run) judge.Report {
 func (l *Loop) decide(r judge.Report) (loop.End, bool) {
 	cause := l.causeOf(r)
 	return l.conclude(r, func() loop.StopReason {
-		now := l.now()
+		now := l.state.Now()
 		return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
 	})
 }
@@ -147,7 +147,7 @@ func (l *Loop) conclude(r judge.Report, reason func() loop.StopReason) (loop.End
 	if why == "" {
 		return loop.End{}, false
 	}
-	l.change(func(p *progress.State) { p.Concluded = true })
+	l.state.Change(func(p *progress.State) { p.Concluded = true })
 	l.setOwner()
 	return l.endOf(why, r), true
 }
@@ -185,7 +185,7 @@ func (l *Loop) nextRun() (setup.Run, loop.StopReason, error) {
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
 func (l *ground) mustStop() (why loop.StopReason, paused bool) {
-	now := l.now()
+	now := l.state.Now()
 	switch {
 	case now.Cause != "":
 		return now.Cause, false
@@ -205,7 +205,7 @@ func (l *Loop) tryNextRun() (setup.Run, loop.StopReason, error) {
 	for {
 		var isRead bool
 		var err error
-		if l.change(func(p *progress.State) { isRead, p.IsRead = p.IsRead, false }); !isRead {
+		if l.state.Change(func(p *progress.State) { isRead, p.IsRead = p.IsRead, false }); !isRead {
 			err = l.readFile()
 		}
 		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
@@ -260,7 +260,7 @@ func (l *Loop) claim() (setup.Run, error) {
 	}
 	var fresh []loop.Guidance
 	l.learnGuidance(texts, next)
-	l.change(func(p *progress.State) { fresh = p.Talk.Take() })
+	l.state.Change(func(p *progress.State) { fresh = p.Talk.Take() })
 	l.learn(state, loop.ByFile)
 	l.warn(warnings)
 	l.lookAtPrompt(state.Prompt)
@@ -268,7 +268,7 @@ func (l *Loop) claim() (setup.Run, error) {
 		l.warn([]string{"the notes can't be read: " + err.Error()})
 	}
 	run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Skip = false
 		run.Guidance, run.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
 		run.Standing = loop.StandingBut(state.Standing, run.Guidance)
@@ -303,7 +303,7 @@ func (l *Loop) runOnce(run setup.Run) judge.Report {
 	if r.Unfit = l.shift.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
-	r.BlameNetwork(l.now().Counts)
+	r.BlameNetwork(l.state.Now().Counts)
 	r.BlameSleep(time.Since(l.activity.Woke()))
 	l.closeIteration(run, r)
 	return r
@@ -356,7 +356,7 @@ func (l *Loop) openIteration(run setup.Run) {
 	l.activity.Touch()
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
 		spent = p.Base.Cost
 	})
@@ -373,7 +373,7 @@ func (l *Loop) openIteration(run setup.Run) {
 func (l *runs) setRunning(agent progress.Running) {
 	var cause loop.StopReason
 	var grace time.Duration
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Running = agent
 		if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
 			p.Agents = []progress.Agent{one}
@@ -416,7 +416,7 @@ func (l *runs) attend(it *running) *attendance {
 		late: func(now time.Time) {
 			switch idle, overtime := l.deadlines(); {
 			case !now.Before(overtime):
-				a.stop(l.now().Overdue(now))
+				a.stop(l.state.Now().Overdue(now))
 			case !now.Before(idle):
 				if c, ok := it.agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
 					a.stop(loop.StopStalled)
@@ -424,7 +424,7 @@ func (l *runs) attend(it *running) *attendance {
 			}
 		},
 		woken: func() {
-			now := l.now()
+			now := l.state.Now()
 			if spent := now.OutOf(0); spent != "" {
 				a.stop(spent)
 			}
@@ -443,14 +443,14 @@ func (a *attendance) stop(why loop.StopReason) {
 func (a *attendance) endBy(why loop.StopReason, by func(progress.Running)) {
 	if a.ours == "" {
 		a.ours = why
-		a.l.change(func(p *progress.State) { p.Ending = true })
+		a.l.state.Change(func(p *progress.State) { p.Ending = true })
 		by(a.it.agent)
 	}
 }
 
 // end says why we ended what is over, or why the loop is to end.
 func (a *attendance) end() loop.StopReason {
-	now := a.l.now()
+	now := a.l.state.Now()
 	a.it.exit.Duration = max(a.it.exit.Duration-now.Idle(), 0)
 	return cmp.Or(now.Cause, a.ours)
 }
@@ -458,7 +458,7 @@ func (a *attendance) end() loop.StopReason {
 // closeIteration tells everybody how an iteration went.
 func (l *Loop) closeIteration(run setup.Run, r judge.Report) {
 	res := r.Exit.Result
-	l.change(func(p *progress.State) { p.End(r.Problem) })
+	l.state.Change(func(p *progress.State) { p.End(r.Problem) })
 	l.setOwner()
 	if r.Exit.Survivor != nil {
 		l.emit(loop.Warning{Message: r.Exit.Survivor.Error()})
@@ -485,13 +485,13 @@ func (l *Loop) closeIteration(run setup.Run, r judge.Report) {
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(run setup.Run) snapshots.Reading {
 	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
-	l.look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Deeds.Work) })
+	l.state.Look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Deeds.Work) })
 	return r
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ground) causeOf(r judge.Report) (why loop.StopReason) {
-	if why = cmp.Or(l.now().Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
+	if why = cmp.Or(l.state.Now().Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}
 	return why

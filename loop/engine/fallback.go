@@ -26,7 +26,7 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 	}
 	if s.Ran != s.Told {
 		l.emit(loop.Warning{Message: l.cfg.ShiftText(s.Ran, s.Own())})
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			p.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
 		})
 	}

@@ -70,7 +70,7 @@ func (l *Loop) finish(end loop.End) {
 	}
 	now := time.Now()
 	_, _ = l.countBudget()
-	l.change(func(p *progress.State) { p.Status.EndedAt = now })
+	l.state.Change(func(p *progress.State) { p.Status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()
 	l.walls.Close()
@@ -81,7 +81,7 @@ func (l *Loop) finish(end loop.End) {
 		l.release()
 		return
 	}
-	last := l.now()
+	last := l.state.Now()
 	last.Over(state, end)
 	told := end
 	told.Status = last.Snapshot()
@@ -89,7 +89,7 @@ func (l *Loop) finish(end loop.End) {
 	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
 	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
 	l.letGo(&told)
-	l.change(func(p *progress.State) { p.Over(state, end) })
+	l.state.Change(func(p *progress.State) { p.Over(state, end) })
 	l.emit(loop.StateChanged{State: state}, told)
 	if end.Reason == loop.StopDetached {
 		if err := l.departure.complete(l.cfg.Folder); err != nil {
@@ -101,7 +101,7 @@ func (l *Loop) finish(end loop.End) {
 
 // endOf makes the loop's last event.
 func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 			end.Error = p.TurnedInCircles(l.snapshots.Circles.Words(p.Counts.NoProgress))
 		}

@@ -223,7 +223,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]loop.StopReason{1: loop.StopMaxIterations, 2: ""} {
 		l := bare(func(*Loop) {})
-		l.change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
+		l.state.Change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
 		if why := l.still(loop.StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
 		}

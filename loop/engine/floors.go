@@ -100,11 +100,11 @@ type ground struct {
 	walls *sandbox.Walls // around all that runs; nil: none
 
 	// Two locks are held while the loop does something, as is fileMu, so they are their own and
-	// not guarded's. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, guarded.
+	// not that of state. Who needs more than one takes them in this order: fileMu, noteMu or emitMu, state.
 	emitMu sync.Mutex // one event at a time reaches obs and the session
 	noteMu sync.Mutex // one writes the lock's record at a time
 
-	guarded
+	state     progress.Guarded // how it stands
 	activity  crew.Activity
 	snapshots snapshots.Taker
 	departure departure

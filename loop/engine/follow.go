@@ -31,7 +31,7 @@ func (l *runs) Handle(e stream.Event) {
 	case stream.ToolResult:
 		l.refused.Add(l.walls.Refusals(it.Output, l.dir))
 	}
-	c := l.follow(e)
+	c := l.state.Follow(e)
 	l.emitMu.Lock()
 	l.obs.Handle(e)
 	l.emitMu.Unlock()
@@ -45,7 +45,7 @@ func (l *runs) Handle(e stream.Event) {
 
 // isEnding says whether the running agent was asked to end.
 func (l *ground) isEnding() bool {
-	now := l.now()
+	now := l.state.Now()
 	return now.Ending || now.Cause != ""
 }
 

@@ -37,7 +37,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	began := time.Now()
 	var isStopping bool
 	var before, after stream.Cost
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if isStopping = p.Cause != ""; isStopping {
 			return
 		}
@@ -58,7 +58,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	}
 	result = g.ask(l, done)
 	var took time.Duration
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		took = time.Since(began) - p.Idle()
 		p.Running, p.Agents, p.Status.Tool = nil, nil, nil
 		p.Base.Elapsed += took
@@ -79,7 +79,7 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 
 // verification is what is told of a gate that is asked.
 func (l *runs) verification(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
-	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.now().Proof.Promised != ""}
+	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.state.Now().Proof.Promised != ""}
 	if state == verify.Unchecked && (v.Promised || check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}

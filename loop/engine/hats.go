@@ -45,7 +45,7 @@ func (l *turns) nobodysTurn() string {
 	if ring == nil {
 		return ""
 	}
-	q, _ := l.queueOf(l.now().Known)
+	q, _ := l.queueOf(l.state.Now().Known)
 	if _, warnings, ok := ring.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
 	}
@@ -60,7 +60,7 @@ func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 	if ring == nil {
 		return 0
 	}
-	q, _ := l.queueOf(l.now().Known)
+	q, _ := l.queueOf(l.state.Now().Known)
 	handed, _ := ring.Done(&q, turn.Hat, published...)
 	return len(handed)
 }
@@ -75,7 +75,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	var warnings []string
 	var q hats.Queue
 	var handed []hats.Topic
-	before, said := l.now().Proof, r.Verdict
+	before, said := l.state.Now().Proof, r.Verdict
 	revoke := func(why string) {
 		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
@@ -89,7 +89,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			revoke(why)
 		}
 		l.mustVerify(r)
-		l.now().Proof.Enter(s)
+		l.state.Now().Proof.Enter(s)
 		s.Queue = q
 	})
 	if err == nil {
@@ -98,7 +98,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	l.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
-		l.change(func(p *progress.State) { p.Proof = before })
+		l.state.Change(func(p *progress.State) { p.Proof = before })
 		why := ring.NotYet(turn.Hat, nil, r.Ended)
 		if why == "" && len(l.cfg.Required) > 0 {
 			why = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, err)

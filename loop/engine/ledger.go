@@ -12,7 +12,7 @@ import (
 // state file is left alone, as its user may be at it. The caller holds fileMu.
 func (l *books) save(edit func(*loopstate.State)) error {
 	_, err := l.saveBy(func(change func(*loopstate.State) error) (s loopstate.State, err error) {
-		l.look(func(p *progress.State) { s = p.Known.With(p.Known) })
+		l.state.Look(func(p *progress.State) { s = p.Known.With(p.Known) })
 		if err = change(&s); err == nil {
 			err = l.store.Note(s)
 		}
@@ -26,7 +26,7 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 	var heard int
 	var held progress.Loosened
 	state, err := update(func(s *loopstate.State) error {
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			held = p.Hold(s)
 			p.Enter(s)
 			heard = p.Talk.EnterHeard(s)
@@ -35,7 +35,7 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 		return nil
 	})
 	if err == nil {
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			p.Known = state
 			p.Talk.Wrote(heard)
 		})
@@ -45,7 +45,7 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 }
 
 func (l *ground) setUnderWay(now bool) {
-	l.change(func(p *progress.State) { p.UnderWay = now })
+	l.state.Change(func(p *progress.State) { p.UnderWay = now })
 }
 
 // noteSpending has what the run under way has spent written down.
@@ -84,7 +84,7 @@ func (l *books) writeSpending() {
 	_, _ = l.countBudget() // what can't be counted is told before the next iteration
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
-	if now := l.now(); now.UnderWay || now.Proof.Checking {
+	if now := l.state.Now(); now.UnderWay || now.Proof.Checking {
 		l.save(func(*loopstate.State) {}) // a failure shows at the next iteration
 	}
 }

@@ -16,18 +16,20 @@ func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends
 	if !ok || backend.Prompt != backends.PromptLive {
 		return
 	}
-	l.change(func(now *progress.State) { now.Talk.Meet(p, t) })
+	l.state.Change(func(now *progress.State) { now.Talk.Meet(p, t) })
 	l.setOwner()
 	l.tellAgents()
 	l.poke() // who wants the next iteration may have said so before
 }
 
 // part is meet's end: the agent is gone.
-func (l *talks) part(p *guidance.Partner) { l.change(func(now *progress.State) { now.Talk.Part(p) }) }
+func (l *talks) part(p *guidance.Partner) {
+	l.state.Change(func(now *progress.State) { now.Talk.Part(p) })
+}
 
 // IsLive says whether an agent runs that can be told something now.
 func (l *ground) IsLive() (live bool) {
-	l.look(func(p *progress.State) { live = p.IsLive() })
+	l.state.Look(func(p *progress.State) { live = p.IsLive() })
 	return live
 }
 
@@ -35,7 +37,7 @@ func (l *ground) IsLive() (live bool) {
 // says; what none has read at the end stays in the queue, for the next run.
 func (l *talks) tellAgents() {
 	var all []guidance.Words
-	l.change(func(p *progress.State) { all = p.Address() })
+	l.state.Change(func(p *progress.State) { all = p.Address() })
 	l.hand(all)
 }
 
@@ -47,7 +49,7 @@ func (l *talks) hand(all []guidance.Words) (taken []string) {
 			taken = append(taken, w.ID)
 		}
 		var isNews bool
-		l.change(func(p *progress.State) { isNews = p.Talk.Handed(w, took) })
+		l.state.Change(func(p *progress.State) { isNews = p.Talk.Handed(w, took) })
 		if isNews {
 			w.State = loop.GuidanceSent
 			l.emit(w.Guidance)
@@ -60,7 +62,7 @@ func (l *talks) hand(all []guidance.Words) (taken []string) {
 func (l *talks) hasRead(e stream.Heard) {
 	var g loop.Guidance
 	var ok bool
-	if l.change(func(p *progress.State) { g, ok = p.Talk.Read(e.ID) }); ok {
+	if l.state.Change(func(p *progress.State) { g, ok = p.Talk.Read(e.ID) }); ok {
 		l.emit(loop.Told{Text: g.Text})
 		l.emit(g)
 		l.noteSpending()
@@ -70,7 +72,7 @@ func (l *talks) hasRead(e stream.Heard) {
 // hasSaid does what follows when an agent has said something, which may be a promise.
 func (l *talks) hasSaid(a *guidance.Partner, text string) {
 	var isNew, goesOn bool
-	l.change(func(p *progress.State) { isNew, goesOn = p.Talk.Message(a, text) })
+	l.state.Change(func(p *progress.State) { isNew, goesOn = p.Talk.Message(a, text) })
 	if isNew {
 		a.TakeBack()
 	}
@@ -87,7 +89,7 @@ func (l *talks) hasSaid(a *guidance.Partner, text string) {
 func (l *runs) endConversation() {
 	var late []loop.Guidance
 	var owes bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		var listened bool
 		late, listened, owes = p.Talk.End()
 		p.Skip = false
@@ -106,7 +108,7 @@ func (l *runs) endConversation() {
 // What it has cost counts. It is ErrNoRun when none is under way.
 func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		isRunning, iteration = p.UnderWay, p.Status.Iteration
 		p.Skip = p.Skip || isRunning
 	})

@@ -247,7 +247,7 @@ func (l *Loop) init(s loopstate.State) {
 		l.published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
 		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
 		p.Counts = judge.Tally{Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures, Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
@@ -287,7 +287,7 @@ func (l *ground) ID() string { return l.id }
 
 // Status returns a snapshot.
 func (l *ground) Status() (now loop.Status) {
-	l.look(func(p *progress.State) { now = p.Snapshot() })
+	l.state.Look(func(p *progress.State) { now = p.Snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
 		now.LastSign = l.activity.Last()
@@ -301,7 +301,7 @@ func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
 func (l *Loop) CancelAfterIteration() {
-	l.change(func(p *progress.State) { p.LastRun = true })
+	l.state.Change(func(p *progress.State) { p.LastRun = true })
 	l.poke()
 }
 
@@ -321,7 +321,7 @@ func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
 	var agents []progress.Agent
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if p.Cause == "" {
 			p.Cause, p.Grace = why, grace
 		}
@@ -350,7 +350,7 @@ func (l *ground) emit(events ...loop.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	for _, e := range events {
-		l.change(func(p *progress.State) { loop.Count(&p.Met, e) })
+		l.state.Change(func(p *progress.State) { loop.Count(&p.Met, e) })
 		l.obs.HandleLoop(e)
 	}
 }

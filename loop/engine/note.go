@@ -20,7 +20,7 @@ func (l *ground) setOwner() {
 	var isRunning bool
 	var agents []progress.Agent
 	var remains []backends.Remains
-	l.look(func(p *progress.State) {
+	l.state.Look(func(p *progress.State) {
 		owner.Departing, owner.Detached = l.departure.wanted.Load(), owner.Detached || p.Status.Detached
 		isRunning, agents, remains = p.Running != nil, p.Agents, slices.Clone(p.Besides)
 		owner.Leaving, owner.Live = p.Concluded || p.Cause != "", p.IsLive()

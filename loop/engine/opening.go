@@ -20,7 +20,7 @@ func (l *Loop) warnAtStart() {
 	if l.cfg.OfferWalls {
 		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
-	l.lookAtPrompt(l.now().Known.Prompt)
+	l.lookAtPrompt(l.state.Now().Known.Prompt)
 	if l.cfg.IsHandedOn() {
 		return
 	}
@@ -40,7 +40,7 @@ func (l *Loop) warnAtStart() {
 func (l *ground) tellGoal() {
 	var promise string
 	var told bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		promise, told = p.Status.Promise, p.Promises.GoalTold
 		p.Promises.GoalTold = true
 	})
@@ -67,7 +67,7 @@ func (l *ground) takeUpTold(found loopstate.State) {
 	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
 		return
 	}
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Promises.GoalTold, p.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
 	})
 }

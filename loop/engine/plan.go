@@ -27,7 +27,7 @@ const (
 
 // note changes what is remembered of the plan.
 func (l *checks) note(change func(*plan.Book)) (now plan.Book) {
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		change(&p.Tasks)
 		now = p.Tasks
 	})
@@ -85,7 +85,7 @@ func (l *checks) bench(iteration int) tasks.Bench {
 
 // settleCutOff finds out what a run did of the plan whose process was ended before it could.
 func (l *checks) settleCutOff() {
-	if l.now().Tasks.Judging && l.cfg.Said.Plan != "" {
+	if l.state.Now().Tasks.Judging && l.cfg.Said.Plan != "" {
 		l.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
 	}
 }
@@ -95,7 +95,7 @@ func endOfPlan(l *Loop) (end loop.End, isOver bool) {
 	if l.cfg.Said.Plan == "" || l.nothingNext() != "" || len(l.plan.Open()) > 0 {
 		return end, false
 	}
-	now, r := l.now(), judge.Report{Outcome: loop.OutcomeOK}
+	now, r := l.state.Now(), judge.Report{Outcome: loop.OutcomeOK}
 	if now.Proof.Refutation != "" || now.Paused || now.Cause != "" { // a run is told that
 		return end, false
 	}
@@ -113,7 +113,7 @@ func (l *checks) promiseOfPlan(r *judge.Report) {
 	if one := l.plan.Chosen(); len(one) == 1 {
 		r.Verdict.Promise = fmt.Sprintf("the task %q of %s", one[0].Text, l.plan.Name)
 	}
-	book := l.now().Tasks
+	book := l.state.Now().Tasks
 	failed := func(it plan.Item) bool { return !slices.Contains(book.Passed, it.ID) }
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
@@ -132,7 +132,7 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 	left := l.plan.Data
 	var book plan.Book
 	var wrote []string
-	l.look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Deeds.Wrote) })
+	l.state.Look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Deeds.Wrote) })
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)
@@ -168,14 +168,14 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 		if l.isNew("plan") {
 			l.emit(loop.NearMiss{Found: r.Verdict.Promise, Why: why})
 		}
-		l.change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
+		l.state.Change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
 		r.Verdict = promises.Verdict{}
 	}
 }
 
 // tellNext has the next run told something of this one.
 func (l *checks) tellNext(text string) {
-	l.change(func(p *progress.State) { p.Proof.Refutation = strings.TrimSpace(p.Proof.Refutation + "\n\n" + text) })
+	l.state.Change(func(p *progress.State) { p.Proof.Refutation = strings.TrimSpace(p.Proof.Refutation + "\n\n" + text) })
 }
 
 // write makes the plan's file what it is to be; what it says is what counts.
@@ -232,7 +232,7 @@ func (l *checks) askCommands() {
 }
 
 func (l *checks) isAccepted(command string) bool {
-	return slices.Contains(l.now().Tasks.Accepted, command)
+	return slices.Contains(l.state.Now().Tasks.Accepted, command)
 }
 
 // ask asks the user about the plan, once. What was asked last of a kind is what is meant.

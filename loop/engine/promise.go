@@ -19,7 +19,7 @@ import (
 func (l *ground) lookAtPrompt(prompt string) {
 	var promise string
 	var isNew bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		promise = p.Status.Promise
 		isNew = prompt+"\x00"+promise != p.Promises.Prompt
 		p.Promises.Prompt = prompt + "\x00" + promise
@@ -31,7 +31,7 @@ func (l *ground) lookAtPrompt(prompt string) {
 		l.emit(loop.Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
 	}
 	why, others := setup.StrayPromises(prompt, promise)
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		isNew = why != p.Promises.Told
 		p.Promises.Told = why
 	})
@@ -52,7 +52,7 @@ func (l *ground) offer(promises []string) loop.Offer {
 
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
 func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if p.Promises.Missed == nil {
 			p.Promises.Missed = map[stream.NearKind]bool{}
 		}
@@ -70,7 +70,7 @@ func (l *ground) tellNearMiss(r judge.Report) {
 	if l.cfg.Said.Plan != "" { // no promise is needed; settle tells of one that is too early
 		v = promises.Verdict{}
 	}
-	l.change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
+	l.state.Change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
 	if !v.Near || r.Promise != l.Status().Promise {
 		return
 	}
@@ -79,7 +79,7 @@ func (l *ground) tellNearMiss(r judge.Report) {
 		unset = append(unset, v.Found)
 	}
 	offer := l.offer(unset)
-	l.change(func(p *progress.State) { p.Met.Missed.Add(loop.OneLine(v.Why)); p.Met.Promised.Add(offer.Promises...) })
+	l.state.Change(func(p *progress.State) { p.Met.Missed.Add(loop.OneLine(v.Why)); p.Met.Promised.Add(offer.Promises...) })
 	if l.isNew(v.Kind) {
 		l.emit(loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why, Offer: offer})
 	}

@@ -18,7 +18,7 @@ func (l *ground) entry() registry.Entry {
 		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan,
 		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
 	}
-	if prompt := l.now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
+	if prompt := l.state.Now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
 		e.Prompt = prompt
 	}
 	return e
@@ -36,7 +36,7 @@ func (l *ground) registerEnd(end loop.End, goesOn string) (err error) {
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
 func (l *ground) resumable() (s loopstate.State) {
-	l.look(func(p *progress.State) {
+	l.state.Look(func(p *progress.State) {
 		s = p.Known
 		p.Enter(&s)
 	})

@@ -20,7 +20,7 @@ const removedTold = "the state file was removed while the agent worked (git clea
 // who cleans the folder doesn't. The caller holds fileMu.
 func (l *books) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
-	l.look(func(p *progress.State) {
+	l.state.Look(func(p *progress.State) {
 		begun = p.Status.IterationStartedAt
 		ok = p.IsAtWork() && p.Cause == "" && !p.Concluded
 	})
@@ -30,7 +30,7 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	when := snapshots.ChangedAt(l.store.Path(), begun)
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
 		isNews = ok && !p.BroughtBack
 		p.BroughtBack = p.BroughtBack || ok

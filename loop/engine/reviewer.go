@@ -25,7 +25,7 @@ var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*checks).review}
 // review runs the reviewer once.
 func (l *checks) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
-	now := l.now()
+	now := l.state.Now()
 	switch now.OutOf(0) {
 	case loop.StopMaxCost:
 		l.requestStop(loop.StopMaxCost, backends.Grace)
@@ -53,7 +53,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.Touch},
 		Began: func(agent progress.Agent) {
 			if l.cfg.HandsOver() { // it is a hat, too
-				l.change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
+				l.state.Change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
 			}
 			l.setRunning(agent)
 			l.meet(p, agent, reviewer.Backend)
@@ -68,7 +68,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	if exit.Survivor != nil {
 		l.emit(loop.Warning{Message: exit.Survivor.Error()})
 	}
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 		p.Status.Retry = nil
 	})
@@ -78,7 +78,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 
 // stopBroke ends the loop when its money is spent.
 func (l *checks) stopBroke() {
-	if now := l.now(); now.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
+	if now := l.state.Now(); now.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
 		l.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }
@@ -97,10 +97,10 @@ func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *crew.Below {
 		case stream.Usage:
 			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
 			var warning string
-			l.change(func(p *progress.State) { warning, p.Status.Retry = p.CountUsage(e), nil })
+			l.state.Change(func(p *progress.State) { warning, p.Status.Retry = p.CountUsage(e), nil })
 			l.hasSpent(warning)
 		case stream.Retry:
-			l.change(func(p *progress.State) { p.Status.Retry = progress.RetryOf(e) })
+			l.state.Change(func(p *progress.State) { p.Status.Retry = progress.RetryOf(e) })
 		case stream.Heard:
 			l.hasRead(e)
 		case stream.Moot:

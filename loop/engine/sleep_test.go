@@ -64,7 +64,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 				time.Sleep(9 * time.Minute)
 				r.notePause(0, tt.wall)
 				var stopped time.Duration
-				if r.look(func(p *progress.State) { stopped = p.Stopped }); stopped != 0 {
+				if r.state.Look(func(p *progress.State) { stopped = p.Stopped }); stopped != 0 {
 					t.Errorf("stopped for %s", stopped)
 				}
 				r.Wait()

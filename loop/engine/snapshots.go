@@ -20,7 +20,7 @@ func (l *runs) beginSnapshots() {
 	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
 		var now loop.StateChanged
-		if l.change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
+		if l.state.Change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
 			l.emit(now)
 		}
 	}
@@ -31,7 +31,7 @@ func (l *runs) beginSnapshots() {
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *runs) snapshotBefore() {
-	now := l.now()
+	now := l.state.Now()
 	hat := loop.HatOf(now.Known)
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
@@ -41,7 +41,7 @@ func (l *runs) snapshotBefore() {
 
 // noteProgress counts a run that brought nothing new, and warns in time.
 func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
-	now := l.now()
+	now := l.state.Now()
 	p := snapshots.Passage{
 		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
 		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
@@ -60,7 +60,7 @@ func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
 	if limit == 0 {
 		n = 0
 	}
-	l.change(func(p *progress.State) { p.Counts.NoProgress = n })
+	l.state.Change(func(p *progress.State) { p.Counts.NoProgress = n })
 	if n > was && n == snapshots.ToldFrom(limit) && n < limit {
 		l.emit(loop.Warning{Message: fmt.Sprintf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))})
 	}

@@ -44,7 +44,7 @@ func (l *books) readFile() error {
 		l.learn(state, loop.ByFile)
 	}
 	var isNew bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		isNew = complaint != "" && complaint != p.BadFile
 		p.BadFile = complaint
 	})
@@ -60,7 +60,7 @@ func (l *books) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
 	var n progress.News
 	var changes []string
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		before := p.Terms()
 		n = p.Learn(s, problem == nil)
 		changes = before.Changes(p.Terms())
@@ -82,7 +82,7 @@ func (l *books) learn(s loopstate.State, by string) {
 func (l *books) learnGuidance(texts, next []string) {
 	var fresh []loop.Guidance
 	var all []guidance.Words
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		fresh = p.Talk.Queue(texts, next)
 		all = p.Address()
 	})
@@ -98,7 +98,7 @@ func (l *books) learnGuidance(texts, next []string) {
 // decided takes nothing: it is ErrNotRunning once it is over. by is who asks, see loop.LimitsChanged.
 func (l *books) edit(edit func(*loopstate.State) error, by string) error {
 	l.fileMu.Lock()
-	if l.now().Concluded {
+	if l.state.Now().Concluded {
 		l.fileMu.Unlock()
 		if l.host.Stay == nil {
 			<-l.done
@@ -108,7 +108,7 @@ func (l *books) edit(edit func(*loopstate.State) error, by string) error {
 	defer l.fileMu.Unlock()
 	var held progress.Loosened
 	state, err := l.store.Update(func(s *loopstate.State) error {
-		l.look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
+		l.state.Look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
 		if err := edit(s); err != nil {
 			return err
 		}
@@ -121,8 +121,8 @@ func (l *books) edit(edit func(*loopstate.State) error, by string) error {
 		return loop.ErrNotRunning
 	}
 	if err == nil {
-		before := l.now().Terms()
-		if l.learn(state, by); l.now().Terms() != before { // the user has spoken
+		before := l.state.Now().Terms()
+		if l.learn(state, by); l.state.Now().Terms() != before { // the user has spoken
 			l.desk.End(fromFile)
 		}
 		l.askTerms(held)
@@ -149,6 +149,6 @@ func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: calle
 // delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
 func (l *books) Steer(q loop.Steering) (id string, err error) {
 	err = l.own(loop.Request{Do: caller.Steer, Steering: q})
-	l.look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
+	l.state.Look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
 	return id, err
 }

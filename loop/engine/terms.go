@@ -26,7 +26,7 @@ func (l *books) askTerms(held progress.Loosened) {
 	title := "may the loop have " + strings.Join(held.Words, ", ") + "?"
 	var isOpen bool
 	count := 0
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if isOpen = p.Has(held.Want) || p.Desk.IsOpen(fromFile, title); !isOpen {
 			p.Loosened++
 			count = p.Loosened
@@ -56,7 +56,7 @@ func (l *talks) askAgain(from, title, detail string, yes func() bool) {
 // Saved implements Handle: what an editor has saved counts as its user's, even while a run is
 // at work.
 func (l *books) Saved(s loopstate.State) error {
-	want, _, words := l.now().Terms().Loosening(progress.TermsOf(s))
+	want, _, words := l.state.Now().Terms().Loosening(progress.TermsOf(s))
 	if len(words) == 0 {
 		return nil
 	}
@@ -66,17 +66,17 @@ func (l *books) Saved(s loopstate.State) error {
 // work has the engine do something during which an agent, or what it wrote, is at work. What
 // that did to the state file is looked at before it counts as over.
 func (l *books) work(do func()) {
-	l.change(func(p *progress.State) { p.Busy = true })
+	l.state.Change(func(p *progress.State) { p.Busy = true })
 	do()
 	err := l.readFile() // a failure shows at the next iteration
-	l.change(func(p *progress.State) { p.Busy, p.IsRead = false, err == nil })
+	l.state.Change(func(p *progress.State) { p.Busy, p.IsRead = false, err == nil })
 }
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written
 // over, and the user is asked. The caller holds fileMu.
 func (l *books) putBack(s loopstate.State) loopstate.State {
 	var held progress.Loosened
-	if l.look(func(p *progress.State) { held = p.Hold(&s) }); len(held.Words) > 0 {
+	if l.state.Look(func(p *progress.State) { held = p.Hold(&s) }); len(held.Words) > 0 {
 		if saved, err := l.saveBy(l.store.Update, func(*loopstate.State) {}); err == nil { // else it is tried again when it is read next
 			return saved
 		}

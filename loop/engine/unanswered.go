@@ -20,7 +20,7 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 		return stop
 	}
 	var isTold bool
-	l.change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
+	l.state.Change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
 	if !isTold && !l.host.IsWatched() {
 		l.emit(loop.Warning{Message: fmt.Sprintf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed", tell.Duration(limit))})
 	}
@@ -35,7 +35,7 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 				continue
 			}
 			var isOver bool
-			l.change(func(p *progress.State) {
+			l.state.Change(func(p *progress.State) {
 				if p.Cause == "" && stillWaits(p) {
 					p.Cause, p.Grace, p.Unanswered = loop.StopUnanswered, backends.Grace, l.desk.Questions()
 				}

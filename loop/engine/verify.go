@@ -14,7 +14,7 @@ import (
 
 // mustVerify says whether what a run did is to be verified, and takes that down.
 func (l *checks) mustVerify(r *judge.Report) (isDue bool) {
-	l.change(func(p *progress.State) { isDue = p.Proof.Begin(l.cfg.Verify, r) })
+	l.state.Change(func(p *progress.State) { isDue = p.Proof.Begin(l.cfg.Verify, r) })
 	return isDue
 }
 
@@ -22,7 +22,7 @@ func (l *checks) mustVerify(r *judge.Report) (isDue bool) {
 // a loop that goes on promised, and the folder of a loop that ends when a check passes.
 func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 	var now progress.State
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if !l.cfg.Verify.IsSet() && !p.Proof.Accepted { // nobody is left to verify it: the next run may promise again
 			p.Proof = proof.State{Refutation: p.Proof.Refutation}
 		}
@@ -43,7 +43,7 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 
 // prove has the work pass the gates. What is stopped is still to be verified.
 func (l *checks) prove(r *judge.Report, iteration int) {
-	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify, HasPromised: l.now().Proof.Promised != ""}}
+	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify, HasPromised: l.state.Now().Proof.Promised != ""}}
 	row := make([]proof.Gate, len(gates))
 	for i, g := range gates {
 		row[i] = g.Gate
@@ -53,18 +53,18 @@ func (l *checks) prove(r *judge.Report, iteration int) {
 	case proof.Refuted:
 		l.refute(r, by, result)
 	case proof.Moot:
-		l.change(func(p *progress.State) { p.Proof = proof.State{} })
+		l.state.Change(func(p *progress.State) { p.Proof = proof.State{} })
 	case proof.Passed:
 		if r.Passed = done.Counts(); r.Passed {
 			r.Guards, r.Verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.Verdicts, ", "))
 		}
-		l.change(func(p *progress.State) { p.Proof, p.Counts.Refuted = proof.State{}, 0 })
+		l.state.Change(func(p *progress.State) { p.Proof, p.Counts.Refuted = proof.State{}, 0 })
 	}
 }
 
 // refute has the next run told what a gate has against the last one's work.
 func (l *checks) refute(r *judge.Report, g verify.Gate, result verify.Result) {
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		hasPromised := p.Proof.Promised != ""
 		if hasPromised || g == verify.ReviewerGate {
 			p.Counts.Refuted++
@@ -78,7 +78,7 @@ func (l *checks) refute(r *judge.Report, g verify.Gate, result verify.Result) {
 // accept lets a run's promise count that nobody could verify.
 func (l *checks) accept(r *judge.Report) {
 	r.Passed, r.Guards, r.Verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
-	l.change(func(p *progress.State) { p.Proof = proof.State{} })
+	l.state.Change(func(p *progress.State) { p.Proof = proof.State{} })
 	l.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
 
@@ -100,7 +100,7 @@ func (l *checks) pauseUnchecked(why string) (accepted, ok bool) {
 func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(*progress.State)) {
 	l.fileMu.Lock()                                                                   // else the user's word of before, or an agent's, might be read now
 	l.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
-	l.change(func(p *progress.State) { p.Paused = true; note(p) })
+	l.state.Change(func(p *progress.State) { p.Paused = true; note(p) })
 	l.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
 	l.fileMu.Unlock()
 }
@@ -110,7 +110,7 @@ func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(
 func (l *books) awaitGoOn(then func(*progress.State)) (ok bool) {
 	defer l.awaitWord(func(p *progress.State) bool { return p.Paused })()
 	l.rest(func() (isOver bool) {
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			isOver = p.Cause != "" || p.LastRun || l.departure.wanted.Load()
 			if ok = !p.Paused; ok {
 				then(p)

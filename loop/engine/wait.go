@@ -39,7 +39,7 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
-		l.change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
+		l.state.Change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
 		l.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.PauseQuota: // the program that holds the loop asks again
 		l.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
@@ -82,7 +82,7 @@ func (l *runs) stays(end loop.End) bool {
 		return isWanted || why != ""
 	})
 	if isWanted {
-		l.change(func(p *progress.State) { p.Concluded = false })
+		l.state.Change(func(p *progress.State) { p.Concluded = false })
 		l.setOwner()
 	}
 	return isWanted
@@ -91,8 +91,8 @@ func (l *runs) stays(end loop.End) bool {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.wait(reason, attempt, l.now().UntilLimit(until, now))
-	l.change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
+	l.wait(reason, attempt, l.state.Now().UntilLimit(until, now))
+	l.state.Change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
@@ -107,7 +107,7 @@ func (l *books) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (over bool, due time.Time) {
-		l.change(func(p *progress.State) {
+		l.state.Change(func(p *progress.State) {
 			over = p.Cause != "" || p.Paused || p.LastRun || l.departure.wanted.Load() || p.RetryNow
 			p.RetryNow = false
 		})
@@ -121,7 +121,7 @@ func (l *books) enterWait(reason string, attempt int, until time.Time) {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
-	l.change(func(p *progress.State) { p.WaitNoted = err == nil })
+	l.state.Change(func(p *progress.State) { p.WaitNoted = err == nil })
 	l.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
 		&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
@@ -141,7 +141,7 @@ func (l *books) enterPause() {
 // setState goes into a state and tells the observer, once.
 func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 	var changed bool
-	l.change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		if l.isOver.Load() { // it was abandoned
 			return
 		}
@@ -156,7 +156,7 @@ func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 
 // showCancelling tells the observer that the loop is being ended.
 func (l *ground) showCancelling() {
-	if why := l.now().Cause; why != "" {
+	if why := l.state.Now().Cause; why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}
 }

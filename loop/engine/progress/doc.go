@@ -6,5 +6,5 @@
 // talk with its agents have come, which are rooms of their own. It says how it ends (end.go), and what
 // of it is kept (Enter).
 //
-// It has no lock, clock or file of its own: the engine guards it, and acts.
+// It has no clock or file of its own: the engine acts. Guarded has its lock.
 package progress
