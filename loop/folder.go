@@ -11,7 +11,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -39,6 +41,15 @@ func StateIn(folder string) (path string, s loopstate.State, err error) {
 // ended there that can go on. Who drives it is known even where its file can't be read. A
 // folder without a loop gives fs.ErrNotExist.
 func FolderStatus(folder string) (Status, error) {
+	return FolderStatusWith(folder, func() registry.Entry {
+		e, _ := registry.Last(paths.Real(folder))
+		return e
+	})
+}
+
+// FolderStatusWith is FolderStatus where somebody has looked at the registry already: last is what that has of the loop
+// that was driven last in the folder, the zero value of none. It is asked only where a loop is over.
+func FolderStatusWith(folder string, last func() registry.Entry) (Status, error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
 		return Status{}, err
@@ -50,7 +61,7 @@ func FolderStatus(folder string) (Status, error) {
 	state, err := file.Load()
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !owned:
-		return endedStatus(folder, file.Path())
+		return endedStatus(last(), folder, file.Path())
 	case err != nil && owned:
 		return Status{Owner: &owner}, err
 	case err != nil:
@@ -58,7 +69,9 @@ func FolderStatus(folder string) (Status, error) {
 	}
 	status := StatusOf(state, file.Path(), folder, owned)
 	if status.Worktree = TreeOf(folder); status.State.Over() {
-		status.Last = lastOf(folder, status.LoopID)
+		if end, ok := EndOf(last()); ok && end.Status.LoopID == status.LoopID {
+			status.Last = &end
+		}
 	}
 	if owned {
 		status.show(owner)

@@ -12,15 +12,21 @@ import (
 
 // KeptIn is the loop that ended in a folder and can go on, with its state.
 func KeptIn(folder string) (registry.Entry, loopstate.State, error) {
-	e, ok := registry.Last(paths.Real(folder))
-	if !ok || e.End == nil || e.State == "" {
-		return e, loopstate.State{}, fs.ErrNotExist
+	e, _ := registry.Last(paths.Real(folder))
+	s, err := stateOf(e)
+	return e, s, err
+}
+
+// stateOf is the state with which a loop goes on that the registry knows.
+func stateOf(e registry.Entry) (loopstate.State, error) {
+	if e.End == nil || e.State == "" {
+		return loopstate.State{}, fs.ErrNotExist
 	}
 	doc, err := loopstate.Parse([]byte(e.State))
 	if err != nil { // somebody else has written it
-		return e, loopstate.State{}, fs.ErrNotExist
+		return loopstate.State{}, fs.ErrNotExist
 	}
-	return e, doc.State(), nil
+	return doc.State(), nil
 }
 
 // RecordOf is how a loop ended that the registry knows, without a status.
@@ -31,6 +37,12 @@ func RecordOf(e registry.Entry) (end End, ok bool) {
 
 // EndOf is RecordOf, with the status that is known there.
 func EndOf(e registry.Entry) (end End, ok bool) {
+	s, err := stateOf(e)
+	return endOf(e, s, err == nil)
+}
+
+// endOf is EndOf, with the state with which the loop goes on if it can.
+func endOf(e registry.Entry, s loopstate.State, canGoOn bool) (end End, ok bool) {
 	if end, ok = RecordOf(e); !ok {
 		return end, false
 	}
@@ -38,8 +50,8 @@ func EndOf(e registry.Entry) (end End, ok bool) {
 		LoopID: e.LoopID, Folder: e.Folder, State: StateEnded, StopReason: end.Reason, Title: history.Title(e.Title), Plan: e.Plan,
 		Iteration: end.Iterations, StartedAt: e.StartedAt, EndedAt: e.EndedAt, SessionFile: e.SessionFile, GivenUp: e.GivenUp || e.State == "",
 	}
-	if doc, err := loopstate.Parse([]byte(e.State)); err == nil && e.State != "" {
-		end.stand(doc.State())
+	if canGoOn {
+		end.stand(s)
 	}
 	end.Status.Worktree = TreeOf(e.Folder)
 	return end, true
@@ -67,27 +79,17 @@ func endOfLast(folder, loopID string) (end End, ok bool) {
 		end, end.Status = *s.Last, s
 		return end, true
 	}
-	if last := lastOf(folder, loopID); last != nil {
-		return *last, true
-	}
-	return end, false
-}
-
-// lastOf is how a loop that is over ended, nil where that isn't known.
-func lastOf(folder, loopID string) *End {
-	if end, ok := LastIn(folder); ok && end.Status.LoopID == loopID {
-		return &end
-	}
-	return nil
+	end, ok = LastIn(folder)
+	return end, ok && end.Status.LoopID == loopID
 }
 
 // endedStatus tells how the loop stands that ended in a folder and can go on.
-func endedStatus(folder, path string) (Status, error) {
-	e, _, err := KeptIn(folder)
+func endedStatus(e registry.Entry, folder, path string) (Status, error) {
+	s, err := stateOf(e)
 	if err != nil {
 		return Status{}, err
 	}
-	end, _ := EndOf(e)
+	end, _ := endOf(e, s, true)
 	status := end.Status
 	status.Folder, status.StateFile, status.Error, status.Last = folder, path, end.Problem(), &end
 	return status, nil

@@ -72,7 +72,7 @@ func TestOtherProcessesKnowWhatAStatusHas(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.FuncDecl:
-				return slices.Contains([]string{"FolderStatus", "StatusOf", "show", "EndOf"}, n.Name.Name)
+				return slices.Contains([]string{"FolderStatusWith", "StatusOf", "show", "endOf"}, n.Name.Name)
 			case *ast.CompositeLit:
 				if kind, ok := n.Type.(*ast.Ident); ok && kind.Name == "Status" {
 					for _, e := range n.Elts {

@@ -95,16 +95,23 @@ func In(path string) iter.Seq[Entry] { return entries(paths.FolderPrefix(path) +
 // Everything are all loops that are known, those that were driven last first.
 func Everything() iter.Seq[Entry] { return entries("*") }
 
-// All lists the loops that were driven lately or may go on, those that were driven last first.
-func All() (lately []Entry) {
+// All lists the loops that were driven lately or may go on, those that were driven last first, and by their folders
+// what Last says of these. The folder of the registry is read once for all of it.
+func All() (lately []Entry, last map[string]Entry) {
+	last = map[string]Entry{}
 	for e := range Everything() {
-		if age := time.Since(e.ChangedAt); age >= keepOpen || len(lately) == maxEntries {
+		age := time.Since(e.ChangedAt)
+		if age >= keepOpen || len(lately) == maxEntries {
 			break
-		} else if age < keepEnded || !e.isOver() {
+		}
+		if _, ok := last[e.Folder]; !ok {
+			last[e.Folder] = e
+		}
+		if age < keepEnded || !e.isOver() {
 			lately = append(lately, e)
 		}
 	}
-	return lately
+	return lately, last
 }
 
 // isOver says whether a loop can't go on any more.

@@ -48,7 +48,7 @@ func TestALoopIsKnownByItsFolderAndItsID(t *testing.T) {
 	if e, ok := Find("ralph-a"); !ok || e.Folder != "/w/app" || e.State != "state" || e.Iteration != 3 {
 		t.Errorf("by its id: %+v %v", e, ok)
 	}
-	if all := All(); len(all) != 2 || all[0].LoopID != "ralph-b" {
+	if all, _ := All(); len(all) != 2 || all[0].LoopID != "ralph-b" {
 		t.Errorf("all: %+v", all)
 	}
 	if _, ok := Last("/w"); ok {
@@ -122,7 +122,7 @@ func TestWhatIsNoEntryIsNothing(t *testing.T) {
 			if got, ok := Last(e.Folder); ok {
 				t.Errorf("got %+v", got)
 			}
-			if all := All(); len(all) != 0 {
+			if all, _ := All(); len(all) != 0 {
 				t.Errorf("all: %+v", all)
 			}
 		})
@@ -188,7 +188,8 @@ func TestOldOnesGo(t *testing.T) {
 	} {
 		t.Run(id, func(t *testing.T) {
 			aged(t, tt.e, tt.age)
-			lists := slices.ContainsFunc(All(), func(e Entry) bool { return e.LoopID == id })
+			all, _ := All()
+			lists := slices.ContainsFunc(all, func(e Entry) bool { return e.LoopID == id })
 			if id != "ralph-needed" && lists != tt.kept {
 				t.Errorf("it is listed: %v", lists)
 			}
@@ -205,7 +206,7 @@ func TestNotMoreAreListedThanMayBe(t *testing.T) {
 	for i := range maxEntries + 20 {
 		must(t, Set(ended(fmt.Sprintf("ralph-%d", i), "/w/app", "")))
 	}
-	if all := All(); len(all) != maxEntries || all[0].LoopID != fmt.Sprintf("ralph-%d", maxEntries+19) {
+	if all, _ := All(); len(all) != maxEntries || all[0].LoopID != fmt.Sprintf("ralph-%d", maxEntries+19) {
 		t.Errorf("%d are listed, the first is %+v", len(all), all[0])
 	}
 	if n := len(slices.Collect(In("/w/app"))); n != maxEntries+20 {

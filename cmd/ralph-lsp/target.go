@@ -138,7 +138,8 @@ func oneLoop(cmd *cobra.Command, args []string) error {
 // completeIDs offers the loops of all folders.
 func completeIDs(_ *cobra.Command, args []string, _ string) (ids []cobra.Completion, _ cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		for _, e := range registry.All() {
+		lately, _ := registry.All()
+		for _, e := range lately {
 			ids = append(ids, cobra.CompletionWithDesc(terminal.Line(e.LoopID), terminal.Line(e.Title)))
 		}
 	}

@@ -6,8 +6,10 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -98,10 +100,18 @@ func PrintFact(out io.Writer, p Palette, width int, name, value string) {
 
 // SeenIn is the loop in a folder; an idle one is none, with how the last one ended.
 func SeenIn(dir string) (loop.Status, error) {
-	s, err := loop.FolderStatus(dir)
+	return seenWith(dir, sync.OnceValue(func() registry.Entry {
+		e, _ := registry.Last(paths.Real(dir))
+		return e
+	}))
+}
+
+// seenWith is SeenIn, with what the registry has of the last loop there.
+func seenWith(dir string, last func() registry.Entry) (loop.Status, error) {
+	s, err := loop.FolderStatusWith(dir, last)
 	if errors.Is(err, fs.ErrNotExist) {
 		s, err = loop.Status{Folder: dir, State: wire.StateIdle}, nil
-		if end, ok := loop.LastIn(dir); ok {
+		if end, ok := loop.EndOf(last()); ok {
 			s.Last = &end
 		}
 	}
@@ -133,10 +143,11 @@ const shownFor = 7 * 24 * time.Hour
 // or ask, then those at work, then those that ended; of each kind those that changed last.
 func AllSeen() (loops []loop.Status) {
 	in := map[string]loop.Status{} // a folder may have had a thousand
-	for _, e := range registry.All() {
+	lately, last := registry.All()
+	for _, e := range lately {
 		here, ok := in[e.Folder]
 		if !ok {
-			here, _ = SeenIn(e.Folder)
+			here, _ = seenWith(e.Folder, func() registry.Entry { return last[e.Folder] })
 			in[e.Folder] = here
 		}
 		s := orPast(here, e)

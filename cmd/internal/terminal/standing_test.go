@@ -1,7 +1,11 @@
 package terminal
 
 import (
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -31,22 +35,30 @@ func TestTheStatusSaysWhyALoopWaits(t *testing.T) {
 }
 
 // The list of all loops costs as much for each, whether they have one folder or many.
-func TestManyLoopsOfAFolder(t *testing.T) {
-	t.Setenv(paths.EnvState, t.TempDir())
-	dir := t.TempDir()
-	cost := func(loops int) float64 {
-		for i := range loops {
-			e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: dir, EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`)}
-			if err := registry.Set(e); err != nil {
-				t.Fatal(err)
+func TestManyLoops(t *testing.T) {
+	for name, folderOf := range map[string]func(loop int) string{
+		"in one folder":    func(int) string { return "one" },
+		"each in a folder": strconv.Itoa,
+		"four in a folder": func(loop int) string { return strconv.Itoa(loop / 4) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(paths.EnvState, t.TempDir())
+			dir := paths.Real(t.TempDir())
+			cost := func(loops int) float64 {
+				for i := range loops {
+					e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: filepath.Join(dir, folderOf(i)), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations"}`)}
+					if err := errors.Join(os.MkdirAll(e.Folder, 0o700), registry.Set(e)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if n := len(AllSeen()); n != loops {
+					t.Fatalf("%d of %d loops are listed", n, loops)
+				}
+				return testing.AllocsPerRun(1, func() { AllSeen() })
 			}
-		}
-		if n := len(AllSeen()); n != loops {
-			t.Fatalf("%d of %d loops are listed", n, loops)
-		}
-		return testing.AllocsPerRun(1, func() { AllSeen() })
-	}
-	if few, many := cost(20), cost(80); many > 6*few {
-		t.Errorf("80 loops take %.0f allocations, 20 take %.0f", many, few)
+			if few, many := cost(20), cost(160); many > 9*few {
+				t.Errorf("160 loops take %.0f allocations, 20 take %.0f", many, few)
+			}
+		})
 	}
 }

@@ -1,0 +1,42 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/registry"
+)
+
+// BenchmarkAllSeen lists 3,000 loops that ended lately: in one folder, in twenty, and each in its own.
+func BenchmarkAllSeen(b *testing.B) {
+	for _, folders := range []int{1, 20, 3000} {
+		b.Run(fmt.Sprint(folders), func(b *testing.B) {
+			b.Setenv(paths.EnvState, b.TempDir())
+			root := paths.Real(b.TempDir())
+			for i := range 3000 {
+				folder := filepath.Join(root, fmt.Sprint(i%folders))
+				if err := os.MkdirAll(folder, 0o700); err != nil {
+					b.Fatal(err)
+				}
+				e := registry.Entry{LoopID: fmt.Sprintf("ralph-%d", i), Folder: folder, Title: "Build it", Prompt: strings.Repeat("Build it well. ", 60), Iteration: 3,
+					StartedAt: time.Now(), EndedAt: time.Now(), End: []byte(`{"stopReason":"max_iterations","iterations":3,"limit":3,"duration":28695509,"changes":{"files":1,"added":1,"removed":0},"prompt":"Build the thing"}`)}
+				if i >= 3000-folders { // the last one of each folder can go on
+					e.State = "---\nactive: true\niteration: 4\nmax_iterations: 3\ncompletion_promise: null\nstarted_at: \"2026-11-29T11:41:47Z\"\nloop_id: \"" + e.LoopID + "\"\nbackend: \"mine\"\nmax_duration: \"4h\"\n---\n\n" + e.Prompt
+				}
+				if err := registry.Set(e); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for b.Loop() {
+				if n := len(AllSeen()); n == 0 {
+					b.Fatal(n)
+				}
+			}
+		})
+	}
+}
