@@ -70,7 +70,7 @@ func BenchmarkTake(b *testing.B) {
 // at its end as at its beginning.
 func BenchmarkLongLoop(b *testing.B) {
 	short := perOlder
-	perOlder = 100
+	perOlder = 32
 	b.Cleanup(func() { perOlder = short })
 	for b.Loop() {
 		f := repository(b, "a", "0\n").loop()

@@ -19,8 +19,8 @@ import (
 // in a file of ours, so that no git has to be asked for it.
 //
 // A list is written anew for each snapshot, so it has an end: the oldest of a long one move into a list of their
-// own, "older.0.1-98", which the loop's list names and nobody writes again. The first number is the place of its first
-// snapshot, the others are its iterations.
+// own, "older.0.1-31", which the loop's list names. The first number is the place of its first snapshot, the others are
+// its iterations. Two of these that are alike in size become one, so that there are few, and each snapshot moves seldom.
 
 // kind says what a snapshot was made after.
 type kind string
@@ -45,9 +45,9 @@ type snapshot struct {
 }
 
 // perOlder is how many snapshots move out of a loop's list at a time. It keeps at least as many. Tests have less.
-var perOlder = 100
+var perOlder = 32
 
-// older is a list that nobody writes again.
+// older is a list of snapshots that are no part of the loop's list any more.
 type older struct {
 	place int // of its first snapshot
 	name  string
@@ -121,22 +121,44 @@ func (l *list) append(st snapshot) {
 	l.own = append(l.own, st)
 }
 
-// split moves the oldest out of a long list; it is empty where there is no need.
-func (l *list) split() (oldest list, as older) {
+// shorten moves the oldest out of a long list, together with those of older lists that are no longer than what moves. It
+// returns the lists that are gone by that, once the loop's list is written.
+func (s *shots) shorten(l *list) (gone []older, err error) {
 	if len(l.own) < 2*perOlder {
-		return list{}, older{}
+		return nil, nil
 	}
-	oldest = list{first: l.first, own: l.own[:perOlder]}
+	moved := list{first: l.first, own: l.own[:perOlder]}
 	l.own = l.own[perOlder:]
+	n := len(l.older)
+	for ; n > 0 && moved.own[0].place-l.older[n-1].place <= len(moved.own); n-- {
+		before, err := s.inOlder(l.older[n-1], moved.own[0])
+		if err != nil {
+			return nil, err
+		}
+		moved.own = append(before, moved.own...)
+	}
 	first, last := 0, 0
-	for _, st := range oldest.own {
+	for _, st := range moved.own {
 		if st.Kind == kindIteration {
 			first, last = cmp.Or(first, st.Number), st.Number
 		}
 	}
-	as.place = oldest.own[0].place
-	as.name = fmt.Sprintf("older.%d.%d-%d", as.place, first, last)
-	return oldest, as
+	o := older{place: moved.own[0].place}
+	o.name = fmt.Sprintf("older.%d.%d-%d", o.place, first, last)
+	if o.tree, err = s.makeList(moved.text()); err == nil {
+		err = s.writeOwn(olderName(o.place), []byte(moved.text()))
+	}
+	gone = slices.Clone(l.older[min(n+1, len(l.older)):]) // the first has the place of the new one
+	l.older = append(l.older[:n], o)
+	return gone, err
+}
+
+// inOlder are the snapshots of an older list up to the one that the next list begins with: who was killed while two
+// became one has left both.
+func (s *kept) inOlder(o older, next snapshot) ([]snapshot, error) {
+	text, err := regular.Read(filepath.Join(s.home, olderName(o.place)), regular.Long)
+	own := readList(string(text)).own
+	return own[:min(len(own), next.place-o.place)], err
 }
 
 // olderName is the file that has what an older list says.
@@ -152,15 +174,15 @@ func (s *kept) snapshots() (snapshots []snapshot, err error) {
 		return nil, ErrNone
 	}
 	l := readList(last.listing)
-	for _, o := range l.older {
-		text, err := regular.Read(filepath.Join(s.home, olderName(o.place)), regular.Long)
+	if snapshots = l.own; len(snapshots) == 0 {
+		return nil, fmt.Errorf("reading the snapshots: %s lists none", filepath.Join(s.home, tipName))
+	}
+	for _, o := range slices.Backward(l.older) {
+		own, err := s.inOlder(o, snapshots[0])
 		if err != nil {
 			return nil, fmt.Errorf("reading the snapshots: %w", err)
 		}
-		snapshots = append(snapshots, readList(string(text)).own...)
-	}
-	if snapshots = append(snapshots, l.own...); len(snapshots) == 0 {
-		return nil, fmt.Errorf("reading the snapshots: %s lists none", filepath.Join(s.home, tipName))
+		snapshots = append(own, snapshots...)
 	}
 	for i := range snapshots {
 		snapshots[i].place = i

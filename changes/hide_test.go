@@ -77,7 +77,7 @@ func TestWhatWasNotHiddenLongAgoIsTold(t *testing.T) {
 	}
 	f.opts.Hidden = []string{"secret.env"}
 	f.open("second")
-	want := []string{"secret.env (hidden; snapshots of a loop before have it, so git shows it: refs/ralph/first/files:older.0.1-1/1)"}
+	want := []string{"secret.env (hidden; snapshots of a loop before have it, so git shows it: refs/ralph/first/files:older.0.1-3/1)"}
 	if notes := f.start().Notes; !slices.Equal(notes, want) {
 		t.Errorf("%q, want %q", notes, want)
 	}

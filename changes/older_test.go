@@ -2,6 +2,8 @@ package changes
 
 import (
 	"context"
+	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -33,12 +35,12 @@ func TestTheListOfALongLoopHasAnEnd(t *testing.T) {
 				git("gc", "--quiet", "--prune=now")
 				f.open("ralph-test")
 			}
-			if names := strings.Fields(git("ls-tree", "--name-only", "refs/ralph/ralph-test/files")); len(names) > 2+2*2*perOlder+i/perOlder {
+			if names := strings.Fields(git("ls-tree", "--name-only", "refs/ralph/ralph-test/files")); len(names) > 2+2*2*perOlder+bits.Len(uint(i/perOlder)) {
 				t.Fatalf("%d snapshots have a list of %d", i+1, len(names))
 			}
 		}
 		git("gc", "--quiet", "--prune=now")
-		for path, want := range map[string]string{"0": "0", "older.0.1-1/1": "1", "older.4.4-5/5": "5", "last": "12", "12": "12"} {
+		for path, want := range map[string]string{"0": "0", "older.0.1-7/1": "1", "older.0.1-7/5": "5", "older.8.8-9/9": "9", "last": "12", "12": "12"} {
 			if got := git("show", "refs/ralph/ralph-test/files:"+path+"/"+f.book.prefix()+"a"); got != want {
 				t.Errorf("git shows %q at %s, want %s", got, path, want)
 			}
@@ -56,25 +58,66 @@ func TestTheListOfALongLoopHasAnEnd(t *testing.T) {
 		}
 		f.undo(Undo{Since: 1}, []string{"a"})
 		f.has("a", "0\n")
-		f.must(os.Remove(filepath.Join(f.home, olderName(2))))
-		if _, err := f.Files(context.Background(), Range{0, Latest}, nil); err == nil || !strings.Contains(err.Error(), olderName(2)) {
+		if files, _ := filepath.Glob(filepath.Join(f.home, "older-*")); len(files) != 2 {
+			t.Errorf("there are %q", files)
+		}
+		f.must(os.Remove(filepath.Join(f.home, olderName(8))))
+		if _, err := f.Files(context.Background(), Range{0, Latest}, nil); err == nil || !strings.Contains(err.Error(), olderName(8)) {
 			t.Errorf("without an older list: %v", err)
 		}
 	})
+}
+
+// Who is killed while two older lists become one has left the new one beside what names the old ones. Nothing is there
+// twice, and it goes on.
+func TestKilledWhileOlderListsBecomeOne(t *testing.T) {
+	t.Parallel()
+	f := repository(t, "a", "0\n").loop()
+	n := 0
+	for ; n < 5; n++ {
+		f.after(n+1, "a", strconv.Itoa(n+1)+"\n")
+	}
+	before := map[string][]byte{}
+	for _, name := range []string{tipName, olderName(0)} {
+		data, err := os.ReadFile(filepath.Join(f.home, name))
+		f.must(err)
+		before[name] = data
+	}
+	shown, err := f.snapshots()
+	f.must(err)
+	f.after(6, "a", "6\n") // the one at which they become one
+	f.after(7, "a", "7\n")
+	if after, err := os.ReadFile(filepath.Join(f.home, olderName(0))); err != nil || len(after) <= len(before[olderName(0)]) {
+		t.Fatalf("they haven't become one: %v", err)
+	}
+	f.must(os.WriteFile(filepath.Join(f.home, tipName), before[tipName], 0o600))
+	f.open("ralph-test")
+	if again, err := f.snapshots(); err != nil || !slices.Equal(again, shown) {
+		t.Errorf("there are %v (%v), want %v", again, err, shown)
+	}
+	for i := 8; i < 20; i++ {
+		f.after(i, "a", strconv.Itoa(i)+"\n")
+	}
+	all, err := f.snapshots()
+	f.must(err)
+	for i := range all {
+		if i > 0 && (all[i].place != i || all[i].tree == all[i-1].tree) {
+			t.Errorf("at %d is %v, behind %v", i, all[i], all[i-1])
+		}
+	}
+	f.undo(Undo{Since: 1}, []string{"a"})
+	f.has("a", "0\n")
 }
 
 // A list says the same when it was read.
 func TestAListIsReadAsItIsWritten(t *testing.T) {
 	t.Parallel()
 	var l list
-	for i := range 7 {
-		l.append(snapshot{Kind: kindIteration, Number: i, made: 7, tree: strings.Repeat(strconv.Itoa(i), 40)})
+	for i := range 3 {
+		l.append(snapshot{Kind: kindIteration, Number: i + 4, made: 7, tree: strings.Repeat(strconv.Itoa(i), 40)})
+		l.older = append(l.older, older{place: 10 * i, name: fmt.Sprintf("older.%d.1-3", 10*i), tree: strings.Repeat("f", 40)})
 	}
-	for oldest, o := l.split(); len(oldest.own) > 0; oldest, o = l.split() {
-		o.tree = strings.Repeat("f", 40)
-		l.older = append(l.older, o)
-	}
-	if text := l.text(); readList(text).text() != text || len(l.older) != 2 || len(l.own) != 3 {
+	if text := l.text(); readList(text).text() != text || len(readList(text).older) != 3 {
 		t.Errorf("%q is read as %q", text, readList(text).text())
 	}
 }

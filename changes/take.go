@@ -216,14 +216,9 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 // next one names it, and git removes nothing that is so young.
 func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
 	l := readList(last.listing)
-	for oldest, o := l.split(); len(oldest.own) > 0; oldest, o = l.split() {
-		if o.tree, err = s.makeList(oldest.text()); err != nil {
-			return last, err
-		}
-		if err = s.writeOwn(olderName(o.place), []byte(oldest.text())); err != nil {
-			return last, fmt.Errorf("writing down older snapshots: %w", err)
-		}
-		l.older = append(l.older, o)
+	gone, err := s.shorten(&l)
+	if err != nil {
+		return last, fmt.Errorf("writing down older snapshots: %w", err)
 	}
 	as.made, as.tree = time.Now().Unix(), tree
 	l.append(as)
@@ -235,6 +230,9 @@ func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
 	// The tip first: where this ends between the two, the next snapshot goes on from it.
 	if err := s.writeOwn(tipName, made.text()); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
+	}
+	for _, o := range gone {
+		os.Remove(filepath.Join(s.home, olderName(o.place)))
 	}
 	return made, nil
 }
