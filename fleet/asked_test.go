@@ -64,7 +64,7 @@ func asking(t *testing.T) (tree string, d *driver) {
 		t.Fatal(err)
 	}
 	d = &driver{file: file}
-	server, err := control.Serve(t.TempDir(), "ralph-1", d.obey)
+	server, err := control.Serve(t.TempDir(), "ralph-1", d.obey, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

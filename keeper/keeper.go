@@ -20,6 +20,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
+	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -50,7 +51,9 @@ func Main() {
 type keeper struct {
 	loop    *engine.Loop
 	cfg     setup.Config
-	window  *window
+	told    *notify.Teller
+	door    *door.Door
+	first   *door.Window
 	isAlone atomic.Bool // the loop was detached
 }
 
@@ -62,14 +65,13 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 		conn.Close()
 		return
 	}
-	k := &keeper{window: newWindow(conn, *begin.Hello)}
+	k := &keeper{door: door.New(), first: door.NewWindow(conn, *begin.Hello)}
 	if k.cfg, err = setup.Decode(begin.Config); err == nil {
-		err = k.start(begin)
+		err = k.start()
 	}
 	if err != nil {
-		reply := loop.ReplyOf(0, err)
-		k.window.write(client.Frame{Kind: client.Refused, Reply: &reply})
-		conn.Close()
+		k.door.Failed()
+		k.first.Refuse(err)
 		return
 	}
 	go func() {
@@ -77,54 +79,42 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 			k.loop.Interrupt()
 		}
 	}()
-	go k.obey(in, begin.Owns)
+	go k.attend(in)
 	k.end(k.loop.Wait())
 }
 
-// start starts the loop, and tells its window.
-func (k *keeper) start(begin client.Frame) (err error) {
-	w := k.window
+// start starts the loop.
+func (k *keeper) start() (err error) {
+	w := k.first
 	host := start.Host()
-	host.Attended = func() bool { return begin.Hello.Answers && !w.isGone() }
-	host.Printed = PrintedBy(begin.Hello.PID)
+	host.Attended = func() bool { return w.Answers && !w.IsGone() }
+	host.Printed = PrintedBy(w.PID)
 	host.LetGo = func() {
 		k.isAlone.Store(true)
-		w.leave()
+		w.Left()
 	}
-	at := notify.At{Gone: w.isGone, BellOnly: begin.Hello.BellOnly, Desktop: true, Warn: w.note}
-	if begin.Hello.Terminal {
+	host.Windows = k.door.Connect
+	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Warn: w.Note}
+	if w.Terminal {
 		at.Terminal = ringer{w}
 	}
 	var log *journal.Log
-	if k.loop, log, w.told, err = notify.Start(k.cfg, host, notify.Nobody{}, at); err != nil {
+	if k.loop, log, k.told, err = notify.Start(k.cfg, host, notify.Nobody{}, at); err != nil {
 		return err
 	}
-	if !begin.Owns {
+	if !w.Owns {
 		_, _ = k.loop.Detach() // it always can be here
 	}
-	status := k.loop.Status()
-	w.write(client.Frame{Kind: client.Welcome, LoopID: k.loop.ID(), PID: os.Getpid(), Status: &status})
-	go w.tell(log, k.loop.Status)
+	w.Cursor = log.Begun()
+	k.door.Begun(k.loop, log)
 	return nil
 }
 
-// obey does what the window asks for, until that is gone.
-func (k *keeper) obey(in *bufio.Reader, owns bool) {
-	for {
-		f, err := client.ReadFrame(in)
-		if err != nil {
-			break
-		}
-		if f.Kind == client.Do && f.Request != nil {
-			go func() {
-				reply := k.loop.Do(k.window.hello.PID, *f.Request)
-				k.window.reply(f.N, reply)
-			}()
-		}
-	}
-	k.window.close()
+// attend serves the first window until that is gone.
+func (k *keeper) attend(in *bufio.Reader) {
+	k.door.Serve(k.first, in)
 	switch {
-	case !owns || k.isAlone.Load():
+	case !k.first.Owns || k.isAlone.Load():
 	case k.cfg.Said.OnClose == settings.OnCloseKeep:
 		_, _ = k.loop.Detach()
 	default:
@@ -140,31 +130,31 @@ func (k *keeper) rest() {
 	time.AfterFunc(time.Second, debug.FreeOSMemory)
 }
 
-// end tells the window how the loop ended. Its user is called first, as the window may be what they look at.
+// end tells the windows how the loop ended. Its user is called first, as a window may be what they look at.
 func (k *keeper) end(end loop.End) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		k.window.told.Close()
+		k.told.Close()
 	}()
 	select {
 	case <-told:
 	case <-time.After(callPatience):
 	}
-	k.window.finish(end)
+	k.door.Finish(end)
 	<-told
 }
 
-// callPatience is how long the window waits for what calls its user.
+// callPatience is how long the windows wait for what calls their user.
 const callPatience = 5 * time.Second
 
 // ringer is the terminal of a window.
-type ringer struct{ *window }
+type ringer struct{ *door.Window }
 
 func (r ringer) Write(codes []byte) (int, error) {
-	if r.isGone() {
+	if r.IsGone() {
 		return 0, errors.New("the terminal is gone")
 	}
-	r.say(client.Frame{Kind: client.Ring, Text: string(codes)})
+	r.Ring(string(codes))
 	return len(codes), nil
 }

@@ -29,7 +29,7 @@ func TestASuspendedLoopIsNotWaitedForForEver(t *testing.T) {
 		close(asked)
 		<-over
 		return Reply{}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestALoopThatIsBeingLeftIsCancelled(t *testing.T) {
 	server, err := control.Serve(filepath.Join(t.TempDir(), "control"), "ralph-1", func(int, json.RawMessage) any {
 		close(asked)
 		return Reply{Iteration: 1}
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

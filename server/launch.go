@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -36,7 +37,8 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 		return nil, err
 	}
 	f.Changed()
-	host := start.Host()
+	host, windows := start.Host(), door.New()
+	host.Windows = windows.Connect
 	host.Diagnose, host.Attended = findings.Ask(l.Editor, f.Path), func() bool { return true } // it ends with its editor
 	r := &folders.Managed{Config: cfg, Retired: make(chan struct{}), Feed: feed.New(l.Editor, l.Status.Changed)}
 	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
@@ -60,12 +62,14 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 	}
 	r.Loop, log, told, err = notify.Start(cfg, host, &follower{r.Feed, func() { l.Docs.Republish(cfg.Folder) }, func() { l.workspace.RefreshAt(cfg.Folder) }, tell}, at)
 	if close(known); err != nil {
+		windows.Failed()
 		r.Feed.Close()
 		f.GaveUp()
 		f.Look() // for what the watch has left alone meanwhile
 		l.Work.Done()
 		return nil, err
 	}
+	windows.Begun(r.Loop, log)
 	r.Feed.Start(r.ID(), log, r.Status)
 	wanted := f.Runs(r)
 	l.permissions.Look(f)
@@ -76,7 +80,9 @@ func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
 	go func() {
 		defer told.Close() // which nobody waits for
 		defer l.Work.Done()
-		l.retire(f, r, r.Wait())
+		end := r.Wait()
+		l.retire(f, r, end)
+		windows.Finish(end)
 	}()
 	return r, nil
 }

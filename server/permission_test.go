@@ -68,7 +68,7 @@ func asksIn(t *testing.T, dir string, questions ...ask.Question) *asksElsewhere 
 		t.Fatal(err)
 	}
 	a := &asksElsewhere{}
-	server, err := control.Serve(t.TempDir(), "ralph-1", a.obey)
+	server, err := control.Serve(t.TempDir(), "ralph-1", a.obey, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,10 +49,10 @@ func drive(cfg setup.Config, stdout, stderr io.Writer, how shown, begun func(id 
 	caught, stop := terminal.CatchSignals()
 	defer stop()
 	display, out := how.display(cfg, stdout, stderr)
-	hello := client.Hello{Answers: how.answers, BellOnly: !terminal.UTF8Locale()}
+	hello := client.Hello{Owns: true, Answers: how.answers, BellOnly: !terminal.UTF8Locale()}
 	var tty *os.File
 	tty, hello.Terminal = terminal.Is(stdout)
-	c, err := window.Begin(how.spare, cfg, true, hello, caught, func(c *client.Connection) {
+	c, err := window.Begin(how.spare, cfg, hello, caught, func(c *client.Connection) {
 		c.Notes, c.Rings = display.Note, func(codes string) { go io.WriteString(tty, codes) } // which may take nothing
 	})
 	if err != nil {
@@ -113,7 +113,7 @@ func outcome(end loop.End) error {
 func detached(cmd *cobra.Command, spare *window.Spare, cfg setup.Config, begun func(id string)) error {
 	caught, stop := terminal.CatchSignals()
 	defer stop()
-	c, err := window.Begin(spare, cfg, false, client.Hello{}, caught, func(*client.Connection) {})
+	c, err := window.Begin(spare, cfg, client.Hello{}, caught, func(*client.Connection) {})
 	if err != nil {
 		return asExit(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -25,16 +26,21 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	over, coming := make(chan struct{}), terminal.NewComing()
 	defer close(over)
 	giveUp := terminal.AnswerSignals(caught, out.Broken, over, coming, display.Note, func() { terminal.EndByForce(display, cfg.Folder) })
+	windows := door.New()
+	host.Windows = windows.Connect
 	l, log, told, err := notify.Start(cfg, host, notify.Nobody{}, terminal.NotifyAt(stdout, display.Note))
 	if err != nil {
+		windows.Failed()
 		return loop.End{}, err
 	}
+	windows.Begun(l, log)
 	coming.Begun(l)
 	begun(l, over)
 	from := log.Follow(log.Begun(), 0)
 	defer from.Close()
 	display.Start(terminal.OfLog{Follower: from}, l.Status)
 	end := l.Wait()
+	windows.Finish(end)
 	told.Close()
 	display.End(end)
 	display.Close(giveUp)

@@ -13,10 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -40,7 +41,6 @@ The exit codes are those of ralph-lsp run.`,
 			dir = e.Folder
 		}
 		w := watcher{dir: dir, asks: asks}
-		w.status.Store(new(loop.Status))
 		if err := w.find(cmd, args); err != nil {
 			return err
 		}
@@ -55,27 +55,18 @@ func newAttach() *cobra.Command {
 	return cmd
 }
 
-// watchPoll is how often what another process writes is looked at.
-const watchPoll = 100 * time.Millisecond
-
-// watcher shows the story of a loop, and what is added to it.
+// watcher shows a loop that it doesn't own.
 type watcher struct {
-	terminal.Style
-	dir      string
-	loopID   string
-	path     string      // of its session file
-	thinking bool        // is shown, too
-	asks     bool        // Ctrl-C asks what becomes of the loop
-	asking   atomic.Bool // it does so now
-	story    journal.Story
-	cursor   string
-	status   atomic.Pointer[loop.Status] // as it was last seen
-	spent    atomic.Int64                // nanoseconds, by the iterations that are over
-	end      *loop.End                   // the last of the loop, as far as the story was read; nil: it goes on
+	*window.Watch
+	dir    string
+	loopID string
+	asks   bool        // Ctrl-C asks what becomes of the loop
+	asking atomic.Bool // it does so now
 }
 
 // find finds the loop, and where its current iteration begins.
 func (w *watcher) find(cmd *cobra.Command, args []string) error {
+	path := "" // of its session file
 	if len(args) > 0 {
 		for _, t := range worktree.List(w.dir) {
 			if worktree.IsNamed(t.Branch, args[0]) {
@@ -87,36 +78,32 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 	status, err := loop.FolderStatus(w.dir)
 	switch {
 	case err == nil && (len(args) == 0 || args[0] == status.LoopID):
-		w.loopID, w.path = status.LoopID, status.SessionFile
+		w.loopID, path = status.LoopID, status.SessionFile
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	default:
-		if w.path, err = sessionNamed(w.dir, args); err != nil {
+		if path, err = sessionNamed(w.dir, args); err != nil {
 			return err
 		}
-		if w.loopID, err = history.LoopOf(w.path); err != nil {
+		if w.loopID, err = history.LoopOf(path); err != nil {
 			return err
 		}
 	}
-	w.story = journal.StoryOf(w.loopID, w.path)
-	outline, err := w.story.Outline(cmd.Context())
-	if errors.Is(err, fs.ErrNotExist) && w.isDriven() { // its first entry is still to come
-		return nil
+	story := journal.StoryOf(w.loopID, path)
+	outline, err := story.Outline(cmd.Context())
+	if status.Owner == nil || status.LoopID != w.loopID {
+		status = loop.Status{}
+	} else if errors.Is(err, fs.ErrNotExist) { // its first entry is still to come
+		err = nil
 	}
-	w.seek(outline)
-	return err
-}
-
-// seek goes to the beginning of the last iteration, which may be one that goes on.
-func (w *watcher) seek(o wire.Outline) {
 	last := 0
-	for i, update := range o.Iterations {
-		u, _ := terminal.IterationOf(update)
-		if last = u.Iteration; i < len(o.Iterations)-1 {
-			w.took(u)
-		}
+	if n := len(outline.Iterations); n > 0 { // it may be one that goes on
+		u, _ := terminal.IterationOf(outline.Iterations[n-1])
+		last = u.Iteration
 	}
-	w.cursor, _ = o.Begin(last, len(o.Parts))
+	cursor, _ := outline.Begin(last, len(outline.Parts))
+	w.Watch = window.NewWatch(w.dir, w.loopID, status, story, cursor)
+	return err
 }
 
 // watch shows the loop until it ends, or a signal ends the watching.
@@ -128,130 +115,77 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	if screen.Out = out; how.style.Value == terminal.JSON {
 		screen.Notes = cmd.ErrOrStderr()
 	}
-	screen.Answer = terminal.AnswerIn(w.dir)
-	w.Style, w.thinking = terminal.New(how.style.Value, screen), how.verbose
+	screen.Answer, screen.IsLive = terminal.AnswerIn(w.dir), w.Answers
+	display := terminal.NewDisplay(how.style.Value, screen)
+	display.Start(w, func() loop.Status {
+		if w.asking.Load() { // its line is where the answer stands
+			return loop.Status{}
+		}
+		return w.Status()
+	})
 	ctx, leave := context.WithCancel(cmd.Context())
 	defer leave()
-	result := make(chan error, 1)
-	go func() { result <- w.follow(ctx) }()
-	if err, isOver := w.attend(cmd, result, caught, out.Broken); isOver {
-		return err
+	result := make(chan ending, 1)
+	go func() {
+		end, err := w.Follow(ctx)
+		result <- ending{end, err}
+	}()
+	it, isOver := w.attend(cmd, result, caught, out.Broken)
+	giveUp := make(chan struct{})
+	if !isOver {
+		leave()
+		time.AfterFunc(leavePatience, func() { close(giveUp) })
+		display.Close(giveUp)
+		return &exitError{code: terminal.ExitCancelled}
 	}
-	leave()
-	select {
-	case <-result:
-	case <-time.After(time.Second): // the terminal takes nothing
+	if it.err != nil {
+		display.Note(it.err.Error())
 	}
-	return &exitError{code: terminal.ExitCancelled}
+	display.End(it.end)
+	go func() { // so that nothing makes this wait for a terminal that takes nothing
+		<-caught
+		close(giveUp)
+	}()
+	display.Close(giveUp)
+	if end, ok := display.Ended(); ok {
+		it.end = end
+	}
+	return outcome(it.end)
+}
+
+// leavePatience is how long a terminal may take what was told until the watching was ended.
+const leavePatience = time.Second
+
+// ending is how a loop ended, or why it can't be followed.
+type ending struct {
+	end loop.End
+	err error
 }
 
 // attend waits for the end of the loop (isOver), or of the watching.
-func (w *watcher) attend(cmd *cobra.Command, result <-chan error, caught <-chan os.Signal, broken <-chan struct{}) (err error, isOver bool) {
+func (w *watcher) attend(cmd *cobra.Command, result <-chan ending, caught <-chan os.Signal, broken <-chan struct{}) (it ending, isOver bool) {
 	answers := make(chan error, 1)
 	for {
 		select {
-		case err := <-result:
-			return err, true
+		case it := <-result:
+			return it, true
 		case sig := <-caught:
 			if !w.asks || sig != os.Interrupt || w.asking.Swap(true) {
-				return nil, false
+				return it, false
 			}
 			go func() {
 				defer w.asking.Store(false)
-				answers <- askToLeave(cmd, w.dir)
+				answers <- w.askToLeave(cmd)
 			}()
 		case err := <-answers:
 			if errors.Is(err, errLeaves) {
-				return nil, false
+				return it, false
 			} else if err != nil {
 				fmt.Fprintln(cmd.ErrOrStderr(), "ralph-lsp: "+explain(err))
 			}
 		case <-broken:
-			return nil, false
+			return it, false
 		}
-	}
-}
-
-// follow shows what the story has and what comes, until nobody drives the loop.
-func (w *watcher) follow(ctx context.Context) error {
-	defer w.Close()
-	driven := w.isDriven()
-	if driven {
-		w.Live(func() loop.Status {
-			if w.asking.Load() { // its line is where the answer stands
-				return loop.Status{}
-			}
-			st := *w.status.Load()
-			if !st.IterationStartedAt.IsZero() { // the loop's record says what it has spent up to some moment
-				st.Elapsed = max(st.Elapsed, time.Duration(w.spent.Load())+time.Since(st.IterationStartedAt))
-			}
-			return st
-		})
-	}
-	for waited := loop.HandoverTime; ; waited += watchPoll {
-		if driven {
-			waited = 0
-		}
-		if err := w.read(ctx, driven && len(w.status.Load().Questions) > 0); err != nil {
-			return err
-		}
-		isHandedOver := w.end != nil && w.end.Reason == loop.StopDetached // and nobody has it yet
-		if !driven && (!isHandedOver || waited >= loop.HandoverTime) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(watchPoll):
-		}
-		driven = w.isDriven()
-	}
-	if w.end == nil { // whoever drove it died
-		w.end = &loop.End{Reason: loop.StopInterrupted}
-		w.End(*w.end)
-	}
-	return outcome(*w.end)
-}
-
-// isDriven asks whether some process drives the loop.
-func (w *watcher) isDriven() bool {
-	status, err := loop.FolderStatus(w.dir)
-	if err != nil { // its file can't be read, or was removed: that comes before the end is written
-		return status.Owner != nil && status.Owner.LoopID == w.loopID
-	}
-	if status.LoopID != w.loopID {
-		return false
-	}
-	w.status.Store(&status)
-	return status.Owner != nil
-}
-
-// read shows what is new in the story.
-func (w *watcher) read(ctx context.Context, isLive bool) error {
-	for page, err := range journal.Pages(ctx, w.story, w.cursor, journal.Options{Thinking: w.thinking}) {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		w.cursor = page.Cursor
-		for _, it := range page.Items {
-			if e, ok := terminal.EndOf(it.JSON); ok {
-				w.end = &e
-			} else if u, ok := terminal.IterationOf(it.JSON); ok {
-				w.end = nil
-				w.took(u)
-			}
-			w.Show(it, isLive)
-		}
-	}
-	return nil
-}
-
-// took adds what an iteration has taken, which its begin doesn't say.
-func (w *watcher) took(u wire.Iteration) {
-	if u.DurationMs != nil {
-		w.spent.Add(int64(history.DurationOf(*u.DurationMs)))
 	}
 }
 
@@ -259,23 +193,18 @@ func (w *watcher) took(u wire.Iteration) {
 var errLeaves = errors.New("left")
 
 // askToLeave asks what becomes of a loop whose watcher has pressed Ctrl-C, and does it.
-func askToLeave(cmd *cobra.Command, dir string) error {
-	status, err := loop.FolderStatus(dir)
-	if err != nil || status.Owner == nil {
-		return errLeaves // there is nothing to ask about
-	}
+func (w *watcher) askToLeave(cmd *cobra.Command) error {
 	detach := "  d  let it go on alone, without its window\n"
-	if status.Detached {
+	if w.Status().Detached {
 		detach = ""
 	}
 	switch answer, asked := prompt(cmd, "\n  e  end the loop, so that it can be resumed\n"+detach+"  q  leave it as it is\n  Enter  go on watching\n> "); {
 	case !asked, answer == "q", answer == leaves:
 		return errLeaves
 	case answer == "e":
-		return loop.Other{Folder: dir, LoopID: status.LoopID}.Interrupt() // its end is shown
+		return w.Do(loop.Request{Do: loop.DoInterrupt}) // its end is shown
 	case answer == "d":
-		_, err = loop.Other{Folder: dir, LoopID: status.LoopID}.Detach()
-		return cmp.Or(err, errLeaves)
+		return cmp.Or(w.Do(loop.Request{Do: caller.Detach}), errLeaves)
 	}
 	return nil
 }

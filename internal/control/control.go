@@ -24,6 +24,17 @@ const maxMessage = 8 << 20
 // encoded.
 type Answerer func(pid int, request json.RawMessage) any
 
+// Conn is the connection of a process that has said something on it.
+type Conn struct {
+	io.ReadWriteCloser
+	In  *bufio.Reader
+	PID int // 0: it can't be told
+}
+
+// A Host serves a connection to its end, if what came first on it says that it is one that stays. It returns false
+// at once for another one.
+type Host func(first []byte, c Conn) bool
+
 // Server answers on a socket.
 type Server struct {
 	Path string
@@ -32,18 +43,18 @@ type Server struct {
 }
 
 // Serve makes a socket with a name in a folder of ours, and answers until Close. Sockets there
-// that nobody serves any more are taken away.
-func Serve(dir, name string, answer Answerer) (s *Server, err error) {
-	return serve(dir, name, answer, patience)
+// that nobody serves any more are taken away. host may be nil: no connection stays.
+func Serve(dir, name string, answer Answerer, host Host) (s *Server, err error) {
+	return serve(dir, name, answer, host, patience)
 }
 
-func serve(dir, name string, answer Answerer, patience time.Duration) (s *Server, err error) {
+func serve(dir, name string, answer Answerer, host Host, patience time.Duration) (s *Server, err error) {
 	l, err := listen(dir, name)
 	if err != nil {
 		return nil, fmt.Errorf("making a socket: %w", err)
 	}
 	s = &Server{l.path, l}
-	go accept.Serve(s.next, maxAskers, func(conn asker) { reply(conn, answer, patience) })
+	go accept.Serve(s.next, maxAskers, func(conn asker) { reply(conn, answer, host, patience) })
 	return s, nil
 }
 
@@ -74,15 +85,21 @@ func (s *Server) next() (asker, error) {
 }
 
 // reply answers what one process asks, line by line, while it takes no longer than patience to ask.
-func reply(conn asker, answer Answerer, patience time.Duration) {
+func reply(conn asker, answer Answerer, host Host, patience time.Duration) {
 	defer conn.Close()
 	asks := time.AfterFunc(patience, func() { conn.Close() })
 	defer asks.Stop()
-	lines := bufio.NewScanner(conn)
-	lines.Buffer(nil, maxMessage)
-	for lines.Scan() {
+	in := bufio.NewReader(conn)
+	for {
+		line, err := ReadLine(in, maxMessage)
+		if err != nil {
+			return
+		}
 		asks.Stop()
-		data, err := json.Marshal(answer(conn.pid, json.RawMessage(lines.Bytes())))
+		if host != nil && host(line, Conn{conn.ReadWriteCloser, in, conn.pid}) {
+			return
+		}
+		data, err := json.Marshal(answer(conn.pid, json.RawMessage(line)))
 		if err != nil {
 			return
 		}
@@ -93,15 +110,41 @@ func reply(conn asker, answer Answerer, patience time.Duration) {
 	}
 }
 
+// ReadLine reads a line of at most so many bytes, without its end. It is the caller's until the next is read.
+func ReadLine(in *bufio.Reader, most int) (line []byte, err error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull) && len(line) < most:
+			line = append(line, part...)
+			continue
+		case err != nil:
+			return nil, err
+		case line == nil:
+			return part[:len(part)-1], nil
+		}
+		return append(line, part[:len(part)-1]...), nil
+	}
+}
+
+// Dial connects with whoever serves a socket. The error is ErrNobody where nobody does.
+func Dial(ctx context.Context, path string) (io.ReadWriteCloser, error) {
+	conn, err := dial(ctx, path)
+	if err != nil {
+		return nil, errors.Join(ErrNobody, ctx.Err())
+	}
+	return conn, nil
+}
+
 // Ask sends a request, and reads the answer to it.
 func Ask(ctx context.Context, path string, request, answer any) error {
 	data, err := json.Marshal(request)
 	if err != nil {
 		return err
 	}
-	conn, err := dial(ctx, path)
+	conn, err := Dial(ctx, path)
 	if err != nil {
-		return errors.Join(ErrNobody, ctx.Err())
+		return err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()

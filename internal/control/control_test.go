@@ -17,7 +17,7 @@ func TestWhoAsksIsKnown(t *testing.T) {
 		s, err := Serve(dir, "loop", func(pid int, request json.RawMessage) any {
 			from = pid
 			return map[string]json.RawMessage{"heard": request}
-		})
+		}, nil)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -36,7 +36,7 @@ func TestWhoAsksIsKnown(t *testing.T) {
 func TestWhoDoesNotAnswer(t *testing.T) {
 	dir, never := t.TempDir(), make(chan struct{})
 	defer close(never)
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { <-never; return nil })
+	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { <-never; return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

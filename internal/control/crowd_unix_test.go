@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 	if dir == "" {
 		os.Exit(m.Run())
 	}
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return "here" })
+	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return "here" }, nil)
 	few := syscall.Rlimit{Cur: 20, Max: 20}
 	if err == nil {
 		err = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &few)
@@ -93,7 +93,7 @@ func TestACrowdThatTakesAllFiles(t *testing.T) {
 
 // Those who connect and never ask leave room for one who does.
 func TestWhoNeverAsksLeavesRoom(t *testing.T) {
-	s, err := serve(t.TempDir(), "loop", func(int, json.RawMessage) any { return "here" }, 100*time.Millisecond)
+	s, err := serve(t.TempDir(), "loop", func(int, json.RawMessage) any { return "here" }, nil, 100*time.Millisecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 
 func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "control")
-	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return nil })
+	s, err := Serve(dir, "loop", func(int, json.RawMessage) any { return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func TestWhoIsKilledLeavesNothing(t *testing.T) {
 	if err := os.Chtimes(s.Path, long, long); err != nil {
 		t.Fatal(err)
 	}
-	other, err := Serve(dir, "other", func(int, json.RawMessage) any { return nil })
+	other, err := Serve(dir, "other", func(int, json.RawMessage) any { return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

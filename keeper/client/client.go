@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -74,11 +75,34 @@ func newConnection(conn io.ReadWriteCloser, log *os.File) *Connection {
 	return c
 }
 
-// Begin hands a loop over to the keeper, with a configuration that setup.Config.Encode has written. owns: it
-// ends with this window, unless its user keeps it. Errors are those of engine.Start, in their words.
-func (c *Connection) Begin(config []byte, owns bool, hello Hello) error {
-	hello.PID = os.Getpid()
-	if err := c.send(Frame{Kind: Begin, Config: config, Owns: owns, Hello: &hello}); err != nil {
+// Begin hands a loop over to the keeper, with a configuration that setup.Config.Encode has written. Errors are
+// those of engine.Start, in their words.
+func (c *Connection) Begin(config []byte, hello Hello) error {
+	return c.greet(Frame{Kind: Begin, Config: config, Hello: &hello})
+}
+
+// ErrOld says that the process that drives a loop takes in no windows.
+var ErrOld = errors.New("it is of a version that shows its loop to nobody else")
+
+// Dial connects with the process that drives a loop, on the loop's socket. The error is control.ErrNobody where
+// no process serves that, ErrOld, or loop.ErrNotRunning.
+func Dial(ctx context.Context, path string, hello Hello) (*Connection, error) {
+	conn, err := control.Dial(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	c := newConnection(conn, nil)
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if err := c.greet(Frame{Kind: Connect, Hello: &hello}); err != nil {
+		return nil, errors.Join(err, ctx.Err())
+	}
+	return c, nil
+}
+
+// greet says hello, and begins to listen once the keeper has welcomed this window.
+func (c *Connection) greet(hello Frame) error {
+	hello.Hello.PID = os.Getpid()
+	if err := c.send(hello); err != nil {
 		return c.gone(err)
 	}
 	in := bufio.NewReaderSize(c.conn, 64<<10)
@@ -91,9 +115,10 @@ func (c *Connection) Begin(config []byte, owns bool, hello Hello) error {
 		return f.Reply.Err()
 	case f.Kind != Welcome || f.Status == nil:
 		c.Close()
-		return fmt.Errorf("the process of the loop says %q", f.Kind)
+		return ErrOld
 	}
 	c.loopID, c.status, c.at = f.LoopID, *f.Status, time.Now()
+	c.cursor = hello.Hello.Cursor
 	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
 		c.process = nil
 	}
@@ -112,6 +137,9 @@ func (c *Connection) gone(err error) error {
 
 // Said is the beginning of what the keeper has printed: why it has crashed.
 func (c *Connection) Said() string {
+	if c.log == nil { // another window has begun the loop
+		return ""
+	}
 	head := make([]byte, 1<<10)
 	n, _ := c.log.ReadAt(head, 0)
 	line, _, _ := strings.Cut(string(head[:n]), "\n")
@@ -120,28 +148,11 @@ func (c *Connection) Said() string {
 
 // ReadFrame reads a frame.
 func ReadFrame(in *bufio.Reader) (f Frame, err error) {
-	line, err := readLine(in)
+	line, err := control.ReadLine(in, MaxFrame)
 	if err == nil {
 		err = json.Unmarshal(line, &f)
 	}
 	return f, err
-}
-
-// readLine reads a line without its end.
-func readLine(in *bufio.Reader) (line []byte, err error) {
-	for {
-		part, err := in.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull) && len(line) < MaxFrame:
-			line = append(line, part...)
-			continue
-		case err != nil:
-			return nil, err
-		case line == nil:
-			return part[:len(part)-1], nil
-		}
-		return append(line, part[:len(part)-1]...), nil
-	}
 }
 
 // listen takes what the keeper says, until it is gone.
@@ -151,7 +162,7 @@ func (c *Connection) listen(in *bufio.Reader) {
 	var block []byte
 	defer c.rest()
 	for {
-		line, err := readLine(in)
+		line, err := control.ReadLine(in, MaxFrame)
 		if err != nil {
 			return
 		}
@@ -289,6 +300,13 @@ var thought = []byte(`{"sessionUpdate":"` + wire.KindThoughtChunk + `"`)
 
 // LoopID is the loop's id.
 func (c *Connection) LoopID() string { return c.loopID }
+
+// Cursor is behind all that the keeper has told so far.
+func (c *Connection) Cursor() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cursor
+}
 
 // Status is how the loop stands, as far as the keeper has told.
 func (c *Connection) Status() loop.Status {

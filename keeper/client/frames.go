@@ -15,8 +15,7 @@ type Frame struct {
 
 	// Of a window:
 	Config  json.RawMessage `json:"config,omitempty"`  // begin: what setup.Config.Encode has written
-	Owns    bool            `json:"owns,omitempty"`    // begin: the loop ends with this window, unless it is kept
-	Hello   *Hello          `json:"hello,omitempty"`   // begin
+	Hello   *Hello          `json:"hello,omitempty"`   // begin, hello
 	N       int             `json:"n,omitempty"`       // do, reply: which request
 	Request *loop.Request   `json:"request,omitempty"` // do
 
@@ -35,9 +34,13 @@ type Frame struct {
 	Unanswered []ask.Question `json:"unanswered,omitempty"`
 }
 
-// Kinds of frames. A window begins or connects, and then does.
+// FrameHead is what a frame begins with.
+const FrameHead = `{"k":`
+
+// Kinds of frames. A window begins a loop or connects to one, and then does.
 const (
 	Begin    = "begin"
+	Connect  = "hello"
 	Do       = "do"
 	Welcome  = "welcome"
 	Refused  = "refused"
@@ -53,10 +56,12 @@ const (
 
 // Hello says who a window is.
 type Hello struct {
-	PID      int  `json:"pid"`
-	Answers  bool `json:"answers,omitempty"`  // what agents ask is answered there
-	Terminal bool `json:"terminal,omitempty"` // its user can be called there
-	BellOnly bool `json:"bellOnly,omitempty"` // no text of ours is to be shown there
+	PID      int    `json:"pid"`
+	Cursor   string `json:"cursor,omitempty"`   // behind which it is told the story; "": from its beginning
+	Owns     bool   `json:"owns,omitempty"`     // the loop ends with it, unless it is kept
+	Answers  bool   `json:"answers,omitempty"`  // what agents ask is answered there
+	Terminal bool   `json:"terminal,omitempty"` // its user can be called there
+	BellOnly bool   `json:"bellOnly,omitempty"` // no text of ours is to be shown there
 }
 
 // MaxFrame bounds a frame, in bytes: a prompt, or a status with what was asked.

@@ -27,7 +27,7 @@ func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 func (l *Loop) listen() {
 	dir, err := paths.State("control")
 	if err == nil {
-		l.server, err = control.Serve(dir, l.id, loop.Answering(l.Do))
+		l.server, err = control.Serve(dir, l.id, loop.Answering(l.Do), l.host.Windows)
 	}
 	if err != nil {
 		l.owner.Deaf = loop.OneLine(err.Error())

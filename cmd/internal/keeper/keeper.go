@@ -26,6 +26,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/apart"
 	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
+	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
@@ -148,7 +149,8 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 	}()
 	log := k.takePlace(loopID)
 	defer log.Close()
-	l, told, err := k.begin(cmd, folder, loopID, func() { say(begun) })
+	windows := door.New()
+	l, told, err := k.begin(cmd, folder, loopID, windows, func() { say(begun) })
 	if err != nil {
 		say(strings.Join(strings.Fields(err.Error()), " "))
 		return err
@@ -157,12 +159,13 @@ func (k *keeper) run(cmd *cobra.Command, folder, loopID string) error {
 	debug.SetGCPercent(25) // it stays for long, there may be a hundred, and it has little to do
 	time.AfterFunc(time.Second, debug.FreeOSMemory)
 	begunLoop <- l
-	l.Wait()
+	end := l.Wait()
 	signal.Stop(caught) // from here on they end this process
 	if info, err := log.Stat(); err == nil && info.Size() == 0 {
 		os.Remove(log.Name())
 	}
 	log.Close() // nobody waits for what is still told
+	windows.Finish(end)
 	told.Close()
 	return nil
 }
@@ -183,7 +186,7 @@ func (k *keeper) takePlace(loopID string) *os.File {
 }
 
 // begin continues the loop, once nobody drives it. waits is called when that has to be waited for.
-func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) (*engine.Loop, *notify.Teller, error) {
+func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, windows *door.Door, waits func()) (*engine.Loop, *notify.Teller, error) {
 	for running := (*loop.AlreadyRunningError)(nil); errors.As(loop.InTheWay(folder), &running); time.Sleep(poll) { // which looks at the lock alone
 		if running.Owner.Detached {
 			return nil, nil, running
@@ -213,6 +216,11 @@ func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, waits func()) 
 	}
 	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
 	warn := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
-	l, _, told, err := notify.Start(cfg, start.Host(), notify.Nobody{}, notify.At{Desktop: true, Warn: warn})
+	host := start.Host()
+	host.Windows = windows.Connect
+	l, journal, told, err := notify.Start(cfg, host, notify.Nobody{}, notify.At{Desktop: true, Warn: warn})
+	if err == nil { // else this process ends
+		windows.Begun(l, journal)
+	}
 	return l, told, err
 }

@@ -55,9 +55,10 @@ type Display struct {
 	close   sync.Once
 	done    chan struct{} // closed when the style has everything
 
-	iteration int  // that is shown
-	mayLeave  bool // text may be left out: people look at it, and don't search it
-	leftOut   int  // bytes of text since that was told
+	end       *loop.End // that the story has told last; nil: the loop goes on
+	iteration int       // that is shown
+	mayLeave  bool      // text may be left out: people look at it, and don't search it
+	leftOut   int       // bytes of text since that was told
 }
 
 // NewDisplay returns the Display in the style called name.
@@ -86,8 +87,28 @@ func (d *Display) Close(giveUp <-chan struct{}) {
 	}
 }
 
-// End takes how the loop ended.
-func (d *Display) End(end loop.End) { d.aside(func() { d.style.End(end) }) }
+// End takes how the loop ended. Where it runs in another process, the story tells that, unless that process was killed.
+func (d *Display) End(end loop.End) {
+	d.aside(func() {
+		if d.cfg.Here != "" || d.end == nil {
+			d.end = &end
+			d.style.End(end)
+		}
+	})
+}
+
+// Ended is how the loop ended that was shown. It is called behind Close, and ok is false where that gave up before.
+func (d *Display) Ended() (end loop.End, ok bool) {
+	select {
+	case <-d.done:
+	default:
+		return end, false
+	}
+	if d.end == nil {
+		return end, false
+	}
+	return *d.end, true
+}
 
 // Note takes a line of this program's own.
 func (d *Display) Note(text string) { d.aside(func() { d.style.Note(text) }) }
@@ -150,12 +171,17 @@ func (d *Display) show() {
 		}
 		for _, it := range page.Items {
 			d.iteration = it.Iteration
+			if e, ok := EndOf(it.JSON); ok {
+				d.end = &e
+			} else if kindOf(it.JSON) == wire.KindIteration {
+				d.end = nil
+			}
 			switch {
-			case it.Iteration == 0 && kindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
+			case it.Iteration == 0 && d.cfg.Here != "" && kindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
 			case it.Text && d.mayLeave && behind > maxBehind:
 				d.leftOut += len(it.JSON)
 			default:
-				d.style.Show(it, true)
+				d.style.Show(it, d.cfg.IsLive == nil || d.cfg.IsLive())
 			}
 		}
 		if more = page.More; d.leftOut > 0 && (!more || behind <= maxBehind) {

@@ -68,7 +68,7 @@ func displayed(t *testing.T, style Style, cfg Config) (*Display, *journal.Record
 
 func newSlow(t *testing.T) (*Display, *journal.Recorder, *slowStyle) {
 	slow := &slowStyle{letGo: make(chan struct{}), waiting: make(chan struct{})}
-	d, r := displayed(t, slow, Config{terminal: true})
+	d, r := displayed(t, slow, Config{terminal: true, Here: "/w"})
 	<-slow.waiting
 	return d, r, slow
 }

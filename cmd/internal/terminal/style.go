@@ -52,16 +52,17 @@ type Config struct {
 	Out      io.Writer // what is shown
 	Notes    io.Writer // notes, where out is for programs
 	Palette  Palette
-	Width    func() int // of the terminal, in cells
-	terminal bool       // out is one: a live line can be drawn
-	job      job        // of the terminal's shell
-	thinking bool       // show the model's reasoning
-	Verbatim bool       // the agent's text is no markdown, and comes in whole lines
-	Here     string     // the folder of the loop, where it runs in this process: what it offers has command lines, and End tells its end
-	Answer   string     // the command line that answers what agents ask; "" where the loop is over
-	Asks     string     // the command that shows all of it, where that isn't AnswerCommand
-	Answers  bool       // what its agents ask is answered here
-	Statuses bool       // a program is told how the loop stands, too
+	Width    func() int  // of the terminal, in cells
+	terminal bool        // out is one: a live line can be drawn
+	job      job         // of the terminal's shell
+	thinking bool        // show the model's reasoning
+	Verbatim bool        // the agent's text is no markdown, and comes in whole lines
+	Here     string      // the folder of the loop, where it runs in this process: what it offers has command lines, and End tells its end
+	Answer   string      // the command line that answers what agents ask; "" where the loop is over
+	Asks     string      // the command that shows all of it, where that isn't AnswerCommand
+	Answers  bool        // what its agents ask is answered here
+	IsLive   func() bool // what is asked can be answered; nil: always
+	Statuses bool        // a program is told how the loop stands, too
 }
 
 // New builds the style called name; "" chooses by where the output goes.

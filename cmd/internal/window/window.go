@@ -74,8 +74,8 @@ func In(ctx context.Context) *Spare {
 	return s
 }
 
-// Begin has a keeper begin a loop, unless a signal comes before. owns: the loop ends with this process.
-func Begin(spare *Spare, cfg setup.Config, owns bool, hello client.Hello, caught <-chan os.Signal, prepare func(*client.Connection)) (*client.Connection, error) {
+// Begin has a keeper begin a loop, unless a signal comes before.
+func Begin(spare *Spare, cfg setup.Config, hello client.Hello, caught <-chan os.Signal, prepare func(*client.Connection)) (*client.Connection, error) {
 	data, err := cfg.Encode()
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ func Begin(spare *Spare, cfg setup.Config, owns bool, hello client.Hello, caught
 	}
 	prepare(c)
 	result := make(chan error, 1)
-	go func() { result <- c.Begin(data, owns, hello) }()
+	go func() { result <- c.Begin(data, hello) }()
 	select {
 	case err = <-result:
 	case <-caught:

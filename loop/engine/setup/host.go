@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -30,6 +31,8 @@ type Host struct {
 	// LetGo is called when the loop is detached, by a process that is the loop's own: it goes on there, whatever
 	// window shows it. nil: the process isn't.
 	LetGo func()
+	// Windows takes in the windows that connect to the loop's socket; nil: none can.
+	Windows control.Host
 	// Session keeps the loop as a session; nil: it isn't kept.
 	Session Session
 }

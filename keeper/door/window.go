@@ -1,29 +1,29 @@
-package keeper
+package door
 
 import (
+	"bufio"
 	"encoding/json"
 	"io"
-	"net"
 	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 )
 
 const (
 	pace       = 5 * time.Millisecond   // between two blocks of lines: without it a flood costs half as much again
 	statusPace = 250 * time.Millisecond // between two statuses
-	lastWords  = 30 * time.Second       // how long a window may take nothing once the loop is over
+	// How long a window may take nothing once the loop is over: one that owns it, and another. The journal has what it misses.
+	lastWords  = 30 * time.Second
+	otherWords = 2 * time.Second
 )
 
-// window is who looks at the loop on a connection. What it is told is never waited for by the loop: lines
+// Window is who looks at a loop on a connection. What it is told is never waited for by the loop: lines
 // stand in the journal until the window takes them.
-type window struct {
-	hello client.Hello
-	told  *notify.Teller
+type Window struct {
+	client.Hello
 
 	conn    io.ReadWriteCloser
 	writing sync.Mutex
@@ -37,19 +37,21 @@ type window struct {
 	done   chan struct{} // all was told, or can't be
 }
 
-func newWindow(conn io.ReadWriteCloser, hello client.Hello) *window {
-	return &window{hello: hello, conn: conn, wake: make(chan struct{}, 1), gone: make(chan struct{}), done: make(chan struct{})}
+// NewWindow is the window that has said hello on a connection.
+func NewWindow(conn io.ReadWriteCloser, hello client.Hello) *Window {
+	return &Window{Hello: hello, conn: conn, wake: make(chan struct{}, 1), gone: make(chan struct{}), done: make(chan struct{})}
 }
 
-// close says that the window is gone.
-func (w *window) close() {
+// Close ends the connection.
+func (w *Window) Close() {
 	w.once.Do(func() {
 		close(w.gone)
 		w.conn.Close()
 	})
 }
 
-func (w *window) isGone() bool {
+// IsGone says whether the connection has ended.
+func (w *Window) IsGone() bool {
 	select {
 	case <-w.gone:
 		return true
@@ -58,15 +60,22 @@ func (w *window) isGone() bool {
 	}
 }
 
+// Refuse tells why the window gets no loop, and ends the connection.
+func (w *Window) Refuse(err error) {
+	reply := loop.ReplyOf(0, err)
+	w.write(client.Frame{Kind: client.Refused, Reply: &reply})
+	w.Close()
+}
+
 // write writes a frame now.
-func (w *window) write(f client.Frame) {
+func (w *Window) write(f client.Frame) {
 	data, err := json.Marshal(f)
 	if err == nil {
 		_ = w.send(append(data, '\n')) // who reads no more is found to be gone
 	}
 }
 
-func (w *window) send(data []byte) error {
+func (w *Window) send(data []byte) error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	_, err := w.conn.Write(data)
@@ -74,48 +83,72 @@ func (w *window) send(data []byte) error {
 }
 
 // say has a frame told behind the lines so far.
-func (w *window) say(f client.Frame) {
+func (w *Window) say(f client.Frame) {
 	w.mu.Lock()
 	w.frames = append(w.frames, f)
 	w.mu.Unlock()
 	w.signal()
 }
 
-func (w *window) signal() {
+func (w *Window) signal() {
 	select {
 	case w.wake <- struct{}{}:
 	default: // it is awake
 	}
 }
 
-func (w *window) note(text string) { w.say(client.Frame{Kind: client.Note, Text: text}) }
+// Note tells who looks on a line.
+func (w *Window) Note(text string) { w.say(client.Frame{Kind: client.Note, Text: text}) }
 
-func (w *window) reply(n int, r loop.Reply) { w.say(client.Frame{Kind: client.Reply, N: n, Reply: &r}) }
+// Ring gives the window's terminal codes that call its user.
+func (w *Window) Ring(codes string) { w.say(client.Frame{Kind: client.Ring, Text: codes}) }
 
-// leave says that the loop needs the window no more.
-func (w *window) leave() { w.say(client.Frame{Kind: client.Left}) }
+// Left says that the loop needs the window no more.
+func (w *Window) Left() { w.say(client.Frame{Kind: client.Left}) }
 
-// finish tells how the loop ended behind all else, and returns when that is told or nobody takes it.
-func (w *window) finish(end loop.End) {
+// obey has done what the window asks for, until that is gone.
+func (w *Window) obey(in *bufio.Reader, do func(loop.Request) loop.Reply) {
+	defer w.Close()
+	for {
+		f, err := client.ReadFrame(in)
+		if err != nil {
+			return
+		}
+		if f.Kind == client.Do && f.Request != nil {
+			go func() {
+				reply := do(*f.Request)
+				w.say(client.Frame{Kind: client.Reply, N: f.N, Reply: &reply})
+			}()
+		}
+	}
+}
+
+// finish tells how the loop ended behind all else, and returns when that is told or nobody takes it. isKept: the journal stays.
+func (w *Window) finish(end loop.End, isKept bool) {
 	w.mu.Lock()
 	w.end = &end
 	w.mu.Unlock()
 	w.signal()
+	if conn, ok := w.conn.(interface{ SetWriteDeadline(time.Time) error }); ok && !w.Owns {
+		_ = conn.SetWriteDeadline(time.Now().Add(otherWords))
+	} else if ok && isKept {
+		_ = conn.SetWriteDeadline(time.Now().Add(lastWords))
+	}
 	select {
 	case <-w.done:
 	case <-w.gone:
 	}
-	w.close()
+	w.Close()
 }
 
 // tell tells the window what the journal has, and what comes, to the loop's end.
-func (w *window) tell(log *journal.Log, status func() loop.Status) {
+func (w *Window) tell(log *journal.Log, status func() loop.Status) {
 	defer close(w.done)
-	from := log.Follow(log.Begun(), 0)
+	from := log.Follow(w.Cursor, 0)
 	defer from.Close()
 	looks := time.NewTicker(time.Second)
 	defer looks.Stop()
-	t := teller{window: w, log: log, from: from, status: status}
+	t := teller{Window: w, from: from, status: status}
 	for {
 		isOver, err := t.tell()
 		if err != nil || isOver {
@@ -136,8 +169,7 @@ func (w *window) tell(log *journal.Log, status func() loop.Status) {
 
 // teller is what tells a window.
 type teller struct {
-	*window
-	log    *journal.Log
+	*Window
 	from   *journal.Follower
 	status func() loop.Status
 
@@ -160,7 +192,7 @@ func (t *teller) tell() (isOver bool, err error) {
 		}
 		if t.buf = l.Data; len(l.Data) > 0 || l.Lost {
 			t.sent = true
-			if err := t.deliver(l, end); err != nil {
+			if err := t.deliver(l); err != nil {
 				return false, err
 			}
 		}
@@ -185,14 +217,11 @@ func (t *teller) tell() (isOver bool, err error) {
 	return end != nil, nil
 }
 
-// deliver passes lines on. Once the loop is over, who takes none for long is left: the journal has them, where it stays.
-func (t *teller) deliver(l journal.Lines, end *loop.End) error {
+// deliver passes lines on.
+func (t *teller) deliver(l journal.Lines) error {
 	at, err := json.Marshal(client.Frame{Kind: client.At, Cursor: l.Cursor, Behind: l.Behind, Lost: l.Lost})
 	if err != nil {
 		return err
-	}
-	if conn, ok := t.conn.(net.Conn); ok && end != nil && t.log.Kept() {
-		_ = conn.SetWriteDeadline(time.Now().Add(lastWords))
 	}
 	if err := t.send(l.Data); err != nil {
 		return err

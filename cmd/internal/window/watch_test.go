@@ -1,0 +1,290 @@
+package window
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
+	"github.com/ralph-lsp/ralph-lsp/keeper/door"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+)
+
+const loopID = "ralph-watched"
+
+// place is a folder with a loop.
+type place struct {
+	t    *testing.T
+	dir  string
+	file *loopstate.File
+}
+
+func newPlace(t *testing.T) *place {
+	t.Setenv(paths.EnvState, t.TempDir())
+	p := &place{t: t, dir: t.TempDir()}
+	var err error
+	if p.file, err = loopstate.Open(p.dir); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// locked takes the folder for an owner, and lets it go with release.
+func (p *place) locked(owner loopstate.Owner) (release func()) {
+	owner.LoopID, owner.PID = loopID, os.Getpid()
+	lock, err := p.file.Lock(owner)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return func() {
+		if err := lock.Release(); err != nil {
+			p.t.Error(err)
+		}
+	}
+}
+
+// driver drives the loop, as far as others see that.
+type driver struct {
+	*journal.Recorder
+	*place
+	door   *door.Door
+	server *control.Server
+	free   func()
+
+	mu    sync.Mutex
+	asked []loop.Request
+}
+
+// drives has a process drive the loop.
+func (p *place) drives() *driver {
+	d := &driver{Recorder: journal.NewRecorder(nobody{}), place: p, door: door.New()}
+	log := d.Open(loopID, true)
+	var err error
+	if d.server, err = control.Serve(p.t.TempDir(), loopID, loop.Answering(d.Do), d.door.Connect); err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(d.server.Close)
+	d.door.Begun(d, log)
+	d.free = p.locked(loopstate.Owner{Control: d.server.Path})
+	return d
+}
+
+func (d *driver) ID() string { return loopID }
+func (d *driver) Status() loop.Status {
+	return loop.Status{LoopID: loopID, Folder: d.dir, State: loop.StateRunning}
+}
+
+func (d *driver) Do(_ int, q loop.Request) loop.Reply {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = append(d.asked, q)
+	return loop.Reply{}
+}
+
+// runs tells an iteration.
+func (d *driver) runs(n int, text string) {
+	d.HandleLoop(loop.IterationStart{Iteration: n})
+	d.Handle(stream.Text{MessageID: text, Delta: text})
+	d.Handle(stream.MessageEnd{MessageID: text, Text: text})
+	d.HandleLoop(loop.IterationEnd{Iteration: n, Outcome: loop.OutcomeOK})
+}
+
+// ends tells the loop's end, and lets go of the folder.
+func (d *driver) ends(why loop.StopReason) {
+	end := loop.End{Reason: why, Iterations: 1}
+	d.HandleLoop(end)
+	d.free()
+	d.door.Finish(end)
+}
+
+// nobody hears what a loop tells.
+type nobody struct{}
+
+func (nobody) Handle(stream.Event)   {}
+func (nobody) HandleLoop(loop.Event) {}
+
+// screen is what a terminal shows.
+type screen struct {
+	mu  sync.Mutex
+	out bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.Write(p)
+}
+
+func (s *screen) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.out.String()
+}
+
+// watches begins to watch. What has ended is told by over.
+func (p *place) watches() (w *Watch, shown *screen, over func() error) {
+	w, shown = NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), ""), new(screen)
+	display := terminal.NewDisplay(terminal.Console, terminal.Config{Out: shown, Notes: shown, Width: func() int { return 80 }, IsLive: w.Answers})
+	display.Start(w, w.Status)
+	type ending struct {
+		loop.End
+		err error
+	}
+	result := make(chan ending, 1)
+	go func() {
+		end, err := w.Follow(context.Background())
+		result <- ending{end, err}
+	}()
+	return w, shown, func() error {
+		it := <-result
+		display.End(it.End)
+		display.Close(nil)
+		return it.err
+	}
+}
+
+// A loop that is handed on to another process is followed there, and where that is over already, too: each event is
+// shown once, in order.
+func TestWatchFollowsALoopThatIsHandedOn(t *testing.T) {
+	for name, isSeen := range map[string]bool{"seen": true, "over at once": false} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			if err := p.file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: loopID, Prompt: "Build it"}); err != nil {
+				t.Fatal(err)
+			}
+			one := p.drives()
+			one.runs(1, "first")
+			_, shown, over := p.watches()
+			shows := func(text string) {
+				proctest.Until(t, text, func() bool { return strings.Contains(shown.String(), text) })
+			}
+			shows("first")
+			keeps, err := loop.KeeperLog(loopID)
+			if err != nil || filelock.Wait(t.Context(), keeps) != nil {
+				t.Fatal(err)
+			}
+			one.ends(loop.StopDetached)
+			two := p.drives()
+			two.runs(2, "second")
+			if isSeen {
+				shows("second")
+			}
+			two.ends(loop.StopMaxIterations)
+			keeps.Close()
+			if err := over(); err != nil {
+				t.Error(err)
+			}
+			at := 0
+			for _, text := range []string{"first", "detached after 1 iteration", "second", "stopped after 1 iteration"} {
+				now := strings.Index(shown.String(), text)
+				if n := strings.Count(shown.String(), text); n != 1 || now < at {
+					t.Errorf("%q is shown %d times, or too early, in\n%s", text, n, shown)
+				}
+				at = now
+			}
+		})
+	}
+}
+
+// A loop removes its state file a moment before it has written how it ended, and lets go of the folder behind that.
+// Who begins to watch in between waits for the end. What it asks for is carried out meanwhile.
+func TestWatchWaitsForALoopThatIsEnding(t *testing.T) {
+	p := newPlace(t)
+	d := p.drives()
+	w, shown, over := p.watches()
+	proctest.Until(t, "a connection", func() bool { return w.Do(loop.Request{Do: loop.DoPause}) == nil })
+	d.mu.Lock()
+	if len(d.asked) != 1 || d.asked[0].Do != loop.DoPause {
+		t.Errorf("it was asked %+v", d.asked)
+	}
+	d.mu.Unlock()
+	d.ends(loop.StopCancelled)
+	if err := over(); err != nil || !strings.Contains(shown.String(), "cancelled") {
+		t.Errorf("%v\n%s", err, shown)
+	}
+	if err := w.Do(loop.Request{Do: loop.DoPause}); err != loop.ErrNotRunning {
+		t.Errorf("then it says %v", err)
+	}
+}
+
+// What nobody drives is shown as it was, and what can't be followed as far as it is known.
+func TestWatchOfWhatCannotBeFollowed(t *testing.T) {
+	old := func(int, json.RawMessage) any { return loop.Reply{Error: "that is no request"} }
+	for name, tt := range map[string]struct {
+		owner func(t *testing.T) *loopstate.Owner
+		want  string
+	}{
+		"nobody drives it": {owner: func(*testing.T) *loopstate.Owner { return nil }},
+		"deaf": {
+			owner: func(*testing.T) *loopstate.Owner { return &loopstate.Owner{Deaf: "no room for a socket"} },
+			want:  "drives it, and no room for a socket",
+		},
+		"of an older version": {
+			owner: func(t *testing.T) *loopstate.Owner {
+				server, err := control.Serve(t.TempDir(), "old", old, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(server.Close)
+				return &loopstate.Owner{Control: server.Path}
+			},
+			want: "drives it, and " + client.ErrOld.Error(),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			past := journal.NewRecorder(nobody{})
+			log := past.Open(loopID, true)
+			(&driver{Recorder: past, place: p}).runs(1, "what was")
+			log.Close()
+			if owner := tt.owner(t); owner != nil {
+				defer p.locked(*owner)()
+			}
+			_, shown, over := p.watches()
+			err := over()
+			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("it says %v", err)
+			}
+			if !strings.Contains(shown.String(), "what was") || !strings.Contains(shown.String(), "interrupted") {
+				t.Errorf("it shows\n%s", shown)
+			}
+		})
+	}
+}
+
+// A process that is killed can't say how its loop ended.
+func TestWatchOfAProcessThatIsKilled(t *testing.T) {
+	p := newPlace(t)
+	var free func()
+	server, err := control.Serve(t.TempDir(), loopID, nil, func(_ []byte, c control.Conn) bool {
+		status := loop.Status{LoopID: loopID, Folder: p.dir, State: loop.StateRunning, Iteration: 3}
+		data, _ := json.Marshal(client.Frame{Kind: client.Welcome, LoopID: loopID, Status: &status})
+		_, _ = c.Write(append(data, '\n'))
+		free()
+		return true
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	free = p.locked(loopstate.Owner{Control: server.Path})
+	_, shown, over := p.watches()
+	if err := over(); err == nil || !strings.Contains(err.Error(), "gone in iteration 3, it was killed") {
+		t.Errorf("it says %v", err)
+	}
+	if got := strings.TrimSpace(shown.String()); got != "interrupted after 3 iterations · cost unknown · 0s" {
+		t.Errorf("it shows %q", got)
+	}
+}
