@@ -17,7 +17,7 @@ var picture = Rules{
 		"internal/control":          {"internal/accept", "internal/regular"},
 		"internal/accept":           {},
 		"internal/apart":            {},
-		"cmd/internal/window":       {"internal/control", "journal", "cmd/internal/terminal", "internal/settings", "keeper/client", "loop", "loop/engine/setup"},
+		"cmd/internal/window":       {"keeper/door", "loopstate", "stream", "internal/filelock", "internal/paths", "internal/control", "journal", "cmd/internal/terminal", "internal/settings", "keeper/client", "loop", "loop/engine/setup"},
 		"internal/caller":           {"backends/reaper"},
 		"cmd/internal/cli":          {"internal/tell", "loop/start"},
 		"cmd/internal/keeper":       {"keeper/door", "internal/apart", "internal/outside", "loop/engine", "notify", "loop", "loop/start", "config", "backends", "internal/filelock", "stream"},
