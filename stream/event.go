@@ -12,7 +12,7 @@ import (
 // can be complete. Events hold copies, never bytes of the line they came from.
 //
 // Those that take events by name, and drop others: wire's Projector.Event, history's Writer.Handle, Feed.Handle of
-// server/feed, decode's summary.add, and of loop/engine progress's Follow, crew's Below.Handle and member.own, and
+// server/feed, decode's summary.add, and of loop/engine progress's Follow, executor's Subagent.Handle and agentRun.own, and
 // newReview. wire/events_test.go says which of them go without which.
 type Event interface{ event() }
 

@@ -25,7 +25,7 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 		{"../stream/event.go", "../server/feed/feed.go", "Handle", untold[len("Quota "):] + " Thinking MessageEnd ToolProgress Compaction"},              // they change no status
 		{"../stream/event.go", "../stream/decode/summary.go", "add", "SessionStart Text Thinking ToolProgress ToolResult Retry Compaction Heard Question Moot Answered Complete"},
 		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Moot Answered Complete"},
-		{"../stream/event.go", "../loop/engine/crew/member.go", "own", below + " Question Answered Complete"}, // told by Below.Handle; the crew's desk has the question
+		{"../stream/event.go", "../loop/engine/executor/agent.go", "own", below + " Question Answered Complete"}, // told by Subagent.Handle; the desk has the question
 		{"../stream/event.go", "../loop/engine/reviewer.go", "newReview", below + " SessionStart Quota Compaction TurnEnd Error Question Answered Complete"},
 		{"../stream/event.go", "../journal/kept_test.go", "TestAnEventIsToldOnce", untold + " Text Thinking MessageEnd ToolCall ToolProgress ToolResult Usage"}, // these are told in pieces
 		{"../stream/event.go", "../server/plain_test.go", "FuzzTheWireIsPlain", untold + " MessageEnd Usage"},                                                   // no text of theirs is told

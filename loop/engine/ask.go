@@ -24,7 +24,7 @@ func (l *talks) openDesk() *ask.Desk {
 					return
 				}
 				l.emit(loop.Answered{Question: q, Answer: *a})
-				l.activity.Excuse()
+				l.exec.Activity.Excuse()
 			},
 			Changed: func() {
 				l.showWaiting()

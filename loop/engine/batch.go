@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -15,7 +16,6 @@ import (
 
 // runBatch does tasks of the plan side by side, and brings what is done into the folder.
 func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
-	c := l.crewOf(run)
 	l.snapshotBefore()
 	b := &tasks.Batch{
 		Bench: l.bench(run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.plan,
@@ -34,13 +34,13 @@ func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
 		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
 	}
 	cfg, runs := b.Crew(l.relieved(l.cfg.Worn(l.cfg.Hat)))
-	c.Config, c.Apart = &cfg, runs
-	r, err := l.runCrew(c)
-	l.batch = b.Land(c.HasEndedWell)
+	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
+	l.endConversation()
+	l.batch = b.Land(done.HasEndedWell)
 	l.watchPlan()                     // its user may have written to it
 	for _, id := range l.batch.Done { // now, so that it is the iteration's
 		l.plan = l.write(l.plan, l.plan.Mark(id, true))
 	}
 	l.state.Change(func(p *progress.State) { p.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
-	return r, err
+	return done.Report, err
 }

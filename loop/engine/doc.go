@@ -4,8 +4,8 @@
 // editors, terminals or JSON-RPC.
 //
 // Start takes the folder and begins a goroutine, which waits only for its inbox (Inbox.Serve): agents and commands run
-// elsewhere (launch.go), and come as messages. nextRun reads the state file and claims the coming iteration, runOnce
-// runs an agent and watches its limits (deadline.go), and judge.Decide says whether the loop ends. wait.go waits,
+// elsewhere (executor), and come as messages. nextRun reads the state file and claims the coming iteration, runOnce
+// runs an agent and watches its limits, and judge.Decide says whether the loop ends. wait.go waits,
 // ledger.go keeps what is spent, terms.go puts back what loosens a loop in its file while a run is at work, and asks.
 //
 // A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
@@ -16,8 +16,8 @@
 // Below it are rooms that know no Loop: each is handed what it needs, and the engine acts on what it
 // says. setup is what a loop is set up with, and what its runs are told. progress is how the loop
 // stands, guarded here. judge says how a run went, proof whether its work is what was asked for (gate.go
-// asks the gates), snapshots what it changed. crew is the agents of an iteration that has several, tasks
-// what of a plan it does. guidance is the talk between user and agents, which live.go carries on. deeds, relief
+// asks the gates), snapshots what it changed. executor has agents and commands work, tasks
+// says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, relief
 // and rules are small ones.
 //
 // obey.go is the side of the socket where other processes ask, departure.go a loop's way into a

@@ -4,16 +4,13 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -284,19 +281,8 @@ func (l *Loop) claim() (setup.Run, error) {
 // runOnce runs one agent to its end.
 func (l *Loop) runOnce(run setup.Run) judge.Report {
 	l.openIteration(run)
-	do := l.runAgent
-	switch {
-	case len(run.Batch) > 0:
-		do = l.runBatch
-	case run.Turn.IsWave():
-		do = func(run setup.Run) (judge.Report, error) {
-			return l.runWave(l.relieved(l.cfg.Worn(run.Turn.Hat.Name)), run)
-		}
-	case len(l.cfg.Steps) > 0:
-		do = l.runSteps
-	}
 	l.shift.Ran, l.account = -1, ""
-	r, err := do(run)
+	r, err := l.execute(run)
 	if err != nil {
 		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
 	}
@@ -304,56 +290,38 @@ func (l *Loop) runOnce(run setup.Run) judge.Report {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
 	r.BlameNetwork(l.state.Now().Counts)
-	r.BlameSleep(time.Since(l.activity.Woke()))
+	r.BlameSleep(time.Since(l.exec.Activity.Woke()))
 	l.closeIteration(run, r)
 	return r
 }
 
-// runAgent starts an agent and waits for its end. An error means that none
-// could be started.
-func (l *Loop) runAgent(run setup.Run) (judge.Report, error) {
-	cfg := l.relieved(l.cfg.Worn(run.Turn.Hat.Name))
-	spool := cfg.Ring().OpenSpool(l.scope.TempDir, run.Turn.Hat)
-	if spool != "" {
-		run.Emit = cfg.EmitCommand(l.scope.TempDir)
+// execute has agents do an iteration's work. An error means that the first could not be started.
+func (l *Loop) execute(run setup.Run) (judge.Report, error) {
+	if len(run.Batch) > 0 {
+		return l.runBatch(run)
 	}
-	l.account = cfg.Account()
-	prompt, args := cfg.Brief(run)
-	l.self = &guidance.Partner{Fulfils: guidance.Fulfils(cfg.Completion(l.Status().Promise, prompt, run))}
+	work := executor.Work{Config: &l.cfg, Run: run}
+	if len(l.cfg.Steps) == 0 {
+		cfg := l.relieved(l.cfg.Worn(run.Turn.Hat.Name))
+		if work.Config, work.Solo = &cfg, !run.Turn.IsWave(); work.Solo {
+			l.account = cfg.Account()
+		} else {
+			work.Config, work.Apart = cfg.WaveOf(run.Turn), run.EachTopic()
+		}
+	}
 	l.snapshotBefore()
 	if err := l.snapshots.MayOnlyRead(run.Turn.Hat); err != nil {
 		return judge.Report{}, err
 	}
-	it := l.launch(crew.Part{
-		Role: setup.Role{Backend: cfg.Backend, Args: cfg.Args}, Record: fmt.Sprintf("%03d", run.Iteration),
-		Spec: backends.Spec{Spool: spool, Ours: args, Prompt: prompt, Scope: l.scope, Iteration: run.Iteration, Handler: l, OnOutput: l.activity.Touch},
-		Began: func(agent progress.Agent) {
-			l.setRunning(agent)
-			l.tellDelivered(run.Guidance)
-			l.meet(l.self, agent, cfg.Backend)
-		},
-	})
-	w := l.attend(it)
-	if w.untilOver(); it.err != nil {
-		return judge.Report{}, it.err
-	}
-	cause := w.end()
+	done, err := l.exec.Execute(work)
 	l.endConversation()
-	exit := it.exit
-	if cause == "" && run.IsUsers && judge.OverBudget(exit.Result) { // the agent knows one budget
-		cause = judge.StopSpent
-	}
-	completion := cfg.Completion(l.Status().Promise, prompt, run)
-	r := judge.Assess(exit, cause, completion, time.Now())
-	r.Promise = completion.Promise
-	r.TakeTopics(run.Turn.Topics, completion, spool)
-	return r, nil
+	return done.Report, err
 }
 
 // openIteration tells everybody that an iteration begins.
 func (l *Loop) openIteration(run setup.Run) {
 	now := time.Now()
-	l.activity.Touch()
+	l.exec.Activity.Touch()
 	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
 	var spent stream.Cost
 	l.state.Change(func(p *progress.State) {
@@ -366,93 +334,6 @@ func (l *Loop) openIteration(run setup.Run) {
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
 	l.tellGoal()
 	l.give(run)
-}
-
-// setRunning publishes the agent, and stops it if the loop's end was asked for
-// while it started.
-func (l *runs) setRunning(agent progress.Running) {
-	var cause loop.StopReason
-	var grace time.Duration
-	l.state.Change(func(p *progress.State) {
-		p.Running = agent
-		if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
-			p.Agents = []progress.Agent{one}
-		}
-		cause, grace = p.Cause, p.Grace
-	})
-	if cause != "" {
-		agent.Stop(grace)
-	}
-	l.setOwner()
-}
-
-// A beat that is as late as stoppedFor tells that this process was stopped
-// (Ctrl-Z), or that the machine slept: that time isn't the agent's, and what it said meanwhile is
-// still to be read. On a busy machine one may be as late, too: only one that is as late as sleptFor
-// tells that connections are broken.
-const (
-	beatInterval = time.Second
-	stoppedFor   = time.Second
-	sleptFor     = 10 * time.Second
-)
-
-// attendance is the watch over the agents of an iteration. It ends them when a limit is reached.
-type attendance struct {
-	watch
-	ours loop.StopReason // which, or why else we did
-}
-
-// attend makes the watch over an iteration's agent, or agents.
-func (l *runs) attend(it *running) *attendance {
-	a := &attendance{}
-	a.watch = watch{
-		l: l, it: it, beat: func() {},
-		until: func() (at time.Time) {
-			if a.ours == "" {
-				at = progress.Earlier(l.deadlines())
-			}
-			return at
-		},
-		late: func(now time.Time) {
-			switch idle, overtime := l.deadlines(); {
-			case !now.Before(overtime):
-				a.stop(l.state.Now().Overdue(now))
-			case !now.Before(idle):
-				if c, ok := it.agent.(*crew.Crew); !ok || !c.EndSilent(backends.Grace) {
-					a.stop(loop.StopStalled)
-				}
-			}
-		},
-		woken: func() {
-			now := l.state.Now()
-			if spent := now.OutOf(0); spent != "" {
-				a.stop(spent)
-			}
-			if now.Skip {
-				a.endBy(judge.Skipped, crew.EndRun)
-			}
-		},
-	}
-	return a
-}
-
-func (a *attendance) stop(why loop.StopReason) {
-	a.endBy(why, func(agent progress.Running) { agent.Stop(backends.Grace) })
-}
-
-func (a *attendance) endBy(why loop.StopReason, by func(progress.Running)) {
-	if a.ours == "" {
-		a.ours = why
-		a.l.state.Change(func(p *progress.State) { p.Ending = true })
-		by(a.it.agent)
-	}
-}
-
-// end says why we ended what is over, or why the loop is to end.
-func (a *attendance) end() loop.StopReason {
-	now := a.l.state.Now()
-	a.it.exit.Duration = max(a.it.exit.Duration-now.Idle(), 0)
-	return cmp.Or(now.Cause, a.ours)
 }
 
 // closeIteration tells everybody how an iteration went.

@@ -10,8 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
@@ -70,10 +69,8 @@ type checks struct {
 // runs start agents, and watch them until they end.
 type runs struct {
 	books
-	refused sandbox.Refusals  // by the walls
-	self    *guidance.Partner // the agent of the run under way, where it is the only one
-	crewed  int               // the last iteration that had steps; only the engine's goroutine uses it
-	ignored bool              // it was told that some output doesn't count; only the engine's goroutine uses it
+	refused sandbox.Refusals // by the walls
+	ignored bool             // it was told that some output doesn't count; only the engine's goroutine uses it
 }
 
 // books are what is kept of the loop, and what its user writes: the state file and the record.
@@ -105,7 +102,7 @@ type ground struct {
 	noteMu sync.Mutex // one writes the lock's record at a time
 
 	state     progress.Guarded // how it stands
-	activity  crew.Activity
+	exec      executor.Executor
 	snapshots snapshots.Taker
 	departure departure
 	sentry    sentry.Sentry

@@ -1,9 +1,24 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
+
+// execHost is the loop as its executor knows it.
+func (l *runs) execHost() executor.Host {
+	return executor.Host{
+		Start: l.start, OpenScope: l.openScope, Handle: l.Handle, Tell: l.tellEvent, Emit: l.emit,
+		Rest: func() { l.kept(setup.Session.Rest) }, Spent: l.hasSpent,
+		Met: l.meet, Parted: l.part, Said: l.hasSaid,
+		Note: l.setOwner, Stop: l.requestStop, Obey: func() { l.tellAgents(); l.showCancelling() },
+	}
+}
 
 // Handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
@@ -14,13 +29,6 @@ func (l *runs) Handle(e stream.Event) {
 		return
 	case stream.Question: // asker has it
 		return
-	case stream.Moot:
-		l.desk.TakeBack("", it.ID)
-		return
-	case stream.MessageEnd:
-		if it.ParentToolCallID == "" {
-			l.hasSaid(l.self, it.Text)
-		}
 	case stream.Error: // of an agent that is ended: the end of the iteration says why
 		if it.Kind == stream.KindAborted && l.isEnding() {
 			return
@@ -41,6 +49,20 @@ func (l *runs) Handle(e stream.Event) {
 	if c.HasSpent {
 		l.hasSpent(c.Warning)
 	}
+}
+
+// tellEvent hands an event on that is about no run of the iteration's own.
+func (l *ground) tellEvent(e stream.Event) {
+	switch e.(type) {
+	case stream.ToolCall, stream.ToolResult:
+		l.state.Change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
+		if executor.IsOurs(e) {
+			l.setOwner()
+		}
+	}
+	l.emitMu.Lock()
+	defer l.emitMu.Unlock()
+	l.obs.Handle(e)
 }
 
 // isEnding says whether the running agent was asked to end.

@@ -1,9 +1,12 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -29,6 +32,46 @@ type checkedRun struct {
 	folder, own string // where the command is run, and what it may write besides; "": as everything
 	proof.Row
 	reviews int // so far
+}
+
+// commandGate runs the command.
+var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
+	out := &verify.Output{}
+	result := out.Judge(l.runCheck(done, out))
+	verify.Locate(cmp.Or(done.folder, l.cfg.Folder), result.Problems)
+	return result
+}}
+
+// runCheck starts the command and waits until it and all that it started are gone.
+func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
+	dir := cmp.Or(done.folder, l.cfg.Folder)
+	var shown int64
+	exit, late, err := l.exec.Check(executor.Check{
+		Part: executor.Part{
+			Role: setup.Role{Backend: backends.Program(done.Check.Argv(), dir)},
+			Spec: backends.Spec{Dir: dir, Own: done.own, Scope: l.scope, Iteration: done.iteration, Raw: out},
+		},
+		Timeout: done.Check.Timeout,
+		Beat: func() {
+			if size := out.Size(); size != shown {
+				shown = size
+				v := l.verification(done.Check, verify.CommandGate, verify.Running)
+				v.Output = out.Tail()
+				l.emit(v)
+			}
+		},
+	})
+	if err != nil {
+		return verify.Exit{Code: -1, Missing: loop.OneLine(err.Error())}
+	}
+	told := verify.Exit{Code: exit.Code, Signal: exit.Signal}
+	if late != "" {
+		told.TimedOut = done.Check.Timeout
+	}
+	if f := exit.Result.Failure; f != nil {
+		told.Missing = loop.OneLine(f.Message)
+	}
+	return told
 }
 
 // pass asks a gate once. ok is false when the loop is to end before that has told

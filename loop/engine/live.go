@@ -10,8 +10,16 @@ import (
 )
 
 // meet lets an agent that works be told what the user says meanwhile, with whatever waits
-// for it. Nothing happens with one that can't be talked to.
-func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend) {
+// for it. Nothing more happens with one that can't be talked to. isFirst: it was given what the run is told.
+func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
+	if isFirst {
+		var given []loop.Guidance
+		l.state.Look(func(now *progress.State) { given = now.Talk.SoFar() })
+		for _, g := range given {
+			g.State = loop.GuidanceDelivered
+			l.emit(g)
+		}
+	}
 	t, ok := agent.(guidance.Talker)
 	if !ok || backend.Prompt != backends.PromptLive {
 		return
@@ -117,12 +125,4 @@ func (l *Loop) Next() (iteration int, err error) {
 	}
 	l.poke()
 	return iteration, nil
-}
-
-// tellDelivered says that an agent was given the user's guidance.
-func (l *talks) tellDelivered(given []loop.Guidance) {
-	for _, g := range given {
-		g.State = loop.GuidanceDelivered
-		l.emit(g)
-	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -241,6 +242,10 @@ func (l *Loop) init(s loopstate.State) {
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.host.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.openDesk()
+	l.exec = executor.Executor{
+		Host: l.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
+		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.RecordDir,
+	}
 	l.desk.Allow(s.Allowed)
 	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
@@ -290,7 +295,7 @@ func (l *ground) Status() (now loop.Status) {
 	l.state.Look(func(p *progress.State) { now = p.Snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
-		now.LastSign = l.activity.Last()
+		now.LastSign = l.exec.Activity.Last()
 	}
 	return now
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/crew"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -48,26 +48,25 @@ func (l *checks) review(done *checkedRun) verify.Result {
 		l.tellEvent(stream.TurnEnd{})
 		return r
 	}
-	it := l.launch(crew.Part{
-		Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
-		Spec: backends.Spec{Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.activity.Touch},
-		Began: func(agent progress.Agent) {
-			if l.cfg.HandsOver() { // it is a hat, too
-				l.state.Change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
-			}
-			l.setRunning(agent)
-			l.meet(p, agent, reviewer.Backend)
+	exit, why, err := l.exec.Check(executor.Check{
+		Part: executor.Part{
+			Role: reviewer, Below: h.Call.ID, As: l.cfg.Verify.Reviewer,
+			Spec: backends.Spec{
+				Ours: args, Prompt: prompt, Scope: l.scope, Iteration: done.iteration, Handler: h, OnOutput: l.exec.Activity.Touch,
+			},
+			Began: func(agent progress.Agent) {
+				if l.cfg.HandsOver() { // it is a hat, too
+					l.state.Change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
+				}
+				l.meet(p, agent, reviewer.Backend, false)
+			},
 		},
+		Timeout: done.Check.Timeout, MustSpeak: true, Beat: l.stopBroke,
 	})
-	why := l.attendGate(it, done.Check, true, l.stopBroke)
-	if it.err != nil {
-		return end(proof.Unchecked("could not be asked: " + loop.OneLine(it.err.Error())))
+	if err != nil {
+		return end(proof.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
 	l.endConversation()
-	exit := it.exit
-	if exit.Survivor != nil {
-		l.emit(loop.Warning{Message: exit.Survivor.Error()})
-	}
 	l.state.Change(func(p *progress.State) {
 		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 		p.Status.Retry = nil
@@ -85,10 +84,10 @@ func (l *checks) stopBroke() {
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *crew.Below {
+func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *executor.Subagent {
 	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
-	h := &crew.Below{
+	h := &executor.Subagent{
 		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
 		Show: l.tellEvent, Tell: l.tellEvent, Says: func(text string) { l.hasSaid(p, text) },
 	}

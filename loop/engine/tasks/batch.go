@@ -2,7 +2,7 @@
 //
 // A Bench gives a run its task, and judges what became of one. A Batch is several tasks of one iteration, each done by
 // an agent of its own in a checkout of its own: Open makes those of the iteration's snapshot. Crew says what the agents
-// are and are told; they run as those of a step do (loop/engine/crew), but none ends another. Land judges each work in
+// are and are told; they run as those of a step do (loop/engine/executor), but none ends another. Land judges each work in
 // its checkout, and merges what is done into the loop's folder, in the order of the plan. What isn't done or can't be
 // merged is left out, and its task is done alone in a later iteration.
 //

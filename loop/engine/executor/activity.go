@@ -1,4 +1,4 @@
-package crew
+package executor
 
 import (
 	"slices"
@@ -31,10 +31,10 @@ func (a *Activity) Wake() {
 // Woke is when it went on after that.
 func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
 
-// LastSign is that of the agent that has been silent for longest. ok is false when none works.
-func (c *Crew) LastSign() (last time.Time, ok bool) {
-	excused := time.Unix(0, c.Activity.excused.Load())
-	for _, m := range c.members {
+// lastSign is that of the agent that has been silent for longest. ok is false when none works.
+func (c *Execution) lastSign() (last time.Time, ok bool) {
+	excused := time.Unix(0, c.x.Activity.excused.Load())
+	for _, m := range c.runs {
 		if !m.working || m.isSilent {
 			continue
 		}

@@ -1,4 +1,4 @@
-package crew
+package executor
 
 import (
 	"time"
@@ -6,9 +6,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// Below hands on the events of a run that isn't the iteration's only one, as those of a
+// Subagent hands on the events of a run that isn't the iteration's only one, as those of a
 // subagent: all that watch show them under the call of its name.
-type Below struct {
+type Subagent struct {
 	Call stream.ToolCall
 	Show func(stream.Event) // tells of the call
 	Tell func(stream.Event) // hands on what the run did below it
@@ -31,32 +31,32 @@ func IsOurs(e stream.Event) bool {
 }
 
 // Begin tells that the run begins.
-func (b *Below) Begin() {
-	b.began = time.Now()
-	b.Show(b.Call)
+func (s *Subagent) Begin() {
+	s.began = time.Now()
+	s.Show(s.Call)
 }
 
 // End tells what it came to, and what it used.
-func (b *Below) End(output string, isError bool) {
-	b.spent.Duration = time.Since(b.began).Round(time.Millisecond)
-	b.Show(stream.ToolResult{ID: b.Call.ID, Output: output, IsError: isError, Spent: b.spent})
+func (s *Subagent) End(output string, isError bool) {
+	s.spent.Duration = time.Since(s.began).Round(time.Millisecond)
+	s.Show(stream.ToolResult{ID: s.Call.ID, Output: output, IsError: isError, Spent: s.spent})
 }
 
 // Handle follows the run. Its reader calls it.
-func (b *Below) Handle(e stream.Event) {
+func (s *Subagent) Handle(e stream.Event) {
 	if used, ok := e.(stream.Usage); ok {
-		b.spent.Cost, b.spent.Tokens = used.Cost, used.Tokens.Total()
+		s.spent.Cost, s.spent.Tokens = used.Cost, used.Tokens.Total()
 	}
 	switch it := e.(type) {
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {
-			b.Says(it.Text)
+			s.Says(it.Text)
 		}
-		b.Tell(stream.Below(e, b.Call.ID))
+		s.Tell(stream.Below(e, s.Call.ID))
 	case stream.SessionStart, stream.Usage, stream.Retry, stream.Quota, stream.Compaction,
 		stream.TurnEnd, stream.Error, stream.Heard, stream.Question, stream.Moot, stream.Answered, stream.Complete:
-		b.Run(e)
+		s.Run(e)
 	default:
-		b.Tell(stream.Below(e, b.Call.ID))
+		s.Tell(stream.Below(e, s.Call.ID))
 	}
 }

@@ -1,4 +1,4 @@
-package crew
+package executor
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 		name := strings.TrimPrefix(fmt.Sprintf("%T", e), "stream.")
 		seen[name] = true
 		var told, own []stream.Event
-		b := &Below{
+		b := &Subagent{
 			Call: stream.ToolCall{ID: "step-1-1-1"},
 			Tell: func(e stream.Event) { told = append(told, e) },
 			Run:  func(e stream.Event) { own = append(own, e) },
@@ -40,7 +40,7 @@ func TestARunBelowACallTellsWhatHasItsPlaceThere(t *testing.T) {
 		case hasPlace && (len(told) == 0 || !reflect.DeepEqual(told[0], under)):
 			t.Errorf("a %s is told as %#v, want %#v", name, told, under)
 		case !hasPlace && len(own) == 0:
-			t.Errorf("a %s has no place below a call, and is told: add it to Below.Handle", name)
+			t.Errorf("a %s has no place below a call, and is told: add it to Subagent.Handle", name)
 		}
 	}
 	source, err := os.ReadFile("../../../stream/event.go")

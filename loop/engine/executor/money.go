@@ -1,4 +1,4 @@
-package crew
+package executor
 
 import (
 	"cmp"
@@ -21,17 +21,17 @@ import (
 const firstAnswer = 2 * time.Minute
 
 // money is what may be spent, in US dollars; +Inf for no limit.
-func (c *Crew) money() float64 { now := c.now(); return now.Left() }
+func (c *Execution) money() float64 { return c.now().Left() }
 
 // outOf says which limit of money is reached if so many US dollars more are spent, "" for none.
-func (c *Crew) outOf(reserved float64) loop.StopReason { now := c.now(); return now.OutOf(reserved) }
+func (c *Execution) outOf(reserved float64) loop.StopReason { return c.now().OutOf(reserved) }
 
 // awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m's, beside those of
 // the others. While nobody knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
-func (c *Crew) awaitRoom(m *member) {
+func (c *Execution) awaitRoom(m *agentRun) {
 	room, isCapped := cmp.Or(c.Config.AtOnce, setup.MaxAtOnce), !math.IsInf(c.money(), 1) && m.role.Backend.HasCost()
 	var late time.Time // for the first answer
-	c.Serve(func() (hasRoom bool, due time.Time) {
+	c.serve(func() (hasRoom bool, due time.Time) {
 		switch {
 		case c.isEnding():
 			return true, due
@@ -50,7 +50,7 @@ func (c *Crew) awaitRoom(m *member) {
 }
 
 // reserved is what the answers of the others than m may cost that are under way.
-func (c *Crew) reserved(m *member) float64 {
+func (c *Execution) reserved(m *agentRun) float64 {
 	n := len(c.owing)
 	if c.owing[m] {
 		n--
@@ -59,21 +59,21 @@ func (c *Crew) reserved(m *member) float64 {
 }
 
 // answered takes note of an answer of m's, by what m has cost so far. goesOn: another one follows.
-func (c *Crew) answered(m *member, goesOn bool) {
+func (c *Execution) answered(m *agentRun, goesOn bool) {
 	usd := m.usage.Cost.USD
 	c.isKnown = true
-	c.Change(func(p *progress.State) { c.most = p.Answered(usd - m.paid) })
+	c.x.State.Change(func(p *progress.State) { c.most = p.Answered(usd - m.paid) })
 	if m.paid = usd; !goesOn {
 		delete(c.owing, m)
 	}
 }
 
 // budgetOf is what m may spend, as agents are told that count it themselves: +Inf for no limit.
-func (c *Crew) budgetOf(m *member) float64 { return max(c.money()-c.reserved(m), 0) }
+func (c *Execution) budgetOf(m *agentRun) float64 { return max(c.money()-c.reserved(m), 0) }
 
 // runsShort says which limit of money leaves no room for another answer of m's beside those of the others, "" for none.
 // m owes nothing then.
-func (c *Crew) runsShort(m *member) (why loop.StopReason, text string) {
+func (c *Execution) runsShort(m *agentRun) (why loop.StopReason, text string) {
 	reserved := c.reserved(m)
 	if reserved == 0 {
 		return "", ""
@@ -87,13 +87,13 @@ func (c *Crew) runsShort(m *member) (why loop.StopReason, text string) {
 }
 
 // lookAtCap ends what goes on although the money is spent: all of them, or m where that is enough.
-func (m *member) lookAtCap() {
-	c := m.crew
+func (m *agentRun) lookAtCap() {
+	c := m.of
 	if !m.goesOn {
 		return
 	}
 	if c.outOf(0) != "" {
-		c.Poke()
+		c.x.Inbox.Wake()
 		return
 	}
 	why, text := c.runsShort(m)
@@ -108,7 +108,7 @@ func (m *member) lookAtCap() {
 	switch {
 	case !isFirst:
 	case c.Apart == nil:
-		c.Warn(text)
+		c.x.warn(text)
 		c.Stop(backends.Grace)
 	case m.agent != nil:
 		m.agent.Stop(backends.Grace)
