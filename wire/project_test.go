@@ -95,6 +95,8 @@ func TestLoopEventsOnTheWire(t *testing.T) {
 			`{"sessionUpdate":"_ralph/iteration","phase":"end","iteration":1,"outcome":"error","error":"403","turns":0,"toolCalls":0,"durationMs":0,"skippedLines":2,"facts":"error: 403 · cost unknown · 2 broken lines skipped","text":"error: 403 · cost unknown · 2 broken lines skipped","class":"warning"}`},
 		{"waiting", loop.StateChanged{State: loop.StateWaiting, ResumeAt: noon, Reason: "rate_limit"},
 			`{"sessionUpdate":"_ralph/state","state":"waiting","resumeAt":"2026-01-02T12:00:00Z","reason":"rate_limit","text":"waiting (rate limit) for 1s","class":"warning"}`},
+		{"first snapshot takes long", loop.StateChanged{State: loop.StateRunning, Reason: loop.ReasonSurvey},
+			`{"sessionUpdate":"_ralph/state","state":"running","reason":"survey","text":"all files are looked at before the first run, so that what it changes can be undone; a cancel ends that at once","class":"info"}`},
 		{"running", loop.StateChanged{State: loop.StateRunning},
 			`{"sessionUpdate":"_ralph/state","state":"running"}`},
 		{"near miss", loop.NearMiss{Found: "ALMOST", Expected: "DONE", Why: "another text"},
