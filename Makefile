@@ -61,7 +61,7 @@ test: ## all Go tests with stand-ins, without the race detector; it fetches Go m
 # failed is said at the very end. They run in two lanes, as editors are waited for more than they compute. A part
 # fetches what it misses: agents and editors come while the other lane computes.
 CHECKS := format vet staticcheck tidy cross release-check
-COMPUTING := $(CHECKS) test race windows e2e
+COMPUTING := $(CHECKS) test race night windows e2e
 EDITING := $(if $(filter off,$(EDITORS)),editors,$(EDITOR_TESTS))
 
 .PHONY: ci
@@ -97,7 +97,7 @@ check: $(CHECKS) ## formatting, vet, staticcheck, go.mod, other platforms, how r
 
 .PHONY: format
 format:
-	@folders=$$(go list -tags e2e -f '{{.Dir}}' ./...); \
+	@folders=$$(go list -tags e2e,soak -f '{{.Dir}}' ./...); \
 	unformatted=$$(gofmt -l $$folders); \
 	if [ -n "$$unformatted" ]; then echo "gofmt would change:"; echo "$$unformatted"; exit 1; fi
 
@@ -106,11 +106,11 @@ SELDOM := GOGC=200
 
 .PHONY: vet
 vet:
-	@$(SELDOM) go vet -tags e2e,smoke ./...
+	@$(SELDOM) go vet -tags e2e,smoke,soak ./...
 
 .PHONY: staticcheck
 staticcheck: $(STATICCHECK)
-	@$(SELDOM) $(STATICCHECK) -tags e2e ./...
+	@$(SELDOM) $(STATICCHECK) -tags e2e,soak ./...
 
 $(STATICCHECK):
 	@mkdir -p $(@D)/install
@@ -196,9 +196,16 @@ quick: ## the tests of what differs from main, and of most who import that, with
 	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; $(GO_TEST) -p $(AT_ONCE) $$rooms; fi; \
 	[ -z "$$left" ] || echo "left to make test:" $$left
 
+# Loops of 600 iterations: long enough to see what grows with them.
+.PHONY: night
+night: ## whether an iteration costs the same at the end of a short night as at its beginning
+	@$(GO_TEST) -tags soak -count=1 -run '^TestANight$$' ./e2e/soak
+
+# A night prints what it costs; so this is no quiet target.
 .PHONY: soak
-soak: ## tests that kill processes at random moments, at ten times as many of them
+soak: ## before a release: nights of 10,000 iterations, kills at random moments, floods, many loops. An hour
 	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree
+	@RALPH_SOAK_ITERATIONS=10000 go test -tags soak -count=1 -v -timeout 4h ./e2e/soak | grep -v '^=== '
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
