@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-func (l *ground) watchOver() {
+func (l *ending) watchOver() {
 	isLate := func() bool { return l.state.Now().IsLate(time.Now()) }
 	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.requestStop(loop.StopMaxTime, 0) }, Hung: l.abandon})
 }
@@ -19,7 +19,7 @@ func (l *ground) watchOver() {
 // abandon ends the loop in the place of its goroutine, which hangs and may hold any lock of the loop's,
 // but for that of its progress. The state file and the record stay, so that the loop can be resumed, and
 // so does the folder's lock to the end of this process. A goroutine that comes back leaves all as it is.
-func (l *ground) abandon(words string) {
+func (l *ending) abandon(words string) {
 	go l.requestStop(loop.StopInterrupted, 0) // should it come back
 	var end loop.End
 	var besides []backends.Remains
@@ -40,15 +40,15 @@ func (l *ground) abandon(words string) {
 		if !l.isOver.CompareAndSwap(false, true) { // its last words are on their way
 			return
 		}
-		_ = l.registerEnd(end, "")
+		_ = l.record.registerEnd(end, "")
 		l.state.Change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
 		l.server.Close()
 		_ = l.scope.Close()
 		for _, r := range besides {
 			_ = r.End()
 		}
-		l.kept(func(s setup.Session) { s.Close(&end, func() {}) })
-		l.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
+		l.events.kept(func(s setup.Session) { s.Close(&end, func() {}) })
+		l.events.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
 	}()
 	select {
 	case <-told:
@@ -58,7 +58,7 @@ func (l *ground) abandon(words string) {
 }
 
 // leave has those go on who wait for the loop's end.
-func (l *ground) leave(end loop.End) {
+func (l *ending) leave(end loop.End) {
 	l.once.Do(func() {
 		l.end = end
 		l.sentry.End()

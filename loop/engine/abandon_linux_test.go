@@ -101,7 +101,7 @@ func TestALoopWhoseObserverHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-hears
-	r.abandon("it hung")
+	r.engine.ending.abandon("it hung")
 	if end := r.Wait(); end.Reason != loop.StopInterrupted || end.Error != "it hung" {
 		t.Errorf("it ended by %s: %s", end.Reason, end.Error)
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // openDesk makes the desk at which the loop's agents ask.
-func (l *talks) openDesk() *ask.Desk {
+func (l *questions) openDesk() *ask.Desk {
 	return &ask.Desk{
 		On: l.cfg.Ask, Timeout: l.cfg.AskTimeout, Mark: l.mark,
 		Reader: ask.Reader{
@@ -20,17 +20,17 @@ func (l *talks) openDesk() *ask.Desk {
 		Host: ask.Host{
 			Told: func(q ask.Question, a *ask.Answer) {
 				if a == nil {
-					l.emit(loop.Asked{Question: q})
+					l.events.emit(loop.Asked{Question: q})
 					return
 				}
-				l.emit(loop.Answered{Question: q, Answer: *a})
+				l.events.emit(loop.Answered{Question: q, Answer: *a})
 				l.exec.Activity.Excuse()
 			},
 			Changed: func() {
 				l.showWaiting()
-				l.setOwner()
-				l.noteSpending()
-				l.poke()
+				l.record.setOwner()
+				l.files.noteSpending()
+				l.ending.poke()
 			},
 			IsOver: func(q ask.Question) bool {
 				now := l.state.Now()
@@ -44,7 +44,7 @@ func (l *talks) openDesk() *ask.Desk {
 }
 
 // showWaiting tells the observer that the loop waits for the user, or no more.
-func (l *talks) showWaiting() {
+func (l *questions) showWaiting() {
 	var to loop.StateChanged
 	l.state.Change(func(p *progress.State) {
 		waits := p.Desk.HoldsAgent()
@@ -61,21 +61,21 @@ func (l *talks) showWaiting() {
 		}
 	})
 	if to.State != "" {
-		l.emit(to)
+		l.events.emit(to)
 	}
 }
 
 // Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
 // answer to it.
-func (l *talks) Answer(id string, a ask.Answer) error { return l.desk.Answer(id, a) }
+func (l *Loop) Answer(id string, a ask.Answer) error { return l.engine.desk.Answer(id, a) }
 
 // Disallow takes back what an answer has allowed for as long as the loop lasts.
-func (l *books) Disallow(rule string) error {
-	if !l.desk.Disallow(rule) {
+func (l *Loop) Disallow(rule string) error {
+	if !l.engine.desk.Disallow(rule) {
 		return fmt.Errorf("nothing allows %s in this loop", rule)
 	}
-	l.setOwner()
-	l.fileMu.Lock()
-	defer l.fileMu.Unlock()
-	return l.save(func(*loopstate.State) {})
+	l.engine.record.setOwner()
+	l.engine.files.fileMu.Lock()
+	defer l.engine.files.fileMu.Unlock()
+	return l.engine.files.save(func(*loopstate.State) {})
 }

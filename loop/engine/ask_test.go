@@ -187,8 +187,8 @@ func TestWhatIsAllowedCanBeTakenBack(t *testing.T) {
 			<-one
 			time.Sleep(2 * bookInterval)
 			want := []string{"Bash(git commit:*)"}
-			if got := r.file.now().Allowed; !slices.Equal(got, want) || !slices.Equal(r.Status().Allowed, want) || !slices.Equal(r.resumable().Allowed, want) {
-				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.resumable().Allowed)
+			if got := r.file.now().Allowed; !slices.Equal(got, want) || !slices.Equal(r.Status().Allowed, want) || !slices.Equal(r.engine.record.resumable().Allowed, want) {
+				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.engine.record.resumable().Allowed)
 			}
 			if a := <-asks(wants("3", "Bash", `{"command":"git commit"}`)); !a.Yes {
 				t.Error("what the user allowed is asked again")

@@ -15,15 +15,16 @@ import (
 )
 
 // runBatch does tasks of the plan side by side, and brings what is done into the folder.
-func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
-	l.snapshotBefore()
+func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
+	l.runs.snapshotBefore()
 	b := &tasks.Batch{
 		Bench: l.bench(run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.plan,
 		Dir: filepath.Join(l.scope.TempDir, "workers"),
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
 			check := verify.Check{Shell: command, Timeout: l.cfg.Verify.Timeout}
-			if r := out.Judge(l.runCheck(&checkedRun{iteration: run.Iteration, folder: dir, own: dir, Row: proof.Row{Check: check}}, out)); r.State != verify.Verified {
+			by := &checkedRun{iteration: run.Iteration, folder: dir, own: dir, Row: proof.Row{Check: check}}
+			if r := out.Judge(l.verification.runCheck(by, out)); r.State != verify.Verified {
 				return errors.New(command + " " + r.Why)
 			}
 			return nil
@@ -33,9 +34,9 @@ func (l *Loop) runBatch(run setup.Run) (judge.Report, error) {
 	if err := b.Open(); err != nil {
 		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
 	}
-	cfg, runs := b.Crew(l.relieved(l.cfg.Worn(l.cfg.Hat)))
+	cfg, runs := b.Crew(l.fallbacks.relieved(l.cfg.Worn(l.cfg.Hat)))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
-	l.endConversation()
+	l.steering.endConversation()
 	l.batch = b.Land(done.HasEndedWell)
 	l.watchPlan()                     // its user may have written to it
 	for _, id := range l.batch.Done { // now, so that it is the iteration's

@@ -102,20 +102,20 @@ func (t *timer) HandleLoop(e loop.Event) {
 
 // BenchmarkHandle is what the loop itself does with a piece of text.
 func BenchmarkHandle(b *testing.B) {
-	l := bare(func(l *Loop) { l.obs = &timer{} })
+	l := bare(func(l *Loop) { l.engine.obs = &timer{} })
 	var e stream.Event = stream.Text{Delta: "some words ", MessageID: "m1"}
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Handle(e)
+		l.engine.runs.handle(e)
 	}
 }
 
 // bare is a loop that isn't begun.
 func bare(with func(*Loop)) *Loop {
-	l := &Loop{}
+	l := &Loop{assemble(&core{})}
 	with(l)
-	l.desk = &ask.Desk{}
-	l.state.Change(func(p *progress.State) { p.Desk = l.desk })
-	l.snapshots.Folder = l.cfg.Folder
+	l.engine.desk = &ask.Desk{}
+	l.engine.state.Change(func(p *progress.State) { p.Desk = l.engine.desk })
+	l.engine.snapshots.Folder = l.engine.cfg.Folder
 	return l
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // countBudget takes down what the loop has spent, and looks at what others have.
-func (l *books) countBudget() (budget.Spent, error) {
+func (l *spending) countBudget() (budget.Spent, error) {
 	now := l.state.Now()
 	limits, cost := now.Purse.Limits, now.Cost().USD
 	if !limits.IsSet() {
@@ -28,13 +28,13 @@ func (l *books) countBudget() (budget.Spent, error) {
 		isOver = p.GoesOn && p.OutOf(0) == judge.StopSpent
 	})
 	if isOver {
-		l.poke()
+		l.ending.poke()
 	}
 	return spent, err
 }
 
 // readBudget takes over what the user's file says of the budget by now.
-func (l *books) readBudget() {
+func (l *spending) readBudget() {
 	if l.host.Budget == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (l *books) readBudget() {
 
 // awaitBudget pauses the loop while the user's budget is used, can't be told, or can't be kept as
 // nobody knows what runs cost.
-func (l *books) awaitBudget() {
+func (l *spending) awaitBudget() {
 	for {
 		l.readBudget()
 		spent, err := l.countBudget()
@@ -60,8 +60,8 @@ func (l *books) awaitBudget() {
 		if why == "" || now.Cause != "" || now.LastRun {
 			return
 		}
-		l.emit(loop.Warning{Message: loop.OneLine(why)})
-		l.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
+		l.events.emit(loop.Warning{Message: loop.OneLine(why)})
+		l.waits.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
 		if !l.awaitMoney(func(p *progress.State) { p.Purse.Why, p.Counts.UnknownCosts = "", 0 }) {
 			return
 		}
@@ -69,13 +69,13 @@ func (l *books) awaitBudget() {
 }
 
 // awaitMoney is awaitGoOn, but for a loop that another program lets go on.
-func (l *books) awaitMoney(then func(*progress.State)) (ok bool) {
-	return !l.cfg.Once && !l.departure.wanted.Load() && l.awaitGoOn(then)
+func (l *spending) awaitMoney(then func(*progress.State)) (ok bool) {
+	return !l.cfg.Once && !l.departure.wanted.Load() && l.waits.awaitGoOn(then)
 }
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
-func (l *books) minUnknownCost(iteration int) {
+func (l *spending) minUnknownCost(iteration int) {
 	now := l.state.Now()
 	n, limits := now.Counts.UnknownCosts, now.Status.Limits
 	if limits.MaxCostUSD == 0 && !now.Purse.Limits.IsSet() || n == 0 {
@@ -90,21 +90,21 @@ func (l *books) minUnknownCost(iteration int) {
 		if limits.MaxUnknown > 0 {
 			text += fmt.Sprintf("; after %s in a row the loop pauses (--max-unknown-cost-runs)", tell.Counted(limits.MaxUnknown, "such run"))
 		}
-		l.emit(loop.Warning{Message: text})
+		l.events.emit(loop.Warning{Message: text})
 	}
 	if !loop.IsUnpriced(n, limits) || now.Cause != "" || now.LastRun {
 		return
 	}
-	l.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
+	l.waits.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
 	l.awaitMoney(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
 }
 
 // awaitCredits pauses the loop until its user has seen to the account, as nothing else ends that.
-func (l *books) awaitCredits(r judge.Report) {
+func (l *spending) awaitCredits(r judge.Report) {
 	if now := l.state.Now(); now.Cause != "" || now.LastRun {
 		return
 	}
 	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)
-	l.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
+	l.waits.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
 	l.awaitMoney(func(p *progress.State) { p.Purse.Why = "" })
 }

@@ -93,9 +93,9 @@ func newReplay(t *testing.T, limit int) *replay {
 
 // take lets a process take the loop up.
 func (r *replay) take(counts loopstate.InARow, limit int) {
-	r.Loop = bare(func(l *Loop) { l.obs, l.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
-	r.snapshots.Circles.TakeUp(r.trees)
-	r.state.Change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
+	r.Loop = bare(func(l *Loop) { l.engine.obs, l.engine.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
+	r.engine.snapshots.Circles.TakeUp(r.trees)
+	r.engine.state.Change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
 }
 
 var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
@@ -119,7 +119,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
-			r.state.Change(func(p *progress.State) { p.Proof.Refutation = rest })
+			r.engine.state.Change(func(p *progress.State) { p.Proof.Refutation = rest })
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
 			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":
@@ -138,7 +138,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			r.prompt += "!"
 		case fact == "resumed":
 			var now progress.State
-			r.state.Look(func(p *progress.State) { now = *p })
+			r.engine.state.Look(func(p *progress.State) { now = *p })
 			r.take(now.Counts.InARow, now.Status.Limits.MaxUnchanged)
 		default:
 			r.t.Fatalf("nobody knows what %q is", fact)
@@ -149,14 +149,16 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		before = changes.State{}
 	}
 	r.isLost = run.tree == ""
-	r.snapshots.Circles.Find(before, n-1)
-	r.snapshots.Found = r.snapshots.Circles.Now
+	r.engine.snapshots.Circles.Find(before, n-1)
+	r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
 	if before.Tree == "" {
-		r.snapshots.Found = changes.State{}
+		r.engine.snapshots.Found = changes.State{}
 	}
 	limits := r.Status().Limits
-	r.state.Look(func(p *progress.State) { told = r.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged) })
-	r.state.Change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
+	r.engine.state.Look(func(p *progress.State) {
+		told = r.engine.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged)
+	})
+	r.engine.state.Change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -165,28 +167,28 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.trees = append(r.trees, changes.Past{Tree: run.tree, Iteration: n})
 	}
 	r.aside = 0
-	r.snapshots.Circles.Now = after
-	r.noteProgress(setup.Run{Iteration: n, Turn: turn, Prompt: r.prompt, Guidance: r.guidance}, rep)
-	if r.snapshots.Circles.Now.Aside != 0 {
-		r.snapshots.Circles.Now.Aside = 7
+	r.engine.snapshots.Circles.Now = after
+	r.engine.runs.noteProgress(setup.Run{Iteration: n, Turn: turn, Prompt: r.prompt, Guidance: r.guidance}, rep)
+	if r.engine.snapshots.Circles.Now.Aside != 0 {
+		r.engine.snapshots.Circles.Now.Aside = 7
 	}
 	r.guidance = nil
 	var now progress.State
-	r.state.Look(func(p *progress.State) { now = *p })
+	r.engine.state.Look(func(p *progress.State) { now = *p })
 	return told, judge.Decide(rep, "", now.Counts, now.Base, verify.Check{}, limits)
 }
 
 // withSnapshots lets the loop know what git ignores.
 func (r *replay) withSnapshots() {
-	if r.snapshots.Store != nil {
+	if r.engine.snapshots.Store != nil {
 		return
 	}
-	put(r.t, filepath.Join(r.cfg.Folder, ".gitignore"), "local/\n")
-	store, err := changes.Create(r.t.Context(), r.cfg.Folder, "ralph-test", changes.Options{Dir: r.t.TempDir()}, nil)
+	put(r.t, filepath.Join(r.engine.cfg.Folder, ".gitignore"), "local/\n")
+	store, err := changes.Create(r.t.Context(), r.engine.cfg.Folder, "ralph-test", changes.Options{Dir: r.t.TempDir()}, nil)
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.snapshots.Store, r.snapshots.Going = store, r.t.Context()
+	r.engine.snapshots.Store, r.engine.snapshots.Going = store, r.t.Context()
 }
 
 // act lets the run's tools work.
@@ -209,7 +211,7 @@ func (r *replay) act(calls []string) {
 				r.t.Fatal(err)
 			}
 		}
-		r.state.Change(func(p *progress.State) {
+		r.engine.state.Change(func(p *progress.State) {
 			p.Deeds.Begin(call, now)
 			p.Deeds.End(result, now.Add(took))
 		})
@@ -356,10 +358,10 @@ func TestALoopThatGoesOnKnowsItsCircles(t *testing.T) {
 func TestALongRunOfATextAgentMayWait(t *testing.T) {
 	for took, want := range map[time.Duration]int{9 * time.Minute: 1, 10 * time.Minute: 0} {
 		r := newReplay(t, 5)
-		r.cfg.Backend.Output = decode.FormatText
-		r.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
-		r.snapshots.Found = r.snapshots.Circles.Now
-		r.noteProgress(setup.Run{Iteration: 1}, judge.Report{Outcome: loop.OutcomeOK, Exit: backends.Exit{Duration: took}})
+		r.engine.cfg.Backend.Output = decode.FormatText
+		r.engine.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
+		r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
+		r.engine.runs.noteProgress(setup.Run{Iteration: 1}, judge.Report{Outcome: loop.OutcomeOK, Exit: backends.Exit{Duration: took}})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)
 		}
@@ -375,7 +377,7 @@ func TestWhatTheUserChangesIsNoCircle(t *testing.T) {
 	r.obs = hooked{r.log, func(e loop.Event) {
 		if e, ok := e.(loop.IterationEnd); ok && e.Iteration%2 == 0 {
 			put(t, a, strconv.Itoa(e.Iteration%4))
-			r.snapshots.Last = time.Time{} // the user took their time
+			r.engine.snapshots.Last = time.Time{} // the user took their time
 		}
 	}}
 	if err := r.begin(); err != nil {

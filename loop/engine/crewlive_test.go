@@ -181,19 +181,19 @@ func TestTheReviewerIsToldAndTheNextRunToo(t *testing.T) {
 // What the user says in mid-run is as good as what a run begins with.
 func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r := newReplay(t, 5)
-	r.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
-	r.snapshots.Found = r.snapshots.Circles.Now
+	r.engine.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
+	r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
-			r.state.Change(func(p *progress.State) {
+			r.engine.state.Change(func(p *progress.State) {
 				p.Talk.Meet(&guidance.Partner{}, nil)
 				p.Talk.Queue([]string{"try the other way"}, nil)
 				p.Talk.Address()
 			})
-			r.hasRead(stream.Heard{ID: "g1"})
+			r.engine.steering.hasRead(stream.Heard{ID: "g1"})
 		}
-		r.endConversation()
-		r.noteProgress(setup.Run{Iteration: run + 1}, judge.Report{Outcome: loop.OutcomeOK})
+		r.engine.steering.endConversation()
+		r.engine.runs.noteProgress(setup.Run{Iteration: run + 1}, judge.Report{Outcome: loop.OutcomeOK})
 		if n := r.Status().NoProgress; n != want {
 			t.Errorf("after run %d: %d, want %d", run+1, n, want)
 		}

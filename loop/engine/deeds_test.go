@@ -101,7 +101,7 @@ func TestTheTreesOfALoopAreBounded(t *testing.T) {
 	for i := range 10_000 {
 		r.run(i+1, recordedRun{tree: strconv.Itoa(i)})
 	}
-	if n := r.snapshots.Circles.Trees.Len(); n > 1024 {
+	if n := r.engine.snapshots.Circles.Trees.Len(); n > 1024 {
 		t.Errorf("%d trees are kept", n)
 	}
 }

@@ -38,26 +38,26 @@ func (d *departure) complete(folder string) error {
 // iteration, 0 for none, and doesn't wait for its end: who goes on does, even if this process is killed before.
 func (l *Loop) Detach() (iteration int, err error) {
 	switch {
-	case l.Status().Detached: // that is how it runs
+	case l.engine.status().Detached: // that is how it runs
 		return 0, nil
-	case l.host.LetGo != nil:
-		l.state.Change(func(p *progress.State) { p.Status.Detached = true })
-		l.setOwner()
-		l.host.LetGo()
+	case l.engine.host.LetGo != nil:
+		l.engine.state.Change(func(p *progress.State) { p.Status.Detached = true })
+		l.engine.record.setOwner()
+		l.engine.host.LetGo()
 		return 0, nil
-	case l.host.Keep == nil:
+	case l.engine.host.Keep == nil:
 		return 0, loop.ErrNotDetachable
 	}
 	// The process comes before the wish: a loop that leaves without one that goes on would just be over.
-	if err := l.departure.begin(); err != nil {
+	if err := l.engine.departure.begin(); err != nil {
 		return 0, err
 	}
-	l.departure.wanted.Store(true)
-	if now := l.state.Now(); now.UnderWay {
+	l.engine.departure.wanted.Store(true)
+	if now := l.engine.state.Now(); now.UnderWay {
 		iteration = now.Status.Iteration
 	}
-	l.setOwner()
-	l.poke()
+	l.engine.record.setOwner()
+	l.engine.ending.poke()
 	return iteration, nil
 }
 
@@ -66,9 +66,9 @@ func (l *Loop) Detach() (iteration int, err error) {
 // there before that, as this process may be killed meanwhile. Where nobody can go on, the loop's end says why.
 func (l *Loop) Close() {
 	why := loop.StopInterrupted
-	if l.host.Keep != nil && (l.cfg.Said.OnClose == settings.OnCloseKeep || l.departure.wanted.Load()) {
-		if err := l.departure.begin(); err != nil {
-			l.departure.failed.Store(&err)
+	if l.engine.host.Keep != nil && (l.engine.cfg.Said.OnClose == settings.OnCloseKeep || l.engine.departure.wanted.Load()) {
+		if err := l.engine.departure.begin(); err != nil {
+			l.engine.departure.failed.Store(&err)
 		} else {
 			why = loop.StopDetached
 		}

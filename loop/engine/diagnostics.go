@@ -17,11 +17,11 @@ const (
 )
 
 // diagnosticsGate asks the editor that is attached for new errors.
-var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
+var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true}, func(l *verification, done *checkedRun) verify.Result {
 	if l.host.Diagnose == nil {
 		return proof.Unchecked("could not be asked for: no editor is attached that tells them")
 	}
-	return proof.Diagnostics(&l.snapshots, func(paths []string) (verify.Diagnosis, error) { return l.diagnose(diagnosisPatience, paths) })
+	return proof.Diagnostics(&l.snapshots, func(paths []string) (verify.Diagnosis, error) { return l.runs.diagnose(diagnosisPatience, paths) })
 }}
 
 // diagnose asks the editor, until the loop is to end.

@@ -8,10 +8,11 @@
 // runs an agent and watches its limits, and judge.Decide says whether the loop ends. wait.go waits,
 // ledger.go keeps what is spent, terms.go puts back what loosens a loop in its file while a run is at work, and asks.
 //
-// A Loop is built in floors (floors.go), each with the state that is its alone: the ground tells how
-// the loop stands, talks are between user and agents, books are what is kept, runs start agents and
-// watch them, checks find out what their work is worth, turns choose a hat, and the engine on top
-// decides. A floor knows what is below it. Only the engine knows all.
+// A Loop is what others have of it. Its engine is made of parts (parts.go), which share a core: what the loop is, and how
+// it stands. events tell observers, record other processes. files are the state file and what is kept; steering,
+// questions, waits and spending are between the loop and its user; runs, verification, goals, turns, fallbacks and
+// planning are about the work. Each part is a type with a state of its own, and names the parts that it uses. The engine
+// alone decides.
 //
 // Below it are rooms that know no Loop: each is handed what it needs, and the engine acts on what it
 // says. setup is what a loop is set up with, and what its runs are told. progress is how the loop

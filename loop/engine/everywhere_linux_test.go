@@ -105,7 +105,7 @@ func TestALoopThatGoesOnHasItsWalls(t *testing.T) {
 	c := walled(t, feels("agent", "echo no"))
 	c.Limits.MaxIterations = 1
 	l, _ := runToEnd(t, c, loop.StopMaxIterations)
-	from, more := l.resumable(), 2
+	from, more := l.engine.record.resumable(), 2
 	if from.Sandbox != sandbox.Workspace {
 		t.Errorf("what is left of the loop says %q", from.Sandbox)
 	}

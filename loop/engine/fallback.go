@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -14,7 +13,7 @@ import (
 
 // relieved is the configuration of a run, by a fallback where the loop's own agent would be refused. Roles with
 // an agent of their own keep it: it was chosen for their work.
-func (l *Loop) relieved(cfg setup.Config) setup.Config {
+func (l *fallbacks) relieved(cfg setup.Config) setup.Config {
 	s := &l.shift
 	if len(l.cfg.Fallbacks) == 0 || cfg.Backend.Name != l.cfg.Backend.Name {
 		return cfg
@@ -25,7 +24,7 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 		cfg.Backend, cfg.Args, cfg.Model = f.Backend, f.Args, f.Model
 	}
 	if s.Ran != s.Told {
-		l.emit(loop.Warning{Message: l.cfg.ShiftText(s.Ran, s.Own())})
+		l.events.emit(loop.Warning{Message: l.cfg.ShiftText(s.Ran, s.Own())})
 		l.state.Change(func(p *progress.State) {
 			p.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
 		})
@@ -35,7 +34,7 @@ func (l *Loop) relieved(cfg setup.Config) setup.Config {
 }
 
 // shareLimit tells the user's other loops until when the account is limited that a run has asked, or that it isn't.
-func shareLimit(l *Loop, r judge.Report) {
+func (l *fallbacks) shareLimit(r judge.Report) {
 	switch until := r.KnownUntil(); {
 	case l.account == "":
 	case !until.IsZero():
@@ -47,7 +46,7 @@ func shareLimit(l *Loop, r judge.Report) {
 }
 
 // awaitAccount waits where another loop was refused for the account of this one. Its user may have it ask all the same.
-func awaitAccount(l *Loop) {
+func (l *fallbacks) awaitAccount() {
 	now := time.Now()
 	until := l.cfg.Accounts.Until(l.cfg.Account(), now)
 	if l.cfg.HandsOver() || !until.After(now) || !until.After(l.asked) {
@@ -59,6 +58,7 @@ func awaitAccount(l *Loop) {
 			return
 		}
 	}
-	l.emit(loop.Warning{Message: fmt.Sprintf("the account of %s is limited until %s, as another loop was told: ralph-lsp resume asks before", l.cfg.Backend.Name, until.Local().Format("15:04"))})
-	l.wait(loop.WaitRateLimit, 1, until)
+	l.events.warnf("the account of %s is limited until %s, as another loop was told: ralph-lsp resume asks before",
+		l.cfg.Backend.Name, until.Local().Format("15:04"))
+	l.waits.wait(loop.WaitRateLimit, 1, until)
 }

@@ -14,16 +14,16 @@ import (
 
 // leaveFile leaves the state file as the reason for the end demands. It returns
 // the state in which that leaves the loop.
-func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
+func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 	ending := end.Reason.Ending()
 	state, goesOn := ending.State, ""
 	if ending.Kept && !l.cfg.Once {
-		goesOn = loopstate.Whole(l.resumable())
+		goesOn = loopstate.Whole(l.record.resumable())
 	}
 	// The registry comes before the state file: who is killed in between leaves both, and not neither.
-	err := l.registerEnd(end, goesOn)
+	err := l.record.registerEnd(end, goesOn)
 	if err != nil {
-		l.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
+		l.events.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
 	}
 	switch {
 	case ending.Untouched:
@@ -35,7 +35,7 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 		if l.cfg.Once {
 			leave = l.store.HandOn
 		}
-		_, err := l.saveBy(leave, func(s *loopstate.State) {
+		_, err := l.files.saveBy(leave, func(s *loopstate.State) {
 			if ending.HandsOn {
 				s.Stuck = l.snapshots.Circles.Stuck
 			} else {
@@ -51,11 +51,11 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 			return loop.StateEnded // the user discarded it
 		}
 		if err != nil {
-			l.emit(loop.Warning{Message: "the state file doesn't tell how the loop ended: " + err.Error()})
+			l.events.emit(loop.Warning{Message: "the state file doesn't tell how the loop ended: " + err.Error()})
 		}
 	default:
 		if err := l.store.Remove(); err != nil {
-			l.emit(loop.Warning{Message: "the state file could not be removed: " + err.Error()})
+			l.events.emit(loop.Warning{Message: "the state file could not be removed: " + err.Error()})
 		}
 	}
 	return state
@@ -63,22 +63,22 @@ func (l *Loop) leaveFile(end loop.End, now time.Time) loop.State {
 
 // finish leaves the folder as the reason for the end demands, and says goodbye. A loop that was
 // abandoned meanwhile has done that.
-func (l *Loop) finish(end loop.End) {
+func (l *engine) finish(end loop.End) {
 	if l.isOver.Load() {
-		l.release()
+		l.record.release()
 		return
 	}
 	now := time.Now()
-	_, _ = l.countBudget()
+	_, _ = l.spending.countBudget()
 	l.state.Change(func(p *progress.State) { p.Status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()
 	l.walls.Close()
 	if err := l.scope.Close(); err != nil {
-		l.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
+		l.events.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
 	if !l.isOver.CompareAndSwap(false, true) {
-		l.release()
+		l.record.release()
 		return
 	}
 	last := l.state.Now()
@@ -88,19 +88,19 @@ func (l *Loop) finish(end loop.End) {
 	told.Status.Departing = l.departure.wanted.Load()
 	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
 	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
-	l.letGo(&told)
+	l.record.letGo(&told)
 	l.state.Change(func(p *progress.State) { p.Over(state, end) })
-	l.emit(loop.StateChanged{State: state}, told)
+	l.events.emit(loop.StateChanged{State: state}, told)
 	if end.Reason == loop.StopDetached {
 		if err := l.departure.complete(l.cfg.Folder); err != nil {
 			told.Error = loop.OneLine(err.Error())
 		}
 	}
-	l.leave(told)
+	l.ending.leave(told)
 }
 
 // endOf makes the loop's last event.
-func (l *Loop) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
+func (l *engine) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	l.state.Change(func(p *progress.State) {
 		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 			end.Error = p.TurnedInCircles(l.snapshots.Circles.Words(p.Counts.NoProgress))

@@ -118,8 +118,8 @@ func TestWithoutTheReasonTheLoopIsInterrupted(t *testing.T) {
 
 func TestALoopWhoseFileIsGoneIsNotFailed(t *testing.T) {
 	for _, why := range []loop.StopReason{loop.StopFailures, loop.StopInterrupted} {
-		l := bare(func(l *Loop) { l.store, l.obs = &memory{}, &watcher{} })
-		if got := l.leaveFile(loop.End{Reason: why}, time.Now()); got != loop.StateEnded {
+		l := bare(func(l *Loop) { l.engine.store, l.engine.obs = &memory{}, &watcher{} })
+		if got := l.engine.leaveFile(loop.End{Reason: why}, time.Now()); got != loop.StateEnded {
 			t.Errorf("after %s it is %s", why, got)
 		}
 	}
@@ -127,8 +127,8 @@ func TestALoopWhoseFileIsGoneIsNotFailed(t *testing.T) {
 
 func TestAnEndThatCanNotBeWrittenIsWarnedOf(t *testing.T) {
 	log := &watcher{}
-	l := bare(func(l *Loop) { l.store, l.obs = &memory{broken: errors.New("no space")}, log })
-	if got := l.leaveFile(loop.End{Reason: loop.StopFailures}, time.Now()); got != loop.StateFailed || !log.has("the state file doesn't tell how the loop ended: no space") {
+	l := bare(func(l *Loop) { l.engine.store, l.engine.obs = &memory{broken: errors.New("no space")}, log })
+	if got := l.engine.leaveFile(loop.End{Reason: loop.StopFailures}, time.Now()); got != loop.StateFailed || !log.has("the state file doesn't tell how the loop ended: no space") {
 		t.Errorf("it is %s: %q", got, log.lines)
 	}
 }
@@ -223,11 +223,11 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]loop.StopReason{1: loop.StopMaxIterations, 2: ""} {
 		l := bare(func(*Loop) {})
-		l.state.Change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
-		if why := l.still(loop.StopMaxIterations); why != want {
+		l.engine.state.Change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
+		if why := l.engine.still(loop.StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
 		}
-		if why := l.still(loop.StopBadStateFile); why != loop.StopBadStateFile {
+		if why := l.engine.still(loop.StopBadStateFile); why != loop.StopBadStateFile {
 			t.Errorf("another reason: %q", why)
 		}
 	}

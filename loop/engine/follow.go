@@ -13,24 +13,24 @@ import (
 // execHost is the loop as its executor knows it.
 func (l *runs) execHost() executor.Host {
 	return executor.Host{
-		Start: l.start, OpenScope: l.openScope, Handle: l.Handle, Tell: l.tellEvent, Emit: l.emit,
-		Rest: func() { l.kept(setup.Session.Rest) }, Spent: l.hasSpent,
-		Met: l.meet, Parted: l.part, Said: l.hasSaid,
-		Note: l.setOwner, Stop: l.requestStop, Obey: func() { l.tellAgents(); l.showCancelling() },
+		Start: l.start, OpenScope: l.openScope, Handle: l.handle, Tell: l.events.tellEvent, Emit: l.events.emit,
+		Rest: func() { l.events.kept(setup.Session.Rest) }, Spent: l.hasSpent,
+		Met: l.steering.meet, Parted: l.steering.part, Said: l.steering.hasSaid,
+		Note: l.record.setOwner, Stop: l.ending.requestStop, Obey: func() { l.steering.tellAgents(); l.events.showCancelling() },
 	}
 }
 
-// Handle follows the running agent: it keeps the status and the limits up to
+// handle follows the running agent: it keeps the status and the limits up to
 // date and hands every event on. The agent's reader calls it.
-func (l *runs) Handle(e stream.Event) {
+func (l *runs) handle(e stream.Event) {
 	switch it := e.(type) {
 	case stream.Heard:
-		l.hasRead(it)
+		l.steering.hasRead(it)
 		return
 	case stream.Question: // asker has it
 		return
 	case stream.Error: // of an agent that is ended: the end of the iteration says why
-		if it.Kind == stream.KindAborted && l.isEnding() {
+		if it.Kind == stream.KindAborted && l.ending.isEnding() {
 			return
 		}
 	case stream.ToolCall:
@@ -40,11 +40,11 @@ func (l *runs) Handle(e stream.Event) {
 		l.refused.Add(l.walls.Refusals(it.Output, l.dir))
 	}
 	c := l.state.Follow(e)
-	l.emitMu.Lock()
+	l.events.emitMu.Lock()
 	l.obs.Handle(e)
-	l.emitMu.Unlock()
+	l.events.emitMu.Unlock()
 	if c.OverBudget {
-		l.poke()
+		l.ending.poke()
 	}
 	if c.HasSpent {
 		l.hasSpent(c.Warning)
@@ -52,12 +52,12 @@ func (l *runs) Handle(e stream.Event) {
 }
 
 // tellEvent hands an event on that is about no run of the iteration's own.
-func (l *ground) tellEvent(e stream.Event) {
+func (l *events) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
 		l.state.Change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
 		if executor.IsOurs(e) {
-			l.setOwner()
+			l.record.setOwner()
 		}
 	}
 	l.emitMu.Lock()
@@ -66,7 +66,7 @@ func (l *ground) tellEvent(e stream.Event) {
 }
 
 // isEnding says whether the running agent was asked to end.
-func (l *ground) isEnding() bool {
+func (l *ending) isEnding() bool {
 	now := l.state.Now()
 	return now.Ending || now.Cause != ""
 }
@@ -74,7 +74,7 @@ func (l *ground) isEnding() bool {
 // hasSpent does what follows when some agent has used more.
 func (l *runs) hasSpent(warning string) {
 	if warning != "" {
-		l.emit(loop.Warning{Message: warning})
+		l.events.emit(loop.Warning{Message: warning})
 	}
-	l.noteSpending()
+	l.files.noteSpending()
 }

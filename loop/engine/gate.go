@@ -20,7 +20,7 @@ type gate struct {
 	proof.Gate
 	// ask finds out whether the work passes, for as long as that takes. It returns
 	// early when the loop is to end; then what it says doesn't count.
-	ask func(*checks, *checkedRun) verify.Result
+	ask func(*verification, *checkedRun) verify.Result
 }
 
 // gates is the row of them, in the order of verify.Gates.
@@ -35,7 +35,7 @@ type checkedRun struct {
 }
 
 // commandGate runs the command.
-var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *checks, done *checkedRun) verify.Result {
+var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l *verification, done *checkedRun) verify.Result {
 	out := &verify.Output{}
 	result := out.Judge(l.runCheck(done, out))
 	verify.Locate(cmp.Or(done.folder, l.cfg.Folder), result.Problems)
@@ -43,7 +43,7 @@ var commandGate = gate{proof.Gate{Name: verify.CommandGate, Each: true}, func(l 
 }}
 
 // runCheck starts the command and waits until it and all that it started are gone.
-func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
+func (l *verification) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 	dir := cmp.Or(done.folder, l.cfg.Folder)
 	var shown int64
 	exit, late, err := l.exec.Check(executor.Check{
@@ -55,9 +55,9 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 		Beat: func() {
 			if size := out.Size(); size != shown {
 				shown = size
-				v := l.verification(done.Check, verify.CommandGate, verify.Running)
+				v := l.verifyEvent(done.Check, verify.CommandGate, verify.Running)
 				v.Output = out.Tail()
-				l.emit(v)
+				l.events.emit(v)
 			}
 		},
 	})
@@ -76,7 +76,7 @@ func (l *runs) runCheck(done *checkedRun, out *verify.Output) verify.Exit {
 
 // pass asks a gate once. ok is false when the loop is to end before that has told
 // anything.
-func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) {
+func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok bool) {
 	began := time.Now()
 	var isStopping bool
 	var before, after stream.Cost
@@ -91,13 +91,13 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 	if isStopping {
 		return result, false
 	}
-	l.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.fileMu.Lock()
-	l.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
-	l.fileMu.Unlock()
+	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
+	l.files.fileMu.Lock()
+	l.files.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
+	l.files.fileMu.Unlock()
 	l.snapshots.Await()
 	if g.Name != verify.ProtectGate { // which takes no time
-		l.emit(l.verification(done.Check, g.Name, verify.Running))
+		l.events.emit(l.verifyEvent(done.Check, g.Name, verify.Running))
 	}
 	result = g.ask(l, done)
 	var took time.Duration
@@ -107,21 +107,21 @@ func (l *checks) pass(g gate, done *checkedRun) (result verify.Result, ok bool) 
 		p.Base.Elapsed += took
 		isStopping, after = p.Cause != "", p.Base.Cost
 	})
-	l.setOwner()
+	l.record.setOwner()
 	if isStopping {
 		return result, false
 	}
-	told := l.verification(done.Check, g.Name, result.State)
+	told := l.verifyEvent(done.Check, g.Name, result.State)
 	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
 	if after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
 	}
-	l.emit(told)
+	l.events.emit(told)
 	return result, true
 }
 
-// verification is what is told of a gate that is asked.
-func (l *runs) verification(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
+// verifyEvent is what is told of a gate that is asked.
+func (l *verification) verifyEvent(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
 	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.state.Now().Proof.Promised != ""}
 	if state == verify.Unchecked && (v.Promised || check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
@@ -130,6 +130,6 @@ func (l *runs) verification(check verify.Check, g verify.Gate, state verify.Stat
 }
 
 // protectGate holds a promise back when the loop changed what is protected.
-var protectGate = gate{proof.Gate{Name: verify.ProtectGate}, func(l *checks, done *checkedRun) verify.Result {
+var protectGate = gate{proof.Gate{Name: verify.ProtectGate}, func(l *verification, done *checkedRun) verify.Result {
 	return proof.Protected(&l.snapshots, l.cfg.Verify, l.cfg.CheckFile)
 }}

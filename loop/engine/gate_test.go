@@ -33,7 +33,7 @@ func script(t *testing.T, answers map[verify.Gate][]verify.Result) (asked *[]ver
 	t.Cleanup(func() { gates = real })
 	gates = slices.Clone(real)
 	for i, g := range gates {
-		gates[i].ask = func(l *checks, q *checkedRun) verify.Result {
+		gates[i].ask = func(l *verification, q *checkedRun) verify.Result {
 			*asked = append(*asked, g.Name)
 			if rest := answers[g.Name]; len(rest) > 0 {
 				answers[g.Name] = rest[1:]

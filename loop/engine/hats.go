@@ -80,22 +80,22 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
 	}
-	l.fileMu.Lock()
-	err := l.save(func(s *loopstate.State) {
+	l.files.fileMu.Lock()
+	err := l.files.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		handed, warnings = ring.Done(&q, turn.Hat, r.Ended...)
 		why := ring.NotYet(turn.Hat, q.Missing(l.cfg.Required), r.Ended)
 		if r.Verdict = said; said.Matched && why != "" {
 			revoke(why)
 		}
-		l.mustVerify(r)
+		l.verification.mustVerify(r)
 		l.state.Now().Proof.Enter(s)
 		s.Queue = q
 	})
 	if err == nil {
 		l.published = q.Seen
 	}
-	l.fileMu.Unlock()
+	l.files.fileMu.Unlock()
 	if err != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
 		l.state.Change(func(p *progress.State) { p.Proof = before })
@@ -108,17 +108,21 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		}
 	}
 	for _, t := range handed {
-		l.emit(loop.Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
+		l.events.emit(loop.Published{Topic: t.Name, Target: t.For, Payload: t.Payload})
 	}
-	l.warn(warnings)
+	l.events.warn(warnings)
 	for _, m := range r.TopicMisses {
-		if l.isNew("topic_" + m.Kind) {
-			l.emit(loop.Warning{Message: m.Why})
+		if l.goals.isNew("topic_" + m.Kind) {
+			l.events.emit(loop.Warning{Message: m.Why})
 		}
 	}
 }
 
-func (l *ground) warn(messages []string) {
+func (l *events) warnf(format string, args ...any) {
+	l.emit(loop.Warning{Message: fmt.Sprintf(format, args...)})
+}
+
+func (l *events) warn(messages []string) {
 	for _, m := range messages {
 		l.emit(loop.Warning{Message: loop.OneLine(m)})
 	}

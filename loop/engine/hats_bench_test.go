@@ -32,14 +32,14 @@ func BenchmarkTurn(b *testing.B) {
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
-	l := bare(func(l *Loop) { l.cfg, l.store = c, file })
+	l := bare(func(l *Loop) { l.engine.cfg, l.engine.store = c, file })
 	for i := 0; b.Loop(); i++ {
 		var turn hats.Turn
-		if _, err := file.Update(func(s *loopstate.State) error { turn, _, _ = l.nextTurn(s); return nil }); err != nil {
+		if _, err := file.Update(func(s *loopstate.State) error { turn, _, _ = l.engine.turns.nextTurn(s); return nil }); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := file.Update(func(s *loopstate.State) error {
-			q, _ := l.queueOf(*s)
+			q, _ := l.engine.turns.queueOf(*s)
 			c.Ring().Done(&q, turn.Hat, hats.Ended{For: turn.Topics, Published: []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}}})
 			s.Queue = q
 			return nil

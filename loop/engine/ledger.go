@@ -10,7 +10,7 @@ import (
 
 // save keeps what the loop has used, and what edit changes besides of what isn't the user's: the
 // state file is left alone, as its user may be at it. The caller holds fileMu.
-func (l *books) save(edit func(*loopstate.State)) error {
+func (l *files) save(edit func(*loopstate.State)) error {
 	_, err := l.saveBy(func(change func(*loopstate.State) error) (s loopstate.State, err error) {
 		l.state.Look(func(p *progress.State) { s = p.Known.With(p.Known) })
 		if err = change(&s); err == nil {
@@ -21,8 +21,11 @@ func (l *books) save(edit func(*loopstate.State)) error {
 	return err
 }
 
+// updating is one of the store's ways to update.
+type updating func(func(*loopstate.State) error) (loopstate.State, error)
+
 // saveBy is save by one of the store's ways to update, after taking over what the user has changed.
-func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.State, error), edit func(*loopstate.State)) (loopstate.State, error) {
+func (l *files) saveBy(update updating, edit func(*loopstate.State)) (loopstate.State, error) {
 	var heard int
 	var held progress.Loosened
 	state, err := update(func(s *loopstate.State) error {
@@ -44,12 +47,12 @@ func (l *books) saveBy(update func(func(*loopstate.State) error) (loopstate.Stat
 	return state, err
 }
 
-func (l *ground) setUnderWay(now bool) {
+func (l *files) setUnderWay(now bool) {
 	l.state.Change(func(p *progress.State) { p.UnderWay = now })
 }
 
 // noteSpending has what the run under way has spent written down.
-func (l *ground) noteSpending() {
+func (l *files) noteSpending() {
 	select {
 	case l.spent <- struct{}{}:
 	default:
@@ -62,7 +65,7 @@ const bookInterval = time.Second
 
 // keepBooks writes down what runs spend while they do, at once when the last time
 // is long enough ago. Nobody waits for it.
-func (l *books) keepBooks(ctx context.Context) {
+func (l *files) keepBooks(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -80,8 +83,8 @@ func (l *books) keepBooks(ctx context.Context) {
 
 // writeSpending writes down what the run under way has spent. When it is over,
 // whatever comes next has done that.
-func (l *books) writeSpending() {
-	_, _ = l.countBudget() // what can't be counted is told before the next iteration
+func (l *files) writeSpending() {
+	_, _ = l.spending.countBudget() // what can't be counted is told before the next iteration
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	if now := l.state.Now(); now.UnderWay || now.Proof.Checking {

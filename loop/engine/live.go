@@ -11,13 +11,13 @@ import (
 
 // meet lets an agent that works be told what the user says meanwhile, with whatever waits
 // for it. Nothing more happens with one that can't be talked to. isFirst: it was given what the run is told.
-func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
+func (l *steering) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
 	if isFirst {
 		var given []loop.Guidance
 		l.state.Look(func(now *progress.State) { given = now.Talk.SoFar() })
 		for _, g := range given {
 			g.State = loop.GuidanceDelivered
-			l.emit(g)
+			l.events.emit(g)
 		}
 	}
 	t, ok := agent.(guidance.Talker)
@@ -25,32 +25,32 @@ func (l *talks) meet(p *guidance.Partner, agent progress.Agent, backend backends
 		return
 	}
 	l.state.Change(func(now *progress.State) { now.Talk.Meet(p, t) })
-	l.setOwner()
+	l.record.setOwner()
 	l.tellAgents()
-	l.poke() // who wants the next iteration may have said so before
+	l.ending.poke() // who wants the next iteration may have said so before
 }
 
 // part is meet's end: the agent is gone.
-func (l *talks) part(p *guidance.Partner) {
+func (l *steering) part(p *guidance.Partner) {
 	l.state.Change(func(now *progress.State) { now.Talk.Part(p) })
 }
 
-// IsLive says whether an agent runs that can be told something now.
-func (l *ground) IsLive() (live bool) {
+// isLive says whether an agent runs that can be told something now.
+func (l *core) isLive() (live bool) {
 	l.state.Look(func(p *progress.State) { live = p.IsLive() })
 	return live
 }
 
 // tellAgents hands the running agents what is queued for them. Whatever one has read, it
 // says; what none has read at the end stays in the queue, for the next run.
-func (l *talks) tellAgents() {
+func (l *steering) tellAgents() {
 	var all []guidance.Words
 	l.state.Change(func(p *progress.State) { all = p.Address() })
 	l.hand(all)
 }
 
 // hand hands words over, and says so once for each piece. It returns which were taken.
-func (l *talks) hand(all []guidance.Words) (taken []string) {
+func (l *steering) hand(all []guidance.Words) (taken []string) {
 	for _, w := range all {
 		took := w.To.Steer(w.ID, rules.Guidance([]loop.Guidance{w.Guidance}))
 		if took {
@@ -60,32 +60,32 @@ func (l *talks) hand(all []guidance.Words) (taken []string) {
 		l.state.Change(func(p *progress.State) { isNews = p.Talk.Handed(w, took) })
 		if isNews {
 			w.State = loop.GuidanceSent
-			l.emit(w.Guidance)
+			l.events.emit(w.Guidance)
 		}
 	}
 	return taken
 }
 
 // hasRead tells what an agent has read of what it was told.
-func (l *talks) hasRead(e stream.Heard) {
+func (l *steering) hasRead(e stream.Heard) {
 	var g loop.Guidance
 	var ok bool
 	if l.state.Change(func(p *progress.State) { g, ok = p.Talk.Read(e.ID) }); ok {
-		l.emit(loop.Told{Text: g.Text})
-		l.emit(g)
-		l.noteSpending()
+		l.events.emit(loop.Told{Text: g.Text})
+		l.events.emit(g)
+		l.files.noteSpending()
 	}
 }
 
 // hasSaid does what follows when an agent has said something, which may be a promise.
-func (l *talks) hasSaid(a *guidance.Partner, text string) {
+func (l *steering) hasSaid(a *guidance.Partner, text string) {
 	var isNew, goesOn bool
 	l.state.Change(func(p *progress.State) { isNew, goesOn = p.Talk.Message(a, text) })
 	if isNew {
 		a.TakeBack()
 	}
 	if isNew || goesOn {
-		l.setOwner()
+		l.record.setOwner()
 	}
 	if goesOn {
 		l.tellAgents()
@@ -94,7 +94,7 @@ func (l *talks) hasSaid(a *guidance.Partner, text string) {
 
 // endConversation tells what comes too late for the run that is over, and writes down what it
 // has read.
-func (l *runs) endConversation() {
+func (l *steering) endConversation() {
 	var late []loop.Guidance
 	var owes bool
 	l.state.Change(func(p *progress.State) {
@@ -105,10 +105,10 @@ func (l *runs) endConversation() {
 	})
 	for _, g := range late {
 		g.State = loop.GuidanceLate
-		l.emit(g)
+		l.events.emit(g)
 	}
 	if owes {
-		l.writeSpending()
+		l.files.writeSpending()
 	}
 }
 
@@ -116,13 +116,13 @@ func (l *runs) endConversation() {
 // What it has cost counts. It is ErrNoRun when none is under way.
 func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
-	l.state.Change(func(p *progress.State) {
+	l.engine.state.Change(func(p *progress.State) {
 		isRunning, iteration = p.UnderWay, p.Status.Iteration
 		p.Skip = p.Skip || isRunning
 	})
 	if !isRunning {
 		return 0, loop.ErrNoRun
 	}
-	l.poke()
+	l.engine.ending.poke()
 	return iteration, nil
 }

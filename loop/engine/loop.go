@@ -49,7 +49,10 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 	p := ports{id: newID(), store: file, obs: obs}
 	p.start = func(spec backends.Spec) (progress.Agent, error) { return backends.Start(spec) }
 	machine, _ := os.Hostname()
-	p.owner = loopstate.Owner{PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond), LoopID: p.id, Version: cfg.Version, Detached: cfg.Alone}
+	p.owner = loopstate.Owner{
+		PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond),
+		LoopID: p.id, Version: cfg.Version, Detached: cfg.Alone,
+	}
 	if p.lock, err = file.Lock(p.owner); err != nil {
 		return nil, loopstate.Advised(err)
 	}
@@ -58,24 +61,23 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 
 // begin is Start for whoever holds the folder's lock. Without a loop, that is let go.
 func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
-	l := &Loop{}
-	l.cfg, l.host, l.ports, l.dir = cfg, host, p, paths.Real(cfg.Folder)
-	if err := l.begin(); err != nil {
-		l.walls.Close()
-		l.letGo(nil)
+	l := &Loop{assemble(&core{cfg: cfg, host: host, ports: p, dir: paths.Real(cfg.Folder)})}
+	if err := l.engine.begin(l.Do); err != nil {
+		l.engine.walls.Close()
+		l.engine.record.letGo(nil)
 		return nil, loopstate.Advised(err)
 	}
 	return l, nil
 }
 
-// begin takes over the folder and sets the loop going.
-func (l *Loop) begin() error {
+// begin takes over the folder and sets the loop going. Other processes' requests go to do.
+func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 	if l.lock != nil {
 		if previous, ok := l.lock.Previous(); ok { // it died before it could end its agents, which is no reason not to start
 			_ = loop.EndRemains(previous)
 		}
 	}
-	if err := l.raiseWalls(); err != nil {
+	if err := l.runs.raiseWalls(); err != nil {
 		return err
 	}
 	state, err := l.store.Load()
@@ -96,14 +98,14 @@ func (l *Loop) begin() error {
 		}
 	case errors.Is(err, fs.ErrNotExist):
 		// The folder is written to when nothing else can go wrong.
-		if l.scope, err = l.openScope(); err != nil {
+		if l.scope, err = l.runs.openScope(); err != nil {
 			return err
 		}
 		if l.lock != nil {
 			l.scope.Warm()
 		}
 		state = l.cfg.NewState(l.id, time.Now())
-		state.SessionFile = l.openSession("")
+		state.SessionFile = l.events.openSession("")
 		if err := l.store.Create(state); err != nil {
 			return errors.Join(err, l.scope.Close())
 		}
@@ -117,18 +119,18 @@ func (l *Loop) begin() error {
 		}
 	}
 	if l.scope == nil {
-		if l.scope, err = l.openScope(); err != nil {
+		if l.scope, err = l.runs.openScope(); err != nil {
 			return err
 		}
 	}
 	l.init(state)
-	l.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
-	_, _ = l.countBudget() // what can't be counted keeps the first iteration from beginning
+	l.fallbacks.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
+	_, _ = l.spending.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
-		l.listen()
+		l.listen(do)
 	}
-	l.setOwner() // before any agent runs
-	l.watchOver()
+	l.record.setOwner() // before any agent runs
+	l.ending.watchOver()
 	go l.run()
 	return nil
 }
@@ -136,7 +138,7 @@ func (l *Loop) begin() error {
 // raiseWalls raises the walls that are wanted. Without them nothing starts.
 func (l *runs) raiseWalls() (err error) {
 	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
-	l.walls.Tell(func(b sandbox.Breach) { l.emit(loop.Warning{Message: b.Path + " " + b.Text}) })
+	l.walls.Tell(func(b sandbox.Breach) { l.events.emit(loop.Warning{Message: b.Path + " " + b.Text}) })
 	return err
 }
 
@@ -153,7 +155,7 @@ func (l *runs) openScope() (*backends.Scope, error) {
 }
 
 // mayGoOn says why a loop can't be continued with the limits that it would have.
-func (l *Loop) mayGoOn(s loopstate.State) error {
+func (l *engine) mayGoOn(s loopstate.State) error {
 	l.cfg.Change.Apply(&s)
 	if err := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise)); err != nil {
 		return err
@@ -162,7 +164,7 @@ func (l *Loop) mayGoOn(s loopstate.State) error {
 }
 
 // mayTakeUp says why a loop can't be made ours.
-func (l *Loop) mayTakeUp(found loopstate.State) error {
+func (l *engine) mayTakeUp(found loopstate.State) error {
 	if err := caller.Self().May(caller.Continue); err != nil {
 		return err
 	}
@@ -177,7 +179,7 @@ func (l *Loop) mayTakeUp(found loopstate.State) error {
 }
 
 // takeUp makes the state file's loop ours.
-func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
+func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 	if l.cfg.Stranger {
 		proof.State{}.Enter(&found)
 	}
@@ -190,11 +192,11 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 	if found.LoopID != "" {
 		l.id, l.owner.LoopID = found.LoopID, found.LoopID
 	}
-	l.takeUpTold(found)
+	l.goals.takeUpTold(found)
 	l.snapshots.Circles.Stuck = found.Stuck
 	l.snapshots.Circles.CutOff = found.Begun && found.StopReason == ""
-	l.setOwner()
-	session := l.openSession(found.SessionFile)
+	l.record.setOwner()
+	session := l.events.openSession(found.SessionFile)
 	if found.LoopID != "" && found.Iteration > 1 && !found.Cost.Known && found.Elapsed == 0 {
 		l.cfg.Warnings = append(l.cfg.Warnings, "what this loop has spent so far isn't known here, so its budget and its time begin anew")
 	}
@@ -233,29 +235,31 @@ func (l *Loop) takeUp(found loopstate.State) (loopstate.State, error) {
 }
 
 // init sets the loop's own state from the state file's.
-func (l *Loop) init(s loopstate.State) {
-	l.snapshots.Open(l.cfg.Folder, func(message string) { l.emit(loop.Warning{Message: message}) })
+func (l *engine) init(s loopstate.State) {
+	l.snapshots.Open(l.cfg.Folder, func(message string) { l.events.emit(loop.Warning{Message: message}) })
 	l.inbox.Open()
 	l.inbox.Moment = l.moment
-	l.spent, l.done = make(chan struct{}, 1), make(chan struct{})
-	l.mark = strings.ToLower(rand.Text()[:3])
+	l.questions.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
 	l.departure.begin = sync.OnceValue(func() error { return l.host.Keep(l.cfg.Folder, l.id) })
-	l.desk = l.openDesk()
+	l.desk = l.questions.openDesk()
 	l.exec = executor.Executor{
-		Host: l.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
+		Host: l.runs.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
 		LoopID: l.id, Folder: l.cfg.Folder, RecordDir: l.cfg.RecordDir,
 	}
 	l.desk.Allow(s.Allowed)
 	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
-		l.published = s.Queue.Seen
+		l.turns.published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
 	l.state.Change(func(p *progress.State) {
 		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
 		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
-		p.Counts = judge.Tally{Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures, Begun: l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow}
+		p.Counts = judge.Tally{
+			Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
+			Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
+		}
 		if p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
 			p.Tasks.Refused = nil
 		}
@@ -268,7 +272,8 @@ func (l *Loop) init(s loopstate.State) {
 		}
 		p.Status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan, StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
+			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
+			StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
 			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
@@ -283,15 +288,12 @@ func newID() string { return "ralph-" + strings.ToLower(rand.Text()[:12]) }
 
 // Wait waits for the loop's end.
 func (l *Loop) Wait() loop.End {
-	<-l.done
-	return l.end
+	<-l.engine.ending.done
+	return l.engine.ending.end
 }
 
-// ID is the loop's id.
-func (l *ground) ID() string { return l.id }
-
-// Status returns a snapshot.
-func (l *ground) Status() (now loop.Status) {
+// status is how the loop stands.
+func (l *core) status() (now loop.Status) {
 	l.state.Look(func(p *progress.State) { now = p.Snapshot() })
 	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
@@ -306,8 +308,8 @@ func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
 func (l *Loop) CancelAfterIteration() {
-	l.state.Change(func(p *progress.State) { p.LastRun = true })
-	l.poke()
+	l.engine.state.Change(func(p *progress.State) { p.LastRun = true })
+	l.engine.ending.poke()
 }
 
 // Interrupt ends the loop quickly and keeps its state file, so that it can be
@@ -319,12 +321,12 @@ func (l *Loop) Kill() { l.stop(loop.StopInterrupted, 0) }
 
 // stop asks for the loop's end and waits for it.
 func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
-	l.requestStop(why, grace)
-	<-l.done
+	l.engine.ending.requestStop(why, grace)
+	<-l.engine.ending.done
 }
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
-func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
+func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 	var agents []progress.Agent
 	l.state.Change(func(p *progress.State) {
 		if p.Cause == "" {
@@ -337,21 +339,21 @@ func (l *ground) requestStop(why loop.StopReason, grace time.Duration) {
 	for _, a := range agents { // the engine may hang
 		a.Stop(grace)
 	}
-	l.setOwner()
+	l.record.setOwner()
 	l.poke()
 }
 
 // poke wakes the engine to look at what changed.
-func (l *ground) poke() { l.inbox.Wake() }
+func (l *ending) poke() { l.inbox.Wake() }
 
 // rest waits, for as long as that takes, until something is so that the user may want.
-func (l *ground) rest(until func() bool) {
+func (l *ending) rest(until func() bool) {
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (bool, time.Time) { return until(), time.Time{} })
 }
 
 // emit hands events of the loop's own to the observer.
-func (l *ground) emit(events ...loop.Event) {
+func (l *events) emit(events ...loop.Event) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	for _, e := range events {
@@ -359,3 +361,12 @@ func (l *ground) emit(events ...loop.Event) {
 		l.obs.HandleLoop(e)
 	}
 }
+
+// ID is the loop's id.
+func (l *Loop) ID() string { return l.engine.id }
+
+// Status implements Handle.
+func (l *Loop) Status() loop.Status { return l.engine.status() }
+
+// IsLive implements Handle.
+func (l *Loop) IsLive() bool { return l.engine.isLive() }

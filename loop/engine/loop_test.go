@@ -199,7 +199,7 @@ func TestResumeEndsAWait(t *testing.T) {
 				r := start(t, nil, fails(stream.KindRateLimit, "429"), says("<promise>DONE</promise>"))
 				time.Sleep(10 * time.Second)
 				resume(r)
-				<-r.done
+				<-r.engine.ending.done
 				if took := time.Since(r.agents.times[0]); took > 20*time.Second {
 					t.Errorf("took %v", took)
 				}

@@ -165,7 +165,7 @@ func TestTokensAndTimeGoOn(t *testing.T) {
 		}
 		before := r.Status()
 		end := r.over(loop.StopPromise, 1)
-		if want := first.end.Tokens; before.Tokens != want || end.Tokens != want.Plus(stream.Tokens{Input: 10, Output: 5}) {
+		if want := first.engine.ending.end.Tokens; before.Tokens != want || end.Tokens != want.Plus(stream.Tokens{Input: 10, Output: 5}) {
 			t.Errorf("tokens %+v and %+v, %+v were used before", before.Tokens, end.Tokens, want)
 		}
 		if end.Duration-before.Spent != time.Second+time.Millisecond || before.Spent < time.Second {

@@ -10,7 +10,7 @@ import (
 
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
-func (l *ground) setOwner() {
+func (l *record) setOwner() {
 	if l.lock == nil {
 		return
 	}

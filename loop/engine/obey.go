@@ -24,10 +24,10 @@ func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
 }
 
 // listen lets other processes of the user's ask this loop for something.
-func (l *Loop) listen() {
+func (l *engine) listen(do func(pid int, q loop.Request) loop.Reply) {
 	dir, err := paths.State("control")
 	if err == nil {
-		l.server, err = control.Serve(dir, l.id, loop.Answering(l.Do), l.host.Windows)
+		l.server, err = control.Serve(dir, l.id, loop.Answering(do), l.host.Windows)
 	}
 	if err != nil {
 		l.owner.Deaf = loop.OneLine(err.Error())
@@ -40,8 +40,8 @@ func (l *Loop) listen() {
 // Do carries out a request of a process, 0 for one that can't be told.
 func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 	who := caller.Peer(pid, q.From)
-	iteration := l.Status().Iteration
-	if q.LoopID != "" && q.LoopID != l.id {
+	iteration := l.engine.status().Iteration
+	if q.LoopID != "" && q.LoopID != l.engine.id {
 		return loop.ReplyOf(iteration, loop.ErrNotRunning)
 	}
 	var err error
@@ -66,7 +66,7 @@ func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 	case loop.DoDisallow:
 		err = l.Disallow(q.Text)
 	default:
-		err = l.edit(editOf(q, who), loop.ByProcess(pid))
+		err = l.engine.files.edit(editOf(q, who), loop.ByProcess(pid))
 	}
 	return loop.ReplyOf(iteration, err)
 }

@@ -13,31 +13,32 @@ import (
 
 // warnAtStart says what about the loop the user should know, before its first iteration. Who begins to watch
 // in an iteration doesn't see it; what they should see is told as the goal is, behind the iteration's beginning.
-func (l *Loop) warnAtStart() {
+func (l *engine) warnAtStart() {
 	for _, message := range l.cfg.Warnings {
-		l.emit(loop.Warning{Message: message})
+		l.events.emit(loop.Warning{Message: message})
 	}
 	if l.cfg.OfferWalls {
-		l.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
+		l.events.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
-	l.lookAtPrompt(l.state.Now().Known.Prompt)
+	l.goals.lookAtPrompt(l.state.Now().Known.Prompt)
 	if l.cfg.IsHandedOn() {
 		return
 	}
-	st, cfg := l.Status(), l.cfg
+	st, cfg := l.status(), l.cfg
 	cfg.Limits = st.Limits
-	l.warn(cfg.Doubts())
-	if st.Limits.MaxIterations == 0 && st.Limits.MaxCostUSD == 0 && st.Promise == "" && l.cfg.Said.Plan == "" && l.cfg.Verify.When != verify.OnUntil {
+	l.events.warn(cfg.Doubts())
+	isBound := st.Limits.MaxIterations > 0 || st.Limits.MaxCostUSD > 0
+	if !isBound && st.Promise == "" && l.cfg.Said.Plan == "" && l.cfg.Verify.When != verify.OnUntil {
 		ends := "you, the time limit or the word LOOP_COMPLETE"
 		if st.Limits.MaxDuration == 0 {
 			ends = "you or the word LOOP_COMPLETE"
 		}
-		l.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
+		l.events.emit(loop.Warning{Message: "no promise, no iteration limit, no budget: only " + ends + " will end this loop"})
 	}
 }
 
 // tellGoal says what ends the loop, when its first iteration begins.
-func (l *ground) tellGoal() {
+func (l *goals) tellGoal() {
 	var promise string
 	var told bool
 	l.state.Change(func(p *progress.State) {
@@ -55,16 +56,18 @@ func (l *ground) tellGoal() {
 	}
 	if !told {
 		goal.Money = l.cfg.Budget.Text()
-		if forecast := loop.Forecast(l.cfg.Folder, l.Status().Limits.MaxIterations); forecast != "" {
+		if forecast := loop.Forecast(l.cfg.Folder, l.status().Limits.MaxIterations); forecast != "" {
 			goal.Money = strings.TrimPrefix(goal.Money+"; "+forecast, "; ")
 		}
-		l.emit(goal)
+		l.events.emit(goal)
 	}
 }
 
 // takeUpTold takes down that the process that began the loop has told its goal.
-func (l *ground) takeUpTold(found loopstate.State) {
-	if promise := l.cfg.Change.Promise; !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || promise != nil && *promise != found.CompletionPromise {
+func (l *goals) takeUpTold(found loopstate.State) {
+	promise := l.cfg.Change.Promise
+	isOther := promise != nil && *promise != found.CompletionPromise
+	if !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || isOther {
 		return
 	}
 	l.state.Change(func(p *progress.State) {

@@ -26,7 +26,7 @@ const (
 )
 
 // note changes what is remembered of the plan.
-func (l *checks) note(change func(*plan.Book)) (now plan.Book) {
+func (l *planning) note(change func(*plan.Book)) (now plan.Book) {
 	l.state.Change(func(p *progress.State) {
 		change(&p.Tasks)
 		now = p.Tasks
@@ -36,7 +36,7 @@ func (l *checks) note(change func(*plan.Book)) (now plan.Book) {
 
 // nothingNext reads the plan as its user has it now, and says why none of its tasks can be next; "" when one can, or
 // when all are done and something is still wrong.
-func (l *checks) nothingNext() string {
+func (l *planning) nothingNext() string {
 	if l.cfg.Said.Plan == "" {
 		return ""
 	}
@@ -64,7 +64,7 @@ func (l *checks) nothingNext() string {
 }
 
 // giveTask gives the coming run its task, and to whom that names.
-func (l *checks) giveTask(run *setup.Run) {
+func (l *planning) giveTask(run *setup.Run) {
 	if l.cfg.Said.Plan == "" {
 		return
 	}
@@ -72,42 +72,42 @@ func (l *checks) giveTask(run *setup.Run) {
 }
 
 // bench is what the loop judges tasks with.
-func (l *checks) bench(iteration int) tasks.Bench {
+func (l *planning) bench(iteration int) tasks.Bench {
 	return tasks.Bench{
 		Pass: func(check verify.Check, t tasks.Trial) (verify.Result, bool) {
 			defer l.watchPlan() // what the check runs may have written to it
-			return l.pass(commandGate, &checkedRun{iteration: iteration, folder: t.Folder, own: t.Own, Row: proof.Row{Check: check}})
+			return l.verification.pass(commandGate, &checkedRun{iteration: iteration, folder: t.Folder, own: t.Own, Row: proof.Row{Check: check}})
 		},
 		Timeout: l.cfg.Verify.Timeout, Accepts: l.isAccepted, Note: l.note,
-		Warn: func(message string) { l.warn([]string{message}) },
+		Warn: func(message string) { l.events.warn([]string{message}) },
 	}
 }
 
 // settleCutOff finds out what a run did of the plan whose process was ended before it could.
-func (l *checks) settleCutOff() {
+func (l *planning) settleCutOff() {
 	if l.state.Now().Tasks.Judging && l.cfg.Said.Plan != "" {
-		l.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
+		l.files.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
 	}
 }
 
 // endOfPlan ends the loop when no task is open, before another run is paid for.
-func endOfPlan(l *Loop) (end loop.End, isOver bool) {
-	if l.cfg.Said.Plan == "" || l.nothingNext() != "" || len(l.plan.Open()) > 0 {
+func (l *engine) endOfPlan() (end loop.End, isOver bool) {
+	if l.cfg.Said.Plan == "" || l.planning.nothingNext() != "" || len(l.planning.plan.Open()) > 0 {
 		return end, false
 	}
 	now, r := l.state.Now(), judge.Report{Outcome: loop.OutcomeOK}
 	if now.Proof.Refutation != "" || now.Paused || now.Cause != "" { // a run is told that
 		return end, false
 	}
-	l.promiseOfPlan(&r)
-	if l.mustVerify(&r) {
-		l.work(func() { l.prove(&r, max(now.Base.Iterations, 1)); l.watchPlan() })
+	l.planning.promiseOfPlan(&r)
+	if l.verification.mustVerify(&r) {
+		l.files.work(func() { l.verification.prove(&r, max(now.Base.Iterations, 1)); l.planning.watchPlan() })
 	}
 	return l.decide(r)
 }
 
 // promiseOfPlan has a run whose plan is done count as one that promised that.
-func (l *checks) promiseOfPlan(r *judge.Report) {
+func (l *planning) promiseOfPlan(r *judge.Report) {
 	tasks := tell.Counted(len(l.plan.Tasks()), "task")
 	r.Verdict = promises.Verdict{Matched: true, Promise: "all " + tasks + " of " + l.plan.Name}
 	if one := l.plan.Chosen(); len(one) == 1 {
@@ -117,14 +117,15 @@ func (l *checks) promiseOfPlan(r *judge.Report) {
 	failed := func(it plan.Item) bool { return !slices.Contains(book.Passed, it.ID) }
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
-		if r.Guards = l.snapshots.GuardsText(verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}, l.cfg.CheckFile); r.Guards != "" && passed < len(l.plan.Tasks()) {
+		all := verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}
+		if r.Guards = l.snapshots.GuardsText(all, l.cfg.CheckFile); r.Guards != "" && passed < len(l.plan.Tasks()) {
 			r.Guards += fmt.Sprintf(", for %d of %s", passed, tasks)
 		}
 	}
 }
 
 // settle finds out what a run did of the plan, and says what of that counts.
-func (l *checks) settle(run setup.Run, r *judge.Report) {
+func (l *planning) settle(run setup.Run, r *judge.Report) {
 	if l.cfg.Said.Plan == "" {
 		return
 	}
@@ -165,8 +166,8 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 		l.promiseOfPlan(r)
 	case r.Verdict.Matched:
 		why := fmt.Sprintf("the agent says that all is done, but %s has %s", l.plan.Name, tell.Counted(open, "open task"))
-		if l.isNew("plan") {
-			l.emit(loop.NearMiss{Found: r.Verdict.Promise, Why: why})
+		if l.goals.isNew("plan") {
+			l.events.emit(loop.NearMiss{Found: r.Verdict.Promise, Why: why})
 		}
 		l.state.Change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
 		r.Verdict = promises.Verdict{}
@@ -174,14 +175,14 @@ func (l *checks) settle(run setup.Run, r *judge.Report) {
 }
 
 // tellNext has the next run told something of this one.
-func (l *checks) tellNext(text string) {
+func (l *planning) tellNext(text string) {
 	l.state.Change(func(p *progress.State) { p.Proof.Refutation = strings.TrimSpace(p.Proof.Refutation + "\n\n" + text) })
 }
 
 // write makes the plan's file what it is to be; what it says is what counts.
-func (l *checks) write(was, want plan.Plan) plan.Plan {
+func (l *planning) write(was, want plan.Plan) plan.Plan {
 	if err := setup.WritePlan(l.cfg.Folder, was, want); err != nil {
-		l.warn([]string{"the plan can't be written: " + err.Error()})
+		l.events.warn([]string{"the plan can't be written: " + err.Error()})
 		return was
 	}
 	return want
@@ -189,13 +190,13 @@ func (l *checks) write(was, want plan.Plan) plan.Plan {
 
 // watchPlan looks at what agents, or what they wrote, did to the plan: tasks that are gone are put back, and commands
 // that are new wait for the user.
-func (l *checks) watchPlan() {
+func (l *planning) watchPlan() {
 	if l.cfg.Said.Plan == "" {
 		return
 	}
 	now, err := l.cfg.ReadPlan()
 	if err != nil {
-		l.warn([]string{"the plan is put back as it was before the iteration: " + err.Error()})
+		l.events.warn([]string{"the plan is put back as it was before the iteration: " + err.Error()})
 		if len(l.plan.Items) > 0 {
 			l.write(plan.Plan{}, l.plan) // what was known counts, even where it can't be written
 		}
@@ -212,36 +213,37 @@ func (l *checks) watchPlan() {
 	for _, it := range lost[:min(len(lost), maxLost)] {
 		names += "\n- " + loop.OneLine(it.Text)
 	}
-	l.warn([]string{"the agent took out or changed " + out + ", which is put back as it was: " + lost[0].Text})
+	l.events.warn([]string{"the agent took out or changed " + out + ", which is put back as it was: " + lost[0].Text})
 	if l.note(func(b *plan.Book) { b.Lost++ }).Lost <= maxLost {
 		l.ask("lost", "may the agent take out or change "+out+"?", names, func() { l.without.Store(&now) })
 	}
 }
 
 // askCommands asks for commands that the plan has got while an agent, or what it wrote, was at work.
-func (l *checks) askCommands() {
+func (l *planning) askCommands() {
 	fresh := slices.DeleteFunc(l.plan.Commands(), l.isAccepted)
 	fresh = fresh[:min(len(fresh), maxLost)] // no more than somebody reads
 	if len(fresh) == 0 {
 		l.desk.End(fromPlan + "commands")
 		return
 	}
-	l.ask("commands", "may the loop run "+tell.Counted(len(fresh), "new check")+" of "+l.plan.Name+"?", "\n"+strings.Join(fresh, "\n"), func() {
+	title := "may the loop run " + tell.Counted(len(fresh), "new check") + " of " + l.plan.Name + "?"
+	l.ask("commands", title, "\n"+strings.Join(fresh, "\n"), func() {
 		l.note(func(b *plan.Book) { b.Accepted = append(slices.Clip(b.Accepted), fresh...) })
 	})
 }
 
-func (l *checks) isAccepted(command string) bool {
+func (l *planning) isAccepted(command string) bool {
 	return slices.Contains(l.state.Now().Tasks.Accepted, command)
 }
 
 // ask asks the user about the plan, once. What was asked last of a kind is what is meant.
-func (l *checks) ask(kind, title, detail string, yes func()) {
+func (l *planning) ask(kind, title, detail string, yes func()) {
 	detail = "The plan was changed so while a run was at work, maybe by the agent. Until you answer, it counts as it was before." + detail
 	from := fromPlan + kind
 	if slices.Contains(l.asked, title+detail) || len(l.asked) == 2*maxLost {
 		return
 	}
 	l.asked = append(l.asked, title+detail)
-	l.askAgain(from, loop.OneLine(title), detail, func() bool { yes(); return true })
+	l.questions.askAgain(from, loop.OneLine(title), detail, func() bool { yes(); return true })
 }

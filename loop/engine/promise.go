@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -16,7 +15,7 @@ import (
 
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.
-func (l *ground) lookAtPrompt(prompt string) {
+func (l *goals) lookAtPrompt(prompt string) {
 	var promise string
 	var isNew bool
 	l.state.Change(func(p *progress.State) {
@@ -28,7 +27,7 @@ func (l *ground) lookAtPrompt(prompt string) {
 		return
 	}
 	if bad, ok := tell.FindBadByte(prompt); ok {
-		l.emit(loop.Warning{Message: fmt.Sprintf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)})
+		l.events.warnf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)
 	}
 	why, others := setup.StrayPromises(prompt, promise)
 	l.state.Change(func(p *progress.State) {
@@ -36,12 +35,12 @@ func (l *ground) lookAtPrompt(prompt string) {
 		p.Promises.Told = why
 	})
 	if isNew && why != "" {
-		l.emit(loop.Warning{Message: why, Offer: l.offer(others)})
+		l.events.emit(loop.Warning{Message: why, Offer: l.events.offer(others)})
 	}
 }
 
 // offer lets the user choose among promises.
-func (l *ground) offer(promises []string) loop.Offer {
+func (l *events) offer(promises []string) loop.Offer {
 	// What can't be shown as it is can't be agreed to.
 	promises = slices.DeleteFunc(promises, func(p string) bool { return stream.Plain(p) != p })
 	if len(promises) == 0 {
@@ -51,7 +50,7 @@ func (l *ground) offer(promises []string) loop.Offer {
 }
 
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
-func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
+func (l *goals) isNew(kind stream.NearKind) (isNew bool) {
 	l.state.Change(func(p *progress.State) {
 		if p.Promises.Missed == nil {
 			p.Promises.Missed = map[stream.NearKind]bool{}
@@ -65,22 +64,22 @@ func (l *ground) isNew(kind stream.NearKind) (isNew bool) {
 // tellNearMiss says why a run didn't complete the loop, the first time for
 // each kind of reason. Who has set another promise than the run had to keep wants to hear
 // no more of that one.
-func (l *ground) tellNearMiss(r judge.Report) {
+func (l *goals) tellNearMiss(r judge.Report) {
 	v := r.Verdict
 	if l.cfg.Said.Plan != "" { // no promise is needed; settle tells of one that is too early
 		v = promises.Verdict{}
 	}
 	l.state.Change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
-	if !v.Near || r.Promise != l.Status().Promise {
+	if !v.Near || r.Promise != l.status().Promise {
 		return
 	}
 	var unset []string
 	if v.Kind == promises.NearUnset && setup.CheckPromise(v.Found) == nil {
 		unset = append(unset, v.Found)
 	}
-	offer := l.offer(unset)
+	offer := l.events.offer(unset)
 	l.state.Change(func(p *progress.State) { p.Met.Missed.Add(loop.OneLine(v.Why)); p.Met.Promised.Add(offer.Promises...) })
 	if l.isNew(v.Kind) {
-		l.emit(loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why, Offer: offer})
+		l.events.emit(loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why, Offer: offer})
 	}
 }

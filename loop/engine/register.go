@@ -12,8 +12,8 @@ import (
 )
 
 // entry is what the user's registry has of the loop while it runs.
-func (l *ground) entry() registry.Entry {
-	now := l.Status()
+func (l *record) entry() registry.Entry {
+	now := l.status()
 	e := registry.Entry{
 		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan,
 		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
@@ -25,9 +25,9 @@ func (l *ground) entry() registry.Entry {
 }
 
 // registerEnd takes down how the loop ended, and with what it goes on.
-func (l *ground) registerEnd(end loop.End, goesOn string) (err error) {
+func (l *record) registerEnd(end loop.End, goesOn string) (err error) {
 	e := l.entry()
-	e.EndedAt, e.Iteration, e.State = l.Status().EndedAt, end.Iterations, goesOn
+	e.EndedAt, e.Iteration, e.State = l.status().EndedAt, end.Iterations, goesOn
 	if e.End, err = json.Marshal(end); err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func (l *ground) registerEnd(end loop.End, goesOn string) (err error) {
 }
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
-func (l *ground) resumable() (s loopstate.State) {
+func (l *record) resumable() (s loopstate.State) {
 	l.state.Look(func(p *progress.State) {
 		s = p.Known
 		p.Enter(&s)

@@ -125,7 +125,7 @@ func TestTheRecordHasTheMarkFromTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	owner, held, err := file.Owner()
-	if err != nil || !held || len(owner.Reapers) != 1 || owner.Reapers[0].Mark != l.scope.Remains().Mark || len(owner.Agents) > 0 {
+	if err != nil || !held || len(owner.Reapers) != 1 || owner.Reapers[0].Mark != l.engine.scope.Remains().Mark || len(owner.Agents) > 0 {
 		t.Errorf("the record: %+v, %t, %v", owner, held, err)
 	}
 	l.Cancel()

@@ -12,13 +12,14 @@ import (
 )
 
 // removedTold is said once in a loop's life.
-const removedTold = "the state file was removed while the agent worked (git clean or git stash, say): it is back, and the loop goes on. ralph-lsp cancel ends it"
+const removedTold = "the state file was removed while the agent worked (git clean or git stash, say): it is back, and the loop goes on. " +
+	"ralph-lsp cancel ends it"
 
 // bringBack writes a state file anew that a tool of the agent, or what verifies its work, took
 // away, with the lock beside it. At any other time it is the user who ends the loop so. Not every
 // agent tells of its tools, but who deletes the file to end the loop leaves the lock alone, and
 // who cleans the folder doesn't. The caller holds fileMu.
-func (l *books) bringBack() (s loopstate.State, ok bool) {
+func (l *files) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
 	l.state.Look(func(p *progress.State) {
 		begun = p.Status.IterationStartedAt
@@ -40,9 +41,9 @@ func (l *books) bringBack() (s loopstate.State, ok bool) {
 	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
 		return s, false
 	}
-	l.setOwner()
+	l.record.setOwner()
 	if isNews {
-		l.emit(loop.Warning{Message: removedTold})
+		l.events.emit(loop.Warning{Message: removedTold})
 	}
 	return s, true
 }

@@ -20,15 +20,15 @@ import (
 
 // reviewerGate has a hat look at the work. It can refute, and never approve what a
 // gate before it has refuted.
-var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*checks).review}
+var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*verification).review}
 
 // review runs the reviewer once.
-func (l *checks) review(done *checkedRun) verify.Result {
+func (l *verification) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
 	now := l.state.Now()
 	switch now.OutOf(0) {
 	case loop.StopMaxCost:
-		l.requestStop(loop.StopMaxCost, backends.Grace)
+		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 		return proof.Unchecked("was not asked: the loop has no money left")
 	case judge.StopSpent:
 		return proof.Unchecked("was not asked: your budget is used")
@@ -45,7 +45,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
 		h.End(cmp.Or(r.Output, r.Why), r.State != verify.Verified)
-		l.tellEvent(stream.TurnEnd{})
+		l.events.tellEvent(stream.TurnEnd{})
 		return r
 	}
 	exit, why, err := l.exec.Check(executor.Check{
@@ -58,7 +58,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 				if l.cfg.HandsOver() { // it is a hat, too
 					l.state.Change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
 				}
-				l.meet(p, agent, reviewer.Backend, false)
+				l.steering.meet(p, agent, reviewer.Backend, false)
 			},
 		},
 		Timeout: done.Check.Timeout, MustSpeak: true, Beat: l.stopBroke,
@@ -66,7 +66,7 @@ func (l *checks) review(done *checkedRun) verify.Result {
 	if err != nil {
 		return end(proof.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
-	l.endConversation()
+	l.steering.endConversation()
 	l.state.Change(func(p *progress.State) {
 		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 		p.Status.Retry = nil
@@ -76,20 +76,20 @@ func (l *checks) review(done *checkedRun) verify.Result {
 }
 
 // stopBroke ends the loop when its money is spent.
-func (l *checks) stopBroke() {
+func (l *verification) stopBroke() {
 	if now := l.state.Now(); now.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
-		l.requestStop(loop.StopMaxCost, backends.Grace)
+		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }
 
 // newReview tells that the reviewer begins. It is nothing of the loop's agent, whose
 // work it looks at.
-func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *executor.Subagent {
+func (l *verification) newReview(done *checkedRun, p *guidance.Partner) *executor.Subagent {
 	done.reviews++
 	input, _ := json.Marshal(map[string]string{"description": l.cfg.Verify.Reviewer}) // texts can always be encoded
 	h := &executor.Subagent{
 		Call: stream.ToolCall{ID: fmt.Sprintf("review-%d-%d", done.iteration, done.reviews), Name: setup.ReviewCall, Input: input},
-		Show: l.tellEvent, Tell: l.tellEvent, Says: func(text string) { l.hasSaid(p, text) },
+		Show: l.events.tellEvent, Tell: l.events.tellEvent, Says: func(text string) { l.steering.hasSaid(p, text) },
 	}
 	h.Run = func(e stream.Event) {
 		switch e := e.(type) {
@@ -97,11 +97,11 @@ func (l *checks) newReview(done *checkedRun, p *guidance.Partner) *executor.Suba
 			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
 			var warning string
 			l.state.Change(func(p *progress.State) { warning, p.Status.Retry = p.CountUsage(e), nil })
-			l.hasSpent(warning)
+			l.runs.hasSpent(warning)
 		case stream.Retry:
 			l.state.Change(func(p *progress.State) { p.Status.Retry = progress.RetryOf(e) })
 		case stream.Heard:
-			l.hasRead(e)
+			l.steering.hasRead(e)
 		case stream.Moot:
 			l.desk.TakeBack(h.Call.ID, e.ID)
 		}

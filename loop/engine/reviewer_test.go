@@ -136,7 +136,7 @@ func TestAReviewersCostIsTheLoops(t *testing.T) {
 		if end.Cost != stream.USD(6) || end.Duration > time.Minute || end.Problem() != "what the agent promised is still to be verified" {
 			t.Errorf("got %+v", end)
 		}
-		left = r.resumable()
+		left = r.engine.record.resumable()
 	})
 	bubble(t, func(t *testing.T) { // with more money it is asked again
 		r := verifiedAfter(t, &left, []checked{passes}, func(c *setup.Config) {

@@ -65,10 +65,10 @@ func (r *rig) heard(spec backends.Spec) backends.Spec {
 	to, rest, ask := spec.Handler, spec.Rest, spec.Ask
 	settle := func() {
 		done := make(chan struct{})
-		if r.inbox.Tell(func() { close(done) }) {
+		if r.engine.inbox.Tell(func() { close(done) }) {
 			select {
 			case <-done:
-			case <-r.Loop.done:
+			case <-r.Loop.engine.ending.done:
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // kept has f tell the session something, alone; where there is none it isn't called.
-func (l *ground) kept(f func(setup.Session)) {
+func (l *events) kept(f func(setup.Session)) {
 	l.emitMu.Lock()
 	defer l.emitMu.Unlock()
 	if s := l.host.Session; s != nil {
@@ -15,34 +15,34 @@ func (l *ground) kept(f func(setup.Session)) {
 }
 
 // openSession takes up the file that a state file names. The user may have deleted it.
-func (l *ground) openSession(path string) (opened string) {
+func (l *events) openSession(path string) (opened string) {
 	l.kept(func(s setup.Session) { opened = s.Open(path, l.cfg.IsHandedOn()) })
 	return opened
 }
 
 // letGo keeps how the loop ended, and lets go of the folder; nil: it couldn't begin.
-func (l *ground) letGo(end *loop.End) {
+func (l *record) letGo(end *loop.End) {
 	if l.host.Session == nil {
 		l.release()
 	}
-	l.kept(func(s setup.Session) { s.Close(end, l.release) })
+	l.events.kept(func(s setup.Session) { s.Close(end, l.release) })
 }
 
-func (l *ground) release() {
+func (l *record) release() {
 	if l.lock != nil {
 		l.lock.Release()
 	}
 }
 
 // give tells what an iteration's agent is given.
-func (l *Loop) give(run setup.Run) {
-	l.kept(func(s setup.Session) {
+func (l *engine) give(run setup.Run) {
+	l.events.kept(func(s setup.Session) {
 		s.Given(run.Prompt)
 		if run.Refutation != "" {
 			s.Given(run.Refutation)
 		}
 	})
 	for _, g := range run.Guidance {
-		l.emit(loop.Told{Text: g.Text})
+		l.events.emit(loop.Told{Text: g.Text})
 	}
 }

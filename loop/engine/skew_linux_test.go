@@ -42,14 +42,14 @@ func TestOtherVersionsOnTheSocket(t *testing.T) {
 		want    string
 		pauses  bool
 	}{
-		{map[string]any{"do": "fly", "loopId": l.id, "height": 3}, "this version of ralph-lsp can't fly a loop that it drives: restart it", false},
+		{map[string]any{"do": "fly", "loopId": l.engine.id, "height": 3}, "this version of ralph-lsp can't fly a loop that it drives: restart it", false},
 		{"pause", "that is no request: json: cannot unmarshal string into Go value of type loop.Request", false},
 		{map[string]any{"do": "pause", "loopId": "ralph-other"}, loop.ErrNotRunning.Error(), false},
-		{map[string]any{"do": "pause", "loopId": l.id, "until": "tomorrow", "patch": map[string]any{"maxPlanets": 9}}, "", true},
+		{map[string]any{"do": "pause", "loopId": l.engine.id, "until": "tomorrow", "patch": map[string]any{"maxPlanets": 9}}, "", true},
 		{map[string]any{"do": "resume"}, "", false}, // an earlier one names no loop
 	} {
 		var r struct{ Error string }
-		if err := control.Ask(t.Context(), l.server.Path, tt.request, &r); err != nil {
+		if err := control.Ask(t.Context(), l.engine.server.Path, tt.request, &r); err != nil {
 			t.Fatalf("%v: %v", tt.request, err)
 		}
 		if got := r.Error; got != tt.want || l.Status().Pausing != tt.pauses {

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"fmt"
-
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
@@ -17,11 +15,12 @@ import (
 // while the loop prepares that.
 func (l *runs) beginSnapshots() {
 	options := l.cfg.Changes
-	options.Skip, options.Hidden = snapshots.OwnFiles(l.cfg.Folder, l.Status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes), l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
+	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes)
+	options.Hidden = l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
 		var now loop.StateChanged
 		if l.state.Change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
-			l.emit(now)
+			l.events.emit(now)
 		}
 	}
 	l.snapshots.Begin(l.id, options, l.host.Printed, l.diagnoseBefore, func() {
@@ -40,7 +39,7 @@ func (l *runs) snapshotBefore() {
 }
 
 // noteProgress counts a run that brought nothing new, and warns in time.
-func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
+func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	now := l.state.Now()
 	p := snapshots.Passage{
 		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
@@ -62,6 +61,6 @@ func (l *Loop) noteProgress(run setup.Run, r judge.Report) {
 	}
 	l.state.Change(func(p *progress.State) { p.Counts.NoProgress = n })
 	if n > was && n == snapshots.ToldFrom(limit) && n < limit {
-		l.emit(loop.Warning{Message: fmt.Sprintf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))})
+		l.events.warnf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))
 	}
 }

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 
@@ -19,7 +18,7 @@ import (
 // file that is gone ends the loop; one that can't be read is complained about
 // once, and ends the loop only if it still can't at the next iteration. What
 // this machine is short of is no complaint about the file.
-func (l *books) readFile() error {
+func (l *files) readFile() error {
 	l.fileMu.Lock()
 	defer l.fileMu.Unlock()
 	state, err := l.store.Load()
@@ -34,7 +33,7 @@ func (l *books) readFile() error {
 	complaint := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		l.requestStop(loop.StopStateRemoved, backends.Grace)
+		l.ending.requestStop(loop.StopStateRemoved, backends.Grace)
 		return err
 	case loopstate.Shortage(err) != "":
 		return err
@@ -49,14 +48,14 @@ func (l *books) readFile() error {
 		p.BadFile = complaint
 	})
 	if isNew {
-		l.emit(loop.Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
+		l.events.emit(loop.Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
 	}
 	return err
 }
 
 // learn takes over what the state file says. The caller holds fileMu.
 // by is who wrote that, see loop.LimitsChanged.
-func (l *books) learn(s loopstate.State, by string) {
+func (l *files) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
 	var n progress.News
 	var changes []string
@@ -66,20 +65,20 @@ func (l *books) learn(s loopstate.State, by string) {
 		changes = before.Changes(p.Terms())
 	})
 	if problem != nil {
-		l.emit(loop.Warning{Message: fmt.Sprintf("%s: %v; it is not obeyed", l.store.Path(), problem)})
+		l.events.warnf("%s: %v; it is not obeyed", l.store.Path(), problem)
 	}
 	if n.Changed {
-		l.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise, Changes: changes, By: by})
+		l.events.emit(loop.LimitsChanged{Limits: n.Limits, Promise: n.Promise, Changes: changes, By: by})
 	}
-	l.learnGuidance(s.Guidance, s.GuidanceNext)
+	l.steering.learnGuidance(s.Guidance, s.GuidanceNext)
 	if n.Wake { // only then: the engine reads the file itself when it is woken
-		l.poke()
+		l.ending.poke()
 	}
 }
 
 // learnGuidance makes the queue what the state file lists, hands it to the agents that can
 // be told something, and acknowledges what is new.
-func (l *books) learnGuidance(texts, next []string) {
+func (l *steering) learnGuidance(texts, next []string) {
 	var fresh []loop.Guidance
 	var all []guidance.Words
 	l.state.Change(func(p *progress.State) {
@@ -89,19 +88,19 @@ func (l *books) learnGuidance(texts, next []string) {
 	taken := l.hand(all)
 	for _, g := range fresh {
 		if !slices.Contains(taken, g.ID) {
-			l.emit(g)
+			l.events.emit(g)
 		}
 	}
 }
 
 // edit writes to the state file what the user wants through us. A loop whose end is
 // decided takes nothing: it is ErrNotRunning once it is over. by is who asks, see loop.LimitsChanged.
-func (l *books) edit(edit func(*loopstate.State) error, by string) error {
+func (l *files) edit(edit func(*loopstate.State) error, by string) error {
 	l.fileMu.Lock()
 	if l.state.Now().Concluded {
 		l.fileMu.Unlock()
 		if l.host.Stay == nil {
-			<-l.done
+			<-l.ending.done
 		}
 		return loop.ErrNotRunning
 	}
@@ -131,24 +130,28 @@ func (l *books) edit(edit func(*loopstate.State) error, by string) error {
 }
 
 // own is the edit of whoever drives the loop, who is its user.
-func (l *books) own(q loop.Request) error {
+func (l *files) own(q loop.Request) error {
 	return l.edit(editOf(q, caller.Who{}), loop.ByWindow)
 }
 
 // Pause lets the running iteration finish and starts no other.
-func (l *books) Pause() error { return l.own(loop.Request{Do: loop.DoPause}) }
+func (l *Loop) Pause() error { return l.engine.files.own(loop.Request{Do: loop.DoPause}) }
 
 // Resume goes on after Pause, with new limits if the patch has some; a loop
 // that waits for a rate limit or after a failure tries again at once.
-func (l *books) Resume(p loop.Patch) error { return l.own(loop.Request{Do: caller.Resume, Patch: p}) }
+func (l *Loop) Resume(p loop.Patch) error {
+	return l.engine.files.own(loop.Request{Do: caller.Resume, Patch: p})
+}
 
 // Update changes limits and promise at once, the prompt with the next iteration.
-func (l *books) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
+func (l *Loop) Update(p loop.Patch) error {
+	return l.engine.files.own(loop.Request{Do: caller.Update, Patch: p})
+}
 
 // Steer tells the loop's agents something and returns its id; Guidance events tell when it was
 // delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
-func (l *books) Steer(q loop.Steering) (id string, err error) {
-	err = l.own(loop.Request{Do: caller.Steer, Steering: q})
-	l.state.Look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
+func (l *Loop) Steer(q loop.Steering) (id string, err error) {
+	err = l.engine.files.own(loop.Request{Do: caller.Steer, Steering: q})
+	l.engine.state.Look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
 	return id, err
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -19,7 +20,7 @@ const (
 )
 
 // askTerms asks the user whether what was held may count. What was asked last is what is meant.
-func (l *books) askTerms(held progress.Loosened) {
+func (l *files) askTerms(held progress.Loosened) {
 	if len(held.Words) == 0 {
 		return
 	}
@@ -36,16 +37,20 @@ func (l *books) askTerms(held progress.Loosened) {
 	case isOpen, count > maxLoosened+1:
 		return
 	case count > maxLoosened:
-		l.emit(loop.Warning{Message: "the state file is changed again and again while the agent works; what loosens the loop there is written over from now on (ralph-lsp update changes it)"})
+		l.events.warnf("the state file is changed again and again while the agent works; what loosens the loop there is " +
+			"written over from now on (ralph-lsp update changes it)")
 		return
 	}
-	detail := "The state file was changed so while a run was at work, maybe by the agent. Until you answer, the old values count.\n" + strings.Join(held.Words, "\n")
-	l.askAgain(fromFile, title, detail, func() bool { return l.Update(held.Want) == nil })
+	detail := "The state file was changed so while a run was at work, maybe by the agent. Until you answer, the old values count.\n" +
+		strings.Join(held.Words, "\n")
+	l.questions.askAgain(fromFile, title, detail, func() bool {
+		return l.own(loop.Request{Do: caller.Update, Patch: held.Want}) == nil
+	})
 }
 
 // askAgain asks the user whether something may be so, in the place of what was asked from there before. yes
 // does what that means, and says whether it could.
-func (l *talks) askAgain(from, title, detail string, yes func() bool) {
+func (l *questions) askAgain(from, title, detail string, yes func() bool) {
 	l.desk.End(from)
 	l.desk.Ask(ask.Call{
 		Question: ask.Question{Kind: ask.Limits, Title: title, Detail: detail, At: time.Now()}, From: from,
@@ -55,8 +60,8 @@ func (l *talks) askAgain(from, title, detail string, yes func() bool) {
 
 // Saved implements Handle: what an editor has saved counts as its user's, even while a run is
 // at work.
-func (l *books) Saved(s loopstate.State) error {
-	want, _, words := l.state.Now().Terms().Loosening(progress.TermsOf(s))
+func (l *Loop) Saved(s loopstate.State) error {
+	want, _, words := l.engine.state.Now().Terms().Loosening(progress.TermsOf(s))
 	if len(words) == 0 {
 		return nil
 	}
@@ -65,7 +70,7 @@ func (l *books) Saved(s loopstate.State) error {
 
 // work has the engine do something during which an agent, or what it wrote, is at work. What
 // that did to the state file is looked at before it counts as over.
-func (l *books) work(do func()) {
+func (l *files) work(do func()) {
 	l.state.Change(func(p *progress.State) { p.Busy = true })
 	do()
 	err := l.readFile() // a failure shows at the next iteration
@@ -74,7 +79,7 @@ func (l *books) work(do func()) {
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written
 // over, and the user is asked. The caller holds fileMu.
-func (l *books) putBack(s loopstate.State) loopstate.State {
+func (l *files) putBack(s loopstate.State) loopstate.State {
 	var held progress.Loosened
 	if l.state.Look(func(p *progress.State) { held = p.Hold(&s) }); len(held.Words) > 0 {
 		if saved, err := l.saveBy(l.store.Update, func(*loopstate.State) {}); err == nil { // else it is tried again when it is read next

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -13,7 +12,7 @@ import (
 
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
 // where nobody looks at it, and still waits. stop ends that: the word was said.
-func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
+func (l *questions) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 	ctx, stop := context.WithCancel(context.Background())
 	limit := l.cfg.Unanswered
 	if limit == 0 {
@@ -22,7 +21,8 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 	var isTold bool
 	l.state.Change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
 	if !isTold && !l.host.IsWatched() {
-		l.emit(loop.Warning{Message: fmt.Sprintf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed", tell.Duration(limit))})
+		l.events.warnf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed",
+			tell.Duration(limit))
 	}
 	go func() {
 		for {
@@ -42,7 +42,7 @@ func (l *talks) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
 				isOver = p.Cause == loop.StopUnanswered
 			})
 			if isOver {
-				l.requestStop(loop.StopUnanswered, backends.Grace)
+				l.ending.requestStop(loop.StopUnanswered, backends.Grace)
 			}
 			return
 		}

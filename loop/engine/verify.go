@@ -13,14 +13,14 @@ import (
 )
 
 // mustVerify says whether what a run did is to be verified, and takes that down.
-func (l *checks) mustVerify(r *judge.Report) (isDue bool) {
+func (l *verification) mustVerify(r *judge.Report) (isDue bool) {
 	l.state.Change(func(p *progress.State) { isDue = p.Proof.Begin(l.cfg.Verify, r) })
 	return isDue
 }
 
 // verifyFirst verifies what is to be verified before any run: what the last one of
 // a loop that goes on promised, and the folder of a loop that ends when a check passes.
-func (l *Loop) verifyFirst() (end loop.End, ok bool) {
+func (l *engine) verifyFirst() (end loop.End, ok bool) {
 	var now progress.State
 	l.state.Change(func(p *progress.State) {
 		if !l.cfg.Verify.IsSet() && !p.Proof.Accepted { // nobody is left to verify it: the next run may promise again
@@ -34,15 +34,15 @@ func (l *Loop) verifyFirst() (end loop.End, ok bool) {
 	}
 	r := judge.Report{Checked: true, Verdict: promises.Verdict{Promise: now.Proof.Promised}}
 	if now.Proof.Accepted {
-		l.accept(&r)
+		l.verification.accept(&r)
 	} else {
-		l.prove(&r, now.Status.Iteration)
+		l.verification.prove(&r, now.Status.Iteration)
 	}
 	return l.decide(r)
 }
 
 // prove has the work pass the gates. What is stopped is still to be verified.
-func (l *checks) prove(r *judge.Report, iteration int) {
+func (l *verification) prove(r *judge.Report, iteration int) {
 	done := &checkedRun{iteration: iteration, Row: proof.Row{Check: l.cfg.Verify, HasPromised: l.state.Now().Proof.Promised != ""}}
 	row := make([]proof.Gate, len(gates))
 	for i, g := range gates {
@@ -63,7 +63,7 @@ func (l *checks) prove(r *judge.Report, iteration int) {
 }
 
 // refute has the next run told what a gate has against the last one's work.
-func (l *checks) refute(r *judge.Report, g verify.Gate, result verify.Result) {
+func (l *verification) refute(r *judge.Report, g verify.Gate, result verify.Result) {
 	l.state.Change(func(p *progress.State) {
 		hasPromised := p.Proof.Promised != ""
 		if hasPromised || g == verify.ReviewerGate {
@@ -76,40 +76,41 @@ func (l *checks) refute(r *judge.Report, g verify.Gate, result verify.Result) {
 }
 
 // accept lets a run's promise count that nobody could verify.
-func (l *checks) accept(r *judge.Report) {
+func (l *verification) accept(r *judge.Report) {
 	r.Passed, r.Guards, r.Verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
 	l.state.Change(func(p *progress.State) { p.Proof = proof.State{} })
-	l.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
+	l.events.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
 }
 
 // pauseUnchecked pauses the loop until the user wants the check to be tried again,
 // or accepts what it couldn't tell. ok is false when the loop is to end.
-func (l *checks) pauseUnchecked(why string) (accepted, ok bool) {
-	l.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress.State) { p.Proof.Unchecked = why })
-	ok = l.awaitGoOn(func(p *progress.State) {
+func (l *verification) pauseUnchecked(why string) (accepted, ok bool) {
+	l.waits.pauseFor(loop.PauseUnchecked, func(s *loopstate.State) { s.Unchecked = why }, func(p *progress.State) { p.Proof.Unchecked = why })
+	ok = l.waits.awaitGoOn(func(p *progress.State) {
 		accepted = p.Proof.Accepted
 		p.Proof.Unchecked, p.Proof.Accepted = "", false
 	})
 	if accepted {
-		l.emit(loop.Warning{Message: "accepted, although it could not be verified: " + why})
+		l.events.emit(loop.Warning{Message: "accepted, although it could not be verified: " + why})
 	}
 	return accepted, ok
 }
 
 // pauseFor pauses the loop for a reason that its user has to see to, and notes that.
-func (l *books) pauseFor(reason string, write func(*loopstate.State), note func(*progress.State)) {
-	l.fileMu.Lock()                                                                   // else the user's word of before, or an agent's, might be read now
-	l.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
+func (l *waits) pauseFor(reason string, write func(*loopstate.State), note func(*progress.State)) {
+	l.files.fileMu.Lock() // else the user's word of before, or an agent's, might be read now
+
+	l.files.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
 	l.state.Change(func(p *progress.State) { p.Paused = true; note(p) })
-	l.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
-	l.fileMu.Unlock()
+	l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
+	l.files.fileMu.Unlock()
 }
 
 // awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
 // is to end.
-func (l *books) awaitGoOn(then func(*progress.State)) (ok bool) {
-	defer l.awaitWord(func(p *progress.State) bool { return p.Paused })()
-	l.rest(func() (isOver bool) {
+func (l *waits) awaitGoOn(then func(*progress.State)) (ok bool) {
+	defer l.questions.awaitWord(func(p *progress.State) bool { return p.Paused })()
+	l.ending.rest(func() (isOver bool) {
 		l.state.Change(func(p *progress.State) {
 			isOver = p.Cause != "" || p.LastRun || l.departure.wanted.Load()
 			if ok = !p.Paused; ok {

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -12,43 +11,43 @@ import (
 )
 
 // waitAfter waits as long as a run asks for.
-func (l *Loop) waitAfter(r judge.Report, counts judge.Tally) {
+func (l *fallbacks) waitAfter(r judge.Report, counts judge.Tally) {
 	now := time.Now()
 	p, problem := l.shift.Relieve(judge.PauseAfter(r, counts, now), r, now)
 	if problem != "" {
-		l.emit(loop.Warning{Message: problem})
+		l.events.emit(loop.Warning{Message: problem})
 	}
 	if news := l.outage.Tell(r, now); news != "" {
-		l.emit(loop.Warning{Message: news})
+		l.events.emit(loop.Warning{Message: news})
 	}
 	switch p.Reason {
 	case "":
 	case loop.PauseQuota:
-		l.awaitCredits(r)
+		l.spending.awaitCredits(r)
 	case loop.WaitOverloaded:
-		l.waitAtCost(p.Reason, p.Attempt, p.Until, now)
+		l.waits.waitAtCost(p.Reason, p.Attempt, p.Until, now)
 	default:
-		l.tellPacing(p)
-		l.wait(p.Reason, p.Attempt, p.Until)
+		l.waits.tellPacing(p)
+		l.waits.wait(p.Reason, p.Attempt, p.Until)
 	}
 }
 
 // handOn ends a loop that was to run once: the state file says until when to wait.
-func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
+func (l *engine) handOn(r judge.Report, counts judge.Tally) loop.End {
 	now := time.Now()
 	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
 		l.state.Change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
-		l.enterWait(p.Reason, p.Attempt, p.Until)
+		l.waits.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.PauseQuota: // the program that holds the loop asks again
-		l.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
+		l.waits.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
 	default:
-		l.tellPacing(p)
-		l.enterWait(p.Reason, p.Attempt, p.Until)
+		l.waits.tellPacing(p)
+		l.waits.enterWait(p.Reason, p.Attempt, p.Until)
 	}
 	end, _ := l.conclude(r, func() loop.StopReason {
-		why, _ := l.mustStop()
+		why, _ := l.ending.mustStop()
 		return cmp.Or(why, loop.StopOnce)
 	})
 	return end
@@ -57,17 +56,17 @@ func (l *Loop) handOn(r judge.Report, counts judge.Tally) loop.End {
 // stays waits for the wish for another iteration where the program that holds the loop may have one, and has put down
 // before all with which another process could go on. It is false once the loop is to end. Nothing is told the loop
 // meanwhile, as none of its ends is.
-func (l *runs) stays(end loop.End) bool {
-	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.Status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
+func (l *waits) stays(end loop.End) bool {
+	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
 		return false
 	}
-	l.fileMu.Lock()
-	_, err := l.saveBy(l.store.HandOn, func(*loopstate.State) {})
-	l.fileMu.Unlock()
+	l.files.fileMu.Lock()
+	_, err := l.files.saveBy(l.store.HandOn, func(*loopstate.State) {})
+	l.files.fileMu.Unlock()
 	if err != nil { // the end says it
 		return false
 	}
-	end.Status, end.Tree = l.Status(), l.snapshots.AsIs()
+	end.Status, end.Tree = l.status(), l.snapshots.AsIs()
 	next, isWanted, over := l.host.Stay(end), false, make(chan struct{})
 	defer close(over)
 	go func() {
@@ -77,33 +76,34 @@ func (l *runs) stays(end loop.End) bool {
 		case <-over:
 		}
 	}()
-	l.rest(func() bool {
-		why, _ := l.mustStop()
+	l.ending.rest(func() bool {
+		why, _ := l.ending.mustStop()
 		return isWanted || why != ""
 	})
 	if isWanted {
 		l.state.Change(func(p *progress.State) { p.Concluded = false })
-		l.setOwner()
+		l.record.setOwner()
 	}
 	return isWanted
 }
 
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
-func (l *books) waitAtCost(reason string, attempt int, until, now time.Time) {
+func (l *waits) waitAtCost(reason string, attempt int, until, now time.Time) {
 	l.wait(reason, attempt, l.state.Now().UntilLimit(until, now))
 	l.state.Change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
-func (l *ground) tellPacing(p judge.Pause) {
+func (l *waits) tellPacing(p judge.Pause) {
 	if p.Reason == loop.WaitPacing && p.Attempt == 1 {
-		l.emit(loop.Warning{Message: fmt.Sprintf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v", judge.ShortRun, judge.ShortRunPause.Last)})
+		l.events.warnf("two runs in a row ended within %v and used no tool: the loop now pauses between such runs, up to %v",
+			judge.ShortRun, judge.ShortRunPause.Last)
 	}
 }
 
 // wait waits until a time, or until the user wants to go on, to pause or to stop.
-func (l *books) wait(reason string, attempt int, until time.Time) {
+func (l *waits) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (over bool, due time.Time) {
@@ -117,29 +117,29 @@ func (l *books) wait(reason string, attempt int, until time.Time) {
 
 // enterWait keeps until when the loop waits, and only then counts as waiting: without
 // that time it is then the user who wants to go on.
-func (l *books) enterWait(reason string, attempt int, until time.Time) {
-	l.fileMu.Lock()
-	defer l.fileMu.Unlock()
-	err := l.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
+func (l *waits) enterWait(reason string, attempt int, until time.Time) {
+	l.files.fileMu.Lock()
+	defer l.files.fileMu.Unlock()
+	err := l.files.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
 	l.state.Change(func(p *progress.State) { p.WaitNoted = err == nil })
-	l.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
+	l.events.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
 		&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 }
 
 // enterPause writes down what the loop has used, once: it may be killed while
 // nothing happens.
-func (l *books) enterPause() {
-	if l.Status().State == loop.StatePaused {
+func (l *waits) enterPause() {
+	if l.status().State == loop.StatePaused {
 		return
 	}
-	l.fileMu.Lock()
-	defer l.fileMu.Unlock()
-	l.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
-	l.setState(loop.StateChanged{State: loop.StatePaused, Reason: loop.PauseUser}, nil)
+	l.files.fileMu.Lock()
+	defer l.files.fileMu.Unlock()
+	l.files.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
+	l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: loop.PauseUser}, nil)
 }
 
 // setState goes into a state and tells the observer, once.
-func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
+func (l *events) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 	var changed bool
 	l.state.Change(func(p *progress.State) {
 		if l.isOver.Load() { // it was abandoned
@@ -155,7 +155,7 @@ func (l *ground) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 }
 
 // showCancelling tells the observer that the loop is being ended.
-func (l *ground) showCancelling() {
+func (l *events) showCancelling() {
 	if why := l.state.Now().Cause; why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}

@@ -72,15 +72,15 @@ func TestAWriteShowsNothingThatTheWallsHide(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := bare(func(l *Loop) {
-		l.dir, l.cfg = dir, setup.Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
+		l.engine.dir, l.engine.cfg = dir, setup.Config{Folder: dir, Sandbox: sandbox.Spec{Mode: sandbox.Workspace, Hide: []string{".env", "keys"}}}
 	})
-	if err := l.raiseWalls(); err != nil {
+	if err := l.engine.runs.raiseWalls(); err != nil {
 		t.Fatal(err)
 	}
-	defer l.walls.Close()
+	defer l.engine.walls.Close()
 	shows := func(name, content string) string {
 		input := []byte(ask.JSON(map[string]string{"file_path": name, "content": content}))
-		return l.openDesk().Reader.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
+		return l.engine.questions.openDesk().Reader.Question(stream.Question{Method: "can_use_tool", Tool: "Write", Message: name, Input: input}).Detail
 	}
 	for _, name := range []string{".env", "keys/a", "link"} {
 		if got := shows(name, "new"); got != "--- "+name+" (hidden by the sandbox, so it isn't compared)\n+++ "+name+"\n+new" {

@@ -161,7 +161,8 @@ func (c *Execution) agreed(outcome loop.Outcome) promises.Verdict {
 		return verdict
 	}
 	if len(yes) > 0 && len(no) > 0 {
-		c.x.warn(fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done", strings.Join(yes, ", "), strings.Join(no, ", ")))
+		c.x.warn(fmt.Sprintf("%s: done; %s: not done. The loop ends when all agents of the last step say that all is done",
+			strings.Join(yes, ", "), strings.Join(no, ", ")))
 	}
 	return promises.Verdict{}
 }
@@ -189,7 +190,8 @@ func (c *Execution) work() backends.Exit {
 		slots := c.Config.Slots(n)
 		c.runStep(step, slots, previous)
 		c.x.Tell(stream.TurnEnd{})
-		if isLooked = onlyReads(step); isLooked && c.mayGoOn() && !c.Run.Turn.IsWave() { // what a hat changes that only reads is undone, and told then
+		// What a hat changes that only reads is undone, and told then.
+		if isLooked = onlyReads(step); isLooked && c.mayGoOn() && !c.Run.Turn.IsWave() {
 			c.x.Snapshots.TellOfReaders(slots, c.Run.Iteration)
 		}
 		var texts []string

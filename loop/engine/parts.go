@@ -1,0 +1,257 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/plan"
+	"github.com/ralph-lsp/ralph-lsp/sandbox"
+)
+
+var _ loop.Handle = (*Loop)(nil)
+
+// Loop is a loop under way. All its methods may be called from any goroutine.
+type Loop struct{ engine *engine }
+
+// engine decides what comes next. All parts of it have one core: what the loop is, and how it stands. Each part is a
+// type with the state that is its alone, and names the parts that it uses. What has no lock is used by the engine's
+// goroutine only.
+type engine struct {
+	*core
+	events       events
+	record       record
+	ending       ending
+	questions    questions
+	steering     steering
+	files        files
+	waits        waits
+	spending     spending
+	runs         runs
+	goals        goals
+	verification verification
+	turns        turns
+	fallbacks    fallbacks
+	planning     planning
+}
+
+// ports are what a loop begins with besides its configuration: its folder, its agents, and who sees it.
+type ports struct {
+	id    string
+	store progress.Store
+	start func(backends.Spec) (progress.Agent, error)
+	obs   loop.Observer
+	lock  *loopstate.Lock // of the folder; nil in tests
+	owner loopstate.Owner
+
+	moment func() // inbox.Inbox.Moment
+}
+
+// core is what a loop is and how it stands.
+//
+// Some locks are held while the loop does something. Who needs more than one takes them in this order: that of
+// files, that of record or of events, that of state.
+type core struct {
+	ports
+	cfg   setup.Config
+	host  setup.Host
+	dir   string // the folder, without links
+	scope *backends.Scope
+	walls *sandbox.Walls // around all that runs; nil: none
+
+	state     progress.Guarded // how it stands
+	inbox     inbox.Inbox      // of the engine's goroutine
+	exec      executor.Executor
+	snapshots snapshots.Taker
+	desk      *ask.Desk // where agents ask
+	departure departure
+	sentry    sentry.Sentry
+	server    *control.Server // for other processes; nil: they can ask for nothing
+
+	isOver atomic.Bool // its last words are told, or are about to be
+}
+
+// events tell the loop's observer, and its session.
+type events struct {
+	*core
+	record *record
+	emitMu sync.Mutex // one event at a time reaches them
+}
+
+// record is what other processes find of the loop: the lock's record, and the registry.
+type record struct {
+	*core
+	events *events
+	noteMu sync.Mutex // one writes the lock's record at a time
+}
+
+// ending is how the loop comes to its end, and who waits for that.
+type ending struct {
+	*core
+	events *events
+	record *record
+	once   sync.Once // closes done
+	done   chan struct{}
+	end    loop.End // set before done is closed
+}
+
+// questions are what agents, and the loop itself, ask the user.
+type questions struct {
+	*core
+	ending *ending
+	events *events
+	files  *files
+	record *record
+	mark   string // of this life of the loop's, in the ids of its questions: an answer may be to one of before
+}
+
+// steering is what the user tells agents that work.
+type steering struct {
+	*core
+	ending *ending
+	events *events
+	files  *files
+	record *record
+}
+
+// files are the state file, which the user writes too, and what is kept of the loop.
+type files struct {
+	*core
+	ending    *ending
+	events    *events
+	questions *questions
+	record    *record
+	spending  *spending
+	steering  *steering
+	fileMu    sync.Mutex    // one look at the state file, with what follows from it, at a time
+	spent     chan struct{} // the run under way has spent more; 1-buffered
+}
+
+// waits are those of a loop that doesn't run, and its pauses.
+type waits struct {
+	*core
+	ending    *ending
+	events    *events
+	files     *files
+	questions *questions
+	record    *record
+}
+
+// spending looks after the budget of all loops, the loop's cap, and what isn't known of its costs.
+type spending struct {
+	*core
+	ending *ending
+	events *events
+	waits  *waits
+}
+
+// runs are what the engine does about agents and their work.
+type runs struct {
+	*core
+	ending   *ending
+	events   *events
+	files    *files
+	record   *record
+	steering *steering
+	refused  sandbox.Refusals // by the walls
+	ignored  bool             // it was told that some output doesn't count
+}
+
+// goals tell the user what ends the loop, and what doesn't.
+type goals struct {
+	*core
+	events *events
+}
+
+// verification finds out whether what a run did is what was asked for.
+type verification struct {
+	*core
+	ending   *ending
+	events   *events
+	files    *files
+	record   *record
+	runs     *runs
+	steering *steering
+	waits    *waits
+}
+
+// turns say whose run comes next, where hats hand over.
+type turns struct {
+	*core
+	events       *events
+	files        *files
+	goals        *goals
+	verification *verification
+	published    []hats.Seen // by this loop's hats
+}
+
+// fallbacks say who works while an agent is limited, and how long nobody can.
+type fallbacks struct {
+	*core
+	events   *events
+	spending *spending
+	waits    *waits
+	shift    relief.Shift
+	asked    time.Time // until when it waited for another loop's limit
+	account  string    // which one the last run asked, "" is unknown
+	outage   relief.Outage
+}
+
+// planning gives runs the tasks of a plan, and judges what they did of it.
+type planning struct {
+	*core
+	events       *events
+	fallbacks    *fallbacks
+	files        *files
+	goals        *goals
+	questions    *questions
+	runs         *runs
+	steering     *steering
+	verification *verification
+	plan         plan.Plan                 // as the run under way found it, or left it
+	asked        []string                  // about the plan
+	batch        tasks.Outcome             // of the run that is over, until it is settled
+	without      atomic.Pointer[plan.Plan] // tasks that the user lets the agent take out of it
+}
+
+// assemble makes an engine of its parts.
+func assemble(c *core) *engine {
+	l := &engine{core: c}
+	l.events.core, l.events.record = c, &l.record
+	l.record.core, l.record.events = c, &l.events
+	l.ending = ending{core: c, events: &l.events, record: &l.record, done: make(chan struct{})}
+	l.questions = questions{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
+	l.steering = steering{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
+	l.files = files{
+		core: c, ending: &l.ending, events: &l.events, questions: &l.questions, record: &l.record, spending: &l.spending,
+		steering: &l.steering, spent: make(chan struct{}, 1),
+	}
+	l.waits = waits{core: c, ending: &l.ending, events: &l.events, files: &l.files, questions: &l.questions, record: &l.record}
+	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}
+	l.runs = runs{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, steering: &l.steering}
+	l.goals = goals{core: c, events: &l.events}
+	l.verification = verification{
+		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
+	}
+	l.turns = turns{core: c, events: &l.events, files: &l.files, goals: &l.goals, verification: &l.verification}
+	l.fallbacks = fallbacks{core: c, events: &l.events, spending: &l.spending, waits: &l.waits}
+	l.planning = planning{
+		core: c, events: &l.events, fallbacks: &l.fallbacks, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs,
+		steering: &l.steering, verification: &l.verification,
+	}
+	return l
+}
