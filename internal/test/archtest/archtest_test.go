@@ -138,6 +138,11 @@ func TestTooHeavyFindsWhatIsAboveABarAndExcusesThatNobodyNeeds(t *testing.T) {
 		{"in several files", []string{"a/a.go", "package a\n\ntype T[K any] struct{}\n\nfunc (t *T[K]) A() {}", "a/b.go", "package a\n\nfunc (t T[K]) B() {}"}, nil, "a.T has 2 methods"},
 		{"one for each platform", []string{"a/a_linux.go", "package a\n\nfunc (t T) A() {}", "a/a_windows.go", "package a\n\nfunc (t T) A() {}"}, nil, ""},
 		{"lines", []string{"a/a.go", strings.Repeat("\n", 4) + "package a\n", "a/b.go", "package a\n\n\n\n"}, nil, "a has 9 lines, more than 8"},
+		{"embedded", []string{"a/a.go", "package a\n\ntype T struct{ *E; sync.Mutex }\n\ntype E struct{ F }\n\nfunc (T) A() {}", "a/b.go", "package a\n\nfunc (F) B() {}"}, nil, "a.T has 2 methods"},
+		{"embedded alone", []string{"a/a.go", two + "\ntype E struct{ T }\n"}, map[string]int{"a.T": 2}, "a.E has 2 methods, more than 1"},
+		{"fields", []string{"a/a.go", "package a\n\ntype T struct{ a, b, c, d int }\n"}, nil, "a.T has 4 fields, more than 3"},
+		{"embedded fields", []string{"a/a.go", "package a\n\ntype T struct{ a, b, c int; io.Reader }\n"}, map[string]int{"a.T fields": 4}, ""},
+		{"excused fields not needed", []string{"a/a.go", "package a\n\ntype T struct{ a int }\n"}, map[string]int{"a.T fields": 4}, "a.T has 1 fields, so it needs no excuse any more"},
 		{"of tests", []string{"a/a.go", "package a\n", "a/a_test.go", two + strings.Repeat("\n", 9)}, nil, ""},
 		{"excused", []string{"a/a.go", two}, map[string]int{"a.T": 2}, ""},
 		{"grown", []string{"a/a.go", two + "\nfunc (T) C() {}\n"}, map[string]int{"a.T": 2}, "a.T has 3 methods, more than 2"},
@@ -145,7 +150,7 @@ func TestTooHeavyFindsWhatIsAboveABarAndExcusesThatNobodyNeeds(t *testing.T) {
 		{"gone", []string{"a/a.go", "package a\n"}, map[string]int{"b": 9}, "b is excused, and isn't there any more"},
 	}
 	for _, tt := range tests {
-		problems, err := TooHeavy(tree(tt.files...), Bars{Methods: 1, Lines: 8, Excused: tt.excused})
+		problems, err := TooHeavy(tree(tt.files...), Bars{Methods: 1, Fields: 3, Lines: 8, Excused: tt.excused})
 		if err != nil {
 			t.Fatal(err)
 		}
