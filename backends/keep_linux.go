@@ -126,6 +126,9 @@ func (c *child) status() (status syscall.WaitStatus, lost bool) {
 // signal sends a signal to the child's process group.
 func (c *child) signal(sig os.Signal) { c.agent.Signal(sig.(syscall.Signal)) }
 
+// used is the processor time of what the child has started.
+func (c *child) used() time.Duration { return c.agent.Used() }
+
 // sweep ends the child and all that it started. It returns how many lived.
 func (c *child) sweep(grace time.Duration) (found int, err error) { return c.agent.Sweep(grace) }
 

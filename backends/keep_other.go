@@ -19,5 +19,8 @@ func (s *Scope) Warm() {}
 // EndBeside does nothing here: what this process has started besides agents ends by itself.
 func EndBeside() {}
 
+// used is not known here.
+func (c *child) used() time.Duration { return 0 }
+
 // Remains has nothing but the agents, which every record has.
 func (s *Scope) Remains() Remains { return Remains{} }

@@ -429,6 +429,10 @@ func (p *Process) Wait() Exit {
 	return p.exit
 }
 
+// Used is the processor time of what the agent has started, as far as it is known here: those that live, and those that
+// they have waited for. 0 is unknown, too.
+func (p *Process) Used() time.Duration { return p.child.used() }
+
 // PID is the agent's process id.
 func (p *Process) PID() int { return p.child.pid }
 

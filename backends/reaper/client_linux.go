@@ -47,6 +47,7 @@ type Agent struct {
 	Status  syscall.WaitStatus
 	Lost    bool // the reaper was killed, and the agent with it
 
+	walled bool  // it is the outside of walls
 	alone  bool  // it left nothing behind
 	killed []int // who could not be ended after the reaper's death
 	reaper *Reaper
@@ -199,7 +200,7 @@ func (r *Reaper) Run(c Command) (*Agent, error) {
 	if c.OnTerminal {
 		m.a |= onTerminal
 	}
-	agent := &Agent{reaper: r, Stopped: make(chan struct{}, 1), Exited: make(chan struct{})}
+	agent := &Agent{reaper: r, walled: c.Walled, Stopped: make(chan struct{}, 1), Exited: make(chan struct{})}
 	r.mu.Lock()
 	r.agent = agent
 	r.mu.Unlock()

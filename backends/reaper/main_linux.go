@@ -158,12 +158,7 @@ func (n *nest) signal(sig syscall.Signal) {
 // they are raised.
 func behindWalls(walls int) (pids []int) {
 	for _, first := range children(walls) {
-		var agent Stat
-		for _, pid := range children(first) { // the agent is the oldest; the others are orphans
-			if s, err := ReadStat(pid); err == nil && (agent.PID == 0 || s.olderThan(agent)) {
-				agent = s
-			}
-		}
+		agent := agentBelow(first)
 		for _, p := range Find(first).Below() {
 			if s, err := ReadStat(p.PID); err == nil && s.group == agent.group {
 				pids = append(pids, p.PID)
@@ -171,6 +166,16 @@ func behindWalls(walls int) (pids []int) {
 		}
 	}
 	return pids
+}
+
+// agentBelow is the agent below the first process behind walls: its oldest child. The others are orphans.
+func agentBelow(first int) (agent Stat) {
+	for _, pid := range children(first) {
+		if s, err := ReadStat(pid); err == nil && (agent.PID == 0 || s.olderThan(agent)) {
+			agent = s
+		}
+	}
+	return agent
 }
 
 func (n *nest) wake() {

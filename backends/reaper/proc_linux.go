@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Find returns the process that has the number now, without a start when there
@@ -81,6 +82,8 @@ type Stat struct {
 	State  byte // Z: its parent has to wait for it, T: stopped
 	parent int
 	group  int
+	own    time.Duration // of a processor that it has used
+	waited time.Duration // the same of those below it that have ended and were waited for
 }
 
 // runs says whether the process is more than an entry to be waited for.
@@ -107,7 +110,16 @@ func ReadStat(pid int) (Stat, error) {
 	}
 	parent, err := strconv.Atoi(f[1])
 	group, _ := strconv.Atoi(f[2])
-	return Stat{Proc{pid, f[19]}, f[0][0], parent, group}, err
+	return Stat{Proc{pid, f[19]}, f[0][0], parent, group, ticks(f[11], f[12]), ticks(f[13], f[14])}, err
+}
+
+// ticks is a sum of times as the kernel tells them: in hundredths of a second, whatever its own clock does.
+func ticks(of ...string) (sum time.Duration) {
+	for _, text := range of {
+		n, _ := strconv.ParseInt(text, 10, 64)
+		sum += time.Duration(n) * 10 * time.Millisecond
+	}
+	return sum
 }
 
 // kernelListsChildren: it does so since Linux 3.5, if built that way.
