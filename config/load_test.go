@@ -84,7 +84,7 @@ args = ["--provider", "anthropic"]
 	if s.Backend != "mine" || s.Promise != "ALL DONE" || *s.Said.Instruct {
 		t.Errorf("got %+v", s)
 	}
-	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits != want {
+	if want := (limits.Limits{MaxIterations: 3, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}); s.Limits != want {
 		t.Errorf("limits %+v, want %+v", s.Limits, want)
 	}
 	want := map[string]BackendSettings{

@@ -16,10 +16,10 @@ func TestAFolderThatIsNotTrustedLoosensNothing(t *testing.T) {
 		name, folder, user string
 		held               []string // "KEY = VALUE|what counts"
 	}{
-		{"stricter limits", "[limits]\nmax_iterations = 3\nmax_cost_usd = 1\nmax_duration = \"1h\"\nidle_timeout = \"1m\"\nmax_consecutive_failures = 2\nmax_unchanged_iterations = 4\nmax_unknown_cost_runs = 2\n", "limits.max_cost_usd = 2", nil},
+		{"stricter limits", "[limits]\nmax_iterations = 3\nmax_cost_usd = 1\nmax_duration = \"1h\"\nidle_timeout = \"1m\"\ntool_timeout = \"2m\"\nmax_consecutive_failures = 2\nmax_unchanged_iterations = 4\nmax_unknown_cost_runs = 2\n", "limits.max_cost_usd = 2", nil},
 		{"the same limits in other words", "[limits]\nmax_duration = \"240m\"\nmax_cost_usd = 2\n", "limits.max_cost_usd = 2.0", nil},
-		{"no limits", "[limits]\nmax_iterations = 0\nmax_cost_usd = 0\nmax_duration = \"0\"\nidle_timeout = \"0\"\nmax_consecutive_failures = 0\nmax_unchanged_iterations = 0\nmax_unknown_cost_runs = 0\n", "limits.max_cost_usd = 2",
-			[]string{"limits.idle_timeout = \"0\"|\"10m\"", "limits.max_consecutive_failures = 0|5", "limits.max_cost_usd = 0|2", "limits.max_duration = \"0\"|\"4h\"", "limits.max_iterations = 0|50", "limits.max_unchanged_iterations = 0|5", "limits.max_unknown_cost_runs = 0|3"}},
+		{"no limits", "[limits]\nmax_iterations = 0\nmax_cost_usd = 0\nmax_duration = \"0\"\nidle_timeout = \"0\"\ntool_timeout = \"0\"\nmax_consecutive_failures = 0\nmax_unchanged_iterations = 0\nmax_unknown_cost_runs = 0\n", "limits.max_cost_usd = 2",
+			[]string{"limits.idle_timeout = \"0\"|\"10m\"", "limits.max_consecutive_failures = 0|5", "limits.max_cost_usd = 0|2", "limits.max_duration = \"0\"|\"4h\"", "limits.max_iterations = 0|50", "limits.max_unchanged_iterations = 0|5", "limits.max_unknown_cost_runs = 0|3", "limits.tool_timeout = \"0\"|\"1h\""}},
 		{"looser limits", "[limits]\nmax_iterations = 51\nmax_cost_usd = 2.01\nmax_duration = \"241m\"\n", "limits.max_cost_usd = 2",
 			[]string{"limits.max_cost_usd = 2.01|2", "limits.max_duration = \"241m\"|\"4h\"", "limits.max_iterations = 51|50"}},
 		{"a limit where the user has none", "limits.max_iterations = 9", "limits.max_iterations = 0", nil},

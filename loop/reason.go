@@ -103,7 +103,7 @@ var endings = []Ending{
 	{Reason: StopUnauthorized, Class: ClassError, State: StateFailed, OfMachine: true, What: "failed", Why: "the agent isn't logged in", Remedies: left,
 		Advice: "log in with the agent itself, or set its key"},
 	{Reason: StopStalled, Class: ClassError, State: StateFailed, What: "failed", Why: "the agent fell silent", Remedies: left,
-		Advice: "raise --idle-timeout (0: no limit)"},
+		Advice: "raise --idle-timeout, or --tool-timeout where a tool was at work (0: no limit)"},
 	{Reason: StopUnanswered, Class: ClassError, State: StateFailed, What: "stopped", Why: "nobody answered", Remedies: left,
 		Advice: "be there when it asks again, let it wait longer with --ask-timeout, or believe a promise with resume --accept"},
 	{Reason: StopBackendError, Class: ClassError, State: StateEnded, Kept: true, OfMachine: true, What: "failed", Why: "the agent never began to work", Remedies: []Remedy{RemedyDoctor, RemedyResume, RemedyDiscard},

@@ -341,6 +341,8 @@ type Result struct {
 	Turns     int           `json:"turns"`    // model calls
 	ToolCalls int           `json:"toolCalls"`
 	Denials   []Denial      `json:"denials,omitempty"`
+	// AtWork is the tool that was at work when the stream ended, the last that had begun: "bash go test"; "" for none.
+	AtWork string `json:"-"`
 	// Rejected is the quota window that refused the last request, if one did.
 	Rejected     *Quota `json:"rejected,omitempty"`
 	SkippedLines int    `json:"skippedLines"` // malformed or over the limit

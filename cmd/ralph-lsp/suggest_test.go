@@ -16,7 +16,7 @@ func TestSuggestedFlags(t *testing.T) {
 		{"promt", "did you mean --prompt-file?"},
 		{"prompt", "did you mean --prompt-file?"},
 		{"promise", "did you mean --completion-promise?"},
-		{"timeout", "did you mean --idle-timeout or --ask-timeout?"},
+		{"timeout", "did you mean --idle-timeout, --tool-timeout or --ask-timeout?"},
 		{"time", "did you mean --max-time?"},
 		{"max-iter", "did you mean --max-iterations?"},
 		{"max-iters", "did you mean --max-iterations or --max-unchanged-iterations?"},

@@ -17,6 +17,7 @@ type Limits struct {
 	MaxCostUSD    float64       // dollars, over all iterations
 	MaxDuration   time.Duration // time spent running, without waits and pauses
 	IdleTimeout   time.Duration // of one run without any output
+	ToolTimeout   time.Duration // the same while a tool of it is at work, where that is longer
 	MaxFailures   int           // failed iterations in a row
 	MaxUnchanged  int           // iterations in a row that brought nothing new
 	MaxUnknown    int           // runs in a row of unknown cost, where the cost is limited
@@ -29,6 +30,7 @@ type Given struct {
 	MaxCostUSD    *float64  `json:"maxCostUsd,omitempty"`
 	MaxDuration   *Duration `json:"maxDurationMs,omitempty"`
 	IdleTimeout   *Duration `json:"idleTimeoutMs,omitempty"`
+	ToolTimeout   *Duration `json:"toolTimeoutMs,omitempty"`
 	MaxFailures   *int      `json:"maxConsecutiveFailures,omitempty"`
 	MaxUnchanged  *int      `json:"maxUnchangedIterations,omitempty"`
 	MaxUnknown    *int      `json:"maxUnknownCostRuns,omitempty"`
@@ -48,6 +50,7 @@ type Limit struct {
 	Doc     string   // one sentence or two, Markdown
 	Zero    string   // what 0 means
 	With    Name     // the limit without which this one is about nothing; "" is none
+	Usual   bool     // people are told of it only where it isn't the default
 	field
 }
 
@@ -60,6 +63,7 @@ const (
 	Cost       Name = "cost"
 	Time       Name = "time"
 	Silence    Name = "silence"
+	Tool       Name = "quiet tool"
 	Failures   Name = "failure"
 	Progress   Name = "progress"
 	Unknown    Name = "unknown cost"
@@ -103,6 +107,15 @@ var table = []Limit{
 			Duration.String, " of silence", "no limit of silence",
 		},
 	}, {
+		Name: Tool, Key: "tool_timeout", Wire: "toolTimeoutMs", Flag: "tool-timeout", Unit: Span, With: Silence, Seldom: true, Usual: true,
+		Default: "1h", Samples: []string{"1h", "30m", "3h"}, Zero: "a tool may be quiet for ever",
+		Usage: "how long a tool may be quiet, where that is longer than --idle-timeout; 0 is no limit",
+		Doc:   "How long an agent may print nothing while a tool of it is at work, where that is longer than `idle_timeout`. What computes isn't quiet.",
+		field: fieldOf[Duration]{
+			spans, func(l *Limits) *Duration { return (*Duration)(&l.ToolTimeout) }, func(g *Given) **Duration { return &g.ToolTimeout },
+			Duration.String, " of a quiet tool", "no limit of quiet tools",
+		},
+	}, {
 		Name: Failures, Key: "max_consecutive_failures", Wire: "maxConsecutiveFailures", Flag: "max-failures", Unit: Count,
 		Default: "5", Samples: []string{"5", "3"}, Zero: "no limit",
 		Usage: "failed runs in a row; 0 is no limit",
@@ -140,6 +153,9 @@ func (l Limit) IsTold(all Limits) bool {
 	if with, ok := ByName(l.With); ok && with.IsZero(all) {
 		return false
 	}
+	if l.Usual && l.Text(all) == l.Default {
+		return false
+	}
 	return l.Name == Iterations || !l.IsZero(all)
 }
 
@@ -158,6 +174,17 @@ func find(is func(Limit) bool) (Limit, bool) {
 		return table[i], true
 	}
 	return Limit{}, false
+}
+
+// forEver is longer than any run.
+const forEver = 1000 * time.Hour
+
+// Patience is for how long beyond IdleTimeout a run may print nothing while a tool of it is at work.
+func (l Limits) Patience() time.Duration {
+	if l.ToolTimeout == 0 {
+		return forEver
+	}
+	return max(l.ToolTimeout-l.IdleTimeout, 0)
 }
 
 // Unbounded warns of a loop without a limit on iterations, a promise and a budget.

@@ -127,9 +127,22 @@ func TestLimitsInWords(t *testing.T) {
 		"50 iterations · 4h of running · 10m of silence · 5 failures in a row · 5 iterations without progress · promise DONE": Default(),
 		"1 iteration · $2.50 · 1 failure in a row · promise DONE":                                                             {MaxIterations: 1, MaxCostUSD: 2.5, MaxFailures: 1},
 		"no limit of iterations · promise DONE":                                                                               {},
+		"5 iterations · 1m of silence · promise DONE":                                                                         {MaxIterations: 5, IdleTimeout: time.Minute, ToolTimeout: time.Hour},
+		"5 iterations · 1m of silence · 2h of a quiet tool · promise DONE":                                                    {MaxIterations: 5, IdleTimeout: time.Minute, ToolTimeout: 2 * time.Hour},
+		"6 iterations · promise DONE":                                                                                         {MaxIterations: 6, ToolTimeout: 2 * time.Hour},
 	} {
 		if got := l.Line("DONE"); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAToolMayBeQuietForLonger(t *testing.T) {
+	for _, tt := range []struct{ idle, tool, want time.Duration }{
+		{10 * time.Minute, time.Hour, 50 * time.Minute}, {time.Hour, 10 * time.Minute, 0}, {time.Hour, time.Hour, 0}, {10 * time.Minute, 0, forEver},
+	} {
+		if got := (Limits{IdleTimeout: tt.idle, ToolTimeout: tt.tool}).Patience(); got != tt.want {
+			t.Errorf("%s and %s: %s, want %s", tt.idle, tt.tool, got, tt.want)
 		}
 	}
 }

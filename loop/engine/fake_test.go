@@ -189,6 +189,7 @@ type run struct {
 	result stream.Result // Terminal, Lines and Turns are filled in
 	code   int
 	silent bool           // it prints nothing
+	works  bool           // what it has started computes
 	gone   bool           // there is no such program
 	deaf   bool           // it doesn't end before the grace is over
 	during func()         // called in mid-run
@@ -253,8 +254,14 @@ type played struct {
 	done chan backends.Exit
 }
 
-func (p *played) PID() int                 { return 1 }
-func (p *played) StartMark() string        { return "start" }
+func (p *played) PID() int          { return 1 }
+func (p *played) StartMark() string { return "start" }
+func (p *played) Used() time.Duration {
+	if p.works {
+		return time.Duration(time.Now().UnixNano())
+	}
+	return 0
+}
 func (p *played) Stop(grace time.Duration) { p.stop <- grace }
 func (p *played) Wait() backends.Exit      { return <-p.done }
 

@@ -33,7 +33,8 @@ func goOn(c *setup.Config) {
 
 func TestAFailedLoopSaysSo(t *testing.T) {
 	denied := run{result: stream.Result{Denials: []stream.Denial{{Tool: "Bash", Detail: "rm x"}, {Tool: "Write"}}}}
-	silent := withTime(says("no"), time.Hour)
+	silent, quiet := withTime(says("no"), time.Hour), withTime(says("no"), time.Hour)
+	quiet.result.AtWork = "bash make"
 	for name, tt := range map[string]struct {
 		run     run
 		why     loop.StopReason
@@ -42,6 +43,7 @@ func TestAFailedLoopSaysSo(t *testing.T) {
 		"failures": {fails(stream.KindServer, "500"), loop.StopFailures, "500"},
 		"denied":   {denied, loop.StopPermissionDenied, "refused: Bash rm x, Write"},
 		"silent":   {silent, loop.StopStalled, "no output for longer than the idle timeout"},
+		"quiet":    {quiet, loop.StopStalled, `no output for longer than the tool timeout, of "bash make"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {

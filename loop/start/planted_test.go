@@ -22,9 +22,9 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 	if err := files.RememberLoop("ralph-mine", verify.Check{}, ""); err != nil {
 		t.Fatal(err)
 	}
-	loose := loop.Limits{MaxIterations: 51, MaxCostUSD: 2.5, MaxDuration: 0, IdleTimeout: time.Hour, MaxFailures: 0, MaxUnchanged: 6, MaxUnknown: 4}
-	strict := loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: time.Hour, IdleTimeout: time.Minute, MaxFailures: 1, MaxUnchanged: 2, MaxUnknown: 3}
-	own := loop.Limits{MaxIterations: 50, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}
+	loose := loop.Limits{MaxIterations: 51, MaxCostUSD: 2.5, MaxDuration: 0, IdleTimeout: time.Hour, ToolTimeout: 2 * time.Hour, MaxFailures: 0, MaxUnchanged: 6, MaxUnknown: 4}
+	strict := loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: time.Hour, IdleTimeout: time.Minute, ToolTimeout: 2 * time.Minute, MaxFailures: 1, MaxUnchanged: 2, MaxUnknown: 3}
+	own := loop.Limits{MaxIterations: 50, MaxCostUSD: 2, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}
 	elsewhere := files
 	elsewhere.Folder = t.TempDir()
 	trusted := elsewhere
@@ -38,14 +38,14 @@ func TestAStateFileOfNobodysLoopOnlyTightens(t *testing.T) {
 		want   loop.Limits
 		told   int
 	}{
-		{"a stranger's loop", "ralph-found", files, loose, loop.Patch{}, own, 7},
+		{"a stranger's loop", "ralph-found", files, loose, loop.Patch{}, own, 8},
 		{"a stricter one", "ralph-found", files, strict, loop.Patch{}, strict, 0},
-		{"a loop without an id", "", files, loose, loop.Patch{}, own, 7},
+		{"a loop without an id", "", files, loose, loop.Patch{}, own, 8},
 		{"the user's loop", "ralph-mine", files, loose, loop.Patch{}, loose, 0},
-		{"the user's loop of another folder", "ralph-mine", elsewhere, loose, loop.Patch{}, own, 7},
+		{"the user's loop of another folder", "ralph-mine", elsewhere, loose, loop.Patch{}, own, 8},
 		{"a trusted folder", "ralph-found", trusted, loose, loop.Patch{}, loose, 0},
 		{"what the start says counts", "ralph-found", files, loose, loop.Patch{Given: limits.Given{MaxIterations: new(500), MaxDuration: new(limits.Duration(0))}},
-			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 5},
+			loop.Limits{MaxIterations: 500, MaxCostUSD: 2, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 6},
 	} {
 		cfg, err := Resolver{Settings: s, Start: Options{Limits: tt.start}, Detect: detectPi}.Continue(t.Context(),
 			Found{"state.md", loopstate.State{LoopID: tt.id, Backend: "pi", Given: tt.limits.All()}}, tt.files)
@@ -116,10 +116,10 @@ func TestAStateFileAsThePromptLoosensNoLimit(t *testing.T) {
 		want   loop.Limits
 		told   int
 	}{
-		{"a stranger's", false, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 3},
-		{"the user's own", true, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 5 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 0},
-		{"the editor allows more", false, loop.Patch{}, loop.Patch{Given: limits.Given{MaxFailures: new(9), MaxIterations: new(60)}}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 2},
-		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(limits.Duration(6 * time.Hour))}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 1},
+		{"a stranger's", false, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 50, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 3},
+		{"the user's own", true, loop.Patch{}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 5 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 0},
+		{"the editor allows more", false, loop.Patch{}, loop.Patch{Given: limits.Given{MaxFailures: new(9), MaxIterations: new(60)}}, loop.Limits{MaxIterations: 60, MaxCostUSD: 1, MaxDuration: 4 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 6, MaxUnchanged: 5, MaxUnknown: 3}, 2},
+		{"the start says so", false, loop.Patch{Given: limits.Given{MaxIterations: new(0), MaxDuration: new(limits.Duration(6 * time.Hour))}}, loop.Patch{}, loop.Limits{MaxIterations: 0, MaxCostUSD: 1, MaxDuration: 6 * time.Hour, IdleTimeout: 10 * time.Minute, ToolTimeout: time.Hour, MaxFailures: 5, MaxUnchanged: 5, MaxUnknown: 3}, 1},
 	} {
 		r := Resolver{Start: Options{Limits: tt.start}, Editor: Options{Limits: tt.editor}, Settings: settingsOf(t, "[limits]\nmax_cost_usd = 2\n")}
 		warnings := strings.Join(r.Adopt(Options{Limits: file}, tt.isOwn), " ")

@@ -167,7 +167,7 @@ func TestLimitsHaveTheirPrecedence(t *testing.T) {
 	}
 	wantSources := Sources{
 		"maxIterations": config.FromStart, "maxCostUsd": config.FromEditor, "maxDurationMs": config.FromFolder,
-		"idleTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault, "completionPromise": config.FromEditor,
+		"idleTimeoutMs": config.FromDefault, "toolTimeoutMs": config.FromDefault, "maxConsecutiveFailures": config.FromDefault, "maxUnchangedIterations": config.FromDefault, "maxUnknownCostRuns": config.FromDefault, "completionPromise": config.FromEditor,
 		"backend": config.FromDefault, "args": config.FromDefault, "model": config.FromDefault, "verify": config.FromDefault,
 	}
 	for _, s := range settings.All() {

@@ -140,6 +140,9 @@ func (r beforeRead) Read(b []byte) (int, error) {
 // be read to its end, or nil.
 func (run *readerRun) result(readErr error) stream.Result {
 	result := run.summary.Result
+	if n := len(run.summary.open); n > 0 {
+		result.AtWork = run.summary.open[n-1].text
+	}
 	if d, ok := run.decoder.(interface{ Ignored() string }); ok {
 		result.Ignored = d.Ignored()
 	}

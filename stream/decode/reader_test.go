@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -125,6 +126,40 @@ func TestCutOffStream(t *testing.T) {
 			t.Errorf("%s: %+v, error %v", name, result, err)
 		}
 	}
+}
+
+// A run that is ended while a tool is at work says which.
+func TestTheToolThatWasAtWork(t *testing.T) {
+	for _, tt := range []struct {
+		events []stream.Event
+		want   string
+	}{
+		{nil, ""},
+		{[]stream.Event{call("1", "make")}, "bash make"},
+		{[]stream.Event{call("1", "make"), call("2", "go test"), stream.ToolResult{ID: "2"}}, "bash make"},
+		{[]stream.Event{call("1", "make"), call("2", "go test"), stream.ToolResult{ID: "1"}}, "bash go test"},
+		{[]stream.Event{call("1", "make"), stream.ToolResult{ID: "1"}}, ""},
+	} {
+		run := readerRun{Reader: Reader{Format: FormatPi}}
+		for _, e := range tt.events {
+			run.emit(e)
+		}
+		if got := run.result(nil).AtWork; got != tt.want {
+			t.Errorf("%d events: %q, want %q", len(tt.events), got, tt.want)
+		}
+	}
+	run := readerRun{Reader: Reader{Format: FormatPi}}
+	for i := range 10 * maxOpenCalls {
+		run.emit(call(strconv.Itoa(i), "make"))
+	}
+	if len(run.summary.open) != maxOpenCalls {
+		t.Errorf("%d calls are remembered", len(run.summary.open))
+	}
+}
+
+func call(id, command string) stream.ToolCall {
+	input, _ := json.Marshal(map[string]string{"command": command}) // texts can always be encoded
+	return stream.ToolCall{ID: id, Name: "bash", Input: input}
 }
 
 // TestACutOffEventIsAFailure cuts real streams inside their last lines, where

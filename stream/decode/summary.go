@@ -15,7 +15,16 @@ const maxTopics = 1000
 
 // summary is what the events of a run come to so far. How the stream ended (Lines, Terminal and so
 // on) isn't in them.
-type summary struct{ stream.Result }
+type summary struct {
+	stream.Result
+	open []openCall // at most maxOpenCalls
+}
+
+// openCall is a call of a tool that has no result yet.
+type openCall struct{ id, text string }
+
+// maxOpenCalls is how many of them are told apart.
+const maxOpenCalls = 64
 
 // add takes in the next event.
 func (r *summary) add(e stream.Event) {
@@ -27,7 +36,10 @@ func (r *summary) add(e stream.Event) {
 	case stream.ToolCall:
 		if e.Name != stream.StepTool {
 			r.ToolCalls++
+			r.begin(e)
 		}
+	case stream.ToolResult:
+		r.open = slices.DeleteFunc(r.open, func(c openCall) bool { return c.id == e.ID })
 	case stream.Usage:
 		r.Usage = e
 	case stream.TurnEnd:
@@ -47,6 +59,14 @@ func (r *summary) add(e stream.Event) {
 			r.Denials = append(r.Denials, e.Denial)
 		}
 	}
+}
+
+// begin takes note of a call that is open.
+func (r *summary) begin(call stream.ToolCall) {
+	if len(r.open) == maxOpenCalls {
+		r.open = slices.Delete(r.open, 0, 1)
+	}
+	r.open = append(r.open, openCall{call.ID, stream.Line(call.Name+" "+call.Detail(), 100)})
 }
 
 // message makes text the last message.

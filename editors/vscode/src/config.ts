@@ -38,6 +38,7 @@ function limits(scope?: vscode.Uri): Limits {
     maxCostUsd: get<number>('limits.maxCostUsd', scope),
     maxDurationMs: minutes(get<number>('limits.maxMinutes', scope)),
     idleTimeoutMs: minutes(get<number>('limits.idleMinutes', scope)),
+    toolTimeoutMs: minutes(get<number>('limits.toolMinutes', scope)),
     maxConsecutiveFailures: get<number>('limits.maxConsecutiveFailures', scope),
     maxUnchangedIterations: get<number>('limits.maxUnchangedIterations', scope),
     maxUnknownCostRuns: get<number>('limits.maxUnknownCostRuns', scope),

@@ -221,7 +221,7 @@ export interface Told extends Said {
 export type Update = Chunk | ToolCall | ToolCallUpdate | UsageUpdate | Discard | Iteration | StateChange | End | Note | Verify | Asked | Answered | Told;
 
 /** The keys of what bounds a loop. */
-export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'maxConsecutiveFailures', 'maxUnchangedIterations', 'maxUnknownCostRuns'] as const;
+export const limitKeys = ['maxIterations', 'maxCostUsd', 'maxDurationMs', 'idleTimeoutMs', 'toolTimeoutMs', 'maxConsecutiveFailures', 'maxUnchangedIterations', 'maxUnknownCostRuns'] as const;
 /** Limits and promise of a loop; 0 is unlimited, absent leaves it as it is. */
 export type Limits = Partial<Record<(typeof limitKeys)[number], number>> & { completionPromise?: string };
 

@@ -57,6 +57,16 @@ var waiting = lazy.Regexp(`(?i)\b(sleep|wait|watch)\b`)
 
 var deedSeed = maphash.MakeSeed()
 
+// Follow takes note of what an agent does.
+func (d *Deeds) Follow(e stream.Event, now time.Time) {
+	switch e := e.(type) {
+	case stream.ToolCall:
+		d.Begin(e, now)
+	case stream.ToolResult:
+		d.End(e, now)
+	}
+}
+
 // Begin takes note of a call.
 func (d *Deeds) Begin(call stream.ToolCall, now time.Time) {
 	var sum maphash.Hash
@@ -103,6 +113,13 @@ func (d *Deeds) End(result stream.ToolResult, now time.Time) {
 		d.stuck, d.times = it, n
 	}
 }
+
+// IsOpen says whether a tool is at work.
+func (d *Deeds) IsOpen() bool { return d.calls.Len() > 0 }
+
+// MayBe says whether a tool may be at work: one is, or the agent has told of none so far, as those that print text do.
+// What an agent left running is none.
+func (d *Deeds) MayBe() bool { return d.IsOpen() || len(d.Work) == 0 }
 
 // StuckText says what was tried in vain again and again; "" for nothing.
 func (d *Deeds) StuckText() string {

@@ -4,11 +4,56 @@ import (
 	"slices"
 	"sync/atomic"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // Activity is when an agent last gave a sign of life; the reader of
 // its output writes it for each line.
-type Activity struct{ nanos, excused, woke atomic.Int64 }
+type Activity struct {
+	nanos, excused, woke atomic.Int64
+
+	used   time.Duration // by what it has started, of a processor
+	usedAt time.Time     // when that was looked at; zero while the agent isn't silent
+}
+
+const (
+	// usedEach is how often a silent agent's processor time is looked at.
+	usedEach = 5 * time.Second
+	// computing is the part of a processor from which on something computes: what asks every second whether something
+	// else is ready takes less.
+	computing = 0.05
+)
+
+// listen takes it for a sign of life of silent agents that what they have started computes.
+func (c *Execution) listen() {
+	for _, m := range c.runs {
+		if m.working && !m.isSilent && m.activity.listen(m.agent, &m.deeds) {
+			c.x.Activity.Touch()
+		}
+	}
+}
+
+// listen does that for one agent, and says whether it heard something.
+func (a *Activity) listen(agent progress.Running, tools *deeds.Deeds) bool {
+	now := time.Now()
+	one, isKnown := agent.(interface{ Used() time.Duration })
+	if !isKnown || !tools.MayBe() || now.Sub(a.Last()) < usedEach {
+		a.usedAt = time.Time{}
+		return false
+	}
+	took := now.Sub(a.usedAt)
+	if took < usedEach {
+		return false
+	}
+	used, isFirst := one.Used(), a.usedAt.IsZero()
+	isWork := !isFirst && (used-a.used).Seconds() >= computing*took.Seconds()
+	if a.used, a.usedAt = used, now; isWork {
+		a.Touch()
+	}
+	return isWork
+}
 
 // Touch takes note of a sign of life.
 func (a *Activity) Touch() { a.nanos.Store(time.Now().UnixNano()) }
@@ -33,12 +78,15 @@ func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
 
 // lastSign is that of the agent that has been silent for longest. ok is false when none works.
 func (c *Execution) lastSign() (last time.Time, ok bool) {
-	excused := time.Unix(0, c.x.Activity.excused.Load())
+	excused, patience := time.Unix(0, c.x.Activity.excused.Load()), c.now().Status.Limits.Patience()
 	for _, m := range c.runs {
 		if !m.working || m.isSilent {
 			continue
 		}
 		sign := slices.MaxFunc([]time.Time{m.activity.Last(), excused, m.patience}, time.Time.Compare)
+		if m.deeds.IsOpen() {
+			sign = sign.Add(patience)
+		}
 		if !ok || sign.Before(last) {
 			last, ok = sign, true
 			if !c.stopping {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -27,6 +28,7 @@ type agentRun struct {
 
 	guidance.Partner
 	activity Activity
+	deeds    deeds.Deeds
 	isOver   bool            // with all that it has started
 	working  bool            // it runs
 	isSilent bool            // it was ended as it was that for too long
@@ -59,7 +61,7 @@ func (m *agentRun) over(err error) {
 	first, wasStopped := c.failed, m.wasStopped()
 	switch {
 	case wasStopped && m.isSilent:
-		m.Problem = m.slot.String() + ": no output for longer than the idle timeout"
+		m.Problem = m.slot.String() + ": " + judge.SilentText(m.Exit.Result)
 		m.End(m.Problem, true)
 	case wasStopped && m.lack != "":
 		m.Problem = m.slot.String() + ": " + m.lack
@@ -149,6 +151,7 @@ func (m *agentRun) config() setup.Config {
 
 // follow hands on what the only agent does.
 func (m *agentRun) follow(e stream.Event) {
+	m.deeds.Follow(e, time.Now())
 	switch it := e.(type) {
 	case stream.MessageEnd:
 		if it.ParentToolCallID == "" {
@@ -195,6 +198,7 @@ func (m *agentRun) closeScope(sync func(func())) {
 
 // told hands on what the agent does.
 func (m *agentRun) told(e stream.Event) {
+	m.deeds.Follow(e, time.Now())
 	if call, ok := e.(stream.ToolCall); ok && call.ParentToolCallID == m.Call.ID { // its result will be answered
 		m.goesOn = true
 		m.of.answered(m, true)

@@ -6,7 +6,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // bookBeats is how many beats pass between two writes of the time that a check takes.
@@ -18,6 +20,8 @@ type Check struct {
 	Timeout   time.Duration // 0: no limit of its own
 	MustSpeak bool          // it may be silent for no longer than an agent
 	Beat      func()        // called each second
+
+	deeds deeds.Deeds
 }
 
 // Check runs it until it and all that it started are gone. late says why it was ended, "" where it wasn't. The loop ends
@@ -30,18 +34,24 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 			then(agent)
 		}
 	}
+	if then := c.Handler; then != nil {
+		c.Handler = stream.HandlerFunc(func(e stream.Event) {
+			c.deeds.Follow(e, time.Now())
+			then.Handle(e)
+		})
+	}
 	it := x.launch(c.Part)
 	w := &watch{
 		x: x, it: it,
 		until: func() (at time.Time) {
 			if late == "" && x.State.Now().Cause == "" {
-				idle, slow, overtime := x.checkDeadlines(began, c)
+				idle, slow, overtime := x.checkDeadlines(began, &c)
 				at = progress.Earlier(idle, progress.Earlier(slow, overtime))
 			}
 			return at
 		},
 		late: func(now time.Time) {
-			switch idle, slow, overtime := x.checkDeadlines(began, c); {
+			switch idle, slow, overtime := x.checkDeadlines(began, &c); {
 			case !now.Before(overtime):
 				x.Stop(loop.StopMaxTime, backends.Grace)
 			case !now.Before(slow):
@@ -57,6 +67,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 			if beats++; beats%bookBeats == 0 {
 				x.Spent("")
 			}
+			x.Activity.listen(it.agent, &c.deeds)
 			c.Beat()
 		},
 	}
@@ -69,8 +80,8 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 
 // checkDeadlines are the moments at which a check has been silent for too long, takes too long, and at which the loop's
 // time is up. Time in which this process was stopped doesn't count.
-func (x *Executor) checkDeadlines(began time.Time, c Check) (idle, slow, overtime time.Time) {
-	idle, overtime = x.deadlines()
+func (x *Executor) checkDeadlines(began time.Time, c *Check) (idle, slow, overtime time.Time) {
+	idle, overtime = x.deadlines(&c.deeds)
 	slow = overtime
 	if c.Timeout > 0 {
 		x.State.Look(func(p *progress.State) {

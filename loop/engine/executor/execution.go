@@ -105,7 +105,7 @@ func (c *Execution) report(exit backends.Exit, cause loop.StopReason) (judge.Rep
 	r := judge.Assess(exit, cause, completion, time.Now())
 	r.Promise = completion.Promise
 	if cause == loop.StopStalled && c.silent != nil {
-		r.Problem = fmt.Sprintf("%s: %s", c.silent.slot, r.Problem)
+		r.Problem = fmt.Sprintf("%s: %s", c.silent.slot, judge.SilentText(c.silent.Exit.Result))
 	}
 	switch {
 	case !c.whole || c.Apart != nil && !c.Run.Turn.IsWave():

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
@@ -116,8 +117,9 @@ func (w *watch) takeBeat() {
 	w.last = now
 }
 
-// deadlines are the moments at which what runs has been silent, or has worked, for too long.
-func (x *Executor) deadlines() (idle, overtime time.Time) {
+// deadlines are the moments at which what runs has been silent, or has worked, for too long. tools are those of the only
+// agent.
+func (x *Executor) deadlines(tools *deeds.Deeds) (idle, overtime time.Time) {
 	last, now := x.Activity.Last(), x.State.Now()
 	e, isSeveral := now.Running.(*Execution)
 	if isSeveral = isSeveral && !e.Solo; isSeveral { // the one that is silent for longest
@@ -125,7 +127,7 @@ func (x *Executor) deadlines() (idle, overtime time.Time) {
 			last = sign
 		}
 	}
-	x.State.Look(func(p *progress.State) { idle, overtime = p.Deadlines(last, !isSeveral) })
+	x.State.Look(func(p *progress.State) { idle, overtime = p.Deadlines(last, !isSeveral, tools.IsOpen()) })
 	return idle, overtime
 }
 
@@ -133,15 +135,15 @@ func (x *Executor) deadlines() (idle, overtime time.Time) {
 func (x *Executor) attend(e *Execution) *watch {
 	stop := func(why loop.StopReason) { e.endBy(why, func() { e.Stop(backends.Grace) }) }
 	return &watch{
-		x: x, it: &e.it, beat: func() {},
+		x: x, it: &e.it, beat: e.listen,
 		until: func() (at time.Time) {
 			if e.ours == "" {
-				at = progress.Earlier(x.deadlines())
+				at = progress.Earlier(x.deadlines(e.tools()))
 			}
 			return at
 		},
 		late: func(now time.Time) {
-			switch idle, overtime := x.deadlines(); {
+			switch idle, overtime := x.deadlines(e.tools()); {
 			case !now.Before(overtime):
 				stop(x.State.Now().Overdue(now))
 			case !now.Before(idle):
@@ -160,6 +162,14 @@ func (x *Executor) attend(e *Execution) *watch {
 			}
 		},
 	}
+}
+
+// tools are those of the only agent; of several, each one's signs of life have its own.
+func (e *Execution) tools() *deeds.Deeds {
+	if e.Solo && len(e.runs) > 0 {
+		return &e.runs[0].deeds
+	}
+	return &deeds.Deeds{}
 }
 
 // endBy ends the agents as a limit is reached, or for a reason like it.

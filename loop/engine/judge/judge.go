@@ -116,7 +116,7 @@ func Assess(exit backends.Exit, cause loop.StopReason, completion promises.Compl
 	case cause == StopSlow: // the loop goes on
 		r.Outcome, r.Cause, r.Problem = loop.OutcomeTimeout, "", "it took longer than a run of its hat may"
 	case cause == loop.StopStalled:
-		r.Outcome, r.Problem = loop.OutcomeTimeout, "no output for longer than the idle timeout"
+		r.Outcome, r.Problem = loop.OutcomeTimeout, SilentText(res)
 	case cause != "":
 		r.Outcome = loop.OutcomeCancelled
 	default:
@@ -188,6 +188,14 @@ func (r *Report) assessRefusal(now time.Time) {
 // OverBudget says whether the agent stopped itself at its budget.
 func OverBudget(res stream.Result) bool {
 	return res.Failure != nil && res.Failure.Kind == stream.KindBudget
+}
+
+// SilentText says of a run that was ended as it was silent for how long that was.
+func SilentText(res stream.Result) string {
+	if res.AtWork == "" {
+		return "no output for longer than the idle timeout"
+	}
+	return loop.OneLine(fmt.Sprintf("no output for longer than the tool timeout, of %q", res.AtWork))
 }
 
 // problemOf says in one line why a run that ended by itself failed, or "".

@@ -8,8 +8,9 @@ import (
 )
 
 // Deadlines are the moments at which the run under way has been silent, or has worked, for too long. last is its last
-// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself.
-func (p *State) Deadlines(last time.Time, mayPause bool) (idle, overtime time.Time) {
+// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself. isToolOpen: a tool of it is at
+// work.
+func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
 	if p.Desk.HoldsAgent() { // it is the user who takes the time
@@ -19,6 +20,9 @@ func (p *State) Deadlines(last time.Time, mayPause bool) (idle, overtime time.Ti
 		idle = last
 		if retry := p.Status.Retry; retry != nil && mayPause && idle.Before(retry.ResumeAt) {
 			idle = retry.ResumeAt
+		}
+		if isToolOpen {
+			idle = idle.Add(p.Status.Limits.Patience())
 		}
 		idle = idle.Add(limit)
 	}

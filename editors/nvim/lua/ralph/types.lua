@@ -157,6 +157,7 @@
 ---@field max_cost_usd? number
 ---@field max_duration_ms? integer
 ---@field idle_timeout_ms? integer
+---@field tool_timeout_ms? integer
 ---@field max_consecutive_failures? integer
 ---@field max_unchanged_iterations? integer
 ---@field max_unknown_cost_runs? integer

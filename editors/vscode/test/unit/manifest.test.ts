@@ -62,7 +62,7 @@ test('the settings are as the keys of ralph.toml', () => {
   assert.equal(settings['ralph.promptFile'].default, keys.prompt_file.default);
   for (const name of settings['ralph.backend'].examples) assert.ok(keys.backend.examples.includes(name), name);
   const texts = JSON.parse(read('package.nls.json'));
-  const inMinutes: Record<string, string> = { maxDurationMs: 'maxMinutes', idleTimeoutMs: 'idleMinutes' };
+  const inMinutes: Record<string, string> = { maxDurationMs: 'maxMinutes', idleTimeoutMs: 'idleMinutes', toolTimeoutMs: 'toolMinutes' };
   const types: Record<string, string> = { 'whole number': 'integer', 'US dollars': 'number', duration: 'number' };
   const minutes = (text: string) => Number.parseInt(text, 10) * (text.endsWith('h') ? 60 : 1);
   const limits = JSON.parse(read('../../testdata/wire/limits.json')) as { wire: string; unit: string; default?: string }[];
