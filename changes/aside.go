@@ -39,7 +39,7 @@ func (s *views) Trees(ctx context.Context) ([]Past, error) {
 	var trees []Past
 	iteration := 0
 	for _, st := range snapshots {
-		if st.Kind == kindIteration {
+		if st.isWork() {
 			iteration = st.Number
 		} else {
 			trees = nil

@@ -81,7 +81,7 @@ const quickLook = 300 * time.Millisecond
 
 // choose takes a path unless it is nobody's work, too large, or no file.
 func (s *shots) choose(c *candidates, file string, isKnown bool) {
-	if s.book.skips(s.inFolder(file)) {
+	if name := s.inFolder(file); s.book.skips(name) || s.theirs[name] {
 		return
 	}
 	if !c.isReal(s.book.Top, file) {

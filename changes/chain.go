@@ -29,7 +29,7 @@ const (
 	kindStart     kind = "start"
 	kindIteration kind = "iteration" // with its number
 	kindBetween   kind = "between"   // the user's time
-	kindCutOff    kind = "cut-off"   // a run that no iteration's snapshot came after, and the user's time since
+	kindCutOff    kind = "cut-off"   // a run that no iteration's snapshot came after, with its iteration's number, and what changed since
 	kindUndo      kind = "undo"
 	kindRedo      kind = "redo" // with the undo's number
 )
@@ -37,11 +37,16 @@ const (
 // snapshot is a tree of the folder, with what it was made after. Where nothing changed there is none.
 type snapshot struct {
 	Kind   kind
-	Number int // of the iteration; of a redo, the place of the undo that it took back
+	Number int // of the iteration, 0 is unknown; of a redo, the place of the undo that it took back
 
 	place int   // in the row
 	made  int64 // seconds since 1970
 	tree  string
+}
+
+// isWork says whether it has what an iteration did.
+func (st snapshot) isWork() bool {
+	return st.Kind == kindIteration || st.Kind == kindCutOff && st.Number > 0
 }
 
 // perOlder is how many snapshots move out of a loop's list at a time. It keeps at least as many. Tests have less.
@@ -73,7 +78,7 @@ func (l list) text() string {
 	}
 	for _, st := range l.own {
 		trees[fmt.Sprintf(form, st.place, st.Kind, st.Number, st.made)] = st.tree
-		if trees["last"] = st.tree; st.Kind == kindIteration {
+		if trees["last"] = st.tree; st.isWork() {
 			trees[strconv.Itoa(st.Number)] = st.tree
 		}
 	}
@@ -139,7 +144,7 @@ func (s *shots) shorten(l *list) (gone []older, err error) {
 	}
 	first, last := 0, 0
 	for _, st := range moved.own {
-		if st.Kind == kindIteration {
+		if st.isWork() {
 			first, last = cmp.Or(first, st.Number), st.Number
 		}
 	}
@@ -204,7 +209,7 @@ func lost(err error) error {
 func at(snapshots []snapshot, n int) int {
 	found := 0
 	for i, st := range snapshots {
-		if st.Kind == kindIteration && st.Number <= n {
+		if st.isWork() && st.Number <= n {
 			found = i
 		}
 	}

@@ -73,6 +73,7 @@ type shots struct {
 	owed     int64           // of the last snapshot, which the tip has only with the next one
 	aside    map[string]bool // what was left out once; nil: not read yet
 	deferred map[string]bool // what was left out by the last look for want of room
+	theirs   map[string]bool // files that this snapshot doesn't look at, as they are the user's
 	isFinal  bool            // nothing comes behind this snapshot: it takes what is deferred
 	takesAll bool            // it needs all, as somebody undoes something
 }

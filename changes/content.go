@@ -151,7 +151,7 @@ func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 	var pairs strings.Builder
 	last := 0
 	for _, st := range snapshots {
-		if n := st.Number; st.Kind == kindIteration && n > max(last, r.From) && (r.To < 0 || n <= r.To) {
+		if n := st.Number; st.isWork() && n > max(last, r.From) && (r.To < 0 || n <= r.To) {
 			last = n
 			from, to := ends(snapshots, Range{n - 1, n})
 			fmt.Fprintf(&pairs, "%s %s\n", from.tree, to.tree)

@@ -80,7 +80,7 @@ func (s *views) Files(ctx context.Context, r Range, paths []string) ([]File, err
 // behind the first one.
 func (s *views) markLast(ctx context.Context, files []File, snapshots []snapshot) error {
 	later := map[string]entry{}
-	for _, sp := range spans(snapshots, func(st snapshot) bool { return st.Kind == kindIteration }) {
+	for _, sp := range spans(snapshots, snapshot.isWork) {
 		changed, err := s.entries(ctx, sp.from.tree, sp.to.tree, nil)
 		if err != nil {
 			return err
@@ -117,7 +117,7 @@ func (s *views) ends(ctx context.Context, r Range, paths []string) (from, to str
 // ends are the snapshots that a range leads from and to.
 func ends(snapshots []snapshot, r Range) (from, to snapshot) {
 	if r.To >= 0 && r.From == r.To-1 { // one iteration: without what was changed before it began
-		if own := spans(snapshots, func(st snapshot) bool { return st.Kind == kindIteration && st.Number == r.To }); len(own) > 0 {
+		if own := spans(snapshots, func(st snapshot) bool { return st.isWork() && st.Number == r.To }); len(own) > 0 {
 			return own[0].from, own[len(own)-1].to
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/atwork"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
@@ -23,7 +24,6 @@ const (
 	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
 	begunName = "begun" // there while the index may have more than the last snapshot
 	worksName = "works" // what an undo has under its hands
-	agentName = "agent" // may be written to while an agent may change the folder: to give it a content takes ten times as long
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
@@ -40,6 +40,7 @@ type Taken struct {
 	Summary          // since the last snapshot
 	State            // of the folder now
 	Notes   []string // what isn't in it and why: "big.bin (5.1 GB)"
+	CutOff  int      // the iteration whose work a part of it is, as it was cut off; 0: none
 
 	again bool // something failed that may not fail another time
 }
@@ -62,18 +63,15 @@ func (s *shots) Start(ctx context.Context) (Taken, error) {
 	return s.record(ctx, snapshot{Kind: kindBetween})
 }
 
-// Begin says that an agent begins to work in the folder, until After. A snapshot that
+// Begin says that the agent of iteration n begins to work in the folder, until After. A snapshot that
 // somebody else makes before that has what a run did which was cut off.
-func (s *shots) Begin() error {
-	agent := filepath.Join(s.home, agentName)
-	if os.Chmod(agent, 0o600) == nil {
-		return nil
-	}
-	if err := regular.Write(agent, nil, 0o600); err != nil {
-		return fmt.Errorf("noting that an agent begins: %w", err)
-	}
-	return nil
-}
+func (s *shots) Begin(n int) error { return s.atWork().Set(n) }
+
+// Saved says that the user has saved a file in an editor, by its path from the folder on. Where a run was cut off that
+// isn't taken up yet, the file is the user's.
+func (s *kept) Saved(path string) error { return s.atWork().Save(path) }
+
+func (s *kept) atWork() atwork.Mark { return atwork.Mark{Home: s.home} }
 
 // After makes a snapshot of the folder as iteration n has left it.
 func (s *shots) After(ctx context.Context, n int) (Taken, error) {
@@ -95,15 +93,10 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	if err != nil {
 		return Taken{}, err
 	}
-	agent := filepath.Join(s.home, agentName)
-	marker, markerErr := os.Stat(agent)
-	isMarked := markerErr == nil && marker.Mode()&0o200 != 0
-	if isMarked && next.Kind == kindBetween {
-		next.Kind = kindCutOff
-	}
+	cutOff, isMarked := s.atWork().Get()
 	defer func() {
 		if err == nil && isMarked {
-			err = os.Chmod(agent, 0o400)
+			err = s.atWork().Clear()
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
@@ -115,8 +108,19 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	if last.list != "" && s.seen.tip == last && now.Same(s.seen) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
+	var work Taken
+	if isMarked && next.Kind == kindBetween && last.list != "" {
+		if s.theirs, err = s.atWork().Saved(); err == nil { // they are the user's
+			work, last, err = s.takeWithGit(ctx, last, snapshot{Kind: kindCutOff, Number: cutOff})
+		}
+		if s.theirs, work.CutOff = nil, cutOff; err != nil {
+			return work, err
+		}
+	}
 	var made tip
 	taken, made, err = s.takeWithGit(ctx, last, next)
+	taken.CutOff = work.CutOff
+	taken.Files, taken.Added, taken.Removed = taken.Files+work.Files, taken.Added+work.Added, taken.Removed+work.Removed
 	if err != nil && last.list == "" && !s.book.Own && ctx.Err() == nil && !git.IsStuck(err) {
 		// A repository that is broken or can't be written to, maybe.
 		if err = s.useOwn(); err == nil {

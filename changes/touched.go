@@ -14,7 +14,7 @@ import (
 type Touched struct {
 	Path   string
 	Status Status // Added, Modified, Deleted or Mode
-	// CutOff: a run that was cut off did it, or somebody since; nobody can tell.
+	// CutOff: a run that was cut off did it, or somebody since, in no editor; nobody can tell.
 	CutOff bool
 
 	before, now version
@@ -36,7 +36,7 @@ func (s *views) Touched(ctx context.Context) ([]Touched, error) {
 	touched := map[string]Touched{}
 	for i, changed := range each {
 		kind := snapshots[i+1].Kind
-		byLoop := kind == kindIteration || kind == kindCutOff
+		byLoop := kind == kindIteration || kind == kindCutOff // whatever its number
 		for path, e := range changed {
 			t, ok := touched[path]
 			switch {

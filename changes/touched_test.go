@@ -64,12 +64,12 @@ func TestWhatARunThatWasCutOffChangedIsTouched(t *testing.T) {
 		for name, next := range map[string]func(*folder){
 			"the loop goes on":   func(f *folder) { f.start() },
 			"its user looks":     func(f *folder) { f.undo(Undo{Iteration: 1, DryRun: true}, []string{"b"}); f.start() },
-			"it failed at first": func(f *folder) { f.must(f.Begin()); f.open("ralph-test"); f.start() },
+			"it failed at first": func(f *folder) { f.must(f.Begin(2)); f.open("ralph-test"); f.start() },
 		} {
 			f := begin(t, "a", "1\n", "b", "1\n", "c", "1\n").loop()
-			f.must(f.Begin())
+			f.must(f.Begin(1))
 			f.after(1, "b", "2\n")
-			f.must(f.Begin())
+			f.must(f.Begin(2))
 			f.write("a", "2\n", "c", "2\n")
 			f.open("ralph-test")
 			next(f)
@@ -77,7 +77,7 @@ func TestWhatARunThatWasCutOffChangedIsTouched(t *testing.T) {
 			f.write("c", "3\n", "d", "the user's\n")
 			f.start()
 			f.touched("modified a (cut off)", "modified b", "modified c (cut off)")
-			f.must(f.Begin())
+			f.must(f.Begin(3))
 			f.after(2, "a", "1\n", "c", "4\n")
 			f.touched("modified b", "modified c")
 			f.undo(Undo{Iteration: 1}, []string{"b"})

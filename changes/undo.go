@@ -67,7 +67,7 @@ func (s *Store) Undo(ctx context.Context, u Undo) (Undone, error) {
 		return Undone{}, err
 	}
 	return s.takeBack(ctx, snapshot{Kind: kindUndo}, u, func(st snapshot) bool {
-		return st.Kind == kindIteration && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
+		return st.isWork() && (st.Number == u.Iteration || u.Since > 0 && st.Number >= u.Since)
 	})
 }
 

@@ -3,6 +3,7 @@ package loop
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
@@ -54,6 +55,26 @@ func findSnapshots(folder, loopID string) (*changes.Store, error) {
 		}
 	}
 	return changes.Find(folder, loopID, changes.Options{})
+}
+
+// Saved says that the user has saved a file in an editor, in the folder of a loop or not. After a run there was cut off,
+// it is the user's, and the rest that changed meanwhile is that run's.
+func Saved(folder, path string) error {
+	name, err := filepath.Rel(folder, path)
+	if err != nil || !filepath.IsLocal(name) {
+		return nil
+	}
+	if st, err := FolderStatus(folder); err != nil || !st.State.Left() {
+		return nil
+	}
+	s, err := findSnapshots(folder, "")
+	if errors.Is(err, changes.ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.Saved(filepath.ToSlash(name))
 }
 
 // AtWorkError says that an agent works in a folder, or that its work is verified, so

@@ -3,11 +3,12 @@ package server
 import (
 	"errors"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// saver tells loops what the editor's user has saved as their state file.
+// saver tells loops what the editor's user has saved.
 type saver struct{ *manager }
 
 // StateSaved implements documents.Env.
@@ -23,6 +24,15 @@ func (s saver) StateSaved(folder, text string) {
 		}
 		if err := h.Saved(doc.State()); err != nil && !errors.Is(err, loop.ErrNotRunning) {
 			s.Log.Warn("what was saved as a state file doesn't count", "folder", folder, "error", err)
+		}
+	})
+}
+
+// FileSaved implements documents.Env.
+func (s saver) FileSaved(folder, path string) {
+	s.Work.Go(func() {
+		if err := loop.Saved(folder, paths.Real(path)); err != nil {
+			s.Log.Warn("what was saved counts as the work of a run that was cut off", "path", path, "error", err)
 		}
 	})
 }

@@ -5,8 +5,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -41,5 +45,61 @@ func TestWhatTheEditorSavesIsItsUsers(t *testing.T) {
 	c.status(dir, func(s wire.LoopStatus) bool { return s.MaxIterations == 9 && len(s.Questions) == 0 })
 	if text := readFile(t, file); !strings.Contains(text, "max_iterations: 9") {
 		t.Errorf("the file says %s", text)
+	}
+}
+
+// What this editor's user saves after a run was cut off is no work of that run, whatever kind of file it is.
+func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
+	t.Parallel()
+	dir := paths.Real(t.TempDir())
+	state := loopstate.State{Active: true, Iteration: 1, LoopID: "ralph-cutoff", Prompt: "x", Backend: "claude", Begun: true}
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Create(state); err != nil {
+		t.Fatal(err)
+	}
+	write := func(text string, names ...string) {
+		t.Helper()
+		for _, name := range names {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	write("before", "a.go", "b.go")
+	s, err := changes.Create(t.Context(), dir, state.LoopID, changes.Options{Keep: time.Hour, Skip: loopstate.OwnFiles()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin(1); err != nil {
+		t.Fatal(err)
+	}
+	write("the agent's", "a.go", "b.go")
+	books, err := paths.State("changes")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := dial(t, optedIn, dir)
+	c.status(dir, inState("interrupted"))
+	write("the user's", "b.go")
+	c.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(dir, "b.go"))}})
+	proctest.Until(t, "it is the user's", func() bool {
+		noted, err := filepath.Glob(filepath.Join(books, state.LoopID+"-*", "saved"))
+		return err == nil && len(noted) == 1
+	})
+	found, err := loop.SnapshotsIn(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done, err := found.Undo(t.Context(), changes.Undo{Since: 1}); err != nil || len(done.Paths) != 1 {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if a, b := readFile(t, filepath.Join(dir, "a.go")), readFile(t, filepath.Join(dir, "b.go")); a != "before" || b != "the user's" {
+		t.Errorf("%q and %q", a, b)
 	}
 }

@@ -41,6 +41,8 @@ type Env interface {
 	PlansIn(folder string) Plans
 	// StateSaved takes what the user has saved as the state file of a folder's loop.
 	StateSaved(folder, text string)
+	// FileSaved takes that the user has saved a file, maybe in the folder of a loop.
+	FileSaved(folder, path string)
 }
 
 // docKind is what a document is for us.
@@ -190,8 +192,11 @@ func (d *Documents) set(u uri.URI, version int32, text string) {
 	d.publish(u, false)
 }
 
-// DidSave tells the loop of a state file that it is the editor's user who wrote that.
+// DidSave tells the loop of a file that it is the editor's user who wrote that. Editors tell it of all files.
 func (d *Documents) DidSave(p protocol.DidSaveTextDocumentParams) {
+	if path, err := wire.PathOf(string(p.TextDocument.URI)); err == nil {
+		d.env.FileSaved(d.env.FolderOf(string(p.TextDocument.URI)), path)
+	}
 	switch doc := d.get(p.TextDocument.URI); {
 	case doc == nil:
 	case doc.kind == stateDoc:

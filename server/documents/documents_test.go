@@ -92,6 +92,7 @@ type docWorld struct {
 	review  answers.Review
 	plans   Plans
 	asked   int // times, for the plans
+	saved   []string
 }
 
 // withLoop is a folder with a loop of another process, or nobody's.
@@ -130,6 +131,7 @@ func (w *docWorld) FolderOf(u string) string {
 
 func (w *docWorld) FolderAt(path string) string    { return path }
 func (w *docWorld) StateSaved(folder, text string) {}
+func (w *docWorld) FileSaved(folder, path string)  { w.saved = append(w.saved, folder+" "+path) }
 
 // withDoc returns documents with one that is open, without telling the editor.
 // A nil world has no loop and all backends.

@@ -81,6 +81,7 @@ function start(context: vscode.ExtensionContext): Api {
   context.subscriptions.push(
     chat.register(), log, loops, transcripts, panels, composer, comments, changes, snapshots, sourceControls, pages, questions, drafts, prompts, createMentions(),
     createStatusBar(loops), createTree(loops, changes), keepContextKeys(loops), new Notifications(server, loops),
+    vscode.workspace.onDidSaveTextDocument((document) => server.saved(document)),
     registerCommands({
       sidecar: server, agentHost: host, loops, starter, options, transcripts, panels, comments, pages, questions, sourceControls, diffs: new Diffs(changes, snapshots), review: new Review(server, changes),
     }),

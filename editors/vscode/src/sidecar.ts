@@ -229,6 +229,13 @@ export class Sidecar implements vscode.Disposable {
     await client.dispose(stopLimit).catch((e: unknown) => this.log.debug(String(e)));
   }
 
+  /** Tells of a file that was saved: after a run was cut off, it is the user's. The client tells of few files by itself. */
+  saved(document: vscode.TextDocument): void {
+    if (this.server.state !== 'running' || document.uri.scheme !== 'file') return;
+    const params = { textDocument: { uri: document.uri.toString() } };
+    this.client?.sendNotification('textDocument/didSave', params).catch((e: unknown) => this.log.debug(String(e)));
+  }
+
   private tellLevel(): void {
     if (this.server.state !== 'running') return;
     this.client?.sendNotification(method.setUpdates, { level: this.level }).catch((e: unknown) => this.log.debug(String(e)));

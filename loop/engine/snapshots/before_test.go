@@ -13,7 +13,16 @@ import (
 
 // A loop that goes on may be slow to begin its first run. What the run that was cut off changed is in its
 // first snapshot then, and not in the one that is made because that is old.
-func TestACutOffReaderIsToldOfAfterASlowStart(t *testing.T) {
+func TestACutOffRunIsToldOfAfterASlowStart(t *testing.T) {
+	for reader, want := range map[string]string{
+		"":        "iteration 1 was cut off: what changed then or since (1 file) counts as its work",
+		"planner": "planner is read_only, and its run was cut off: 1 file changed",
+	} {
+		t.Run(reader, func(t *testing.T) { cutOff(t, reader, want) })
+	}
+}
+
+func cutOff(t *testing.T, reader, want string) {
 	folder, options := t.TempDir(), changes.Options{Keep: time.Hour, Dir: t.TempDir()}
 	var warned []string
 	begin := func() *Taker {
@@ -31,8 +40,8 @@ func TestACutOffReaderIsToldOfAfterASlowStart(t *testing.T) {
 	s := begin()
 	s.CutOff = true
 	s.Last = time.Now().Add(-time.Hour)
-	s.Before(1, "planner")
-	if len(warned) != 1 || !strings.Contains(warned[0], "planner is read_only, and its run was cut off: 1 file changed") {
+	s.Before(1, reader)
+	if len(warned) != 1 || !strings.Contains(warned[0], want) {
 		t.Errorf("warned of %q", warned)
 	}
 }

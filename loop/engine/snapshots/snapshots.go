@@ -196,7 +196,7 @@ func (s *Taker) Before(iterations int, reader string) {
 	<-s.begun
 	taken, err := s.first, s.err
 	s.first, s.err = changes.Taken{}, nil
-	before := taken.Files // since the run before
+	before, cutOff := taken.Files, taken.CutOff // since the run before
 	if err == nil && s.Store != nil && time.Since(s.Last) > idleTime {
 		taken, err = s.Store.Start(s.Going)
 		before += taken.Files
@@ -205,11 +205,15 @@ func (s *Taker) Before(iterations int, reader string) {
 		s.Await()
 	}
 	if s.Store != nil {
-		_ = s.Store.Begin() // what is wrong, the next snapshot says
+		_ = s.Store.Begin(iterations + 1) // what is wrong, the next snapshot says
 	}
 	s.tell(taken, err)
-	if reader != "" && s.CutOff && before > 0 { // nobody can tell what it changed from what the user did since
-		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, tell.Counted(before, "file"))))
+	switch files := tell.Counted(before, "file"); { // nobody can tell what it changed from what the user did since
+	case before == 0:
+	case reader != "" && s.CutOff:
+		s.warn(loop.OneLine(fmt.Sprintf("the hat %s is read_only, and its run was cut off: %s changed then or since, and nothing is undone", reader, files)))
+	case cutOff > 0:
+		s.warn(fmt.Sprintf("iteration %d was cut off: what changed then or since (%s) counts as its work, but for what you saved in an editor", cutOff, files))
 	}
 	s.TakeUp(s.past)
 	s.past = nil

@@ -213,6 +213,14 @@ function M.add_folder(folder)
   call('notify', 'workspace/didChangeWorkspaceFolders', { event = { added = added, removed = {} } })
 end
 
+--- Tells of a file that was saved: after a run was cut off, it is the user's. Neovim tells of few files by itself.
+---@param path string
+function M.saved(path)
+  if ready then
+    call('notify', 'textDocument/didSave', { textDocument = { uri = vim.uri_from_fname(path) } })
+  end
+end
+
 --- Runs a command of the sidecar, which is started if need be.
 ---@param folder string the folder that it is about
 ---@param command string one of wire.commands

@@ -34,6 +34,14 @@ function M.watch()
       waiting[event.buf] = true
     end,
   })
+  vim.api.nvim_create_autocmd('BufWritePost', {
+    group = group,
+    callback = function(event)
+      if vim.bo[event.buf].buftype == '' then
+        require('ralph.client').saved(vim.api.nvim_buf_get_name(event.buf))
+      end
+    end,
+  })
   vim.api.nvim_create_autocmd({ 'BufReadPost', 'BufWritePost', 'BufUnload' }, {
     group = group,
     callback = function(event)
