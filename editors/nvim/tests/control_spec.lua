@@ -104,6 +104,38 @@ it('tells on of a loop that it has detached', function()
   end))
 end)
 
+it('tells of a loop of another Neovim, and reloads what it changes', function()
+  local first = child.start()
+  child.write(first.dir .. '/work.txt', 'before\n')
+  local second = child.start({ dir = first.dir, home = first.home })
+  second:command('Ralph cancel') -- which starts its sidecar
+  second:wait_note('no loop')
+  second:command('edit work.txt')
+  first:command([[Ralph start --max-iterations=9 --completion-promise=DONE 'agent: hang']])
+  second:wait([[require('ralph').statusline():find('1/9 .* sleep 900')]])
+  first:command('Ralph next')
+  second:wait_event('RalphIteration', { phase = 'begin', iteration = 2 })
+  first:command('Ralph update --max-iterations=2')
+  first:command('Ralph next')
+  local ended = second:wait_event('RalphEnded', { stopReason = 'max_iterations', iterations = 2 })
+  expect.equal(ended.folder, first.dir)
+  second:wait_note('iteration limit reached')
+  first:command('Ralph cancel')
+  first:wait_note('is cancelled')
+  first:command([[Ralph start --completion-promise=DONE 'agent: promise 2']])
+  second:wait_event('RalphEnded', { stopReason = 'promise', iterations = 2 })
+  second:wait([[vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'iteration 2']])
+  second:wait_note('done: DONE after 2 iterations')
+  second:command('Ralph output') -- what was told already isn't told again
+  second:wait([[vim.fn.search('■ done: DONE after 2 iterations', 'n') > 0]])
+  expect.equal(
+    vim.iter(second:lua('return seen')):fold(0, function(n, event)
+      return n + (event.name == 'RalphEnded' and 1 or 0)
+    end),
+    2
+  )
+end)
+
 it('changes a limit while the loop runs', function()
   local nvim = child.start({ ralph = { notify = 'never' } })
   nvim:command([[Ralph start --max-iterations=50 'agent: steps 3']])

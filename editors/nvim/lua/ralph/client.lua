@@ -213,7 +213,8 @@ function M.add_folder(folder)
   call('notify', 'workspace/didChangeWorkspaceFolders', { event = { added = added, removed = {} } })
 end
 
---- Tells of a file that was saved: after a run was cut off, it is the user's. Neovim tells of few files by itself.
+--- Tells of a file that was saved: after a run was cut off, it is the user's. Neovim tells of few files by
+--- itself.
 ---@param path string
 function M.saved(path)
   if ready then

@@ -26,7 +26,13 @@ local first, last = 1, 0
 local position = 1 -- of the next update in the first piece
 local scheduled = false
 
----@type table<string, { folder: string, owned: boolean, live: boolean }> loops that the status told of, by id
+---@class ralph.Known
+---@field folder string
+---@field owned boolean its output is read from its beginning, whether somebody looks at it or not
+---@field afar boolean it runs on another machine: nothing of it is told but shown
+---@field live boolean
+
+---@type table<string, ralph.Known> loops that the status told of, by id
 local known = {}
 
 ---@type table<string, ralph.UpdateParams> by loop: the last that was heard before its status
@@ -35,16 +41,21 @@ local early = {}
 ---@type table<string, ralph.Reader> by folder
 local readers = {}
 
----@type table<string, true> loops that run here and of which something was heard
+---@type table<string, ralph.Source> of which something was heard, by loop
 local heard = {}
 
 ---@type table<string, string> how the loops ended that were told to be over
 local over = {}
 
---- Tells what an update of a loop says that runs here.
+--- Reloads what an update of a loop has changed, and tells what it says.
 ---@param source ralph.Source
 ---@param update ralph.Update
 local function tell(source, update)
+  if not heard[source.loopId] then
+    heard[source.loopId] = source
+    events.fire('Started', source)
+  end
+  require('ralph.files').update(source, update)
   if update.stopReason == 'detached' then
     return -- it goes on, and is told on
   end
@@ -61,19 +72,9 @@ end
 
 ---@param source ralph.Source
 ---@param update ralph.Update
----@param is_ours boolean the loop runs here: else nothing of it is told but shown
-local function handle(source, update, is_ours)
+local function place(source, update)
   if update.sessionUpdate == wire.updates.iteration then
     source.iteration = update.iteration
-  end
-  if is_ours and not heard[source.loopId] then
-    heard[source.loopId] = true
-    events.fire('Started', source)
-  end
-  require('ralph.output').update(source, update)
-  if is_ours then
-    require('ralph.files').update(source, update)
-    tell(source, update)
   end
 end
 
@@ -132,7 +133,8 @@ local function reader_of(folder)
   readers[folder] = readers[folder]
     or Reader.new(folder, function(page)
       local loop_id = page.loopId or (status.in_folder(folder) or none).loopId
-      local is_ours = (known[loop_id] or none).owned
+      local loop = known[loop_id] or none
+      local is_told = loop.owned or page.is_news and not loop.afar
       M.enqueue({
         updates = page.updates,
         begin = function()
@@ -143,7 +145,11 @@ local function reader_of(folder)
           source.loopId = loop_id
         end,
         handle = function(update)
-          handle(source, update, is_ours)
+          place(source, update)
+          require('ralph.output').update(source, update)
+          if is_told then
+            tell(source, update)
+          end
         end,
         done = page.done,
       })
@@ -161,15 +167,25 @@ function M.read(folder, callback)
   end)
 end
 
---- Hands on what was heard of a loop. One that runs elsewhere is followed where
---- somebody has looked at it.
----@param loop { folder: string, owned: boolean }
+--- Hands on what was heard of a loop. The output of one that runs elsewhere is read where somebody has looked
+--- at it; what it says is told all the same.
+---@param loop ralph.Known
 ---@param params ralph.UpdateParams
 local function follow(loop, params)
   local reader = reader_of(loop.folder)
   if loop.owned or reader.cursor then
-    reader:hear(params)
+    return reader:hear(params)
+  elseif loop.afar then
+    return
   end
+  local source = heard[params.loopId] or { loopId = params.loopId, folder = loop.folder }
+  M.enqueue({
+    updates = params.updates,
+    handle = function(update)
+      place(source, update)
+      tell(source, update)
+    end,
+  })
 end
 
 --- How long a status may take that says who drives a loop, in ms. One that is resumed elsewhere
@@ -226,9 +242,10 @@ function M.status(params)
     local was_live = was.live
     if id then
       -- What ours said last may come behind the status that it is over.
-      -- One of ours that was detached is told on, and nothing else of a loop that runs elsewhere.
+      -- One of ours that was detached is read on.
       local owned = loop.owned or was.owned and (loop.detached or not loop.live)
-      local now = { folder = wire.folder(loop), owned = owned, live = loop.live }
+      local now =
+        { folder = wire.folder(loop), owned = owned, live = loop.live, afar = wire.is_afar(loop) }
       known[id] = now
       local waiting = early[id]
       early[id] = nil

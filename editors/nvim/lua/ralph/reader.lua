@@ -8,12 +8,14 @@ local wire = require('ralph.wire')
 ---@field updates ralph.Update[]
 ---@field loopId? string nil: of the loop that was asked for
 ---@field begins? boolean they are the first: nothing from before counts
+---@field is_news? boolean all from before was read, so they have just happened
 ---@field done? fun() to be called when they were handled
 
 ---@class ralph.Reader
 ---@field private folder string path
 ---@field private take fun(page: ralph.Page)
 ---@field cursor? string nil: nothing was read yet
+---@field private is_caught_up? boolean all was read once
 ---@field private turn? table of the page that is read and handled now
 ---@field private unheard? ralph.UpdateParams what was heard meanwhile, the last
 ---@field private again? table to be read behind that page, which may be older than the wish for it
@@ -35,7 +37,7 @@ function Reader:hear(params)
     self.unheard = params
   elseif params.after and params.after == self.cursor then
     self.cursor = params.cursor
-    self.take({ updates = params.updates, loopId = params.loopId })
+    self.take({ updates = params.updates, loopId = params.loopId, is_news = true })
   elseif not params.cursor or params.cursor ~= self.cursor then
     self:read({ loopId = params.loopId })
   end
@@ -70,7 +72,14 @@ function Reader:read(target, callback)
       self.turn = nil
       self:read(target)
     end
-    self.take({ updates = page.updates, loopId = target.loopId, begins = begins, done = done })
+    local is_news = self.is_caught_up
+    self.take({
+      updates = page.updates,
+      loopId = target.loopId,
+      begins = begins,
+      is_news = is_news,
+      done = done,
+    })
   end)
 end
 
@@ -82,6 +91,7 @@ function Reader:finish(err)
     self.turn = nil
     return self:read(again)
   end
+  self.is_caught_up = self.is_caught_up or not err
   local waiting, unheard = self.waiting, self.unheard
   self.turn, self.waiting, self.unheard = nil, {}, nil
   for _, callback in ipairs(waiting) do

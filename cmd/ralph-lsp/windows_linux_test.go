@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+)
+
+// onlooker is a terminal that watches a loop.
+type onlooker struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	out string // the file that it writes
+}
+
+func (r *terminalRun) watch(style string) *onlooker {
+	r.t.Helper()
+	w := &onlooker{t: r.t, out: filepath.Join(r.t.TempDir(), "out")}
+	file, err := os.Create(w.out)
+	must(err)
+	defer file.Close()
+	w.cmd = exec.Command("ralph-lsp", "watch", "-C", r.folder, "--output", style)
+	w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = append(os.Environ(), r.mark), file, file
+	must(w.cmd.Start())
+	return w
+}
+
+func (w *onlooker) said() string {
+	text, err := os.ReadFile(w.out)
+	must(err)
+	return string(text)
+}
+
+func (w *onlooker) awaits(text string) {
+	w.t.Helper()
+	proctest.Until(w.t, text, func() bool { return strings.Contains(w.said(), text) })
+}
+
+// told are the updates of a loop's JSON from its first iteration on, without what only its own window is told.
+func told(out string) (lines []string) {
+	for line := range strings.Lines(out) {
+		if len(lines) > 0 || strings.Contains(line, `"sessionUpdate":"_ralph/iteration"`) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// Each of a loop's windows is told each event once, in order, while it happens. One that takes nothing delays neither
+// the agent, nor the others, nor the loop's end, and has all of it once it goes on.
+func TestWindowsOfOneLoop(t *testing.T) {
+	r := runInTerminal(t, `cat >/dev/null
+[ -e iterations ] || { touch begun; until [ -e go ]; do sleep 0.05; done; }
+echo x >>iterations
+i=0; while [ $i -lt 3000 ]; do echo "line $i of some length, so that a pipe is full of them at last"; i=$((i+1)); done
+`, "--output", "json", "--max-iterations", "2")
+	r.awaitFile("begun")
+	watchers := []*onlooker{r.watch("json"), r.watch("json"), r.watch("json")}
+	for _, w := range watchers {
+		w.awaits(`"phase":"begin"`)
+	}
+	stopped := watchers[2]
+	must(stopped.cmd.Process.Signal(syscall.SIGSTOP))
+	write(t, filepath.Join(r.folder, "go"), "")
+	if err := r.cmd.Wait(); r.cmd.ProcessState.ExitCode() != 2 {
+		t.Fatalf("the loop ended by %v\n%s", err, r.out.String())
+	}
+	must(stopped.cmd.Process.Signal(syscall.SIGCONT))
+	want := told(r.out.String())
+	for i, w := range watchers {
+		_ = w.cmd.Wait()
+		if code := w.cmd.ProcessState.ExitCode(); code != 2 {
+			t.Errorf("watcher %d ends with %d", i, code)
+		}
+		got := told(w.said())
+		if strings.Join(joined(got), "") != strings.Join(joined(want), "") {
+			t.Errorf("watcher %d was told %d updates, the loop's window %d: %.300q", i, len(got), len(want), got[len(got)-1])
+		}
+	}
+	proctest.CheckNone(t, deadline, r.mark)
+}
+
+// joined are lines of JSON in which neighbouring pieces of a message are one: how many they are is a matter of time.
+func joined(lines []string) (out []string) {
+	const head, text, tail = `{"sessionUpdate":"agent_message_chunk"`, `"text":"`, `"}`
+	last := ""
+	for _, line := range lines {
+		if !strings.HasPrefix(line, head) {
+			out, last = append(out, line), ""
+			continue
+		}
+		before, rest, _ := strings.Cut(line, text)
+		said, _, _ := strings.Cut(rest, tail)
+		if before != last {
+			out, last = append(out, before), before
+		}
+		out[len(out)-1] += said
+	}
+	return out
+}
+
+// Who looks on ends what a loop without a window of its own has left over, when all that would do so is killed.
+func TestAnOnlookerSweeps(t *testing.T) {
+	r := runInTerminal(t, stubborn, "--detach")
+	pids := r.pids()
+	w := r.watch("console")
+	w.awaits("working")
+	for _, name := range []string{"keeper", "reaper"} {
+		must(syscall.Kill(pids[name], syscall.SIGKILL))
+	}
+	_ = w.cmd.Wait()
+	if said := w.said(); !strings.Contains(said, "gone in iteration 1, it was killed") || !strings.Contains(said, "interrupted after 1 iteration") {
+		t.Errorf("it says\n%s", said)
+	}
+	proctest.CheckNone(t, deadline, r.mark)
+	var out bytes.Buffer
+	status := exec.Command("ralph-lsp", "status", "-C", r.folder)
+	status.Stdout = &out
+	if _ = status.Run(); !strings.Contains(out.String(), "interrupted") {
+		t.Errorf("status says %q", out.String())
+	}
+}
