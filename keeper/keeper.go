@@ -87,7 +87,7 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 func (k *keeper) start() (err error) {
 	w := k.first
 	host := start.Host()
-	host.Attended = func() bool { return w.Answers && !w.IsGone() }
+	host.Attended = func() bool { return w.Answers && !w.IsGone() || k.door.IsAttended() }
 	host.Printed = PrintedBy(w.PID)
 	host.LetGo = func() {
 		k.isAlone.Store(true)

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
@@ -51,7 +52,9 @@ The exit codes are those of ralph-lsp run.`,
 // newAttach is watch for who may also end the loop.
 func newAttach() *cobra.Command {
 	cmd := newWatch(true)
-	cmd.Use, cmd.Short, cmd.Long = "attach [LOOP]", "Show a loop as watch does; Ctrl-C asks whether to end the loop", ""
+	cmd.Use, cmd.Short = "attach [LOOP]", "Show a loop as its own terminal does"
+	cmd.Long = `Show a loop as watch does. What its agents ask is answered here, and Ctrl-C asks whether
+to end it.`
 	return cmd
 }
 
@@ -102,8 +105,17 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		last = u.Iteration
 	}
 	cursor, _ := outline.Begin(last, len(outline.Parts))
-	w.Watch = window.NewWatch(w.dir, w.loopID, status, story, cursor)
+	hello := client.Hello{Cursor: cursor, Answers: w.asks && isAttended(cmd)}
+	w.Watch = window.NewWatch(w.dir, w.loopID, status, story, hello)
 	return err
+}
+
+// Status is how the loop stands. While its user is asked nothing is shown of that: the answer stands in its place.
+func (w *watcher) Status() loop.Status {
+	if w.asking.Load() {
+		return loop.Status{}
+	}
+	return w.Watch.Status()
 }
 
 // watch shows the loop until it ends, or a signal ends the watching.
@@ -115,14 +127,9 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 	if screen.Out = out; how.style.Value == terminal.JSON {
 		screen.Notes = cmd.ErrOrStderr()
 	}
-	screen.Answer, screen.IsLive = terminal.AnswerIn(w.dir), w.Answers
+	screen.Answer, screen.Answers, screen.IsLive = terminal.AnswerIn(w.dir), w.Hello.Answers, w.IsLive
 	display := terminal.NewDisplay(how.style.Value, screen)
-	display.Start(w, func() loop.Status {
-		if w.asking.Load() { // its line is where the answer stands
-			return loop.Status{}
-		}
-		return w.Status()
-	})
+	display.Start(w, w.Status)
 	ctx, leave := context.WithCancel(cmd.Context())
 	defer leave()
 	result := make(chan ending, 1)
@@ -130,7 +137,12 @@ func (w *watcher) watch(cmd *cobra.Command, how shown) error {
 		end, err := w.Follow(ctx)
 		result <- ending{end, err}
 	}()
+	over := make(chan struct{})
+	if w.Hello.Answers {
+		go terminal.AnswerHere(os.Stdin, w, over, display.Note)
+	}
 	it, isOver := w.attend(cmd, result, caught, out.Broken)
+	close(over)
 	giveUp := make(chan struct{})
 	if !isOver {
 		leave()
@@ -195,7 +207,7 @@ var errLeaves = errors.New("left")
 // askToLeave asks what becomes of a loop whose watcher has pressed Ctrl-C, and does it.
 func (w *watcher) askToLeave(cmd *cobra.Command) error {
 	detach := "  d  let it go on alone, without its window\n"
-	if w.Status().Detached {
+	if w.Watch.Status().Detached {
 		detach = ""
 	}
 	switch answer, asked := prompt(cmd, "\n  e  end the loop, so that it can be resumed\n"+detach+"  q  leave it as it is\n  Enter  go on watching\n> "); {

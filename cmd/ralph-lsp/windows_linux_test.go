@@ -126,3 +126,22 @@ func TestAnOnlookerSweeps(t *testing.T) {
 		t.Errorf("status says %q", out.String())
 	}
 }
+
+// A loop without a window of its own is attended while a terminal is attached: what its agent asks is answered there, and
+// goes from the other windows.
+func TestAnAgentIsAnsweredWhereItsLoopIsAttached(t *testing.T) {
+	inFolderWithClaude(t)
+	must(exec.Command("sh", "-c", strings.Replace(runsAsking, " run ", " run --detach ", 1)).Run())
+	term, other := runsAt(t, "ralph-lsp attach --output console"), runsAt(t, "ralph-lsp attach --output console")
+	for _, each := range []*testTerminal{term, other} {
+		each.await("asks: Bash git push")
+		each.await("deny [words for the agent], once, loop (Bash(git push))?")
+	}
+	if said := term.answers("once"); !strings.Contains(said, "allowed once: Bash git push") {
+		t.Errorf("it says %q", said)
+	}
+	for _, each := range []*testTerminal{term, other} {
+		each.await("done: DONE")
+		each.await("<ended 0>")
+	}
+}

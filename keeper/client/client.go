@@ -101,7 +101,7 @@ func Dial(ctx context.Context, path string, hello Hello) (*Connection, error) {
 
 // greet says hello, and begins to listen once the keeper has welcomed this window.
 func (c *Connection) greet(hello Frame) error {
-	hello.Hello.PID = os.Getpid()
+	hello.Hello.PID, hello.Hello.From = os.Getpid(), os.Getenv(caller.EnvLoopID)
 	if err := c.send(hello); err != nil {
 		return c.gone(err)
 	}

@@ -57,6 +57,7 @@ const (
 // Hello says who a window is.
 type Hello struct {
 	PID      int    `json:"pid"`
+	From     string `json:"from,omitempty"`     // the loop that it is below, as it says
 	Cursor   string `json:"cursor,omitempty"`   // behind which it is told the story; "": from its beginning
 	Owns     bool   `json:"owns,omitempty"`     // the loop ends with it, unless it is kept
 	Answers  bool   `json:"answers,omitempty"`  // what agents ask is answered there

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
@@ -55,7 +56,8 @@ func (d *Door) Connect(first []byte, c control.Conn) bool {
 	}
 	<-d.begun
 	w := NewWindow(c.ReadWriteCloser, *f.Hello)
-	w.PID, w.Owns = c.PID, false // the process that drives the loop decides when it ends
+	w.PID, w.Owns = c.PID, false                                         // the process that drives the loop decides when it ends
+	w.Answers = w.Answers && !caller.Peer(c.PID, f.Hello.From).IsAgent() // no agent answers for its user
 	if d.loop == nil {
 		w.Refuse(loop.ErrNotRunning)
 	} else {
@@ -87,6 +89,13 @@ func (d *Door) enter(w *Window) bool {
 		d.windows = append(d.windows, w)
 	}
 	return !d.isOver
+}
+
+// IsAttended says whether a user looks on who can answer.
+func (d *Door) IsAttended() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
 }
 
 // Finish tells all windows how the loop ended, and returns when that is told, or nobody takes it: then

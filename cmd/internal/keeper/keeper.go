@@ -217,7 +217,7 @@ func (k *keeper) begin(cmd *cobra.Command, folder, loopID string, windows *door.
 	cfg.Folder, cfg.Version, cfg.Alone = folder, k.version, true
 	warn := func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), text) }
 	host := start.Host()
-	host.Windows = windows.Connect
+	host.Windows, host.Attended = windows.Connect, windows.IsAttended
 	l, journal, told, err := notify.Start(cfg, host, notify.Nobody{}, notify.At{Desktop: true, Warn: warn})
 	if err == nil { // else this process ends
 		windows.Begun(l, journal)

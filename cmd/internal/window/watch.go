@@ -7,22 +7,25 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 )
 
 // Watch is a terminal that looks on at a loop, whichever process drives it, one after the other. It is what a
 // terminal.Display shows.
 type Watch struct {
+	Hello client.Hello // what it says of itself to whoever drives the loop
+
 	dir, loopID string
 	past        *journal.Reader
 	told        chan struct{} // holds one signal
 
 	mu       sync.Mutex
 	parts    []part // of the story that aren't all shown, oldest first
-	cursor   string // behind them
 	status   loop.Status
 	isLive   bool // a process drives it
 	isBehind bool // what came before this window isn't shown yet
@@ -33,10 +36,10 @@ type part interface {
 	Next(thinking bool) (page journal.Page, behind int64)
 }
 
-// NewWatch watches the loop with an id in a folder, whose story is in a journal, behind a cursor. now is how it
-// stands, where a process drives it.
-func NewWatch(dir, loopID string, now loop.Status, past *journal.Reader, cursor string) *Watch {
-	return &Watch{dir: dir, loopID: loopID, status: now, past: past, cursor: cursor, told: make(chan struct{}, 1)}
+// NewWatch watches the loop with an id in a folder, whose story is in a journal, behind the cursor of hello. now is how
+// it stands, where a process drives it.
+func NewWatch(dir, loopID string, now loop.Status, past *journal.Reader, hello client.Hello) *Watch {
+	return &Watch{Hello: hello, dir: dir, loopID: loopID, status: now, past: past, told: make(chan struct{}, 1)}
 }
 
 // News implements terminal.Story.
@@ -70,8 +73,8 @@ func (w *Watch) Status() loop.Status {
 	return w.status
 }
 
-// Answers says whether what is shown next can be answered, where it asks something.
-func (w *Watch) Answers() bool {
+// IsLive says whether what is shown next can be answered, where it asks something.
+func (w *Watch) IsLive() bool {
 	open := len(w.Status().Questions) > 0
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,13 +102,18 @@ func (w *Watch) Do(q loop.Request) error {
 	return err
 }
 
+// Answer answers a question of an agent's.
+func (w *Watch) Answer(id string, a ask.Answer) error {
+	return w.Do(loop.Request{Do: caller.Answer, ID: id, Answer: a})
+}
+
 // Follow follows the loop until nobody drives it any more, or ctx ends, and returns how it ended. The error says
 // why what a process does that drives it can't be seen, or that this was killed.
 func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
 	for {
 		c, err := w.dial(ctx)
 		if c == nil {
-			w.add(&past{Reader: w.past, cursor: w.cursor}, false)
+			w.add(&past{Reader: w.past, cursor: w.Hello.Cursor}, false)
 			return loop.End{Reason: loop.StopInterrupted}, err
 		}
 		w.add(c, true)
@@ -116,7 +124,7 @@ func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
 		}
 		end, err := c.End()
 		w.mu.Lock()
-		w.cursor, w.status, w.isLive = c.Cursor(), c.Status(), false
+		w.Hello.Cursor, w.status, w.isLive = c.Cursor(), c.Status(), false
 		w.mu.Unlock()
 		if end.Reason != loop.StopDetached {
 			return end, err
@@ -167,7 +175,7 @@ func (w *Watch) dial(ctx context.Context) (*client.Connection, error) {
 		if owner == nil || err == nil && status.LoopID != w.loopID || err != nil && owner.LoopID != w.loopID {
 			return nil, nil // where its file can't be read, or is gone, it is about to end
 		}
-		c, err := client.Dial(ctx, owner.Control, client.Hello{Cursor: w.cursor})
+		c, err := client.Dial(ctx, owner.Control, w.Hello)
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return c, ctx.Err()

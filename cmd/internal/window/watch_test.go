@@ -135,8 +135,8 @@ func (s *screen) String() string {
 
 // watches begins to watch. What has ended is told by over.
 func (p *place) watches() (w *Watch, shown *screen, over func() error) {
-	w, shown = NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), ""), new(screen)
-	display := terminal.NewDisplay(terminal.Console, terminal.Config{Out: shown, Notes: shown, Width: func() int { return 80 }, IsLive: w.Answers})
+	w, shown = NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), client.Hello{}), new(screen)
+	display := terminal.NewDisplay(terminal.Console, terminal.Config{Out: shown, Notes: shown, Width: func() int { return 80 }, IsLive: w.IsLive})
 	display.Start(w, w.Status)
 	type ending struct {
 		loop.End
