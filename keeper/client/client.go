@@ -203,9 +203,15 @@ func (c *Connection) rest() {
 			return
 		}
 		c.mu.Lock()
-		c.news = append(c.news, page.Items...)
-		c.cursor = page.Cursor
+		for len(c.news) > 0 && !c.closed { // there may be more than fits into memory
+			c.taken.Wait()
+		}
+		isClosed := c.closed
+		c.news, c.cursor = append(c.news, page.Items...), page.Cursor
 		c.mu.Unlock()
+		if c.signal(); isClosed {
+			return
+		}
 	}
 }
 

@@ -4,12 +4,17 @@ import (
 	"bufio"
 	"encoding/json"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/everyfield"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // How a loop stands, and how it ended, arrives whole.
@@ -45,3 +50,48 @@ func TestFramesArriveWhole(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What a killed keeper couldn't tell is read in the journal, a page when the one before was shown.
+func TestTheRestIsReadAsItIsShown(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	r := journal.NewRecorder(nobody{})
+	log := r.Open("ralph-rest", true)
+	want := strings.Repeat("all that it said ", 200_000)
+	r.Handle(stream.Text{MessageID: "m", Delta: want})
+	log.Close()
+	window, keeper := net.Pipe()
+	c := newConnection(window, nil)
+	c.loopID = "ralph-rest"
+	go c.listen(bufio.NewReader(window))
+	keeper.Close()
+	var got strings.Builder
+	for isOver := false; !isOver; {
+		select {
+		case <-c.News():
+		case <-c.Over():
+			isOver = true
+		}
+		page, _ := c.Next(true)
+		size := 0
+		for _, it := range page.Items {
+			var u struct{ Content wire.TextContent }
+			if err := json.Unmarshal(it.JSON, &u); err != nil {
+				t.Fatal(err)
+			}
+			got.WriteString(u.Content.Text)
+			size += len(it.JSON)
+		}
+		if size > journal.MaxPage {
+			t.Errorf("%d bytes waited at once", size)
+		}
+	}
+	if got.String() != want {
+		t.Errorf("%d bytes were read of %d", got.Len(), len(want))
+	}
+}
+
+// nobody hears what a loop tells.
+type nobody struct{}
+
+func (nobody) Handle(stream.Event)   {}
+func (nobody) HandleLoop(loop.Event) {}
