@@ -13,12 +13,12 @@ func cutOff(t *testing.T, begin func(t testing.TB, files ...string) *folder) *fo
 	f := begin(t, "a", "1\n", "b", "1\n", "c", "1\n", "d", "1\n").loop()
 	f.must(f.Begin(1))
 	f.after(1, "b", "2\n")
-	f.must(f.Saved("b")) // nobody was cut off
+	f.must(Saved(f.Store, "b")) // nobody was cut off
 	f.must(f.Begin(2))
 	f.write("a", "2\n", "c", "2\n", "new", "2\n")
 	f.open("ralph-test")
 	f.write("c", "the user's\n", "d", "the user's\n")
-	f.must(f.Saved("c"))
+	f.must(Saved(f.Store, "c"))
 	return f
 }
 
@@ -39,7 +39,7 @@ func TestWhatARunThatWasCutOffChangedIsUndone(t *testing.T) {
 		f.changed(Range{1, 2}, "modified a +1 -1", "modified d +1 -1", "added new +1 -0")
 		f.must(f.Begin(3))
 		f.after(3, "c", "3\n", "e", "3\n")
-		f.must(f.Saved("c"))
+		f.must(Saved(f.Store, "c"))
 		f.changed(Range{2, 3}, "modified c +1 -1", "added e +1 -0")
 		f.undo(Undo{Iteration: 2}, []string{"a", "d", "new"})
 		f.has("a", "1\n", "b", "2\n", "c", "3\n", "d", "1\n", "e", "3\n")

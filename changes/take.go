@@ -65,13 +65,13 @@ func (s *shots) Start(ctx context.Context) (Taken, error) {
 
 // Begin says that the agent of iteration n begins to work in the folder, until After. A snapshot that
 // somebody else makes before that has what a run did which was cut off.
-func (s *shots) Begin(n int) error { return s.atWork().Set(n) }
+func (s *shots) Begin(n int) error { return atWork(s.home).Set(n) }
 
 // Saved says that the user has saved a file in an editor, by its path from the folder on. Where a run was cut off that
 // isn't taken up yet, the file is the user's.
-func (s *kept) Saved(path string) error { return s.atWork().Save(path) }
+func Saved(s *Store, path string) error { return atWork(s.home).Save(path) }
 
-func (s *kept) atWork() atwork.Mark { return atwork.Mark{Home: s.home} }
+func atWork(home string) atwork.Mark { return atwork.Mark{Home: home} }
 
 // After makes a snapshot of the folder as iteration n has left it.
 func (s *shots) After(ctx context.Context, n int) (Taken, error) {
@@ -93,10 +93,10 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	if err != nil {
 		return Taken{}, err
 	}
-	cutOff, isMarked := s.atWork().Get()
+	cutOff, isMarked := atWork(s.home).Get()
 	defer func() {
 		if err == nil && isMarked {
-			err = s.atWork().Clear()
+			err = atWork(s.home).Clear()
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
@@ -110,7 +110,7 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	}
 	var work Taken
 	if isMarked && next.Kind == kindBetween && last.list != "" {
-		if s.theirs, err = s.atWork().Saved(); err == nil { // they are the user's
+		if s.theirs, err = atWork(s.home).Saved(); err == nil { // they are the user's
 			work, last, err = s.takeWithGit(ctx, last, snapshot{Kind: kindCutOff, Number: cutOff})
 		}
 		if s.theirs, work.CutOff = nil, cutOff; err != nil {

@@ -74,7 +74,7 @@ func Saved(folder, path string) error {
 	if err != nil {
 		return err
 	}
-	return s.Saved(filepath.ToSlash(name))
+	return changes.Saved(s, filepath.ToSlash(name))
 }
 
 // AtWorkError says that an agent works in a folder, or that its work is verified, so
