@@ -68,7 +68,7 @@ func (s *shots) Shows(ctx context.Context, path string) bool {
 
 // state is how the folder is with a tree that was just looked at.
 func (s *shots) state(tree string, refs uint64) State {
-	return State{Tree: tree, Aside: refs ^ s.left, Blind: s.blind}
+	return State{Tree: tree, Aside: refs ^ s.left, Blind: s.blind || s.isDark}
 }
 
 // IsWhole says whether the last snapshot has all files of the repository's work tree as they were,
@@ -102,21 +102,34 @@ func (s *shots) noteLeft(name string) {
 // maxRefs bounds how many files are looked at for the repository's commits.
 const maxRefs = 4000
 
-// refsNow sums up the repository's branches, tags and what HEAD is, but for ours.
+// refsNow sums up the repository's branches, tags and what HEAD is, but for ours, and the same of repositories below the
+// folder with their files: no snapshot has them.
 func (s *shots) refsNow() uint64 {
-	if s.book.Own {
-		return 0
-	}
-	common := commonDir(s.book.GitDir)
 	sum := Stamp{}
+	if !s.book.Own {
+		sum.addRefs(s.book.GitDir)
+	}
+	if s.below == nil {
+		s.below = append([]git.Repository{}, git.Below(s.book.Folder)...)
+	}
+	for _, r := range s.below {
+		sum.addRefs(r.Dir)
+		files, isLarge := StampOf(r.Top, func(path, _ string) bool { return filepath.Base(path) == ".git" })
+		sum.sum, s.isDark = sum.sum*31+files.sum, s.isDark || isLarge
+	}
+	return sum.sum
+}
+
+func (s *Stamp) addRefs(gitDir string) {
+	common := commonDir(gitDir)
 	look := func(path string) {
 		if t, err := traceOf(path); err == nil {
 			t.changed = 0 // a link more, by a backup say, is no news
-			sum.add(path, t)
+			s.add(path, t)
 		}
 	}
-	head, _ := regular.Read(filepath.Join(s.book.GitDir, "HEAD"), regular.Short) // git writes it anew without a change
-	sum.add(string(head), trace{})
+	head, _ := regular.Read(filepath.Join(gitDir, "HEAD"), regular.Short) // git writes it anew without a change
+	s.add(string(head), trace{})
 	look(filepath.Join(common, "packed-refs"))
 	look(filepath.Join(common, "reftable", "tables.list"))
 	left := maxRefs
@@ -133,5 +146,4 @@ func (s *shots) refsNow() uint64 {
 		}
 		return nil
 	})
-	return sum.sum
 }

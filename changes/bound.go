@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
@@ -185,31 +184,6 @@ func (s *shots) Finish(ctx context.Context, n int) error {
 	defer func() { s.isFinal = false }()
 	_, err := s.record(ctx, snapshot{Kind: kindIteration, Number: n})
 	return err
-}
-
-// Survey says how far the first snapshot is, to whoever asks while it is made. The zero value is one that hasn't begun.
-type Survey struct{ files, ofFiles, bytes, ofBytes atomic.Int64 }
-
-// Text says it in words: "1200 of 100000 files, 0.1 of 1.6 GB"; while git still looks for them, which those are.
-func (l *Survey) Text() string {
-	if l.ofFiles.Load() == 0 {
-		return "which files there are"
-	}
-	return fmt.Sprintf("%d of %s, %s of %s", l.files.Load(), tell.Counted(int(l.ofFiles.Load()), "file"), tell.Bytes(l.bytes.Load()), tell.Bytes(l.ofBytes.Load()))
-}
-
-func (l *Survey) begin(c candidates) {
-	if l != nil {
-		l.ofBytes.Store(c.bytes)
-		l.ofFiles.Store(int64(len(c.paths)))
-	}
-}
-
-func (l *Survey) add(files int, bytes int64) {
-	if l != nil {
-		l.files.Add(int64(files))
-		l.bytes.Add(bytes)
-	}
 }
 
 // batch is how many files, and bytes of them, one git takes at most: behind each somebody may be told how far it is.

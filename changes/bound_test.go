@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 )
 
 // noise is a text that nothing compresses.
@@ -196,7 +198,7 @@ func TestHowFarTheFirstSnapshotIs(t *testing.T) {
 	f := bare(t, "a", noise(9<<20), "b", "1\n")
 	f.opts.MaxFile = 0
 	f.open("ralph-test")
-	f.Survey = &Survey{}
+	f.Survey = &survey.Survey{}
 	if got := f.Survey.Text(); got != "which files there are" {
 		t.Error(got)
 	}

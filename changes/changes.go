@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
@@ -68,14 +69,16 @@ type shots struct {
 	findPrinted Printed
 	printed     printed // as found for this snapshot
 
-	Survey   *Survey         // is told how far the first snapshot is; nil: nobody asks
-	most     int64           // bytes that the loop keeps at most; 0: any number
-	owed     int64           // of the last snapshot, which the tip has only with the next one
-	aside    map[string]bool // what was left out once; nil: not read yet
-	deferred map[string]bool // what was left out by the last look for want of room
-	theirs   map[string]bool // files that this snapshot doesn't look at, as they are the user's
-	isFinal  bool            // nothing comes behind this snapshot: it takes what is deferred
-	takesAll bool            // it needs all, as somebody undoes something
+	Survey   *survey.Survey   // is told how far the first snapshot is; nil: nobody asks
+	most     int64            // bytes that the loop keeps at most; 0: any number
+	owed     int64            // of the last snapshot, which the tip has only with the next one
+	aside    map[string]bool  // what was left out once; nil: not read yet
+	deferred map[string]bool  // what was left out by the last look for want of room
+	below    []git.Repository // that lie in the folder; nil: not looked for yet
+	isDark   bool             // one of them is too large to be looked at
+	theirs   map[string]bool  // files that this snapshot doesn't look at, as they are the user's
+	isFinal  bool             // nothing comes behind this snapshot: it takes what is deferred
+	takesAll bool             // it needs all, as somebody undoes something
 }
 
 // obey has the snapshots made as o says.

@@ -18,7 +18,7 @@ func (s *shots) updateIndex(ctx context.Context, c *candidates, until time.Time)
 	if err := s.git.Unstage(ctx, c.beyond); err != nil {
 		return err
 	}
-	s.Survey.begin(*c)
+	s.Survey.Begin(len(c.paths), c.bytes)
 	paths, sizes := c.paths, c.sizes
 	c.paths = nil
 	for len(paths) > 0 {
@@ -38,7 +38,7 @@ func (s *shots) updateIndex(ctx context.Context, c *candidates, until time.Time)
 		if err != nil {
 			return err
 		}
-		s.Survey.add(n, bytes)
+		s.Survey.Add(n, bytes)
 		paths, sizes = paths[n:], sizes[n:]
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -168,6 +169,12 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	}()
 	seen, err := s.candidates(ctx, s.ration(last))
 	made.tree = <-early
+	for _, r := range s.below {
+		note := r.Name + "/ (a repository of its own)"
+		if last.list == "" && r.Dir == filepath.Join(r.Top, ".git") && !slices.Contains(seen.notes, note) {
+			seen.notes = append(seen.notes, note)
+		}
+	}
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
 	if err != nil {

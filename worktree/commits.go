@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
@@ -15,23 +16,48 @@ import (
 const maxNews = 256 << 10
 
 // Commits says which commits are made in a folder from now on: each call of the result has those
-// since the one before, "1a2b3c4d5 subject". It reads git's own log of HEAD's moves and starts no
+// since the one before, "1a2b3c4d5 subject", and of a repository below the folder "api: 1a2b3c4d5 subject". It reads git's own log of HEAD's moves and starts no
 // git. Without that log there are none.
 func Commits(folder string) (since func() []string) {
-	log := ""
-	for dir := paths.Real(folder); log == ""; dir = filepath.Dir(dir) {
+	var logs []moves
+	for dir := paths.Real(folder); len(logs) == 0; dir = filepath.Dir(dir) {
 		if exists(filepath.Join(dir, ".git")) {
-			log = filepath.Join(gitDirOf(dir), "logs", "HEAD")
+			logs = append(logs, movesOf(gitDirOf(dir), ""))
 		} else if dir == filepath.Dir(dir) {
-			return func() []string { return nil }
+			break
 		}
 	}
-	at := sizeOf(log)
-	return func() []string {
-		from := at
-		at = sizeOf(log)
-		return commitsIn(textFrom(log, from, at))
+	for _, r := range git.Below(paths.Real(folder)) {
+		logs = append(logs, movesOf(r.Dir, r.Name+": "))
 	}
+	return func() (made []string) {
+		for i := range logs {
+			made = append(made, logs[i].news()...)
+		}
+		return made
+	}
+}
+
+// moves are git's log of HEAD's moves, and how far it is told.
+type moves struct {
+	file, where string
+	at          int64
+}
+
+func movesOf(gitDir, where string) moves {
+	file := filepath.Join(gitDir, "logs", "HEAD")
+	return moves{file, where, sizeOf(file)}
+}
+
+// news are the commits since it was asked last.
+func (m *moves) news() []string {
+	from := m.at
+	m.at = sizeOf(m.file)
+	made := commitsIn(textFrom(m.file, from, m.at))
+	for i := range made {
+		made[i] = m.where + made[i]
+	}
+	return made
 }
 
 func sizeOf(name string) int64 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -45,6 +46,46 @@ func TestCommitsThatAreMadeFromNowOn(t *testing.T) {
 	}
 	if got := Commits(t.TempDir())(); got != nil {
 		t.Errorf("outside of a repository: %s", got)
+	}
+}
+
+// Clones side by side, with or without a repository around them, and a submodule.
+func TestCommitsInRepositoriesBelow(t *testing.T) {
+	w := newWork(t)
+	make := func(top, name string) (commit func(subject string)) {
+		dir := filepath.Join(top, name)
+		w.must(os.MkdirAll(dir, 0o700))
+		run := func(args ...string) {
+			w.git(append([]string{"-C", dir, "-c", "user.name=ann", "-c", "user.email=ann@localhost"}, args...)...)
+		}
+		run("init", "-q")
+		run("commit", "-q", "--allow-empty", "-m", "first")
+		return func(subject string) { run("commit", "-q", "--allow-empty", "-m", subject) }
+	}
+	side := t.TempDir()
+	for top, want := range map[string]string{w.repo: "ours|apps/api: there|web: here", side: "apps/api: there|web: here"} {
+		api, web := make(top, "apps/api"), make(top, "web")
+		make(top, "node_modules/lib")
+		since := Commits(top)
+		if top == w.repo {
+			w.git("commit", "-q", "--allow-empty", "-m", "ours")
+		}
+		web("here")
+		api("there")
+		var said []string
+		for _, commit := range since() {
+			where, rest, isBelow := strings.Cut(commit, ": ")
+			if !isBelow {
+				where, rest = "", commit
+			}
+			_, subject, _ := strings.Cut(rest, " ")
+			said = append(said, strings.TrimPrefix(where+": "+subject, ": "))
+		}
+		slices.SortFunc(said, func(a, b string) int { return strings.Count(a, ":") - strings.Count(b, ":") })
+		slices.Sort(said[strings.Count(want, "ours"):])
+		if got := strings.Join(said, "|"); got != want {
+			t.Errorf("%s: got %s, want %s", top, got, want)
+		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -100,15 +101,15 @@ func (s *Taker) Open(folder string, warn func(message string)) {
 // when nobody waits any more.
 func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Printed, then, prune func()) {
 	s.begun, s.pruned = make(chan struct{}), make(chan struct{})
-	survey := new(changes.Survey)
-	go s.tellSurvey(survey)
+	far := new(survey.Survey)
+	go s.tellSurvey(far)
 	go func() {
 		defer close(s.pruned)
 		if s.lost = ErrNone; options.Keep > 0 {
 			s.Store, s.err = changes.Create(s.Going, s.Folder, loopID, options, theirs)
 		}
 		if s.err == nil && s.Store != nil {
-			s.Store.Survey = survey
+			s.Store.Survey = far
 			s.past, _ = s.Store.Trees(s.Going) // without, it may turn a little longer
 			s.first, s.err = s.Store.Start(s.Going)
 			then()
@@ -135,13 +136,13 @@ func (s *Taker) Begin(loopID string, options changes.Options, theirs changes.Pri
 const surveyed = time.Second
 
 // tellSurvey tells how far the first snapshot is, until it is made.
-func (s *Taker) tellSurvey(survey *changes.Survey) {
+func (s *Taker) tellSurvey(of *survey.Survey) {
 	ticks := time.NewTicker(surveyed)
 	defer ticks.Stop()
 	for isTold := false; ; isTold = true {
 		select {
 		case <-ticks.C:
-			s.Survey(survey.Text())
+			s.Survey(of.Text())
 		case <-s.begun:
 			if isTold {
 				s.Survey("")
