@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,15 +176,37 @@ func (s *shots) writeAside(now map[string]bool) error {
 }
 
 // Finish takes the versions that were left out for want of room as iteration n's, as far as half of the rest is enough.
-// Nobody else's changes are in it.
-func (s *shots) Finish(ctx context.Context, n int) error {
-	if len(s.deferred) == 0 {
-		return nil
+// Nobody else's changes are in it. A repository of our own goes where nothing has changed; a loop that goes on has a new one.
+func (s *shots) Finish(ctx context.Context, n int) (err error) {
+	if len(s.deferred) > 0 {
+		s.isFinal, s.seen = true, Stamp{}
+		_, err = s.record(ctx, snapshot{Kind: kindIteration, Number: n})
+		s.isFinal = false
 	}
-	s.isFinal, s.seen = true, Stamp{}
-	defer func() { s.isFinal = false }()
-	_, err := s.record(ctx, snapshot{Kind: kindIteration, Number: n})
-	return err
+	if _, isMarked := atWork(s.home).Get(); err != nil || !s.book.Own || isMarked {
+		return err
+	}
+	release, err := s.hold(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if last, err := s.tip(); err != nil || len(readList(last.listing).own) != 1 {
+		return err
+	}
+	s.seen = Stamp{}
+	return errors.Join(os.RemoveAll(s.book.GitDir), os.Remove(filepath.Join(s.home, indexName)))
+}
+
+// anew begins anew where Finish has removed the repository.
+func (s *kept) anew(last tip) (tip, error) {
+	if _, err := os.Stat(s.book.GitDir); last.list == "" || !s.book.Own || !errors.Is(err, fs.ErrNotExist) {
+		return last, nil
+	}
+	if err := os.Remove(filepath.Join(s.home, tipName)); err != nil {
+		return last, fmt.Errorf("beginning snapshots anew: %w", err)
+	}
+	return tip{}, s.useOwn()
 }
 
 // batch is how many files, and bytes of them, one git takes at most: behind each somebody may be told how far it is.

@@ -217,3 +217,53 @@ func (f *folder) read(name string) string {
 	f.must(err)
 	return string(data)
 }
+
+// Outside of a repository a loop that changed nothing leaves no repository. It says so all the same, and may go on.
+func TestALoopThatChangedNothingKeepsLittle(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
+		f := begin(t, "a", "0\n").loop()
+		keeps := func() bool {
+			f.must(f.Finish(t.Context(), 1))
+			_, err := os.Stat(f.book.GitDir)
+			return err == nil
+		}
+		f.must(f.Begin(1))
+		if !keeps() {
+			t.Fatal("the repository is gone while an agent works: its changes couldn't be told")
+		}
+		f.after(1)
+		if keeps() == f.book.Own {
+			t.Fatal("is there a repository?", !f.book.Own)
+		}
+		if entries, err := os.ReadDir(f.home); err != nil || f.book.Own && len(entries) > 4 {
+			t.Errorf("%d files are kept, %v", len(entries), err)
+		}
+		s, err := Find(f.dir, "ralph-test", f.opts)
+		f.must(err)
+		f.Store = s
+		f.changed(Range{0, Latest})
+		f.places(Range{0, Latest})
+		if patch, err := f.Patch(t.Context(), Range{0, Latest}, nil); err != nil || len(patch) > 0 {
+			t.Errorf("a patch %q, %v", patch, err)
+		}
+		if diff, all, err := f.Diff(t.Context(), Range{0, Latest}, nil, 100); err != nil || len(diff) > 0 || !all {
+			t.Errorf("a diff %q, %v", diff, err)
+		}
+		if kept, err := f.Keep(t.Context(), Latest, nil, true); err != nil || len(kept) > 0 {
+			t.Errorf("kept are %q, %v", kept, err)
+		}
+		f.undo(Undo{Since: 1}, nil)
+		keeps()
+		f.write("a", "the user's\n")
+		f.open("ralph-test")
+		f.start()
+		f.after(2, "a", "2\n", "b", "2\n")
+		if !keeps() {
+			t.Fatal("what changed is gone")
+		}
+		f.changed(Range{1, 2}, "modified a +1 -1", "added b +1 -0")
+		f.undo(Undo{Since: 1}, []string{"a", "b"})
+		f.has("b", gone)
+	})
+}

@@ -241,7 +241,7 @@ func Find(folder, loopID string, o Options) (*Store, error) {
 		return nil, ErrNone
 	}
 	found.outlive(program)
-	if _, err := os.Stat(found.book.GitDir); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(found.book.GitDir); errors.Is(err, fs.ErrNotExist) && !found.book.Own {
 		return nil, fmt.Errorf("%w any more: the repository %s is gone", ErrNone, found.book.GitDir)
 	}
 	return found, nil

@@ -131,8 +131,7 @@ func (s *views) Diff(ctx context.Context, r Range, paths []string, most int) (di
 	if err != nil {
 		return nil, false, err
 	}
-	diff, all, err = s.git.UpTo(most).RunSome(ctx, s.diffArgs([]string{"-p", "-M", "--no-color"}, from, to, within)...)
-	return diff, all, lost(err)
+	return s.diff(ctx, most, []string{"-p", "-M", "--no-color"}, from, to, within)
 }
 
 // Iteration is how much an iteration changed.

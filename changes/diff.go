@@ -100,8 +100,17 @@ func (s *views) Patch(ctx context.Context, r Range, paths []string) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	patch, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-p", "--binary", "-M", "--no-color"}, from, to, within)...)
-	return patch, lost(err)
+	patch, _, err := s.diff(ctx, 0, []string{"-p", "--binary", "-M", "--no-color"}, from, to, within)
+	return patch, err
+}
+
+// diff has git print what differs between two trees, at most so many bytes; 0: any number.
+func (s *views) diff(ctx context.Context, most int, how []string, from, to string, within []string) (out []byte, all bool, err error) {
+	if from == to {
+		return nil, true, nil
+	}
+	out, all, err = s.git.UpTo(most).RunSome(ctx, s.diffArgs(how, from, to, within)...)
+	return out, all, lost(err)
 }
 
 // ends are the trees that a range leads from and to, and the paths as git has them.
@@ -173,12 +182,9 @@ func (s *views) diffArgs(how []string, from, to string, within []string) []strin
 
 // compare lists what differs between two trees.
 func (s *views) compare(ctx context.Context, from, to string, within []string) ([]File, error) {
-	if from == to {
-		return []File{}, nil
-	}
-	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "-M", "--raw", "--numstat"}, from, to, within)...)
+	out, _, err := s.diff(ctx, 0, []string{"-z", "-M", "--raw", "--numstat"}, from, to, within)
 	if err != nil {
-		return nil, lost(err)
+		return nil, err
 	}
 	files := []File{}
 	at := map[string]int{}
@@ -250,9 +256,9 @@ func (e entry) status() Status {
 
 // entries are what differs between two trees, by path in the folder.
 func (s *views) entries(ctx context.Context, from, to string, within []string) (map[string]entry, error) {
-	out, err := s.git.Run(ctx, nil, s.diffArgs([]string{"-z", "--raw", "--no-renames"}, from, to, within)...)
+	out, _, err := s.diff(ctx, 0, []string{"-z", "--raw", "--no-renames"}, from, to, within)
 	if err != nil {
-		return nil, lost(err)
+		return nil, err
 	}
 	found := map[string]entry{}
 	for f := git.Fields(out); len(f) > 1; f = f[2:] {

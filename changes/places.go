@@ -61,9 +61,9 @@ func moved(line int, since []git.Hunk) int {
 
 // hunks are what differs between two trees, by the path in the second one.
 func (s *views) hunks(ctx context.Context, from, to string, within []string) (map[string][]git.Hunk, error) {
-	out, _, err := s.git.UpTo(MaxContent).RunSome(ctx, s.diffArgs(append([]string{"-M"}, git.HunkArgs...), from, to, within)...)
+	out, _, err := s.diff(ctx, MaxContent, append([]string{"-M"}, git.HunkArgs...), from, to, within)
 	if err != nil {
-		return nil, lost(err)
+		return nil, err
 	}
 	return git.Hunks(out)
 }

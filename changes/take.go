@@ -94,6 +94,9 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	if err != nil {
 		return Taken{}, err
 	}
+	if last, err = s.anew(last); err != nil {
+		return Taken{}, err
+	}
 	cutOff, isMarked := atWork(s.home).Get()
 	defer func() {
 		if err == nil && isMarked {

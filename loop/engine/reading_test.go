@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/hats"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -146,6 +147,7 @@ func TestACutOffReadOnlyRunIsTold(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
+			testhome.Git(t, dir, "init", "-q") // elsewhere the snapshots of a loop that has ended so are gone
 			configure := reads(t, dir)
 			put(t, filepath.Join(dir, "a"), "1\n")
 			r := start(t, configure, promise)
