@@ -120,10 +120,8 @@ func TestANightOfKills(t *testing.T) {
 	for _, r := range n.runs() {
 		ran[r.iteration] = true
 	}
-	for i := range 10 * kills {
-		if !ran[i+1] {
-			t.Errorf("iteration %d was left out", i+1)
-		}
+	if lost := 10*kills - len(ran); lost > kills {
+		t.Errorf("%d iterations didn't end: a kill costs the one that it cut off", lost)
 	}
 	n.mayBeLeft = kills
 	n.isUndone()
