@@ -131,12 +131,12 @@ func (s *shots) setAllAside(c *candidates, all []found, why string) {
 	}
 	if len(all) > 0 {
 		largest := all[len(all)-1]
-		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), s.inFolder(largest.path), why))
+		c.notes = append(c.notes, fmt.Sprintf("%s with %s, such as %s (%s)", tell.Counted(len(all), "file"), tell.Bytes(bytes), s.book.inFolder(largest.path), why))
 	}
 }
 
 // inFolder is the path in the loop's folder of one in the work tree.
-func (s *kept) inFolder(path string) string { return strings.TrimPrefix(path, s.book.prefix()) }
+func (b book) inFolder(path string) string { return strings.TrimPrefix(path, b.prefix()) }
 
 // asideName is the file that names what was left out once, with a NUL behind each.
 const asideName = "aside"

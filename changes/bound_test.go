@@ -28,7 +28,7 @@ func noise(size int) string {
 // size is how many bytes the repository of the snapshots has in objects.
 func (f *folder) size() (sum int64) {
 	f.t.Helper()
-	f.must(filepath.WalkDir(f.objects(), func(_ string, entry fs.DirEntry, err error) error {
+	f.must(filepath.WalkDir(f.book.objects(), func(_ string, entry fs.DirEntry, err error) error {
 		f.must(err)
 		if info, err := entry.Info(); err == nil && !entry.IsDir() {
 			sum += info.Size()
@@ -155,15 +155,15 @@ func TestNothingIsLeftOfWhatIsGivenUp(t *testing.T) {
 			t.Error("it went on")
 		}
 		// A git that was killed, as its process was.
-		dir := filepath.Join(f.objects(), "tmp_objdir-"+f.incoming().Name)
+		dir := filepath.Join(f.book.objects(), "tmp_objdir-"+f.incoming().Name)
 		f.must(os.MkdirAll(filepath.Join(dir, "pack"), 0o700))
 		f.must(os.WriteFile(filepath.Join(dir, "pack", "tmp_pack_x"), []byte("half"), 0o600))
 		f.must(os.WriteFile(filepath.Join(dir, "pack", "pack-1.pack"), []byte("no index"), 0o600))
 		release()
 		f.open("ralph-test")
 		f.after(1, "a", "2\n")
-		left, _ := filepath.Glob(filepath.Join(f.objects(), "tmp_*"))
-		more, _ := filepath.Glob(filepath.Join(f.objects(), "pack", "*"))
+		left, _ := filepath.Glob(filepath.Join(f.book.objects(), "tmp_*"))
+		more, _ := filepath.Glob(filepath.Join(f.book.objects(), "pack", "*"))
 		for _, pack := range append(left, more...) {
 			if !strings.HasPrefix(filepath.Base(pack), "pack-") || strings.Contains(pack, "pack-1.") {
 				t.Errorf("left is %s", pack)

@@ -81,7 +81,7 @@ const quickLook = 300 * time.Millisecond
 
 // choose takes a path unless it is nobody's work, too large, or no file.
 func (s *shots) choose(c *candidates, file string, isKnown bool) {
-	if name := s.inFolder(file); s.book.skips(name) || s.theirs[name] {
+	if name := s.book.inFolder(file); s.book.skips(name) || s.theirs[name] {
 		return
 	}
 	if !c.isReal(s.book.Top, file) {
@@ -124,7 +124,7 @@ func (c *candidates) isReal(top, name string) bool {
 // leaveOut notes a path that isn't taken.
 func (c *candidates) leaveOut(s *shots, path, why string) {
 	s.noteLeft(path)
-	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", s.inFolder(path), why))
+	c.notes = append(c.notes, fmt.Sprintf("%s (%s)", s.book.inFolder(path), why))
 }
 
 // unreadable says why git can't take a file; "" when it can.

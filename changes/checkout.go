@@ -138,11 +138,11 @@ const maxPatch = 64 << 20
 // KeepWork writes work that was done in a checkout of a tree into a file beside the snapshots, but for one path, and
 // returns where that is: "" when nothing is in it. It is a patch, as git apply takes one in the folder.
 func (s *Store) KeepWork(ctx context.Context, name, base string, w Work, but string) (string, error) {
-	within, err := s.within(slices.DeleteFunc(slices.Clone(w.Paths), func(path string) bool { return path == but }))
+	within, err := s.book.within(slices.DeleteFunc(slices.Clone(w.Paths), func(path string) bool { return path == but }))
 	if err != nil || len(within) == 0 {
 		return "", err
 	}
-	patch, all, err := s.git.UpTo(maxPatch).RunSome(ctx, s.diffArgs([]string{"-p", "--binary", "--no-color"}, base, w.Tree, within)...)
+	patch, all, err := s.git.UpTo(maxPatch).RunSome(ctx, s.book.diffArgs([]string{"-p", "--binary", "--no-color"}, base, w.Tree, within)...)
 	if err == nil && !all {
 		err = fmt.Errorf("its patch has more than %d MiB", maxPatch>>20)
 	}

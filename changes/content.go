@@ -160,7 +160,7 @@ func (s *views) Iterations(ctx context.Context, r Range, paths []string) ([]Iter
 	if len(found) == 0 {
 		return nil, nil
 	}
-	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
+	out, err := s.git.Run(ctx, []byte(pairs.String()), s.book.diffArgs([]string{"--stdin", "-M", "--numstat"}, "", "", within)...)
 	if err != nil {
 		return nil, lost(err)
 	}

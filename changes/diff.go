@@ -109,7 +109,7 @@ func (s *views) diff(ctx context.Context, most int, how []string, from, to strin
 	if from == to {
 		return nil, true, nil
 	}
-	out, all, err = s.git.UpTo(most).RunSome(ctx, s.diffArgs(how, from, to, within)...)
+	out, all, err = s.git.UpTo(most).RunSome(ctx, s.book.diffArgs(how, from, to, within)...)
 	return out, all, lost(err)
 }
 
@@ -143,7 +143,7 @@ type OutsideError struct{ Path string }
 func (e *OutsideError) Error() string { return fmt.Sprintf("%q is not in the loop's folder", e.Path) }
 
 // within makes git's paths of paths in the folder.
-func (s *views) within(paths []string) ([]string, error) {
+func (b book) within(paths []string) ([]string, error) {
 	var within []string
 	for _, p := range paths {
 		p = path.Clean(filepath.ToSlash(p))
@@ -153,22 +153,22 @@ func (s *views) within(paths []string) ([]string, error) {
 		if p == "." {
 			return nil, nil
 		}
-		within = append(within, s.book.prefix()+p)
+		within = append(within, b.prefix()+p)
 	}
 	return within, nil
 }
 
 // chosen are git's paths of paths in the folder, and the loop's snapshots.
 func (s *views) chosen(ctx context.Context, paths []string) (within []string, snapshots []snapshot, err error) {
-	if within, err = s.within(paths); err == nil {
+	if within, err = s.book.within(paths); err == nil {
 		snapshots, err = s.snapshots()
 	}
 	return within, snapshots, err
 }
 
-func (s *views) diffArgs(how []string, from, to string, within []string) []string {
+func (b book) diffArgs(how []string, from, to string, within []string) []string {
 	args := append([]string{"diff-tree", "-r", "--no-ext-diff", "--no-textconv"}, how...)
-	if prefix := s.book.prefix(); prefix != "" {
+	if prefix := b.prefix(); prefix != "" {
 		args = append(args, "--relative="+prefix)
 	}
 	if from != "" {

@@ -80,7 +80,7 @@ func (s *views) writeMarks(marks map[string]mark) error {
 //
 // Errors: ErrNone, *OutsideError, and what git says.
 func (s *Store) Keep(ctx context.Context, n int, paths []string, kept bool) ([]string, error) {
-	within, err := s.within(paths)
+	within, err := s.book.within(paths)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func (s *Store) KeepText(ctx context.Context, path string, text []byte) (all boo
 	if len(text) > MaxContent {
 		return false, &TooLargeError{path}
 	}
-	within, err := s.within([]string{path})
+	within, err := s.book.within([]string{path})
 	if err != nil {
 		return false, err
 	}

@@ -59,7 +59,7 @@ func TestKilledWhileManyFilesAreTaken(t *testing.T) {
 				f.changed(Range{0, 1}, "modified a +1 -1", "deleted data/7 +0 -1")
 				f.undo(Undo{Iteration: 1}, []string{"a", "data/7"})
 				f.has("data/7", "data 7\n")
-				if left, _ := filepath.Glob(filepath.Join(f.objects(), "tmp_*")); len(left) > 0 {
+				if left, _ := filepath.Glob(filepath.Join(f.book.objects(), "tmp_*")); len(left) > 0 {
 					t.Errorf("left behind: %q", left)
 				}
 				fsck := exec.Command("git", "--git-dir="+f.book.GitDir, "fsck", "--strict", "--no-dangling")

@@ -88,11 +88,11 @@ func (s *shots) addToIndex(ctx context.Context, paths []string, isBulk bool) err
 }
 
 // objects is where the repository has its objects, incoming where many new ones are made.
-func (s *kept) objects() string { return filepath.Join(commonDir(s.book.GitDir), "objects") }
+func (b book) objects() string { return filepath.Join(commonDir(b.GitDir), "objects") }
 
 func (s *kept) incoming() git.Incoming {
 	sum := sha256.Sum256([]byte(s.home))
-	return git.Incoming{Objects: s.objects(), Name: fmt.Sprintf("ralph-%x", sum[:6])}
+	return git.Incoming{Objects: s.book.objects(), Name: fmt.Sprintf("ralph-%x", sum[:6])}
 }
 
 // loose is how many bytes the objects of files have that are in files of their own: those that a snapshot has just added,
@@ -100,7 +100,7 @@ func (s *kept) incoming() git.Incoming {
 func (s *shots) loose(files []File) (bytes int64) {
 	for _, f := range files {
 		if oid := f.version.oid; len(oid) > 2 {
-			if info, err := os.Lstat(filepath.Join(s.objects(), oid[:2], oid[2:])); err == nil {
+			if info, err := os.Lstat(filepath.Join(s.book.objects(), oid[:2], oid[2:])); err == nil {
 				bytes += info.Size()
 			}
 		}

@@ -253,7 +253,7 @@ func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
 
 // makeList makes a list's tree. Nobody looks what it names: name does.
 func (s *shots) makeList(text string) (tree string, err error) {
-	tree, size, err := git.PutTree(s.objects(), text)
+	tree, size, err := git.PutTree(s.book.objects(), text)
 	s.owed += size
 	return tree, err
 }

@@ -73,7 +73,7 @@ func (s *views) eachStep(ctx context.Context, snapshots []snapshot) ([]map[strin
 	if pairs.Len() == 0 {
 		return nil, nil
 	}
-	out, err := s.git.Run(ctx, []byte(pairs.String()), s.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
+	out, err := s.git.Run(ctx, []byte(pairs.String()), s.book.diffArgs([]string{"--stdin", "-z", "--raw", "--no-renames"}, "", "", nil)...)
 	if err != nil {
 		return nil, lost(err)
 	}

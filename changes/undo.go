@@ -81,7 +81,7 @@ func (s *Store) bothNames(ctx context.Context, u *Undo) error {
 	if u.Since > 0 {
 		r = Range{u.Since - 1, Latest}
 	}
-	within, err := s.within(u.Paths)
+	within, err := s.book.within(u.Paths)
 	if err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (s *Store) mayWrite() error {
 // takeBack takes back what the chosen snapshots brought, the newest first, and makes a snapshot
 // of that.
 func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(snapshot) bool) (undone Undone, err error) {
-	within, err := s.within(u.Paths)
+	within, err := s.book.within(u.Paths)
 	if err != nil {
 		return Undone{}, err
 	}
