@@ -143,8 +143,9 @@ type ran struct {
 	keeper       int   // the loop's process
 }
 
-// isUndone holds that all that the loop changed can be undone, behind a git gc, but for mayBeLeft files.
-func (n *night) isUndone() {
+// isUndone holds that all that the loop changed can be undone, behind a git gc, but for mayBeLeft files. It returns what
+// undo says.
+func (n *night) isUndone() (said string) {
 	n.Helper()
 	if n.isInGit {
 		n.git("gc", "--quiet", "--prune=now")
@@ -152,8 +153,8 @@ func (n *night) isUndone() {
 			n.Error(out)
 		}
 	}
-	said, err := n.command(n.program, "undo", "--since", "1").CombinedOutput()
-	if err != nil && !strings.Contains(string(said), "left as it is: ") {
+	out, err := n.command(n.program, "undo", "--since", "1").CombinedOutput()
+	if said = string(out); err != nil && !strings.Contains(said, "left as it is: ") {
 		n.Fatalf("undo: %v\n%s", err, said)
 	}
 	var left []string
@@ -165,6 +166,7 @@ func (n *night) isUndone() {
 	if len(left) > n.mayBeLeft {
 		n.Errorf("after an undo of all, where %d may be left: %q\n%s", n.mayBeLeft, left, said)
 	}
+	return said
 }
 
 // loopID is the id of the only loop.

@@ -215,9 +215,10 @@ func TestARunWithManyFiles(t *testing.T) {
 	t.Logf("%d files: %.1f s until the next run, %.1f s of processors, %d files and %.1f MB of snapshots; then %.0f ms of processors for a run (0 files before: %.0f), memory %.1f MB before, %.1f behind",
 		manyFiles, gaps[3]/1000, (all[3].Processor-all[2].Processor)/1000, all[3].Snapshots.Files-all[2].Snapshots.Files, float64(all[3].Snapshots.Bytes-all[2].Snapshots.Bytes)/1e6,
 		(all[20].Processor-all[10].Processor)/10, all[2].Processor-all[1].Processor, mb(all[2]), mb(all[20]))
-	n.isUndone()
+	said := n.isUndone()
 	if left, _ := filepath.Glob(filepath.Join(n.work(), "*", "*")); len(left) > 0 {
-		t.Errorf("%d files are left after an undo", len(left))
+		lines := slices.DeleteFunc(strings.Split(said, "\n"), func(line string) bool { return strings.HasPrefix(line, "undone: ") })
+		t.Errorf("%d files are left after an undo: %.300q, which says %.2000q", len(left), left, lines)
 	}
 }
 
