@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
@@ -143,5 +145,54 @@ func TestAnAgentIsAnsweredWhereItsLoopIsAttached(t *testing.T) {
 	for _, each := range []*testTerminal{term, other} {
 		each.await("done: DONE")
 		each.await("<ended 0>")
+	}
+}
+
+// A terminal that closes, a detach, a cancel and a steer come at once: the loop has one end, which all its windows tell, and
+// nothing of it is left.
+func TestCommandsAtOnce(t *testing.T) {
+	for _, onClose := range []string{"keep", "end"} {
+		t.Run(onClose, func(t *testing.T) {
+			r := runInTerminal(t, stubborn, "--on-close", onClose)
+			r.pids()
+			watchers := []*onlooker{r.watch("json"), r.watch("json")}
+			for _, w := range watchers {
+				w.awaits("working")
+			}
+			var at sync.WaitGroup
+			for _, args := range [][]string{{"detach"}, {"cancel"}, {"steer", "Mind the gap"}} {
+				at.Go(func() {
+					cmd := exec.Command("ralph-lsp", append([]string{args[0], "-C", r.folder}, args[1:]...)...)
+					cmd.Env = append(os.Environ(), r.mark)
+					if out, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(out), "no loop") {
+						t.Errorf("%s: %s", args[0], out)
+					}
+				})
+			}
+			at.Go(func() {
+				for range 2 {
+					must(r.cmd.Process.Signal(syscall.SIGHUP))
+					time.Sleep(8 * time.Millisecond) // as a shell and the kernel do
+				}
+			})
+			at.Wait()
+			var ends []string
+			for _, w := range watchers {
+				_ = w.cmd.Wait()
+				lines := told(w.said())
+				if last := lines[len(lines)-1]; !strings.Contains(last, `"sessionUpdate":"_ralph/end"`) {
+					t.Errorf("a window is told no end, but %s", last)
+				} else {
+					ends = append(ends, last)
+				}
+			}
+			if len(ends) == 2 && ends[0] != ends[1] {
+				t.Errorf("one window is told %sthe other %s", ends[0], ends[1])
+			}
+			r.isNone()
+			if _, err := os.Stat(filepath.Join(r.folder, ".pi", "ralph-loop.local.md")); err == nil {
+				t.Error("the cancelled loop can go on")
+			}
+		})
 	}
 }
