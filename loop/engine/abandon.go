@@ -24,7 +24,7 @@ func (l *ending) abandon(words string) {
 	var end loop.End
 	var besides []backends.Remains
 	l.state.Change(func(p *progress.State) {
-		besides = p.Besides
+		besides = p.Run.Besides
 		p.Status.EndedAt = time.Now()
 		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
 		end.AccountFor(p.Known.Prompt, p.Tasks, p.Met)

@@ -34,7 +34,7 @@ func (l *questions) openDesk() *ask.Desk {
 			},
 			IsOver: func(q ask.Question) bool {
 				now := l.state.Now()
-				return now.Cause != "" || now.Skip && q.HoldsAgent()
+				return now.Wanted.Cause != "" || now.Wanted.Skip && q.HoldsAgent()
 			},
 			Await: func(stillWaits func() bool) func() {
 				return l.awaitWord(func(*progress.State) bool { return stillWaits() })
@@ -48,10 +48,10 @@ func (l *questions) showWaiting() {
 	var to loop.StateChanged
 	l.state.Change(func(p *progress.State) {
 		waits := p.Desk.HoldsAgent()
-		if waits == p.Waits {
+		if waits == p.Run.Waits {
 			return
 		}
-		p.Waits = waits
+		p.Run.Waits = waits
 		if p.Status.State != loop.StateRunning {
 			return
 		}

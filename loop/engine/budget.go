@@ -25,7 +25,7 @@ func (l *spending) countBudget() (budget.Spent, error) {
 		if err == nil {
 			p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
 		}
-		isOver = p.GoesOn && p.OutOf(0) == judge.StopSpent
+		isOver = p.Run.GoesOn && p.OutOf(0) == judge.StopSpent
 	})
 	if isOver {
 		l.ending.poke()
@@ -57,7 +57,7 @@ func (l *spending) awaitBudget() {
 		case why == "" && now.Purse.Limits.IsSet() && limits.MaxCostUSD == 0 && limits.MaxUnknown > 0 && n >= limits.MaxUnknown:
 			why = fmt.Sprintf("what %s in a row cost is unknown, so your budget can't be enforced", tell.Counted(n, "run"))
 		}
-		if why == "" || now.Cause != "" || now.LastRun {
+		if why == "" || now.Wanted.Cause != "" || now.Wanted.LastRun {
 			return
 		}
 		l.events.emit(loop.Warning{Message: loop.OneLine(why)})
@@ -92,7 +92,7 @@ func (l *spending) minUnknownCost(iteration int) {
 		}
 		l.events.emit(loop.Warning{Message: text})
 	}
-	if !loop.IsUnpriced(n, limits) || now.Cause != "" || now.LastRun {
+	if !loop.IsUnpriced(n, limits) || now.Wanted.Cause != "" || now.Wanted.LastRun {
 		return
 	}
 	l.waits.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
@@ -101,7 +101,7 @@ func (l *spending) minUnknownCost(iteration int) {
 
 // awaitCredits pauses the loop until its user has seen to the account, as nothing else ends that.
 func (l *spending) awaitCredits(r judge.Report) {
-	if now := l.state.Now(); now.Cause != "" || now.LastRun {
+	if now := l.state.Now(); now.Wanted.Cause != "" || now.Wanted.LastRun {
 		return
 	}
 	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)

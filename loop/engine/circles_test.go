@@ -158,7 +158,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	r.engine.state.Look(func(p *progress.State) {
 		told = r.engine.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged)
 	})
-	r.engine.state.Change(func(p *progress.State) { p.Deeds = deeds.Deeds{} })
+	r.engine.state.Change(func(p *progress.State) { p.Run.Deeds = deeds.Deeds{} })
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -212,8 +212,8 @@ func (r *replay) act(calls []string) {
 			}
 		}
 		r.engine.state.Change(func(p *progress.State) {
-			p.Deeds.Begin(call, now)
-			p.Deeds.End(result, now.Add(took))
+			p.Run.Deeds.Begin(call, now)
+			p.Run.Deeds.End(result, now.Add(took))
 		})
 	}
 }

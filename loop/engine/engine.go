@@ -184,16 +184,16 @@ func (l *engine) nextRun() (setup.Run, loop.StopReason, error) {
 func (l *ending) mustStop() (why loop.StopReason, paused bool) {
 	now := l.state.Now()
 	switch {
-	case now.Cause != "":
-		return now.Cause, false
-	case now.LastRun:
+	case now.Wanted.Cause != "":
+		return now.Wanted.Cause, false
+	case now.Wanted.LastRun:
 		return loop.StopCancelled, false
 	}
 	// A limit before a pause, or a paused loop would show one that can't go on as one that waits for its user.
 	if why = judge.Reached(now.Base, now.Status.Limits); why == "" && l.departure.wanted.Load() {
 		why = loop.StopDetached
 	}
-	return why, now.Paused
+	return why, now.Wanted.Paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
@@ -266,7 +266,7 @@ func (l *engine) claim() (setup.Run, error) {
 	}
 	run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.state.Change(func(p *progress.State) {
-		p.Skip = false
+		p.Wanted.Skip = false
 		run.Guidance, run.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
 		run.Standing = loop.StandingBut(state.Standing, run.Guidance)
 		run.Missed = p.Promises.Next
@@ -366,13 +366,13 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(run setup.Run) snapshots.Reading {
 	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
-	l.state.Look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Deeds.Work) })
+	l.state.Look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Run.Deeds.Work) })
 	return r
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ending) causeOf(r judge.Report) (why loop.StopReason) {
-	if why = cmp.Or(l.state.Now().Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
+	if why = cmp.Or(l.state.Now().Wanted.Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}
 	return why

@@ -68,7 +68,7 @@ func (l *events) tellEvent(e stream.Event) {
 // isEnding says whether the running agent was asked to end.
 func (l *ending) isEnding() bool {
 	now := l.state.Now()
-	return now.Ending || now.Cause != ""
+	return now.Run.Ending || now.Wanted.Cause != ""
 }
 
 // hasSpent does what follows when some agent has used more.

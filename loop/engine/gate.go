@@ -81,7 +81,7 @@ func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok 
 	var isStopping bool
 	var before, after stream.Cost
 	l.state.Change(func(p *progress.State) {
-		if isStopping = p.Cause != ""; isStopping {
+		if isStopping = p.Wanted.Cause != ""; isStopping {
 			return
 		}
 		p.BeginRun(began)
@@ -103,9 +103,9 @@ func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok 
 	var took time.Duration
 	l.state.Change(func(p *progress.State) {
 		took = time.Since(began) - p.Idle()
-		p.Running, p.Agents, p.Status.Tool = nil, nil, nil
+		p.Run.Running, p.Run.Agents, p.Status.Tool = nil, nil, nil
 		p.Base.Elapsed += took
-		isStopping, after = p.Cause != "", p.Base.Cost
+		isStopping, after = p.Wanted.Cause != "", p.Base.Cost
 	})
 	l.record.setOwner()
 	if isStopping {

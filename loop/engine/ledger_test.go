@@ -260,7 +260,7 @@ func TestElapsedLeavesOutAStop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Hour))
 		time.Sleep(8 * time.Minute)
-		r.engine.state.Change(func(p *progress.State) { p.Stopped = 5 * time.Minute })
+		r.engine.state.Change(func(p *progress.State) { p.Run.Stopped = 5 * time.Minute })
 		if st := r.Status(); st.Elapsed.Round(time.Second) != 3*time.Minute || st.Spent != 0 {
 			t.Errorf("status: %v, of which %v is over", st.Elapsed, st.Spent)
 		}

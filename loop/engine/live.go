@@ -100,7 +100,7 @@ func (l *steering) endConversation() {
 	l.state.Change(func(p *progress.State) {
 		var listened bool
 		late, listened, owes = p.Talk.End()
-		p.Skip = false
+		p.Wanted.Skip = false
 		l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || listened
 	})
 	for _, g := range late {
@@ -118,7 +118,7 @@ func (l *Loop) Next() (iteration int, err error) {
 	var isRunning bool
 	l.engine.state.Change(func(p *progress.State) {
 		isRunning, iteration = p.UnderWay, p.Status.Iteration
-		p.Skip = p.Skip || isRunning
+		p.Wanted.Skip = p.Wanted.Skip || isRunning
 	})
 	if !isRunning {
 		return 0, loop.ErrNoRun

@@ -308,7 +308,7 @@ func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
 func (l *Loop) CancelAfterIteration() {
-	l.engine.state.Change(func(p *progress.State) { p.LastRun = true })
+	l.engine.state.Change(func(p *progress.State) { p.Wanted.LastRun = true })
 	l.engine.ending.poke()
 }
 
@@ -329,11 +329,11 @@ func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
 func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 	var agents []progress.Agent
 	l.state.Change(func(p *progress.State) {
-		if p.Cause == "" {
-			p.Cause, p.Grace = why, grace
+		if p.Wanted.Cause == "" {
+			p.Wanted.Cause, p.Wanted.Grace = why, grace
 		}
-		p.Grace = min(p.Grace, grace)
-		agents = p.Agents
+		p.Wanted.Grace = min(p.Wanted.Grace, grace)
+		agents = p.Run.Agents
 	})
 	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
 	for _, a := range agents { // the engine may hang

@@ -22,8 +22,8 @@ func (l *record) setOwner() {
 	var remains []backends.Remains
 	l.state.Look(func(p *progress.State) {
 		owner.Departing, owner.Detached = l.departure.wanted.Load(), owner.Detached || p.Status.Detached
-		isRunning, agents, remains = p.Running != nil, p.Agents, slices.Clone(p.Besides)
-		owner.Leaving, owner.Live = p.Concluded || p.Cause != "", p.IsLive()
+		isRunning, agents, remains = p.Run.Running != nil, p.Run.Agents, slices.Clone(p.Run.Besides)
+		owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
 		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 		if p.Desk != nil { // it has begun
 			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()

@@ -96,7 +96,7 @@ func (l *engine) endOfPlan() (end loop.End, isOver bool) {
 		return end, false
 	}
 	now, r := l.state.Now(), judge.Report{Outcome: loop.OutcomeOK}
-	if now.Proof.Refutation != "" || now.Paused || now.Cause != "" { // a run is told that
+	if now.Proof.Refutation != "" || now.Wanted.Paused || now.Wanted.Cause != "" { // a run is told that
 		return end, false
 	}
 	l.planning.promiseOfPlan(&r)
@@ -133,7 +133,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 	left := l.plan.Data
 	var book plan.Book
 	var wrote []string
-	l.state.Look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Deeds.Wrote) })
+	l.state.Look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Run.Deeds.Wrote) })
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)

@@ -23,7 +23,7 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
 	l.state.Look(func(p *progress.State) {
 		begun = p.Status.IterationStartedAt
-		ok = p.IsAtWork() && p.Cause == "" && !p.Concluded
+		ok = p.IsAtWork() && p.Wanted.Cause == "" && !p.Concluded
 	})
 	if !ok {
 		return s, false
@@ -32,7 +32,7 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
 	l.state.Change(func(p *progress.State) {
-		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
+		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Run.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
 		isNews = ok && !p.BroughtBack
 		p.BroughtBack = p.BroughtBack || ok
 		s = p.Known

@@ -56,7 +56,7 @@ func (l *verification) review(done *checkedRun) verify.Result {
 			},
 			Began: func(agent progress.Agent) {
 				if l.cfg.HandsOver() { // it is a hat, too
-					l.state.Change(func(p *progress.State) { p.Wears = l.cfg.Verify.Reviewer })
+					l.state.Change(func(p *progress.State) { p.Run.Wears = l.cfg.Verify.Reviewer })
 				}
 				l.steering.meet(p, agent, reviewer.Backend, false)
 			},
@@ -77,7 +77,7 @@ func (l *verification) review(done *checkedRun) verify.Result {
 
 // stopBroke ends the loop when its money is spent.
 func (l *verification) stopBroke() {
-	if now := l.state.Now(); now.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
+	if now := l.state.Now(); now.Wanted.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }

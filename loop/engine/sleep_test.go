@@ -64,7 +64,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 				time.Sleep(9 * time.Minute)
 				r.engine.exec.NotePause(0, tt.wall)
 				var stopped time.Duration
-				if r.engine.state.Look(func(p *progress.State) { stopped = p.Stopped }); stopped != 0 {
+				if r.engine.state.Look(func(p *progress.State) { stopped = p.Run.Stopped }); stopped != 0 {
 					t.Errorf("stopped for %s", stopped)
 				}
 				r.Wait()

@@ -42,7 +42,7 @@ func (l *runs) snapshotBefore() {
 func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	now := l.state.Now()
 	p := snapshots.Passage{
-		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Deeds, Waited: now.Deeds.Waited,
+		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Run.Deeds, Waited: now.Run.Deeds.Waited,
 		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
 	}
 	if p.Promised && r.Checked && !r.Passed {

@@ -36,10 +36,10 @@ func (l *questions) awaitWord(stillWaits func(*progress.State) bool) (stop func(
 			}
 			var isOver bool
 			l.state.Change(func(p *progress.State) {
-				if p.Cause == "" && stillWaits(p) {
-					p.Cause, p.Grace, p.Unanswered = loop.StopUnanswered, backends.Grace, l.desk.Questions()
+				if p.Wanted.Cause == "" && stillWaits(p) {
+					p.Wanted.Cause, p.Wanted.Grace, p.Unanswered = loop.StopUnanswered, backends.Grace, l.desk.Questions()
 				}
-				isOver = p.Cause == loop.StopUnanswered
+				isOver = p.Wanted.Cause == loop.StopUnanswered
 			})
 			if isOver {
 				l.ending.requestStop(loop.StopUnanswered, backends.Grace)

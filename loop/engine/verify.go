@@ -101,7 +101,7 @@ func (l *waits) pauseFor(reason string, write func(*loopstate.State), note func(
 	l.files.fileMu.Lock() // else the user's word of before, or an agent's, might be read now
 
 	l.files.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
-	l.state.Change(func(p *progress.State) { p.Paused = true; note(p) })
+	l.state.Change(func(p *progress.State) { p.Wanted.Paused = true; note(p) })
 	l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
 	l.files.fileMu.Unlock()
 }
@@ -109,11 +109,11 @@ func (l *waits) pauseFor(reason string, write func(*loopstate.State), note func(
 // awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
 // is to end.
 func (l *waits) awaitGoOn(then func(*progress.State)) (ok bool) {
-	defer l.questions.awaitWord(func(p *progress.State) bool { return p.Paused })()
+	defer l.questions.awaitWord(func(p *progress.State) bool { return p.Wanted.Paused })()
 	l.ending.rest(func() (isOver bool) {
 		l.state.Change(func(p *progress.State) {
-			isOver = p.Cause != "" || p.LastRun || l.departure.wanted.Load()
-			if ok = !p.Paused; ok {
+			isOver = p.Wanted.Cause != "" || p.Wanted.LastRun || l.departure.wanted.Load()
+			if ok = !p.Wanted.Paused; ok {
 				then(p)
 			}
 		})

@@ -108,8 +108,8 @@ func (l *waits) wait(reason string, attempt int, until time.Time) {
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (over bool, due time.Time) {
 		l.state.Change(func(p *progress.State) {
-			over = p.Cause != "" || p.Paused || p.LastRun || l.departure.wanted.Load() || p.RetryNow
-			p.RetryNow = false
+			over = p.Wanted.Cause != "" || p.Wanted.Paused || p.Wanted.LastRun || l.departure.wanted.Load() || p.Wanted.RetryNow
+			p.Wanted.RetryNow = false
 		})
 		return over || !time.Now().Before(until), until
 	})
@@ -147,7 +147,7 @@ func (l *events) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 		}
 		changed = p.Status.State != to.State || retry != nil
 		p.Status.State, p.Status.Retry, p.IsRead = to.State, retry, false
-		p.RetryNow = false
+		p.Wanted.RetryNow = false
 	})
 	if changed {
 		l.emit(to)
@@ -156,7 +156,7 @@ func (l *events) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 
 // showCancelling tells the observer that the loop is being ended.
 func (l *events) showCancelling() {
-	if why := l.state.Now().Cause; why != "" {
+	if why := l.state.Now().Wanted.Cause; why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}
 }

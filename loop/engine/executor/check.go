@@ -44,7 +44,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 	w := &watch{
 		x: x, it: it,
 		until: func() (at time.Time) {
-			if late == "" && x.State.Now().Cause == "" {
+			if late == "" && x.State.Now().Wanted.Cause == "" {
 				idle, slow, overtime := x.checkDeadlines(began, &c)
 				at = progress.Earlier(idle, progress.Earlier(slow, overtime))
 			}

@@ -74,8 +74,8 @@ func (x *Executor) Execute(work Work) (*Execution, error) {
 	var cause loop.StopReason
 	x.State.Change(func(p *progress.State) {
 		exit.Duration = max(exit.Duration-p.Idle(), 0)
-		p.PartUnknown = p.PartUnknown || c.partial
-		cause = cmp.Or(p.Cause, c.ours)
+		p.Run.PartUnknown = p.Run.PartUnknown || c.partial
+		cause = cmp.Or(p.Wanted.Cause, c.ours)
 	})
 	var err error
 	c.Report, err = c.report(exit, cause)
@@ -287,7 +287,7 @@ func (c *Execution) tellLeft() {
 			agents = append(agents, m.agent)
 		}
 	}
-	c.x.State.Change(func(p *progress.State) { p.Besides, p.Agents = besides, agents })
+	c.x.State.Change(func(p *progress.State) { p.Run.Besides, p.Run.Agents = besides, agents })
 	c.x.Note()
 }
 
@@ -298,7 +298,7 @@ func (c *Execution) isEnding() bool { return c.isStopping() || c.failed != nil }
 func (c *Execution) now() *progress.State { return c.x.State.Now() }
 
 // isStopping says whether all of them are to end, whatever became of them.
-func (c *Execution) isStopping() bool { return c.stopping || c.now().Cause != "" }
+func (c *Execution) isStopping() bool { return c.stopping || c.now().Wanted.Cause != "" }
 
 // HasEndedWell says of an agent of the last step, from 0, whether it came to its end by itself, and well.
 func (c *Execution) HasEndedWell(k int) bool { return k < len(c.last) && c.last[k].isWell() }

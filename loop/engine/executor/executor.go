@@ -68,11 +68,11 @@ func (x *Executor) setRunning(agent progress.Running) {
 	var cause loop.StopReason
 	var grace time.Duration
 	x.State.Change(func(p *progress.State) {
-		p.Running = agent
+		p.Run.Running = agent
 		if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
-			p.Agents = []progress.Agent{one}
+			p.Run.Agents = []progress.Agent{one}
 		}
-		cause, grace = p.Cause, p.Grace
+		cause, grace = p.Wanted.Cause, p.Wanted.Grace
 	})
 	if cause != "" {
 		agent.Stop(grace)

@@ -26,7 +26,7 @@ func (x *Executor) NotePause(late, byTheWall time.Duration) {
 	if late > stoppedFor {
 		x.State.Change(func(p *progress.State) {
 			if !p.Desk.HoldsAgent() { // else that is part of it
-				p.Stopped += late
+				p.Run.Stopped += late
 			}
 		})
 	}
@@ -98,9 +98,9 @@ func (w *watch) look() bool {
 
 // obey does what the user wants by now.
 func (w *watch) obey() {
-	if now := w.x.State.Now(); now.Cause != "" && (!w.isStopped || now.Grace < w.grace) {
-		w.isStopped, w.grace = true, now.Grace
-		w.it.agent.Stop(now.Grace)
+	if now := w.x.State.Now(); now.Wanted.Cause != "" && (!w.isStopped || now.Wanted.Grace < w.grace) {
+		w.isStopped, w.grace = true, now.Wanted.Grace
+		w.it.agent.Stop(now.Wanted.Grace)
 	}
 	w.woken()
 	w.x.Desk.EndRuns()
@@ -121,7 +121,7 @@ func (w *watch) takeBeat() {
 // agent.
 func (x *Executor) deadlines(tools *deeds.Deeds) (idle, overtime time.Time) {
 	last, now := x.Activity.Last(), x.State.Now()
-	e, isSeveral := now.Running.(*Execution)
+	e, isSeveral := now.Run.Running.(*Execution)
 	if isSeveral = isSeveral && !e.Solo; isSeveral { // the one that is silent for longest
 		if sign, ok := e.lastSign(); ok {
 			last = sign
@@ -157,7 +157,7 @@ func (x *Executor) attend(e *Execution) *watch {
 			if spent := now.OutOf(0); spent != "" {
 				stop(spent)
 			}
-			if now.Skip {
+			if now.Wanted.Skip {
 				e.endBy(judge.Skipped, func() { e.Abort(backends.Grace) })
 			}
 		},
@@ -176,7 +176,7 @@ func (e *Execution) tools() *deeds.Deeds {
 func (e *Execution) endBy(why loop.StopReason, by func()) {
 	if e.ours == "" {
 		e.ours = why
-		e.x.State.Change(func(p *progress.State) { p.Ending = true })
+		e.x.State.Change(func(p *progress.State) { p.Run.Ending = true })
 		by()
 	}
 }

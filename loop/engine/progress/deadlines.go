@@ -29,15 +29,15 @@ func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, over
 	if limit := p.Status.Limits.MaxDuration; limit > 0 {
 		overtime = p.Overtime(limit - p.Base.Elapsed)
 	}
-	if p.Longest > 0 {
-		overtime = Earlier(overtime, p.Overtime(p.Longest))
+	if p.Run.Longest > 0 {
+		overtime = Earlier(overtime, p.Overtime(p.Run.Longest))
 	}
 	return idle, overtime
 }
 
 // Overdue says which limit the run under way has worked for too long for.
 func (p *State) Overdue(now time.Time) loop.StopReason {
-	if p.Longest == 0 || now.Before(p.Overtime(p.Longest)) {
+	if p.Run.Longest == 0 || now.Before(p.Overtime(p.Run.Longest)) {
 		return loop.StopMaxTime
 	}
 	return judge.StopSlow

@@ -11,7 +11,8 @@ import (
 // EndOf is how the loop stands when it ends after a run.
 func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	end := loop.End{
-		Reason: why, Iterations: p.Status.Iteration, Cost: p.Base.Cost, Unknown: p.Base.Unknown, Hats: p.Base.Hats.WithRuns(p.Known.Queue.Runs), Tokens: p.Base.Tokens, Duration: p.Base.Elapsed,
+		Reason: why, Iterations: p.Status.Iteration, Cost: p.Base.Cost, Unknown: p.Base.Unknown,
+		Hats: p.Base.Hats.WithRuns(p.Known.Queue.Runs), Tokens: p.Base.Tokens, Duration: p.Base.Elapsed,
 	}
 	switch why {
 	case loop.StopPromise:

@@ -29,33 +29,33 @@ func (p *State) Follow(e stream.Event) (c Consequences) {
 	case stream.Text:
 		st.Retry = nil
 		if e.ParentToolCallID == "" {
-			p.GoesOn = false
-			p.line.add(e.Delta)
+			p.Run.GoesOn = false
+			p.Run.line.add(e.Delta)
 		}
 	case stream.MessageEnd:
 		if e.ParentToolCallID == "" {
-			p.line.add("\n")
+			p.Run.line.add("\n")
 		}
 	case stream.ToolCall: // its result will be answered, and it may work for long and spend more than is left
 		st.Retry = nil
-		p.GoesOn = p.GoesOn || e.ParentToolCallID == ""
-		c.OverBudget = p.GoesOn && p.OverCap()
+		p.Run.GoesOn = p.Run.GoesOn || e.ParentToolCallID == ""
+		c.OverBudget = p.Run.GoesOn && p.OverCap()
 		st.Tool = &loop.ToolStatus{Call: e, StartedAt: time.Now()}
 		st.Agents.Follow(e, st.Tool.StartedAt)
-		p.Deeds.Begin(e, st.Tool.StartedAt)
+		p.Run.Deeds.Begin(e, st.Tool.StartedAt)
 	case stream.ToolResult:
 		if st.Tool != nil && st.Tool.Call.ID == e.ID {
 			st.Tool = nil
 		}
 		now := time.Now()
 		st.Agents.Follow(e, now)
-		p.Deeds.End(e, now)
+		p.Run.Deeds.End(e, now)
 	case stream.Usage:
 		c.Warning, c.HasSpent = p.CountUsage(e), true
-		c.OverBudget = p.GoesOn && p.OverCap()
+		c.OverBudget = p.Run.GoesOn && p.OverCap()
 	case stream.TurnEnd: // one that ends with tools is followed by another, which the budget may not allow
-		p.GoesOn = strings.HasPrefix(e.StopReason, "tool")
-		c.OverBudget = p.GoesOn && p.OverCap()
+		p.Run.GoesOn = strings.HasPrefix(e.StopReason, "tool")
+		c.OverBudget = p.Run.GoesOn && p.OverCap()
 	case stream.Retry:
 		st.Retry = RetryOf(e)
 	case stream.Quota:
@@ -76,7 +76,7 @@ func RetryOf(e stream.Retry) *loop.RetryStatus {
 // the cost cap is nearly spent.
 func (p *State) CountUsage(u stream.Usage) (warning string) {
 	st := &p.Status
-	p.Current = u
+	p.Run.Current = u
 	st.IterationCost = u.Cost
 	if u.Context > 0 {
 		st.Context = u.Context

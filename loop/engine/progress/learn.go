@@ -35,9 +35,9 @@ func (p *State) Learn(s loopstate.State, valid bool) (n News) {
 	}
 	st.Limits, st.Promise, st.Title, st.Standing, st.Notes = n.Limits, n.Promise, history.Title(s.Prompt), s.Standing, s.Notes
 	retry := st.State == loop.StateWaiting && p.WaitNoted && !s.ResumeAt.After(time.Now())
-	n.Wake = n.Changed || retry || p.Paused == s.Active
-	p.RetryNow = p.RetryNow || retry
-	p.Paused = !s.Active
+	n.Wake = n.Changed || retry || p.Wanted.Paused == s.Active
+	p.Wanted.RetryNow = p.Wanted.RetryNow || retry
+	p.Wanted.Paused = !s.Active
 	p.Proof.Accepted = p.Proof.Accepted || s.Accept && p.Proof.Unchecked != ""
 	return n
 }

@@ -23,7 +23,7 @@ type Pursed struct {
 const NearlySpent = 0.8
 
 // Cost is what the loop has cost, with the run under way.
-func (p *State) Cost() stream.Cost { return p.Base.Cost.Plus(p.Current.Cost) }
+func (p *State) Cost() stream.Cost { return p.Base.Cost.Plus(p.Run.Current.Cost) }
 
 // Left is what the loop may still spend, of its own cap and of the budget.
 func (p *State) Left() float64 {
@@ -66,7 +66,7 @@ func (p *State) Answered(usd float64) (most float64) {
 func (p *State) Enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.Base.Iterations+1, p.UnderWay
 	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
-	s.Tokens = p.Base.Tokens.Plus(p.Current.Tokens)
+	s.Tokens = p.Base.Tokens.Plus(p.Run.Current.Tokens)
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
 	p.Proof.Enter(s)
@@ -81,9 +81,9 @@ func (p *State) Enter(s *loopstate.State) {
 // Account adds a run to what the loop has used, and counts how it went.
 func (p *State) Account(r judge.Report) {
 	usage := r.Exit.Result.Usage
-	r.Unpriced = p.PartUnknown || !usage.Cost.Known && r.Exit.Result.Lines > 0 && !r.NeverBegan && (r.Woke || !r.Refused())
+	r.Unpriced = p.Run.PartUnknown || !usage.Cost.Known && r.Exit.Result.Lines > 0 && !r.NeverBegan && (r.Woke || !r.Refused())
 	p.Counts.Add(r)
-	p.PartUnknown, p.UnderWay = false, false
+	p.Run.PartUnknown, p.UnderWay = false, false
 	// A run that a provider refused is no iteration: a night of rate limits would use up --max-iterations. Neither
 	// is one that its user ended, unless a limit or "next" did.
 	if !r.Refused() && (r.Outcome != loop.OutcomeCancelled || r.Cause.Capped() || r.Cause == judge.Skipped || r.Cause == judge.StopSpent) {
@@ -101,9 +101,9 @@ func (p *State) Account(r judge.Report) {
 
 // Book adds what a run has used to what the loop has.
 func (p *State) Book(usage stream.Usage, isUnpriced bool) {
-	p.Current = stream.Usage{}
+	p.Run.Current = stream.Usage{}
 	p.Base.Cost, p.Base.Tokens = p.Base.Cost.Plus(usage.Cost), p.Base.Tokens.Plus(usage.Tokens)
-	p.Base.Hats, p.Wears = p.Base.Hats.Plus(p.Wears, usage.Cost, isUnpriced), ""
+	p.Base.Hats, p.Run.Wears = p.Base.Hats.Plus(p.Run.Wears, usage.Cost, isUnpriced), ""
 	if isUnpriced {
 		p.Base.Unknown++
 	}

@@ -50,45 +50,25 @@ type State struct {
 	Status loop.Status // snapshot for Status; Elapsed is without the current run
 
 	// What the loop has used.
-	Base     judge.Spent  // by earlier iterations
-	Current  stream.Usage // by the run under way so far
-	Counts   judge.Tally  // of the runs so far
+	Base     judge.Spent // by earlier iterations
+	Counts   judge.Tally // of the runs so far
 	Met      account.Account
-	UnderWay bool   // an iteration is begun, and not counted yet
-	Busy     bool   // an agent, or what it wrote, is at work, see Loop.work
-	IsRead   bool   // the state file was read at the end of that, and nobody has waited since
-	Wears    string // the hat that the run under way costs, where hats hand over
+	UnderWay bool // an iteration is begun, and not counted yet
+	Busy     bool // an agent, or what it wrote, is at work, see the engine's work
+	IsRead   bool // the state file was read at the end of that, and nobody has waited since
 
 	Proof         proof.State
 	Tasks         plan.Book // how far the plan is; what is in it is replaced, never changed
 	Purse         Pursed
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
-	// The run under way.
-	Running    Running            // nil between runs
-	Agents     []Agent            // the processes of that
-	Besides    []backends.Remains // of their scopes, but for the loop's
-	Ending     bool               // it was asked to end, as a limit is reached or the next iteration is asked for
-	Longest    time.Duration      // how long it may take; 0: no limit
-	Stopped    time.Duration      // in which this process was stopped
-	waited     time.Duration      // for the user, before the run
+	Run        Run
 	Talk       guidance.Talk
-	Skip       bool // it was asked to end, as its user wants the next one
 	Desk       *ask.Desk
-	Waits      bool           // the observer was told that it waits for the user
 	Unanswered []ask.Question // those for which the loop ends
-	GoesOn     bool           // tools were called, so another turn follows
-	Deeds      deeds.Deeds
-	line       lineBuffer
 
-	Concluded bool // nothing keeps the loop from its end any more; changes under fileMu
-
-	// What the user wants.
-	Cause    loop.StopReason
-	Grace    time.Duration // of the stop that cause asks for
-	Paused   bool
-	RetryNow bool // a wait is to end
-	LastRun  bool // no other iteration after this one
+	Concluded bool // nothing keeps the loop from its end any more; changes while its file is looked at by nobody else
+	Wanted    Wanted
 
 	Known     loopstate.State // as it was read or kept last
 	WaitNoted bool            // until when the loop waits is known to whoever goes on
@@ -98,10 +78,37 @@ type State struct {
 	Loosened    int    // times: that the state file would loosen the terms
 	BadFile     string // the last complaint about the state file
 	BroughtBack bool   // that it was removed
-	PartUnknown bool   // of what the run under way costs, as agents of it don't tell
 	Unpriced    int    // runs in a row of unknown cost for which the loop pauses
 	Promises    promiseNotes
 	Warned      float64 // the cost cap that is nearly reached
+}
+
+// Run is the run under way, of an iteration or of what looks at its work.
+type Run struct {
+	Running     Running            // nil between runs
+	Agents      []Agent            // the processes of that
+	Besides     []backends.Remains // of their scopes, but for the loop's
+	Ending      bool               // it was asked to end, as a limit is reached or the next iteration is asked for
+	Longest     time.Duration      // how long it may take; 0: no limit
+	Stopped     time.Duration      // in which this process was stopped
+	waited      time.Duration      // for the user, before the run
+	Waits       bool               // the observer was told that it waits for the user
+	GoesOn      bool               // tools were called, so another turn follows
+	Current     stream.Usage       // what it has used so far
+	PartUnknown bool               // of what it costs, as agents of it don't tell
+	Wears       string             // the hat that it costs, where hats hand over
+	Deeds       deeds.Deeds
+	line        lineBuffer
+}
+
+// Wanted is what the user wants of the loop.
+type Wanted struct {
+	Cause    loop.StopReason // for which it is to end
+	Grace    time.Duration   // of that end
+	Paused   bool
+	RetryNow bool // a wait is to end
+	Skip     bool // the run under way is to end, and the next one begins
+	LastRun  bool // no other iteration after this one
 }
 
 // Snapshot is the loop's status now: what Follow, Begin and Learn set in Status, and what is
@@ -109,13 +116,13 @@ type State struct {
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
 	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
-	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Current.Tokens), p.Base.Unknown
+	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Run.Current.Tokens), p.Base.Unknown
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
-	s.LastLine, s.Tasks, s.Cause = p.line.last(), p.Tasks, p.cause()
-	s.Pausing = p.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
+	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, p.cause()
+	s.Pausing = p.Wanted.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
 	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
 		s.State, s.Retry = loop.StateWaiting, nil
@@ -125,7 +132,7 @@ func (p *State) Snapshot() loop.Status {
 
 // elapsed is the time that the loop has run.
 func (p *State) elapsed() time.Duration {
-	if p.Running == nil {
+	if p.Run.Running == nil {
 		return p.Base.Elapsed
 	}
 	return p.Base.Elapsed + time.Since(p.Status.IterationStartedAt) - p.Idle()
@@ -133,11 +140,11 @@ func (p *State) elapsed() time.Duration {
 
 // Idle is the time of the run under way that isn't its agent's: this process was stopped, or the
 // user was asked.
-func (p *State) Idle() time.Duration { return p.Stopped + p.Desk.Waited() - p.waited }
+func (p *State) Idle() time.Duration { return p.Run.Stopped + p.Desk.Waited() - p.Run.waited }
 
 // BeginRun has the time count for a run from now on.
 func (p *State) BeginRun(now time.Time) {
-	p.Status.IterationStartedAt, p.Stopped, p.waited = now, 0, p.Desk.Waited()
+	p.Status.IterationStartedAt, p.Run.Stopped, p.Run.waited = now, 0, p.Desk.Waited()
 }
 
 // Begin says that an iteration begins, under a hat.
@@ -148,14 +155,14 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 	if hat.Name != "" || p.Tasks.Total > 0 { // a task may be another agent's than the one before
 		st.Hat = hat.Name
 	}
-	p.Longest = hat.Timeout
+	p.Run.Longest = hat.Timeout
 	if handsOver {
-		p.Wears = hat.Name
+		p.Run.Wears = hat.Name
 	}
-	p.Ending = false
+	p.Run.Ending = false
 	st.IterationCost, st.Tool = stream.Cost{}, nil
-	p.line.buf = p.line.buf[:0]
-	p.Deeds = deeds.Deeds{}
+	p.Run.line.buf = p.Run.line.buf[:0]
+	p.Run.Deeds = deeds.Deeds{}
 }
 
 // Survey takes down how far a first snapshot is that takes long, "" that it is made. What is to be told of that says why
@@ -163,7 +170,7 @@ func (p *State) Begin(iteration int, hat hats.Hat, handsOver bool, now time.Time
 func (p *State) Survey(text string) (told loop.StateChanged) {
 	tool, began := p.Status.Tool, time.Now()
 	isBegun := tool != nil && tool.Call.ID == loop.SurveyCallID
-	if p.Running != nil || p.Status.State.Over() || tool != nil && !isBegun || text == "" && !isBegun {
+	if p.Run.Running != nil || p.Status.State.Over() || tool != nil && !isBegun || text == "" && !isBegun {
 		return told
 	}
 	if told.State = p.Status.State; isBegun {
@@ -179,7 +186,7 @@ func (p *State) Survey(text string) (told loop.StateChanged) {
 
 // End says that it is over, and what went wrong, "" for nothing.
 func (p *State) End(problem string) {
-	p.Running, p.Agents, p.Besides = nil, nil, nil
+	p.Run.Running, p.Run.Agents, p.Run.Besides = nil, nil, nil
 	p.Status.Tool, p.Status.Agents, p.Status.Retry = nil, nil, nil
 	if problem != "" {
 		p.Status.Error = problem
@@ -188,12 +195,12 @@ func (p *State) End(problem string) {
 
 // IsLive says whether some agent can be told something now.
 func (p *State) IsLive() bool {
-	return !p.Skip && p.Cause == "" && p.Talk.IsLive()
+	return !p.Wanted.Skip && p.Wanted.Cause == "" && p.Talk.IsLive()
 }
 
 // Address says which agent is to be told what of what is queued.
 func (p *State) Address() []guidance.Words {
-	if p.Skip || p.Cause != "" {
+	if p.Wanted.Skip || p.Wanted.Cause != "" {
 		return nil
 	}
 	return p.Talk.Address()
@@ -220,7 +227,7 @@ func (p *State) UntilLimit(until, now time.Time) time.Time {
 
 // hatCosts are what the hats have cost, with the run under way.
 func (p *State) hatCosts() hats.Costs {
-	return p.Base.Hats.Plus(p.Wears, p.Current.Cost, false)
+	return p.Base.Hats.Plus(p.Run.Wears, p.Run.Current.Cost, false)
 }
 
 // promiseNotes is what a loop knows about promises besides its own.
