@@ -19,7 +19,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	l.runs.snapshotBefore()
 	b := &tasks.Batch{
 		Bench: l.bench(run.Iteration), Guards: l.walls.Guards, Snapshots: &l.snapshots, Config: &l.cfg, Run: run, Plan: l.plan,
-		Dir: filepath.Join(l.scope.TempDir, "workers"),
+		Elsewhere: l.inbox.Elsewhere, Dir: filepath.Join(l.scope.TempDir, "workers"),
 		Prepare: func(command, dir string) error {
 			out := &verify.Output{}
 			check := verify.Check{Shell: command, Timeout: l.cfg.Verify.Timeout}

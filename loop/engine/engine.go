@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
@@ -346,9 +347,14 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 	}
 	l.runs.refused.Add(l.walls.Observed()) // before git is asked anything
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
-	changed := l.snapshots.After(run.Iteration)
-	undone := l.snapshots.UndoReading(l.runs.reading(run), changed)
-	l.snapshots.CommitIteration(run.Iteration, l.status().Title, res.Text)
+	reading, title := l.runs.reading(run), l.status().Title
+	var changed *changes.Summary
+	var undone []string
+	l.inbox.Elsewhere(func() {
+		changed = l.snapshots.After(run.Iteration)
+		undone = l.snapshots.UndoReading(reading, changed)
+		l.snapshots.CommitIteration(run.Iteration, title, res.Text)
+	})
 	l.events.emit(loop.IterationEnd{
 		Iteration: run.Iteration, Hat: run.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,

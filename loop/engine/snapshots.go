@@ -35,7 +35,7 @@ func (l *runs) snapshotBefore() {
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}
-	l.snapshots.Before(now.Base.Iterations, hat)
+	l.inbox.Elsewhere(func() { l.snapshots.Before(now.Base.Iterations, hat) })
 }
 
 // noteProgress counts a run that brought nothing new, and warns in time.

@@ -185,14 +185,14 @@ func (c *Execution) work() backends.Exit {
 			break
 		}
 		if onlyReads(step) && !isLooked {
-			c.x.Snapshots.AfterStep(c.Run.Iteration)
+			c.x.Inbox.Elsewhere(func() { c.x.Snapshots.AfterStep(c.Run.Iteration) })
 		}
 		slots := c.Config.Slots(n)
 		c.runStep(step, slots, previous)
 		c.x.Tell(stream.TurnEnd{})
 		// What a hat changes that only reads is undone, and told then.
 		if isLooked = onlyReads(step); isLooked && c.mayGoOn() && !c.Run.Turn.IsWave() {
-			c.x.Snapshots.TellOfReaders(slots, c.Run.Iteration)
+			c.x.Inbox.Elsewhere(func() { c.x.Snapshots.TellOfReaders(slots, c.Run.Iteration) })
 		}
 		var texts []string
 		for _, m := range c.last {

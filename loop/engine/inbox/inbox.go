@@ -91,6 +91,23 @@ func (in *Inbox) Serve(until func(woken bool) (isSo bool, due time.Time)) {
 	}
 }
 
+// Elsewhere has something done that takes long, such as git's work, and serves meanwhile. It must use nothing that messages
+// change. A Wake that comes meanwhile is heard by who serves next.
+func (in *Inbox) Elsewhere(do func()) {
+	isDone, isWoken := false, false
+	go func() {
+		do()
+		in.Tell(func() { isDone = true })
+	}()
+	in.Serve(func(woken bool) (bool, time.Time) {
+		isWoken = isWoken || woken
+		return isDone, time.Time{}
+	})
+	if isWoken {
+		in.Wake()
+	}
+}
+
 // set has the timer go off in time. One that goes off too early only has until asked.
 func (in *Inbox) set(due time.Time) {
 	switch {

@@ -142,6 +142,30 @@ func TestAMessageDoesNotServe(t *testing.T) {
 	in.Serve(func(bool) (bool, time.Time) { n++; return n == 2, time.Time{} })
 }
 
+// What takes long keeps no message waiting, and swallows no Wake.
+func TestWhatIsDoneElsewhereHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, begun := opened(), time.Now()
+		var heard time.Duration
+		go func() {
+			time.Sleep(time.Second)
+			in.Wake()
+			in.Do(func() { heard = time.Since(begun) })
+		}()
+		in.Elsewhere(func() { time.Sleep(time.Minute) })
+		if took := time.Since(begun); took != time.Minute || heard != time.Second {
+			t.Errorf("it took %v, a message was heard after %v", took, heard)
+		}
+		in.Serve(func(woken bool) (bool, time.Time) { return woken, time.Time{} })
+		in.Elsewhere(func() {})
+		begun = time.Now()
+		in.Serve(func(woken bool) (bool, time.Time) { return woken || time.Since(begun) > 0, begun.Add(time.Second) })
+		if time.Since(begun) == 0 {
+			t.Error("it was woken by nobody")
+		}
+	})
+}
+
 // Each wait has its moment, at which somebody may say something.
 func TestEachWaitHasItsMoment(t *testing.T) {
 	in, moments := opened(), 0

@@ -42,6 +42,7 @@ type Outcome struct {
 type Batch struct {
 	Bench
 	Prepare   func(command, dir string) error // runs what fills a checkout
+	Elsewhere func(do func())                 // has done what takes long, and returns then
 	Guards    func(path string) bool          // what no agent may write in the loop's folder
 	Snapshots *snapshots.Taker
 	Config    *setup.Config
@@ -66,7 +67,9 @@ func (w *Batch) Open() error {
 	}
 	w.Snapshots.Merges.Store(true)
 	for i := range w.Run.Batch {
-		c, err := store.Checkout(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree)
+		var c *changes.Checkout
+		var err error
+		w.Elsewhere(func() { c, err = store.Checkout(ctx, filepath.Join(w.Dir, fmt.Sprint(i+1)), tree) })
 		if err == nil {
 			w.checkouts = append(w.checkouts, c)
 			err = w.fill(c)
@@ -90,7 +93,9 @@ func (w *Batch) fill(c *changes.Checkout) error {
 	if tree, ok := worktree.Find(from); ok { // whose own are links, maybe
 		from = tree.Repo
 	}
-	notes, err := worktree.Bring(from, c.Top(), w.Config.Copy, w.Config.Link)
+	var notes []string
+	var err error
+	w.Elsewhere(func() { notes, err = worktree.Bring(from, c.Top(), w.Config.Copy, w.Config.Link) })
 	for _, note := range notes {
 		w.Warn(note)
 	}
@@ -131,7 +136,9 @@ func (w *Batch) Crew(own setup.Config) (cfg setup.Config, apart []setup.Run) {
 func (w *Batch) Land(isWell func(k int) bool) Outcome {
 	l := landing{Batch: w}
 	for i, it := range w.Run.Batch {
-		work, err := w.checkouts[i].Work(w.Snapshots.Alive)
+		var work changes.Work
+		var err error
+		w.Elsewhere(func() { work, err = w.checkouts[i].Work(w.Snapshots.Alive) })
 		switch {
 		case !isWell(i): // it has its turn again, beside others
 			if len(work.Paths) > 0 {
@@ -182,7 +189,11 @@ func (l *landing) leave(it plan.Item, work changes.Work, why string) {
 // warnOf says why a work isn't merged, and keeps it for its user.
 func (l *landing) warnOf(it plan.Item, work changes.Work, why string) {
 	name := fmt.Sprintf("iteration-%d-task-%d.patch", l.Run.Iteration, it.N)
-	file, err := l.Snapshots.Store.KeepWork(l.Snapshots.Alive, name, l.checkouts[0].Base, work, l.Plan.Name)
+	var file string
+	var err error
+	l.Elsewhere(func() {
+		file, err = l.Snapshots.Store.KeepWork(l.Snapshots.Alive, name, l.checkouts[0].Base, work, l.Plan.Name)
+	})
 	kept := "isn't merged"
 	switch {
 	case err != nil:
@@ -221,7 +232,9 @@ func (l *landing) merge() {
 	if len(l.works) == 0 {
 		return
 	}
-	refused, err := l.Snapshots.Land(l.Run.Iteration, l.checkouts[0].Base, l.works, l.Plan.Name)
+	var refused [][]changes.Refusal
+	var err error
+	l.Elsewhere(func() { refused, err = l.Snapshots.Land(l.Run.Iteration, l.checkouts[0].Base, l.works, l.Plan.Name) })
 	for i, it := range l.items {
 		switch {
 		case err != nil:
@@ -262,7 +275,8 @@ func (l *landing) checkAgain() {
 // Close removes the checkouts.
 func (w *Batch) Close() {
 	w.Snapshots.Merges.Store(false)
-	if err := paths.RemoveAll(w.Dir); err != nil {
+	var err error
+	if w.Elsewhere(func() { err = paths.RemoveAll(w.Dir) }); err != nil {
 		w.Warn("the checkouts of workers could not be removed: " + err.Error())
 	}
 }
