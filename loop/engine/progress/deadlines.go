@@ -8,8 +8,8 @@ import (
 )
 
 // Deadlines are the moments at which the run under way has been silent, or has worked, for too long. last is its last
-// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself. isToolOpen: a tool of it is at
-// work.
+// sign of life. mayPause: what an agent says that it will be silent for counts; several tell each for itself.
+// isToolOpen: a tool of it is at work.
 func (p *State) Deadlines(last time.Time, mayPause, isToolOpen bool) (idle, overtime time.Time) {
 	never := time.Now().Add(1000 * time.Hour)
 	idle, overtime = never, never
