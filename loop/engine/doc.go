@@ -18,7 +18,7 @@
 // says. setup is what a loop is set up with, and what its runs are told. progress is how the loop
 // stands, guarded here. judge says how a run went, proof whether its work is what was asked for (gate.go
 // asks the gates), snapshots what it changed. executor has agents and commands work, tasks
-// says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, relief
+// says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, fallback
 // and rules are small ones.
 //
 // obey.go is the side of the socket where other processes ask, departure.go a loop's way into a

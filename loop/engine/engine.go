@@ -282,12 +282,12 @@ func (l *engine) claim() (setup.Run, error) {
 // runOnce runs one agent to its end.
 func (l *engine) runOnce(run setup.Run) judge.Report {
 	l.openIteration(run)
-	l.fallbacks.shift.Ran, l.fallbacks.account = -1, ""
+	l.fallbacks.who.Ran, l.fallbacks.account = -1, ""
 	r, err := l.execute(run)
 	if err != nil {
 		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
 	}
-	if r.Unfit = l.fallbacks.shift.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
+	if r.Unfit = l.fallbacks.who.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
 	r.BlameNetwork(l.state.Now().Counts)
@@ -303,7 +303,7 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 	}
 	work := executor.Work{Config: &l.cfg, Run: run}
 	if len(l.cfg.Steps) == 0 {
-		cfg := l.fallbacks.relieved(l.cfg.Worn(run.Turn.Hat.Name))
+		cfg := l.fallbacks.agentFor(l.cfg.Worn(run.Turn.Hat.Name))
 		if work.Config, work.Solo = &cfg, !run.Turn.IsWave(); work.Solo {
 			l.fallbacks.account = cfg.Account()
 		} else {

@@ -4,17 +4,17 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
-// relieved is the configuration of a run, by a fallback where the loop's own agent would be refused. Roles with
+// agentFor is the configuration of a run, by a fallback where the loop's own agent would be refused. Roles with
 // an agent of their own keep it: it was chosen for their work.
-func (l *fallbacks) relieved(cfg setup.Config) setup.Config {
-	s := &l.shift
+func (l *fallbacks) agentFor(cfg setup.Config) setup.Config {
+	s := &l.who
 	if len(l.cfg.Fallbacks) == 0 || cfg.Backend.Name != l.cfg.Backend.Name {
 		return cfg
 	}
@@ -24,7 +24,7 @@ func (l *fallbacks) relieved(cfg setup.Config) setup.Config {
 		cfg.Backend, cfg.Args, cfg.Model = f.Backend, f.Args, f.Model
 	}
 	if s.Ran != s.Told {
-		l.events.emit(loop.Warning{Message: l.cfg.ShiftText(s.Ran, s.Own())})
+		l.events.emit(loop.Warning{Message: l.cfg.FallbackText(s.Ran, s.Own())})
 		l.state.Change(func(p *progress.State) {
 			p.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
 		})
@@ -53,8 +53,8 @@ func (l *fallbacks) awaitAccount() {
 		return
 	}
 	l.asked = until
-	if l.shift.Limit(0, relief.KindOf(judge.Report{}, until.Sub(now)), until); len(l.cfg.Fallbacks) > 0 {
-		if _, at := l.shift.Who(now); at.IsZero() {
+	if l.who.Limit(0, fallback.KindOf(judge.Report{}, until.Sub(now)), until); len(l.cfg.Fallbacks) > 0 {
+		if _, at := l.who.Who(now); at.IsZero() {
 			return
 		}
 	}

@@ -19,10 +19,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -124,7 +124,7 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 		}
 	}
 	l.init(state)
-	l.fallbacks.shift = relief.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
+	l.fallbacks.who = fallback.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
 	_, _ = l.spending.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
 		l.listen(do)

@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/relief"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
@@ -205,10 +205,10 @@ type fallbacks struct {
 	events   *events
 	spending *spending
 	waits    *waits
-	shift    relief.Shift
+	who      fallback.Availability
 	asked    time.Time // until when it waited for another loop's limit
 	account  string    // which one the last run asked, "" is unknown
-	outage   relief.Outage
+	outage   fallback.Outage
 }
 
 // planning gives runs the tasks of a plan, and judges what they did of it.

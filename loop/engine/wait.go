@@ -13,7 +13,7 @@ import (
 // waitAfter waits as long as a run asks for.
 func (l *fallbacks) waitAfter(r judge.Report, counts judge.Tally) {
 	now := time.Now()
-	p, problem := l.shift.Relieve(judge.PauseAfter(r, counts, now), r, now)
+	p, problem := l.who.Shorten(judge.PauseAfter(r, counts, now), r, now)
 	if problem != "" {
 		l.events.emit(loop.Warning{Message: problem})
 	}

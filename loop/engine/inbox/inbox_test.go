@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,28 +19,28 @@ func opened() *inbox.Inbox {
 
 func TestServeEndsWhenItIsSo(t *testing.T) {
 	for name, tt := range map[string]struct {
-		act  func(in *inbox.Inbox, isSo *bool) // behind a second
-		due  time.Duration                     // 0: none
+		act  func(in *inbox.Inbox, isSo *atomic.Bool) // behind a second
+		due  time.Duration                            // 0: none
 		took time.Duration
 	}{
-		"at once":      {func(*inbox.Inbox, *bool) {}, -time.Second, 0},
-		"by a message": {func(in *inbox.Inbox, isSo *bool) { in.Tell(func() { *isSo = true }) }, 0, time.Second},
-		"when woken":   {func(in *inbox.Inbox, isSo *bool) { *isSo = true; in.Wake() }, time.Hour, time.Second},
-		"in time":      {func(in *inbox.Inbox, isSo *bool) { in.Wake(); in.Tell(func() {}) }, time.Minute, time.Minute},
+		"at once":      {func(*inbox.Inbox, *atomic.Bool) {}, -time.Second, 0},
+		"by a message": {func(in *inbox.Inbox, isSo *atomic.Bool) { in.Tell(func() { isSo.Store(true) }) }, 0, time.Second},
+		"when woken":   {func(in *inbox.Inbox, isSo *atomic.Bool) { isSo.Store(true); in.Wake() }, time.Hour, time.Second},
+		"in time":      {func(in *inbox.Inbox, isSo *atomic.Bool) { in.Wake(); in.Tell(func() {}) }, time.Minute, time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				in, isSo, begun := opened(), false, time.Now()
+				in, isSo, begun := opened(), new(atomic.Bool), time.Now()
 				go func() {
 					time.Sleep(time.Second)
-					tt.act(in, &isSo)
+					tt.act(in, isSo)
 				}()
 				in.Serve(func(bool) (bool, time.Time) {
 					if tt.due == 0 {
-						return isSo, time.Time{}
+						return isSo.Load(), time.Time{}
 					}
 					at := begun.Add(tt.due)
-					return isSo || !time.Now().Before(at), at
+					return isSo.Load() || !time.Now().Before(at), at
 				})
 				if took := time.Since(begun); took != tt.took {
 					t.Errorf("it took %v, want %v", took, tt.took)
@@ -146,7 +147,7 @@ func TestAMessageDoesNotServe(t *testing.T) {
 func TestWhatIsDoneElsewhereHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		in, begun := opened(), time.Now()
-		var heard time.Duration
+		var heard time.Duration // on the goroutine of the inbox
 		go func() {
 			time.Sleep(time.Second)
 			in.Wake()

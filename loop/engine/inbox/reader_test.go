@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,15 +72,15 @@ func TestAFloodComesInParts(t *testing.T) {
 // Do returns when a thing is done, and at once where nobody does it.
 func TestDoReturnsWhenItIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		in, isDone, returned := opened(), false, false
+		in, isDone, returned := opened(), false, new(atomic.Bool)
 		go func() {
 			in.Do(func() { time.Sleep(time.Second); isDone = true })
-			if returned = true; !isDone {
+			if returned.Store(true); !isDone {
 				t.Error("it returned before")
 			}
 			in.Wake()
 		}()
-		in.Serve(func(bool) (bool, time.Time) { return returned, time.Time{} })
+		in.Serve(func(bool) (bool, time.Time) { return returned.Load(), time.Time{} })
 		in.Close()
 		in.Do(func() { t.Error("it is done by nobody") })
 	})

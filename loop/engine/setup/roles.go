@@ -134,9 +134,9 @@ func (c *Config) FindAgents() error {
 	return nil
 }
 
-// ShiftText says which agent works from now on, by the number of the fallback that stands in until a time; 0 is the
+// FallbackText says which agent works from now on, by the number of the fallback that stands in until a time; 0 is the
 // loop's own.
-func (c Config) ShiftText(who int, until time.Time) string {
+func (c Config) FallbackText(who int, until time.Time) string {
 	own := filepath.Base(c.Backend.Name)
 	if who == 0 {
 		return own + " works again"

@@ -1,4 +1,4 @@
-package relief
+package fallback
 
 import (
 	"fmt"

@@ -1,7 +1,7 @@
-// Package relief says which agent works while another one is limited: a loop's own, or the first of its
+// Package fallback says which agent works while another one is limited: a loop's own, or the first of its
 // fallbacks that stands in for it. It knows agents by their numbers alone: 0 is the loop's own, its fallbacks
 // follow in their order.
-package relief
+package fallback
 
 import (
 	"slices"
@@ -30,9 +30,9 @@ func KindOf(r judge.Report, wait time.Duration) string {
 	return settings.OnRateLimit
 }
 
-// Shift is who can work. Its zero value is that of a loop without fallbacks. What it knows ends with its
+// Availability is who can work. Its zero value is that of a loop without fallbacks. What it knows ends with its
 // process: another one asks the loop's own agent again. It is for one goroutine.
-type Shift struct {
+type Availability struct {
 	on    [][]string  // what each fallback stands in for; nil: anything
 	until []time.Time // when each agent can work again
 	broke []bool      // whose account has no credits
@@ -42,9 +42,9 @@ type Shift struct {
 	Told int // the number of who was told to work
 }
 
-// New is the shift of a loop with n fallbacks. on says what each stands in for, nil for anything.
-func New(n int, on func(i int) []string) Shift {
-	s := Shift{until: make([]time.Time, 1+n), broke: make([]bool, 1+n)}
+// New is that of a loop with n fallbacks. on says what each stands in for, nil for anything.
+func New(n int, on func(i int) []string) Availability {
+	s := Availability{until: make([]time.Time, 1+n), broke: make([]bool, 1+n)}
 	for i := range n {
 		s.on = append(s.on, on(i))
 	}
@@ -52,18 +52,18 @@ func New(n int, on func(i int) []string) Shift {
 }
 
 // Limit notes that an agent can't work before a time.
-func (s *Shift) Limit(agent int, kind string, until time.Time) {
+func (s *Availability) Limit(agent int, kind string, until time.Time) {
 	if s.until[agent] = until; agent == 0 {
 		s.kind = kind
 	}
 }
 
 // Own is when the loop's own agent can work again.
-func (s *Shift) Own() time.Time { return s.until[0] }
+func (s *Availability) Own() time.Time { return s.until[0] }
 
 // Who returns the number of who can work now. Where nobody can, it is the loop's own, and at is when the first of
 // them can again.
-func (s *Shift) Who(now time.Time) (agent int, at time.Time) {
+func (s *Availability) Who(now time.Time) (agent int, at time.Time) {
 	for agent, until := range s.until {
 		switch {
 		case agent > 0 && s.on[agent-1] != nil && !slices.Contains(s.on[agent-1], s.kind):
@@ -76,9 +76,9 @@ func (s *Shift) Who(now time.Time) (agent int, at time.Time) {
 	return 0, at
 }
 
-// Relieve returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
+// Shorten returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
 // begin is no reason to end the loop: it isn't asked again before the own agent works, and problem says so.
-func (s *Shift) Relieve(p judge.Pause, r judge.Report, now time.Time) (pause judge.Pause, problem string) {
+func (s *Availability) Shorten(p judge.Pause, r judge.Report, now time.Time) (pause judge.Pause, problem string) {
 	switch {
 	case len(s.on) == 0 || s.Ran < 0:
 		return p, ""
