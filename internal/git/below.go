@@ -16,7 +16,7 @@ type Repository struct {
 const (
 	// maxBelow bounds how many folders are looked into for repositories, and maxDepth how deep they lie.
 	maxBelow = 300
-	maxDepth  = 3
+	maxDepth = 3
 )
 
 // Below finds the repositories below a folder, whatever git thinks of their folders: clones that it ignores, submodules,
