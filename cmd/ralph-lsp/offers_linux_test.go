@@ -42,7 +42,7 @@ var lastNumber = regexp.MustCompile(`write a number from 1 to (\d+)`)
 func TestAStartAtATerminalOffersWhatItLeavesOpen(t *testing.T) {
 	inProject(t)
 	term := runsAt(t, runsOpenly)
-	term.await("claude may change files here, and runs no commands but those that its own settings allow. Let it")
+	term.await("claude may change files here, and runs no commands but those that its own\r\n")
 	term.await("[1] ")
 	term.types("none of them\n")
 	number := lastNumber.FindStringSubmatch(term.await(", or q to leave [1] "))
@@ -50,7 +50,7 @@ func TestAStartAtATerminalOffersWhatItLeavesOpen(t *testing.T) {
 		t.Fatal("the numbers aren't named")
 	}
 	term.types(number[1] + "\n")
-	term.await(`There is Makefile here. Is the loop done only when "make test" passes, too? [Y/n] `)
+	term.await("There is Makefile here. Is the loop done only when \"make test\" passes, too?\r\n[Y/n] ")
 	term.types("\n")
 	term.await("and this passes: make test")
 	term.await("verified: make test passed")
@@ -71,7 +71,7 @@ func TestAStartAtATerminalOffersWhatItLeavesOpen(t *testing.T) {
 
 // Enter may be a yes here, and who ends the input hasn't pressed it.
 func TestWhoEndsTheInputAtAnOfferStartsNothing(t *testing.T) {
-	const permits, verifies = "[1] ", "passes, too? [Y/n] "
+	const permits, verifies = "[1] ", "[Y/n] "
 	for _, at := range []struct{ typed, question string }{{"", permits}, {"what?\n", "or q to leave [1] "}, {"1\n", verifies}} {
 		for _, ends := range []string{"\x04", "q\n", "1\x04\x04"} { // what was begun isn't said either
 			inProject(t)

@@ -81,13 +81,23 @@ func prompt(cmd *cobra.Command, question string) (answer string, asked bool) {
 	if !shows || !answers {
 		return "", false
 	}
-	fmt.Fprint(cmd.ErrOrStderr(), stream.Plain(question))
+	fmt.Fprint(cmd.ErrOrStderr(), fitted(stream.Plain(question), terminal.LineWidth(cmd.ErrOrStderr())))
 	line, whole := readLine(cmd.InOrStdin())
 	if !whole {
 		fmt.Fprintln(cmd.ErrOrStderr()) // the question's line is still open
 		return leaves, true
 	}
 	return strings.ToLower(strings.TrimSpace(line)), true
+}
+
+// fitted is a question whose lines break between words. The answer is typed behind the last one.
+func fitted(question string, width int) string {
+	asked := strings.TrimRight(question, " ")
+	lines := strings.Split(asked, "\n")
+	for i, line := range lines {
+		lines[i] = terminal.Wrapped(line, width, 0)
+	}
+	return strings.Join(lines, "\n") + question[len(asked):]
 }
 
 // readLine reads a line and nothing of what is behind it: that may answer

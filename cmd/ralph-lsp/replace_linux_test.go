@@ -30,7 +30,7 @@ const (
 	runsNew  = `ralph-lsp run --output console --max-iterations 1 --backend "$AGENT" --backend-arg say=new New task`
 	runsLong = `ralph-lsp run --output console --backend "$AGENT" --backend-arg say=old --backend-arg hang=started Old task`
 	asksLive = "Ralph loop active. Cancel it to start the new task? [y/N] "
-	asksLeft = "A Ralph loop failed here at iteration 1/50: too many failures in a row. Discard it to start the new task? [y/N] "
+	asksLeft = "A Ralph loop failed here at iteration 1/50: too many failures in a row. Discard\r\nit to start the new task? [y/N] "
 )
 
 func TestAStartAsksAboutTheLoopThatRuns(t *testing.T) {
