@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 )
@@ -169,11 +169,8 @@ func TestCommandsAtOnce(t *testing.T) {
 					}
 				})
 			}
-			at.Go(func() {
-				for range 2 {
-					must(r.cmd.Process.Signal(syscall.SIGHUP))
-					time.Sleep(8 * time.Millisecond) // as a shell and the kernel do
-				}
+			at.Go(func() { // as the kernel and the shell do
+				_ = exec.Command("sh", "-c", fmt.Sprintf("kill -HUP -%[1]d; sleep 0.008; kill -HUP -%[1]d", r.cmd.Process.Pid)).Run()
 			})
 			at.Wait()
 			var ends []string
