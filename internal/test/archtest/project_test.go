@@ -86,7 +86,7 @@ var picture = Rules{
 		"wire/answers":             {"loop/engine/setup", "backends", "changes", "config", "history", "internal/limits", "internal/settings", "internal/tell", "loop", "loop/ask", "loop/start", "sandbox", "stream", "stream/promises", "verify", "wire", "worktree"},
 		"journal":                  {"loop/engine/setup", "loop/engine", "wire", "verify", "loop", "history", "stream", "internal/filelock", "internal/paths", "internal/tell", "stream/decode", "stream/lines"},
 		"keeper/client":            {"internal/control", "internal/apart", "internal/caller", "internal/paths", "journal", "loop", "loop/ask", "stream", "wire"},
-		"keeper/door":              {"internal/caller", "internal/control", "journal", "keeper/client", "loop"},
+		"keeper/door":              {"internal/paths", "stream", "internal/caller", "internal/control", "journal", "keeper/client", "loop"},
 		"keeper":                   {"keeper/door", "changes", "internal/settings", "journal", "keeper/client", "loop", "loop/engine", "loop/engine/setup", "loop/start", "notify"},
 		"notify":                   {"internal/outside", "loop/engine/setup", "internal/awake", "loop/engine", "journal", "wire", "loop", "backends", "stream", "internal/paths", "internal/settings"},
 		"server/rpc":               {"internal/lazy", "stream"},
