@@ -17,7 +17,8 @@ import (
 type world struct {
 	loops  func() []loop.Status
 	read   func(loop.Status) journal.Story
-	run    func(args ...string) said // runs a command of the program
+	watch  func(ctx context.Context, s loop.Status, cursor string) terminal.Story // until ctx ends
+	run    func(args ...string) said                                              // runs a command of the program
 	now    func() time.Time
 	send   func(context.Context, message)
 	beside func(func()) // does something in another goroutine
@@ -180,7 +181,11 @@ func (m *model) open() {
 		return
 	}
 	m.ctx, m.close = context.WithCancel(context.Background())
-	m.source = source{story: func() journal.Story { return m.read(s) }, gen: m.source.gen + 1, width: m.storyWidth(), palette: m.palette}
+	m.source = source{
+		story: func() journal.Story { return m.read(s) },
+		watch: func(ctx context.Context, cursor string) terminal.Story { return m.watch(ctx, s, cursor) },
+		gen:   m.source.gen + 1, width: m.storyWidth(), palette: m.palette,
+	}
 	ctx, source, send := m.ctx, m.source, m.send
 	m.beside(func() { source.follow(ctx, func(msg message) { send(ctx, msg) }) })
 }

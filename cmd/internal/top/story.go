@@ -17,11 +17,10 @@ import (
 )
 
 const (
-	pollEvery = 100 * time.Millisecond
-	pageSize  = 64 << 10  // bytes: a message that is shown in no time
-	maxParts  = 4         // of an iteration, from its end, each of half a megabyte
-	maxFirst  = 4 << 20   // bytes that are told at first
-	maxAtOnce = 256 << 10 // and each time when there is more; what a flood has besides isn't shown
+	pollEvery = 100 * time.Millisecond // for a story that hasn't begun
+	maxParts  = 4                      // of an iteration, from its end, each of half a megabyte
+	maxFirst  = 4 << 20                // bytes that are told at first
+	maxAtOnce = 256 << 10              // and each time when there is more; what a flood has besides isn't shown
 )
 
 // told is a piece of a loop's story.
@@ -56,6 +55,7 @@ type (
 // source is a loop's story at a width.
 type source struct {
 	story   func() journal.Story
+	watch   func(ctx context.Context, cursor string) terminal.Story // what comes behind a cursor, as it comes
 	gen     int
 	width   int
 	palette terminal.Palette
@@ -84,33 +84,42 @@ func (s source) follow(ctx context.Context, send func(message)) {
 	heads.gen = s.gen
 	send(heads)
 	cursor, isCut := out.Begin(last, maxParts)
-	t := s.teller()
+	coming, t := s.watch(ctx, cursor), s.teller()
 	for room, isNew := maxFirst, true; ctx.Err() == nil; {
-		page, err := story.Read(ctx, cursor, journal.Options{Bytes: pageSize})
-		if err != nil {
-			_ = wait(ctx)
-			continue
+		page, behind := coming.Next(false)
+		isAll := !page.More && behind == 0
+		if room -= sizeOf(page.Items); room < 0 && !isAll { // it is written faster than anybody could read it
+			page.Items = slices.DeleteFunc(page.Items, func(it journal.Item) bool { _, ok := headOf(it.JSON); return !ok })
+			isCut, t = true, s.teller()
 		}
-		cursor = page.Cursor
 		if pieces := t.tell(page.Items); len(pieces) > 0 {
 			pieces[0].isCut = pieces[0].isCut || isCut
 			isCut, isNew = false, true
 			send(toldMsg{s.gen, pieces})
 		}
-		if room -= pageSize; page.More && room > 0 {
+		if page.More {
 			continue
 		}
-		if live, ok := story.(interface{ End() (string, error) }); page.More && ok { // it is written faster than anybody could read it
-			if end, err := live.End(); err == nil {
-				cursor, isCut, t = end, true, s.teller()
+		if isAll {
+			room = maxAtOnce
+			if isNew {
+				send(caughtUp{s.gen})
+				isNew = false
 			}
-		} else if isNew && !page.More {
-			send(caughtUp{s.gen})
-			isNew = false
 		}
-		room = maxAtOnce
-		_ = wait(ctx)
+		select {
+		case <-ctx.Done():
+		case <-coming.News():
+		}
 	}
+}
+
+// sizeOf is how many bytes items have.
+func sizeOf(items []journal.Item) (size int) {
+	for _, it := range items {
+		size += len(it.JSON)
+	}
+	return size
 }
 
 func wait(ctx context.Context) error {

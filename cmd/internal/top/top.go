@@ -1,7 +1,7 @@
 // Package top is the screen over all loops of a user: how they stand, what one of them does, what
 // it asks and what it changed.
 //
-// It has no policy of its own. What it shows is read as status --all and watch read it, and what a
+// It has no policy of its own. What it shows is what status --all and watch show, and what a
 // key does is a command of the program, run in this process with what it prints shown below. A
 // model takes messages and draws pictures (model.go, act.go, typed.go, view.go), so it is tested
 // as a conversation. A loop's story is read beside it, at a width, in pages (story.go), and kept in
@@ -23,7 +23,9 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
@@ -84,12 +86,11 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 	}
 	w := world{
 		loops: terminal.AllSeen,
-		read: func(s loop.Status) journal.Story {
-			file := s.SessionFile
-			if s.Last != nil && file == "" {
-				file = s.Last.Status.SessionFile
-			}
-			return journal.StoryOf(s.LoopID, file)
+		read:  func(s loop.Status) journal.Story { return storyOf(s) },
+		watch: func(ctx context.Context, s loop.Status, cursor string) terminal.Story {
+			w := window.NewWatch(s.Folder, s.LoopID, s, storyOf(s), client.Hello{Cursor: cursor})
+			p.beside(func() { w.Keep(ctx) })
+			return w
 		},
 		run: func(args ...string) said { return ran(execute, args) },
 		now: time.Now,
@@ -104,6 +105,15 @@ func newProgram(in, out *os.File, execute func([]string, io.Writer) int) *progra
 	width, height := p.screen.size()
 	p.model = newModel(w, palette, width, height)
 	return p
+}
+
+// storyOf is what is kept of a loop's story.
+func storyOf(s loop.Status) *journal.Reader {
+	file := s.SessionFile
+	if s.Last != nil && file == "" {
+		file = s.Last.Status.SessionFile
+	}
+	return journal.StoryOf(s.LoopID, file)
 }
 
 // run shows the screen until its user leaves, or a signal ends it.

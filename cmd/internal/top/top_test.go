@@ -32,6 +32,30 @@ type tale struct {
 	items []journal.Item
 	p     wire.Projector
 	now   int
+	news  []chan struct{} // of those who follow it
+}
+
+// following is the rest of a tale behind a cursor.
+type following struct {
+	*tale
+	cursor string
+	news   chan struct{}
+}
+
+func (s *tale) watch(cursor string) terminal.Story {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := &following{s, cursor, make(chan struct{}, 1)}
+	s.news = append(s.news, f.news)
+	return f
+}
+
+func (f *following) News() <-chan struct{} { return f.news }
+
+func (f *following) Next(bool) (journal.Page, int64) {
+	page, _ := f.Read(context.Background(), f.cursor, journal.Options{})
+	f.cursor = page.Cursor
+	return page, 0
 }
 
 // tell tells all of them at once.
@@ -39,6 +63,12 @@ func (s *tale) tell(events ...any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.add(events...)
+	for _, news := range s.news {
+		select {
+		case news <- struct{}{}:
+		default: // it looks soon
+		}
+	}
 }
 
 func (s *tale) add(events ...any) {
@@ -97,12 +127,6 @@ func (s *tale) Outline(context.Context) (out wire.Outline, _ error) {
 	return out, nil
 }
 
-func (s *tale) End() (string, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return strconv.Itoa(len(s.items)), nil
-}
-
 // talk is a conversation with the screen.
 type talk struct {
 	t     testing.TB
@@ -125,6 +149,9 @@ func newTalk(t testing.TB, width, height int, loops ...loop.Status) *talk {
 	c.m = newModel(world{
 		loops: func() []loop.Status { return slices.Clone(c.loops) },
 		read:  func(s loop.Status) journal.Story { return c.tales[s.LoopID] },
+		watch: func(_ context.Context, s loop.Status, cursor string) terminal.Story {
+			return c.tales[s.LoopID].watch(cursor)
+		},
 		run: func(args ...string) said {
 			c.ran = append(c.ran, strings.Join(args, " "))
 			return c.says[args[0]]

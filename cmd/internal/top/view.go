@@ -78,8 +78,8 @@ func filled(row string, width int) string {
 	return row + strings.Repeat(" ", max(width-terminal.Cells(row), 0))
 }
 
-// window is which of n rows are shown so that one of them is.
-func window(at, n, height int) (first int) {
+// firstShown is which of n rows are shown so that one of them is.
+func firstShown(at, n, height int) (first int) {
 	return max(min(at-height/2, n-height), 0)
 }
 
@@ -89,7 +89,7 @@ func (m *model) listed(height, each int) (rows []string) {
 		return []string{m.palette.Dim("no loop runs or has ended in the last week; start one with ralph-lsp run --detach")}
 	}
 	at := m.indexOf(m.id)
-	for i := window(at, len(m.loops), height/each); i < len(m.loops) && len(rows)+each <= height; i++ {
+	for i := firstShown(at, len(m.loops), height/each); i < len(m.loops) && len(rows)+each <= height; i++ {
 		st := m.loops[i]
 		name, title, stand := m.named(st, i == at), terminal.Line(terminal.TitleOf(st)), m.standOf(st)
 		if each == 2 {

@@ -132,6 +132,20 @@ func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
 	}
 }
 
+// lookAgain is how often it is looked whether somebody goes on with a loop that was over.
+const lookAgain = time.Second
+
+// Keep follows the loop, and whoever goes on with it later, until ctx ends.
+func (w *Watch) Keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		_, _ = w.Follow(ctx) // what can't be shown is told where the loop is listed
+		select {
+		case <-ctx.Done():
+		case <-time.After(lookAgain):
+		}
+	}
+}
+
 // follow passes on that a connection has something to show, until it has nothing more. over is false if ctx ends before.
 func (w *Watch) follow(ctx context.Context, c *client.Connection) (over bool) {
 	for {

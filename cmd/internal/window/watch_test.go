@@ -198,6 +198,42 @@ func TestWatchFollowsALoopThatIsHandedOn(t *testing.T) {
 	}
 }
 
+// Who keeps watching sees it when another process goes on with a loop that was over.
+func TestKeepWatchesWhoGoesOn(t *testing.T) {
+	p := newPlace(t)
+	one := p.drives()
+	one.runs(1, "first")
+	w := NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), client.Hello{})
+	ctx, leave := context.WithCancel(context.Background())
+	kept := make(chan struct{})
+	go func() { w.Keep(ctx); close(kept) }()
+	shown := ""
+	shows := func(text string) {
+		proctest.Until(t, text, func() bool {
+			for page, more := (journal.Page{}), true; more; more = page.More {
+				page, _ = w.Next(false)
+				for _, it := range page.Items {
+					shown += string(it.JSON)
+				}
+			}
+			return strings.Contains(shown, text)
+		})
+	}
+	shows("first")
+	one.ends(loop.StopInterrupted)
+	shows("_ralph/end")
+	two := p.drives()
+	two.runs(2, "second")
+	shows("second")
+	two.ends(loop.StopCancelled)
+	shows("cancelled")
+	if n := strings.Count(shown, `"phase":"begin"`); n != 2 {
+		t.Errorf("%d iterations are shown in %s", n, shown)
+	}
+	leave()
+	<-kept
+}
+
 // A loop removes its state file a moment before it has written how it ended, and lets go of the folder behind that.
 // Who begins to watch in between waits for the end. What it asks for is carried out meanwhile.
 func TestWatchWaitsForALoopThatIsEnding(t *testing.T) {

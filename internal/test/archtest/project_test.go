@@ -24,7 +24,7 @@ var picture = Rules{
 		"cmd/internal/clean":        {"cmd/internal/cli", "changes", "config", "journal", "loop", "registry", "stream", "worktree", "internal/filelock", "internal/limits", "internal/paths", "internal/tell"},
 		"cmd/internal/demo":         {"stream", "stream/decode"},
 		"cmd/internal/terminal":     {"notify", "backends", "history", "journal", "loop", "loop/ask", "stream", "stream/decode", "verify", "wire", "wire/answers", "internal/paths", "internal/tell", "changes", "registry"},
-		"cmd/internal/top":          {"cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
+		"cmd/internal/top":          {"cmd/internal/window", "keeper/client", "cmd/internal/cli", "cmd/internal/terminal", "journal", "loop", "loop/ask", "stream", "wire", "wire/answers", "internal/limits"},
 		"cmd/internal/emit":         {"cmd/internal/cli", "backends", "hats", "stream"},
 		"cmd/internal/orchestrator": {"config", "hats", "internal/tell", "stream", "stream/promises"},
 		"cmd/internal/note":         {"cmd/internal/cli", "backends", "config", "internal/notes", "loop", "stream"},
