@@ -35,6 +35,10 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	} else if why != loop.StopPromise {
 		end.Error = r.Problem
 	}
+	switch why {
+	case loop.StopFailures, loop.StopUnverified, loop.StopStalled: // what happened again and again may be why
+		end.Error = p.withCause(end.Error, "; ")
+	}
 	return end
 }
 
@@ -42,11 +46,18 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 func (p *State) cause() string { return loop.Cause(p.Status.Promise, p.Tasks, p.Met) }
 
 // TurnedInCircles is how a loop ends that makes no progress, after words for that.
-func (p *State) TurnedInCircles(words string) string {
-	if cause := p.cause(); cause != "" {
-		return loop.OneLine(words + ": " + cause)
+func (p *State) TurnedInCircles(words string) string { return p.withCause(words, ": ") }
+
+// withCause adds what keeps the loop from being done to words for how it ended, where anything is known of that.
+func (p *State) withCause(words, between string) string {
+	switch cause := p.cause(); {
+	case cause == "":
+		return words
+	case words == "":
+		return cause
+	default:
+		return loop.OneLine(words + between + cause)
 	}
-	return words
 }
 
 // unansweredText says what nobody has answered.

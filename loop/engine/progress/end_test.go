@@ -1,0 +1,39 @@
+package progress
+
+import (
+	"testing"
+
+	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+)
+
+// An end names what came again and again, where that may be why the loop isn't done.
+func TestAnEndNamesItsCause(t *testing.T) {
+	const refused = `the agent was refused Bash(git push) 2 times; allow it with --backend-arg, or change the prompt`
+	for _, tt := range []struct {
+		why           loop.StopReason
+		problem       string
+		times         int
+		want, circles string
+	}{
+		{loop.StopFailures, "it exited with 1", 2, "it exited with 1; " + refused, "no progress: " + refused},
+		{loop.StopUnverified, "make test: 1 failed", 2, "make test: 1 failed; " + refused, "no progress: " + refused},
+		{loop.StopStalled, "it said nothing for 10m", 2, "it said nothing for 10m; " + refused, "no progress: " + refused},
+		{loop.StopStalled, "", 2, refused, "no progress: " + refused},
+		{loop.StopFailures, "it exited with 1", 1, "it exited with 1", "no progress"},
+		{loop.StopUnauthorized, "not logged in", 2, "not logged in", "no progress: " + refused},
+		{loop.StopMaxIterations, "it exited with 1", 2, refused, "no progress: " + refused},
+		{loop.StopPromise, "it exited with 1", 2, "", "no progress: " + refused},
+	} {
+		var p State
+		for range tt.times {
+			p.Met.Refused.Add("Bash(git push)")
+		}
+		if got := p.EndOf(tt.why, judge.Report{Problem: tt.problem}); got.Error != tt.want {
+			t.Errorf("%s after %q, refused %d times: %q, want %q", tt.why, tt.problem, tt.times, got.Error, tt.want)
+		}
+		if got := p.TurnedInCircles("no progress"); got != tt.circles {
+			t.Errorf("refused %d times, it says %q, want %q", tt.times, got, tt.circles)
+		}
+	}
+}
