@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -65,25 +66,30 @@ type driver struct {
 
 	mu    sync.Mutex
 	asked []loop.Request
+	open  []ask.Question
 }
 
 // drives has a process drive the loop.
 func (p *place) drives() *driver {
 	d := &driver{Recorder: journal.NewRecorder(nobody{}), place: p, door: door.New()}
-	log := d.Open(loopID, true)
-	var err error
-	if d.server, err = control.Serve(p.t.TempDir(), loopID, loop.Answering(d.Do), d.door.Connect); err != nil {
-		p.t.Fatal(err)
-	}
-	p.t.Cleanup(d.server.Close)
-	d.door.Begun(d, log)
-	d.free = p.locked(loopstate.Owner{Control: d.server.Path})
+	d.serve(d.Open(loopID, true))
 	return d
+}
+
+// serve lets windows in.
+func (d *driver) serve(log *journal.Log) {
+	var err error
+	if d.server, err = control.Serve(d.t.TempDir(), loopID, loop.Answering(d.Do), d.door.Connect); err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(d.server.Close)
+	d.door.Begun(d, log)
+	d.free = d.locked(loopstate.Owner{Control: d.server.Path})
 }
 
 func (d *driver) ID() string { return loopID }
 func (d *driver) Status() loop.Status {
-	return loop.Status{LoopID: loopID, Folder: d.dir, State: loop.StateRunning}
+	return loop.Status{LoopID: loopID, Folder: d.dir, State: loop.StateRunning, Questions: d.open}
 }
 
 func (d *driver) Do(_ int, q loop.Request) loop.Reply {
@@ -193,6 +199,43 @@ func TestWatchFollowsALoopThatIsHandedOn(t *testing.T) {
 					t.Errorf("%q is shown %d times, or too early, in\n%s", text, n, shown)
 				}
 				at = now
+			}
+		})
+	}
+}
+
+// A question can be answered when it comes while somebody looks on, or is open when they come. What was asked before, and
+// is shown only now, can't.
+func TestWhatCanBeAnswered(t *testing.T) {
+	for name, open := range map[string][]ask.Question{"nothing is asked": nil, "a question is open": {{ID: "q1", Title: "Which?"}}} {
+		t.Run(name, func(t *testing.T) {
+			p := newPlace(t)
+			w := NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), client.Hello{})
+			if w.IsLive() {
+				t.Error("it is live, and nobody drives it")
+			}
+			recorder, windows := journal.NewRecorder(nobody{}), door.New()
+			d := &driver{Recorder: recorder, place: p, door: windows, open: open}
+			log := d.Open(loopID, true)
+			d.runs(1, "before")
+			d.serve(log)
+			over := make(chan struct{})
+			go func() { _, _ = w.Follow(context.Background()); close(over) }()
+			proctest.Until(t, "a connection", func() bool { return w.Do(loop.Request{Do: loop.DoPause}) == nil })
+			if w.IsLive() != (open != nil) {
+				t.Errorf("what was before is live: %t", w.IsLive())
+			}
+			proctest.Until(t, "all is shown", func() bool {
+				page, behind := w.Next(false)
+				return len(page.Items) > 0 && behind == 0
+			})
+			if !w.IsLive() {
+				t.Error("what comes isn't live")
+			}
+			d.ends(loop.StopCancelled)
+			<-over
+			if w.IsLive() || w.Status().LoopID != loopID {
+				t.Errorf("behind the end it is live: %t, %+v", w.IsLive(), w.Status())
 			}
 		})
 	}
