@@ -252,15 +252,16 @@ func (p *Process) Abort(grace time.Duration) {
 		lines = append(lines, frames(live.Answer(q, Answer{Text: "the run is ended"}))...)
 	}
 	p.talk.open = nil
+	if word != nil { // before it can hear of that, and end
+		select {
+		case p.abort <- grace:
+		default:
+		}
+	}
 	asked := word != nil && p.in.send(lines...)
 	p.talk.mu.Unlock()
 	if !asked {
 		p.Stop(grace)
-		return
-	}
-	select {
-	case p.abort <- grace:
-	default:
 	}
 }
 

@@ -292,6 +292,7 @@ func (p *Process) supervise() {
 	for {
 		select {
 		case <-p.child.exited:
+			p.exit.Stopped = p.exit.Stopped || len(p.abort) > 0 // it was faster than this
 			p.sweep()
 			return
 		case grace := <-p.stop:

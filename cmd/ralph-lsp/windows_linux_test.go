@@ -134,6 +134,7 @@ func TestAnOnlookerSweeps(t *testing.T) {
 func TestAnAgentIsAnsweredWhereItsLoopIsAttached(t *testing.T) {
 	inFolderWithClaude(t)
 	must(exec.Command("sh", "-c", strings.Replace(runsAsking, " run ", " run --detach ", 1)).Run())
+	runsAt(t, "ralph-lsp watch --output console").await("nobody looks at this loop")
 	term, other := runsAt(t, "ralph-lsp attach --output console"), runsAt(t, "ralph-lsp attach --output console")
 	for _, each := range []*testTerminal{term, other} {
 		each.await("asks: Bash git push")
