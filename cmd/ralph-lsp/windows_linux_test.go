@@ -134,11 +134,13 @@ func TestAnOnlookerSweeps(t *testing.T) {
 func TestAnAgentIsAnsweredWhereItsLoopIsAttached(t *testing.T) {
 	inFolderWithClaude(t)
 	must(exec.Command("sh", "-c", strings.Replace(runsAsking, " run ", " run --detach ", 1)).Run())
+	t.Cleanup(func() { _ = exec.Command("ralph-lsp", "cancel").Run() }) // where it isn't answered
 	runsAt(t, "ralph-lsp watch --output console").await("nobody looks at this loop")
 	term, other := runsAt(t, "ralph-lsp attach --output console"), runsAt(t, "ralph-lsp attach --output console")
 	for _, each := range []*testTerminal{term, other} {
 		each.await("asks: Bash git push")
 		each.await("deny [words for the agent], once, loop (Bash(git push))?")
+		each.await("can be resumed\r\n") // so that nothing comes between an answer and what is said of it
 	}
 	if said := term.answers("once"); !strings.Contains(said, "allowed once: Bash git push") {
 		t.Errorf("it says %q", said)
