@@ -14,6 +14,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -21,11 +22,12 @@ import (
 
 // talk is what was said to a scripted agent that can be talked to.
 type talk struct {
-	mu    sync.Mutex
-	told  []string // the names of what it was told
-	texts []string
-	full  bool // it takes no more
-	back  int  // how often the rest was taken back
+	mu      sync.Mutex
+	told    []string // the names of what it was told
+	texts   []string
+	full    bool // it takes no more
+	back    int  // how often the rest was taken back
+	aborted int
 }
 
 func (t *talk) log() []string {
@@ -53,7 +55,12 @@ func (p listener) TakeBack() {
 	p.talk.back++
 }
 
-func (p listener) Abort(time.Duration) { p.Stop(0) }
+func (p listener) Abort(time.Duration) {
+	p.talk.mu.Lock()
+	p.talk.aborted++
+	p.talk.mu.Unlock()
+	p.Stop(0)
+}
 
 // liveRig is a loop whose first run can be talked to, for a minute. What during does comes in mid-run.
 func liveRig(t *testing.T, during func(r *rig, hears func(stream.Event)), then ...run) (*rig, *talk) {
@@ -296,6 +303,33 @@ func TestTheNextIterationMayBeAskedFor(t *testing.T) {
 					t.Errorf("%s: %+v\n%s", name, end.Cost, strings.Join(r.log.lines, "\n"))
 				}
 			}
+		}
+	})
+}
+
+// Its agent is being started then: it is asked to end as one that works, once it is there.
+func TestTheNextIterationMayBeAskedForWhileAnAgentStarts(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		said, first := &talk{}, costs(0.5, "not done")
+		first.lasts, first.talk = time.Hour, said
+		r := prepare(t, nil, func(c *setup.Config) { c.Limits.IdleTimeout = 0 }, first, costs(0.25, "<promise>DONE</promise>"))
+		started, isFirst := r.start, true
+		r.start = func(spec backends.Spec) (progress.Agent, error) {
+			if isFirst {
+				isFirst = false
+				if _, err := r.Next(); err != nil {
+					t.Error(err)
+				}
+				synctest.Wait() // the engine has heard it
+			}
+			return started(spec)
+		}
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		r.over(loop.StopPromise, 2)
+		if said.aborted != 1 || !r.log.has("end 1 cancelled") {
+			t.Errorf("its agent was asked to end %d times\n%s", said.aborted, strings.Join(r.log.lines, "\n"))
 		}
 	})
 }
