@@ -56,9 +56,11 @@ func (p listener) TakeBack() {
 }
 
 func (p listener) Abort(time.Duration) {
-	p.talk.mu.Lock()
-	p.talk.aborted++
-	p.talk.mu.Unlock()
+	if p.talk != nil {
+		p.talk.mu.Lock()
+		p.talk.aborted++
+		p.talk.mu.Unlock()
+	}
 	p.Stop(0)
 }
 
