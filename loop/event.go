@@ -13,7 +13,7 @@ import (
 )
 
 // Event is something that happened to the loop itself, between and around the
-// agent's own stream.Events. The set is closed.
+// agent's own events (stream.Event). The set is closed.
 type Event interface{ loopEvent() }
 
 // Observer sees a loop: the agent's events through Handle, the loop's own

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	pollEvery = 100 * time.Millisecond // for a story that hasn't begun
+	pollEvery = 100 * time.Millisecond // for a story that hasn't begun, and of a flood
 	maxParts  = 4                      // of an iteration, from its end, each of half a megabyte
 	maxFirst  = 4 << 20                // bytes that are told at first
 	maxAtOnce = 256 << 10              // and each time when there is more; what a flood has besides isn't shown
@@ -84,7 +84,7 @@ func (s source) follow(ctx context.Context, send func(message)) {
 	heads.gen = s.gen
 	send(heads)
 	cursor, isCut := out.Begin(last, maxParts)
-	coming, t := s.watch(ctx, cursor), s.teller()
+	coming, t, since := s.watch(ctx, cursor), s.teller(), time.Now()
 	for room, isNew := maxFirst, true; ctx.Err() == nil; {
 		page, behind := coming.Next(false)
 		isAll := !page.More && behind == 0
@@ -100,12 +100,12 @@ func (s source) follow(ctx context.Context, send func(message)) {
 		if page.More {
 			continue
 		}
-		if isAll {
-			room = maxAtOnce
-			if isNew {
-				send(caughtUp{s.gen})
-				isNew = false
-			}
+		if isAll && isNew {
+			send(caughtUp{s.gen})
+			isNew = false
+		}
+		if now := time.Now(); isAll || now.Sub(since) > pollEvery { // a flood has no end that could be waited for
+			room, since = max(room, maxAtOnce), now
 		}
 		select {
 		case <-ctx.Done():
