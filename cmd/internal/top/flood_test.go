@@ -3,10 +3,14 @@
 package top
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
+	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -49,4 +53,51 @@ func BenchmarkPicture(b *testing.B) {
 			_ = shown(row)
 		}
 	}
+}
+
+// endless is a flood in which more always follows.
+type endless struct {
+	item journal.Item
+	n    atomic.Int64 // bytes so far
+}
+
+func (f *endless) News() <-chan struct{} {
+	more := make(chan struct{})
+	close(more)
+	return more
+}
+
+func (f *endless) Next(bool) (journal.Page, int64) {
+	f.n.Add(int64(len(f.item.JSON)))
+	return journal.Page{Items: []journal.Item{f.item}}, 1
+}
+
+// A flood that never pauses is shown in parts, and no less once more has come than is shown at first.
+func TestAFloodWithoutAnEnd(t *testing.T) {
+	s := new(tale)
+	s.tell(strings.Repeat("all of this ", 1000))
+	f := &endless{item: s.items[0]}
+	source := source{
+		story: func() journal.Story { return s }, width: 80,
+		watch: func(context.Context, string) terminal.Story { return f },
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	shown := make(chan struct{}, 1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		source.follow(ctx, func(msg message) {
+			if _, isTold := msg.(toldMsg); isTold && f.n.Load() > 3*maxFirst {
+				select {
+				case shown <- struct{}{}:
+				default:
+				}
+			}
+		})
+	}()
+	<-shown
+	<-shown
+	leave()
+	<-done
 }
