@@ -83,7 +83,7 @@ func examples() map[string]any {
 		"result-steer":   wire.SteerResult{GuidanceID: "g1", Text: "the next run is told"},
 		"result-status":  wire.StatusResult{Loops: loops},
 		"result-outline": wire.Outline{Parts: []wire.LogPart{{Cursor: "eyJsb2ciOiIxdjJ4In0", Iteration: 3, Bytes: 52000}}, Iterations: []json.RawMessage{lsptest.JSON(wire.Iteration{SessionUpdate: wire.KindIteration, Phase: wire.PhaseBegin, Iteration: 3, Said: wire.Info("iteration 3")})}, Cursor: "eyJsb2ciOiIxdjJ5In0"},
-		"result-read":    answers.ReadResult{Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
+		"result-read":    answers.ReadResult{LoopID: "ralph-ca7igygdcr4i", Updates: []json.RawMessage{lsptest.JSON(wire.Chunk{wire.KindMessageChunk, "m7", "", text("Hello")})}, Cursor: "eyJsb2ciOiIxdjJ4In0", Complete: true, SkippedLines: 1},
 		"result-output":  wire.OutputOf("/h/.local/state/ralph-lsp/outputs/output-5f1c0b8e.txt", "1\n2\n"),
 		"result-history": answers.HistoryResult{Loops: []answers.PastLoop{examplePast(loop.End{Reason: loop.StopPromise, Promise: "DONE", Iterations: 7, Cost: stream.USD(3.1),
 			Tokens: *tokens, Duration: 12 * time.Minute}), exampleLandedPast()}},

@@ -51,7 +51,7 @@ func (rd *Reader) Read(ctx context.Context, p wire.ReadParams) (any, error) {
 		return nil, err
 	}
 	return answers.ReadResult{
-		Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
+		LoopID: from.ID, Updates: page.Updates(false), Cursor: page.Cursor, More: page.More, Complete: page.Complete, Reset: page.Reset, SkippedLines: page.Skipped,
 	}, err
 }
 

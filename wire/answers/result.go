@@ -11,6 +11,7 @@ import (
 
 // ReadResult is a page of a loop's log.
 type ReadResult struct {
+	LoopID       string            `json:"loopId,omitempty"`       // whose log it is; none: of a session file alone
 	Updates      []json.RawMessage `json:"updates"`                // each an Update
 	Cursor       string            `json:"cursor"`                 // behind them
 	More         bool              `json:"more"`                   // there is more right now

@@ -115,7 +115,7 @@ local function told_of(update)
   local feed, client = require('ralph.feed'), require('ralph.client')
   local execute = client.execute
   client.execute = function(_, _, _, callback)
-    callback(nil, { updates = { update }, cursor = 'c' })
+    callback(nil, { loopId = 'ralph-1', updates = { update }, cursor = 'c' })
   end
   local loop = { loopId = 'ralph-1', folder = 'file:///w', owned = true, live = true }
   local told
@@ -129,6 +129,27 @@ local function told_of(update)
   status.clear()
   return told
 end
+
+it('takes what is read of a loop before the first status tells of that', function()
+  local feed, client = require('ralph.feed'), require('ralph.client')
+  local execute, reads = client.execute, 0
+  client.execute = function(_, _, argument, callback)
+    reads = reads + 1
+    local update =
+      { sessionUpdate = 'agent_message_chunk', content = { type = 'text', text = 'x' } }
+    local id = argument.folder == 'file:///has/id' and 'ralph-1' or nil
+    callback(nil, { loopId = id, updates = { update }, cursor = tostring(reads) })
+  end
+  local told = told_by(function()
+    for _, folder in ipairs({ '/has/id', '/has/none' }) do
+      feed.read(folder, function() -- all from before, then news
+        feed.read(folder, function() end)
+      end)
+    end
+  end)
+  client.execute = execute
+  expect.equal({ reads, told }, { 4, '' })
+end)
 
 it('tells wherever the user looks what is to be told so, and nothing else', function()
   vim.g.ralph = { notify = 'always' }

@@ -285,7 +285,7 @@ export interface LoopParams { loopId?: string; folder?: string }
 /** text says what came of it. */
 export interface LoopResult { loopId?: string; state?: string; iteration?: number; guidanceId?: string; text?: string }
 /** A page of a loop's log, up to a cursor. reset: it begins anew here. more: there is more right now. */
-export interface ReadResult { updates: Update[]; cursor: string; more: boolean; complete: boolean; reset?: boolean }
+export interface ReadResult { loopId?: string; updates: Update[]; cursor: string; more: boolean; complete: boolean; reset?: boolean }
 /** What a log consists of: parts that are read by themselves, before the next one's cursor, the last before this cursor. */
 export interface OutlineResult { parts: { cursor: string; iteration?: number; bytes: number }[]; iterations: Iteration[]; cursor: string }
 /** A loop that is over, as the history has it. */

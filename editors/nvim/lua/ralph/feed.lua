@@ -132,9 +132,7 @@ local function reader_of(folder)
   local source = { folder = folder }
   readers[folder] = readers[folder]
     or Reader.new(folder, function(page)
-      local loop_id = page.loopId or (status.in_folder(folder) or none).loopId
-      local loop = known[loop_id] or none
-      local is_told = loop.owned or page.is_news and not loop.afar
+      local is_told = false
       M.enqueue({
         updates = page.updates,
         begin = function()
@@ -142,7 +140,9 @@ local function reader_of(folder)
             source.iteration = nil
             require('ralph.output').reset(folder)
           end
-          source.loopId = loop_id
+          source.loopId = page.loopId
+          local loop = known[page.loopId] -- none: no status told of it yet
+          is_told = loop and (loop.owned or page.is_news and not loop.afar) or false
         end,
         handle = function(update)
           place(source, update)

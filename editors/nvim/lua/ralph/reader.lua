@@ -6,7 +6,7 @@ local wire = require('ralph.wire')
 
 ---@class ralph.Page
 ---@field updates ralph.Update[]
----@field loopId? string nil: of the loop that was asked for
+---@field loopId? string nil: of a session file alone
 ---@field begins? boolean they are the first: nothing from before counts
 ---@field is_news? boolean all from before was read, so they have just happened
 ---@field done? fun() to be called when they were handled
@@ -75,7 +75,7 @@ function Reader:read(target, callback)
     local is_news = self.is_caught_up
     self.take({
       updates = page.updates,
-      loopId = target.loopId,
+      loopId = page.loopId,
       begins = begins,
       is_news = is_news,
       done = done,
