@@ -206,6 +206,7 @@ func (s *kept) anew(last tip) (tip, error) {
 	if err := os.Remove(filepath.Join(s.home, tipName)); err != nil {
 		return last, fmt.Errorf("beginning snapshots anew: %w", err)
 	}
+	os.Remove(filepath.Join(s.home, indexName)) // it may name what has gone with the repository
 	return tip{}, s.useOwn()
 }
 

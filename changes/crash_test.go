@@ -24,6 +24,9 @@ func takeUntilKilled(dir string) {
 			_, err = s.Start(context.Background())
 		}
 		if err == nil {
+			err = s.Begin(n)
+		}
+		if err == nil {
 			err = os.WriteFile(next, fmt.Appendf(nil, "%d\n", n), 0o600)
 		}
 		if err == nil {
@@ -115,39 +118,101 @@ func (f *folder) tried(args ...string) {
 	}
 }
 
-// A process is killed while a snapshot gets its name. The snapshot is there, and whoever
-// makes the next one names it, even where nothing has changed.
-func TestKilledBeforeASnapshotHasItsName(t *testing.T) {
+// A process is killed between two writes of an iteration's snapshot, and then its user has git throw away all that has no
+// name. Either the snapshot is there as a whole, and the iteration wasn't cut off; or there is none, and the next one has
+// what the iteration changed, as it was cut off.
+func TestKilledBetweenTwoWrites(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("a script stands in for git")
 	}
-	f := repository(t, "a", "0\n")
-	f.opts.Dir = f.dir + ".changes"
-	t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
-	f.loop()
-	f.git("pack-refs", "--all") // so that git has to write the name
+	unmark := func(f *folder) { f.must(atWork(f.home).Clear()) }
+	for _, moment := range []struct {
+		name   string
+		killer string // what the script does instead of a git: it is "$@", whose end is the end of its parent
+		isMade bool
+		more   func(*folder) // what its process has done behind that
+	}{
+		{"before the index", "*update-index*) kill -9 $PPID; exit", false, nil},
+		{"behind the index", "*update-index*) \"$@\"; kill -9 $PPID; exit", false, nil},
+		{"behind the tree", "*write-tree*) \"$@\"; kill -9 $PPID; exit", false, nil},
+		{"before the ref", "*update-ref*) kill -9 $PPID; exit", false, nil},
+		{"behind the ref", "*update-ref*) \"$@\"; kill -9 $PPID; exit", true, nil},
+		{"behind the mark", "*update-ref*) \"$@\"; kill -9 $PPID; exit", true, unmark},
+		{"behind the tip", "*update-ref*) \"$@\"; kill -9 $PPID; exit", true, func(f *folder) {
+			unmark(f)
+			f.must(os.Rename(filepath.Join(f.home, tipName+".new"), filepath.Join(f.home, tipName)))
+		}},
+	} {
+		t.Run(moment.name, func(t *testing.T) {
+			t.Parallel()
+			f := repository(t, "a", "0\n", "user", "as it was\n")
+			f.opts.Dir = f.dir + ".changes"
+			t.Cleanup(func() { os.RemoveAll(f.opts.Dir) })
+			f.loop()
+			for i := range 2*perOlder - 1 { // so that the next snapshot moves older ones into a list of theirs
+				f.write("user", strings.Repeat("older\n", i+1))
+				f.start()
+			}
+			f.git("pack-refs", "--all") // so that git has to write the ref
+			f.killedAt(moment.killer)
+			if moment.more != nil {
+				moment.more(f)
+			}
+			f.git("gc", "-q", "--prune=now")
+
+			f.open("ralph-test")
+			work := []string{"modified a +1 -1"}
+			if moment.isMade {
+				f.changed(Range{0, 1}, work...) // before anybody goes on
+			} else {
+				f.changed(Range{0, 1})
+			}
+			f.write("user", "2\n")
+			cutOff := f.start().CutOff
+			if !moment.isMade {
+				work = append(work, "modified user +1 -3") // nobody knows when
+			}
+			if isCutOff := cutOff == 1; isCutOff == moment.isMade {
+				t.Errorf("iteration %d was cut off", cutOff)
+			}
+			f.changed(Range{0, 1}, work...)
+			f.must(f.Begin(2))
+			f.after(2, "a", "2\n", "b", "2\n")
+			f.changed(Range{1, 2}, "modified a +1 -1", "added b +1 -0")
+			for i := range 3 * perOlder {
+				f.after(i+3, "b", strings.Repeat("3\n", i+1))
+			}
+			f.git("gc", "-q", "--prune=now")
+			f.undo(Undo{Since: 2}, []string{"a", "b"})
+			f.has("a", "1\n", "b", gone)
+			f.undo(Undo{Iteration: 1}, strings.Split(map[bool]string{true: "a", false: "a user"}[moment.isMade], " "))
+			f.has("a", "0\n", "user", map[bool]string{true: "2\n", false: strings.Repeat("older\n", 3)}[moment.isMade])
+			if out := f.git("fsck", "--strict", "--no-dangling"); strings.Contains(out, "error") || strings.Contains(out, "missing") {
+				t.Error(out)
+			}
+			if out := f.git("status", "--porcelain"); !strings.Contains(out, "user") {
+				t.Errorf("%q", out)
+			}
+		})
+	}
+}
+
+// killedAt has a process make snapshots until a git of its is one of a case of the shell's. "$@" is that git.
+func (f *folder) killedAt(moment string) {
+	f.t.Helper()
 	git, err := exec.LookPath("git")
 	f.must(err)
-	bin := t.TempDir()
-	f.must(os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\ncase \"$*\" in *update-ref*) kill -9 $PPID; exit 1;; esac\nexec "+git+" \"$@\"\n"), 0o700))
+	bin := f.t.TempDir()
+	f.must(os.WriteFile(filepath.Join(bin, "git"), []byte("#!/bin/sh\nset -- "+git+" \"$@\"\ncase \"$*\" in "+moment+";; esac\nexec \"$@\"\n"), 0o700))
 	program, err := os.Executable()
 	f.must(err)
 	cmd := exec.Command(program, "take-snapshots", f.dir)
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	out, _ := cmd.CombinedOutput()
 	if cmd.ProcessState.Exited() {
-		t.Fatalf("it wasn't killed: %s", out)
+		f.t.Fatalf("it wasn't killed: %s", out)
 	}
-	f.open("ralph-test")
-	f.changed(Range{0, 1}, "modified a +1 -1")
-	f.tried("rev-parse", "--quiet", "--verify", "refs/ralph/ralph-test/files:1")
-	f.start()
-	if f.git("rev-parse", "refs/ralph/ralph-test/files:1") != f.git("rev-parse", "refs/ralph/ralph-test/files:last") {
-		t.Error("the last snapshot has no name")
-	}
-	f.undo(Undo{Iteration: 1}, []string{"a"})
-	f.has("a", "0\n")
 }
 
 // It is told when a snapshot can't get its name.

@@ -30,6 +30,9 @@ func (s *shots) hold(ctx context.Context) (release func(), err error) {
 	}
 	s.clearWorks()
 	_, err = s.incoming().Close()
+	if _, isPending := pending(s.git, s.home, s.refsOf()); isPending {
+		err = cmp.Or(err, settle(s.home))
+	}
 	if err = cmp.Or(err, s.clearLocks(ctx)); err != nil {
 		release()
 		return nil, err
@@ -45,16 +48,12 @@ func (s *kept) name(ctx context.Context, all, before tip) error {
 		_, err := s.git.Run(ctx, nil, append([]string{"update-ref", s.refsOf() + refName, all.list}, before...)...)
 		return err
 	}
-	isFirst := before.list == ""
-	if all.list != before.list && git.PutRef(commonDir(s.book.GitDir), s.refsOf()+refName, all.list, before.list) == nil {
-		os.Remove(filepath.Join(s.home, begunName))
-		return nil
-	}
-	if isFirst || set(before.list) != nil {
-		if !isFirst {
-			if _, err := s.git.Run(ctx, []byte(all.listing), "mktree", "-z"); err != nil {
-				return lost(err)
-			}
+	switch isFirst := before.list == ""; {
+	case all.list != before.list && git.PutRef(commonDir(s.book.GitDir), s.refsOf()+refName, all.list, before.list) == nil:
+	case !isFirst && set(before.list) == nil:
+	default:
+		if _, err := s.git.Run(ctx, []byte(all.listing), "mktree", "-z"); err != nil {
+			return lost(err)
 		}
 		if err := set(); err != nil {
 			return err

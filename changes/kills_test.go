@@ -17,8 +17,9 @@ import (
 )
 
 // A process is killed at any moment, again and again, and every other time its
-// git with it. Afterwards nothing lies about, nothing that was made is lost, and
-// it goes on. RALPH_TEST_KILLS says how often.
+// git with it; every third time git throws away all that has no name. Afterwards
+// nothing lies about, nothing that was made is lost, and it goes on.
+// RALPH_TEST_KILLS says how often.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Parallel()
 	kills := 15
@@ -56,6 +57,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 		}
 		locks += len(f.locks())
 		f.has("user", "1\n")
+		if i%3 == 0 {
+			f.git("gc", "-q", "--prune=now")
+		}
 		now := 0
 		if f.Store == nil && len(f.books()) > 0 {
 			f.open("ralph-test")

@@ -16,15 +16,17 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/changes/atwork"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // Names in a loop's own folder.
 const (
-	indexName = "index"
-	tipName   = "tip"   // the last snapshot; its time is that of the loop's last change
-	begunName = "begun" // there while the index may have more than the last snapshot
-	worksName = "works" // what an undo has under its hands
+	indexName   = "index"
+	tipName     = "tip"     // the last snapshot; its time is that of the loop's last change
+	pendingName = "tip.new" // the same until the ref leads to it
+	begunName   = "begun"   // there while the index may have more than the last snapshot
+	worksName   = "works"   // what an undo has under its hands
 
 	exportName, mergeName = "export-", "merge-" // beginnings of what it needs for a moment
 )
@@ -99,7 +101,7 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	}
 	cutOff, isMarked := atWork(s.home).Get()
 	defer func() {
-		if err == nil && isMarked {
+		if err == nil {
 			err = atWork(s.home).Clear()
 		}
 	}()
@@ -152,6 +154,13 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken Taken, made tip, err error) {
 	var submodules []string
 	var until time.Time
+	begun := filepath.Join(s.home, begunName)
+	_, unfinished := os.Lstat(begun)
+	if unfinished == nil && last.list != "" { // git may have removed what the index has beyond the last snapshot
+		if _, err := s.git.Run(ctx, nil, "read-tree", "--reset", last.tree); err != nil {
+			return taken, last, lost(err)
+		}
+	}
 	if last.list == "" {
 		next, until = snapshot{Kind: kindStart}, time.Now().Add(maxFirst)
 		if submodules, err = s.seedIndex(ctx); err != nil {
@@ -183,8 +192,6 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	if err != nil {
 		return taken, last, err
 	}
-	begun := filepath.Join(s.home, begunName)
-	_, unfinished := os.Lstat(begun)
 	if len(seen.paths)+len(seen.beyond) == 0 && last.list != "" && unfinished != nil {
 		return taken, last, nil
 	}
@@ -218,17 +225,15 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 		taken.Summary, added = Sum(files), s.loose(files)
 		counted <- err
 	}()
-	if made, err = s.keep(last, tree, next); err == nil {
-		err = s.name(ctx, made, last)
-	}
+	made, err = s.keep(ctx, last, tree, next)
 	err = cmp.Or(err, <-counted) // before taken is read: it has the sum then
 	s.owed += added
 	return taken, made, err
 }
 
-// keep writes a tree down as the last snapshot. Who is killed before it gets its name leaves a mark by which the
-// next one names it, and git removes nothing that is so young.
-func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
+// keep writes a tree down as the last snapshot: all that there is to know of it, the ref by which git keeps it, and only
+// then that it is the last one. Who is killed before the ref has made none, and it is settled behind it.
+func (s *shots) keep(ctx context.Context, last tip, tree string, as snapshot) (made tip, err error) {
 	l := readList(last.listing)
 	gone, err := s.shorten(&l)
 	if err != nil {
@@ -241,14 +246,29 @@ func (s *shots) keep(last tip, tree string, as snapshot) (made tip, err error) {
 	if made.list, err = s.makeList(made.listing); err != nil {
 		return last, err
 	}
-	// The tip first: where this ends between the two, the next snapshot goes on from it.
-	if err := s.writeOwn(tipName, made.text()); err != nil {
+	if err := regular.Write(filepath.Join(s.home, pendingName), made.text(), 0o600); err != nil {
 		return last, fmt.Errorf("writing down a snapshot: %w", err)
+	}
+	unnamed := s.name(ctx, made, last) // the next snapshot tries again
+	if err := settle(s.home); err != nil {
+		return last, err
 	}
 	for _, o := range gone {
 		os.Remove(filepath.Join(s.home, olderName(o.place)))
 	}
-	return made, nil
+	return made, unnamed
+}
+
+// settle makes the snapshot that is pending the last one. It has what the agent did that was at work.
+func settle(home string) error {
+	err := atWork(home).Clear()
+	if err == nil {
+		err = paths.Rename(filepath.Join(home, pendingName), filepath.Join(home, tipName))
+	}
+	if err != nil {
+		return fmt.Errorf("writing down a snapshot: %w", err)
+	}
+	return nil
 }
 
 // makeList makes a list's tree. Nobody looks what it names: name does.
@@ -265,23 +285,42 @@ func (s *kept) refsOf() string { return "refs/ralph/" + s.id + "/" }
 
 // tip reads which snapshot was the last one; the zero value is none.
 func (s *kept) tip() (tip, error) {
-	data, err := regular.Read(filepath.Join(s.home, tipName), regular.Long)
-	if errors.Is(err, fs.ErrNotExist) {
-		return tip{}, nil
+	if last, ok := pending(s.git, s.home, s.refsOf()); ok {
+		return last, nil
+	}
+	last, err := readTip(filepath.Join(s.home, tipName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
+	}
+	return last, nil
+}
+
+// pending is the last snapshot while it is still to be settled, as its ref says: whoever made it was killed, or is about
+// to do so.
+func pending(g git.Git, home, refs string) (tip, bool) {
+	made, err := readTip(filepath.Join(home, pendingName))
+	if err != nil {
+		return tip{}, false
+	}
+	list, err := g.Text(context.Background(), nil, "rev-parse", "--quiet", "--verify", refs+refName)
+	return made, err == nil && list == made.list
+}
+
+func readTip(path string) (t tip, err error) {
+	data, err := regular.Read(path, regular.Long)
+	if err != nil {
+		return tip{}, err
 	}
 	first, listing, _ := strings.Cut(string(data), "\n")
 	words := strings.Fields(first)
-	if err == nil && len(words) < 2 {
-		err = errors.New("it is incomplete")
+	if len(words) < 2 {
+		return tip{}, errors.New("it is incomplete")
 	}
-	if err != nil {
-		return tip{}, fmt.Errorf("reading which snapshot was the last one: %w", err)
-	}
-	last := tip{list: words[0], tree: words[1], listing: listing}
+	t = tip{list: words[0], tree: words[1], listing: listing}
 	if len(words) > 3 {
-		last.spent, _ = strconv.ParseInt(words[3], 10, 64)
+		t.spent, _ = strconv.ParseInt(words[3], 10, 64)
 	}
-	return last, nil
+	return t, nil
 }
 
 // seedIndex begins with what the user's index knows of the files, which git

@@ -57,6 +57,9 @@ func (m Mark) Get() (n int, ok bool) {
 
 // Clear says that no agent is at work any more, and that all it did is written down.
 func (m Mark) Clear() error {
+	if _, ok := m.Get(); !ok {
+		return nil
+	}
 	os.Remove(filepath.Join(m.Home, savedName))
 	return os.Chmod(filepath.Join(m.Home, agentName), 0o400)
 }
