@@ -90,7 +90,7 @@ func TestWhatTheEditorSavesBehindACutOffRunIsItsUsers(t *testing.T) {
 	c.Notify("textDocument/didSave", map[string]any{"textDocument": map[string]any{"uri": wire.FileURI(filepath.Join(dir, "b.go"))}})
 	proctest.Until(t, "it is the user's", func() bool {
 		noted, err := filepath.Glob(filepath.Join(books, state.LoopID+"-*", "saved"))
-		return err == nil && len(noted) == 1
+		return err == nil && len(noted) == 1 && readFile(t, noted[0]) == "b.go\x00"
 	})
 	found, err := loop.SnapshotsIn(dir, "")
 	if err != nil {
