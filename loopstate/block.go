@@ -97,6 +97,14 @@ var (
 // line that is not YAML counts as it stands: shell tools put any text between
 // quotes without escaping it.
 func (b block) scalar() (text string, null bool, err error) {
+	if text, null, ok := b.simple(); ok {
+		return text, null, nil
+	}
+	return b.anyScalar()
+}
+
+// anyScalar is scalar by the parser of YAML.
+func (b block) anyScalar() (text string, null bool, err error) {
 	_, value := b.nodes()
 	if value != nil && value.Kind == yaml.ScalarNode {
 		null = value.ShortTag() == "!!null"

@@ -56,6 +56,45 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
+// FuzzSimple reads lines without YAML, which has to say the same of them.
+func FuzzSimple(f *testing.F) {
+	for _, value := range []string{
+		"12", "0x1", "007", "1_000", "-1", "1.5", "true", "True", "null", "~", "nullify", "12 # twelve", "", " 1", "1 ",
+		`"a"`, `""`, `"a" # b`, `"a\"b\\c\nd\te"`, `"\x41\u00e4\a"`, `"ä"`, `"a\`, `"a\"`, `"a"b"`, `"a: b, [c] {d} #e"`, `'a'`, `a`, "12\r", "\t1",
+	} {
+		f.Add("max_iterations", value)
+	}
+	f.Add("a b", "1")
+	f.Add("null", "1")
+	f.Fuzz(func(t *testing.T, key, value string) {
+		for _, b := range splitBlocks(key + ": " + value + "\n") {
+			text, null, ok := b.simple()
+			if !ok {
+				continue
+			}
+			if want, wantNull, err := b.anyScalar(); text != want || null != wantNull || err != nil {
+				t.Errorf("%q is %q, %t; want %q, %t, %v", b.text, text, null, want, wantNull, err)
+			}
+		}
+	})
+}
+
+// What this program writes is simple, or a look at many loops takes long.
+func TestWhatIsWrittenIsSimple(t *testing.T) {
+	d := time.Hour
+	text := Whole(State{Active: true, Iteration: 7, CompletionPromise: "DONE", StartedAt: time.Now(), LoopID: "ralph-x", Backend: "/bin/agent \\ \"x\"",
+		Given: limits.Given{MaxDuration: (*limits.Duration)(&d)}, BackendOutput: "text", Guidance: []string{"say \"it\"\n"}, Prompt: "Build it"})
+	parts, ok := cut(text)
+	if !ok || len(splitBlocks(parts.front)) < 10 {
+		t.Fatal(text)
+	}
+	for _, b := range splitBlocks(parts.front) {
+		if _, _, ok := b.simple(); !ok {
+			t.Errorf("%q", b.text)
+		}
+	}
+}
+
 // saidIf is what a loop can keep of its settings.
 func saidIf(quiet bool) (said settings.Said) {
 	if quiet {
