@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -142,15 +144,10 @@ const shownFor = 7 * 24 * time.Hour
 // AllSeen are the loops of all folders that run, can go on or ended lately: those first that failed
 // or ask, then those at work, then those that ended; of each kind those that changed last.
 func AllSeen() (loops []loop.Status) {
-	in := map[string]loop.Status{} // a folder may have had a thousand
 	lately, last := registry.All()
+	in := standingIn(lately, last)
 	for _, e := range lately {
-		here, ok := in[e.Folder]
-		if !ok {
-			here, _ = seenWith(e.Folder, func() registry.Entry { return last[e.Folder] })
-			in[e.Folder] = here
-		}
-		s := orPast(here, e)
+		s := orPast(in[e.Folder], e)
 		isOver := s.State == wire.StateIdle
 		if !isOver || s.Last != nil && time.Since(e.EndedAt) < shownFor {
 			loops = append(loops, s)
@@ -158,4 +155,31 @@ func AllSeen() (loops []loop.Status) {
 	}
 	wire.SortSeen(loops)
 	return loops
+}
+
+// standingIn is how the loop stands in each folder of these loops: there may be hundreds of them, so several are looked
+// at at once, and one that had a thousand loops is looked at once.
+func standingIn(lately []registry.Entry, last map[string]registry.Entry) map[string]loop.Status {
+	in := map[string]loop.Status{}
+	var folders []string
+	for _, e := range lately {
+		if _, isDouble := in[e.Folder]; !isDouble {
+			in[e.Folder], folders = loop.Status{}, append(folders, e.Folder)
+		}
+	}
+	seen := make([]loop.Status, len(folders))
+	var next atomic.Int64
+	var looking sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		looking.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(folders)); i = next.Add(1) - 1 {
+				seen[i], _ = seenWith(folders[i], func() registry.Entry { return last[folders[i]] })
+			}
+		})
+	}
+	looking.Wait()
+	for i, folder := range folders {
+		in[folder] = seen[i]
+	}
+	return in
 }
