@@ -205,7 +205,7 @@ night: ## whether an iteration costs the same at the end of a short night as at 
 .PHONY: soak
 soak: ## before a release: nights of 10,000 iterations, kills at random moments, floods, many loops. An hour
 	@RALPH_TEST_KILLS=150 $(GO_TEST) -count=1 -run '^Test(A)?Kill(ed)?AtAnyMoment$$' ./changes ./worktree
-	@RALPH_SOAK_ITERATIONS=10000 go test -tags soak -count=1 -v -timeout 4h ./e2e/soak | grep -v '^=== '
+	@RALPH_SOAK_ITERATIONS=10000 go test -tags soak -count=1 -v -timeout 4h ./e2e/soak | grep --line-buffered -v '^=== '
 
 .PHONY: agents
 agents: ## installs the pinned agents that e2e runs
