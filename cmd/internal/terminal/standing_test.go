@@ -13,7 +13,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
@@ -52,7 +51,7 @@ func TestAListOfLoopsIsNeverStale(t *testing.T) {
 	}
 	for _, limit := range []int{0, 100, 200, 0} { // what a state file says; 0: there is none
 		for i := range loops {
-			file := filepath.Join(dir, strconv.Itoa(i), filepath.FromSlash(loopstate.Name))
+			file := filepath.Join(dir, strconv.Itoa(i), ".pi", "ralph-loop.local.md")
 			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
