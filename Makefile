@@ -69,7 +69,7 @@ ci: ## everything (E2E=off leaves the real agents out, EDITORS=off the real edit
 	@logs=$$(mktemp -d); touch $$logs/.tests; \
 	lane() { for part in "$$@"; do \
 		TIMEFORMAT="$$part %0R %0U %0S"; \
-		{ time RALPH_TEST_FELL=$$logs/$$part.fell $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || echo $$part >>$$logs/.failed; \
+		{ time RALPH_TEST_FELL=$$logs/$$part.fell $(MAKE) --no-print-directory --keep-going $$part >$$logs/$$part 2>&1; } 2>>$$logs/.took || { echo $$part >>$$logs/.failed; tools/ci/again.sh $$logs/$$part.fell || true; }; \
 		cat $$logs/$$part; \
 	done; }; export RALPH_TEST_TIMES=$$logs/.tests SANDBOX=$(or $(SANDBOX),required); \
 	set -m; lane $(EDITING) </dev/null & beside=$$!; set +m; \
@@ -239,7 +239,7 @@ endif
 
 # The program of Windows, by the system's Wine or by that of .cache. make ci fetches none.
 SMOKE := IFS=$$'\t' read -r wine prefix <<<"$$found"; \
-	RALPH_WINE=$$wine WINEPREFIX=$$prefix WINEDEBUG=-all go test -tags smoke -count=1 -parallel 2 -timeout 15m ./e2e/windows
+	RALPH_WINE=$$wine WINEPREFIX=$$prefix WINEDEBUG=-all $(GO_TEST) -tags smoke -count=1 -parallel 2 -timeout 15m ./e2e/windows
 
 .PHONY: windows
 windows:

@@ -11,7 +11,7 @@ import (
 const module = "github.com/ralph-lsp/ralph-lsp"
 
 // environment are the variables that a test alone needs as all do, to be the same.
-var environment = []string{"RALPH_STATE_DIR", "RALPH_TEST_SANDBOX"}
+var environment = []string{"RALPH_STATE_DIR", "RALPH_TEST_SANDBOX", "RALPH_WINE", "WINEPREFIX", "WINEDEBUG"}
 
 // closing are at most 18 lines that say why a run is red. Again runs a test alone, built by the flags of args.
 func closing(r *report, args []string, again func(flags []string, f failure) (failed, ran int)) (lines []string) {

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -181,5 +183,29 @@ func TestRun(t *testing.T) {
 	}
 	if failed, err := run([]string{"-run", "TestWell", "./none"}, &out); !failed || err != nil {
 		t.Errorf("no such package: failed %t, %v", failed, err)
+	}
+}
+
+// What fell in an editor is run again by a script, which says how often it fell, and leaves the rest as it is.
+func TestWhatFellInAnEditorIsRunAgain(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("make ci runs where there is bash")
+	}
+	file := filepath.Join(t.TempDir(), "fell")
+	const before = "*** FAILED: one\n    it said this\n    alone: make --version\n*** FAILED: two\n    alone: editors/none '^it isn'\\''t$'\n*** FAILED: three\n    alone: go test ./a\n*** FAILED: one more\n    alone: make --version\n"
+	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("bash", "../../../tools/ci/again.sh", file)
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("%v: %s", err, out)
+	}
+	want := strings.ReplaceAll(before, "alone: make", "it fell 0 of 20 times alone: make")
+	want = strings.ReplaceAll(want, "alone: editors", "it fell 20 of 20 times alone: editors")
+	if got, err := os.ReadFile(file); err != nil || string(got) != want {
+		t.Errorf("%s (%v), want\n%s", got, err, want)
+	}
+	if out, err := exec.Command("bash", "../../../tools/ci/again.sh", file+" none").CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("without anything that fell: %v: %s", err, out)
 	}
 }
