@@ -50,7 +50,9 @@ for _, failure in ipairs(fell and failures or {}) do
   for line in vim.iter(lines):take(6) do
     fell:write(('    %s\n'):format(vim.trim(line):sub(1, 300)))
   end
-  fell:write(("    alone: editors/nvim/tests/all.sh '^%s$'\n"):format((vim.pesc(name):gsub("'", "'\\''"))))
+  fell:write(
+    ("    alone: editors/nvim/tests/all.sh '^%s$'\n"):format((vim.pesc(name):gsub("'", "'\\''")))
+  )
 end
 if ran == 0 then
   io.write(('no test has "%s" in its name\n'):format(pattern))
