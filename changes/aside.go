@@ -3,13 +3,13 @@ package changes
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
-	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
 
 // State names how a folder was: the same names mean that nothing is new. The zero value is unknown.
@@ -61,8 +61,12 @@ func (s *shots) Shows(ctx context.Context, path string) bool {
 	if s.book.skips(name) {
 		return true
 	}
-	g := s.git.With("GIT_LITERAL_PATHSPECS=0") // it refuses them
-	_, err = g.Run(ctx, []byte(s.book.prefix()+name+"\x00"), "check-ignore", "-z", "--stdin")
+	g, within := s.git, s.book.prefix()+name
+	if r := s.book.belowAt(name); r != "" {
+		g, within = g.Within(s.book.topOf(r)), strings.TrimPrefix(name, r+"/")
+	}
+	g = g.With("GIT_LITERAL_PATHSPECS=0") // it refuses them
+	_, err = g.Run(ctx, []byte(within+"\x00"), "check-ignore", "-z", "--stdin")
 	return git.ExitCode(err) == 1
 }
 
@@ -72,16 +76,16 @@ func (s *shots) state(tree string, refs uint64) State {
 }
 
 // IsWhole says whether the last snapshot has all files of the repository's work tree as they were,
-// but for those that are nobody's work and those that git ignores.
+// but for those that are nobody's work and those that git ignores, and nothing else.
 func (s *shots) IsWhole() bool {
-	return !s.book.Own && s.book.prefix() == "" && len(s.book.Hidden) == 0 && s.left == 0 && !s.blind
+	return !s.book.Own && len(s.book.Below) == 0 && s.book.prefix() == "" && len(s.book.Hidden) == 0 && s.left == 0 && !s.blind
 }
 
 // AsIs is the tree of the folder's files as they are now, byte for byte, but for skip and those that git ignores. It is
 // "" where the last snapshot has another one, or nobody can tell without git.
 func (s *shots) AsIs(skip []string) string {
 	now, _ := s.book.look(s.printed)
-	if !s.book.AsIs || !s.IsWhole() || !slices.Equal(s.book.Skip, skip) || now.sum == 0 || now.sum != s.seen.sum {
+	if !s.book.AsIs || !s.IsWhole() || !slices.Equal(s.book.Skip, skip) || now.Sum == 0 || now.Sum != s.seen.Sum {
 		return ""
 	}
 	return s.seen.tip.tree
@@ -89,61 +93,32 @@ func (s *shots) AsIs(skip []string) string {
 
 // noteLeft takes note of a file that isn't in the snapshot.
 func (s *shots) noteLeft(name string) {
-	t, err := traceOf(filepath.Join(s.book.Top, filepath.FromSlash(name)))
-	if err != nil || t.isDir {
+	t, err := stamp.TraceOf(filepath.Join(s.book.Top, filepath.FromSlash(name)))
+	if err != nil || t.IsDir {
 		s.blind = true
 		return
 	}
-	one := Stamp{}
-	one.add(name, t)
-	s.left += one.sum // in no order
+	one := stamp.Stamp{}
+	one.Add(name, t)
+	s.left += one.Sum // in no order
 }
 
-// maxRefs bounds how many files are looked at for the repository's commits.
-const maxRefs = 4000
-
-// refsNow sums up the repository's branches, tags and what HEAD is, but for ours, and the same of repositories below the
-// folder with their files: no snapshot has them.
+// refsNow sums up the branches and tags, and what HEAD is, of the repository and of those below the folder; of those that
+// no snapshot has, the files as well.
 func (s *shots) refsNow() uint64 {
-	sum := Stamp{}
+	sum := stamp.Stamp{}
 	if !s.book.Own {
-		sum.addRefs(s.book.GitDir)
+		sum.AddRefs(s.book.GitDir, commonDir(s.book.GitDir))
 	}
-	if s.below == nil {
-		s.below = append([]git.Repository{}, git.Below(s.book.Folder)...)
-	}
-	for _, r := range s.below {
-		sum.addRefs(r.Dir)
-		files, isLarge := StampOf(r.Top, func(path, _ string) bool { return filepath.Base(path) == ".git" })
-		sum.sum, s.isDark = sum.sum*31+files.sum, s.isDark || isLarge
-	}
-	return sum.sum
-}
-
-func (s *Stamp) addRefs(gitDir string) {
-	common := commonDir(gitDir)
-	look := func(path string) {
-		if t, err := traceOf(path); err == nil {
-			t.changed = 0 // a link more, by a backup say, is no news
-			s.add(path, t)
+	s.below.dirs = map[string]string{}
+	for _, r := range git.Below(s.book.Folder) {
+		s.below.dirs[r.Name] = r.Dir
+		sum.AddRefs(r.Dir, commonDir(r.Dir))
+		if s.book.has(r) {
+			continue
 		}
+		files, isLarge := stamp.Of(r.Top, func(path, _ string) bool { return filepath.Base(path) == ".git" })
+		sum.Sum, s.isDark = sum.Sum*31+files.Sum, s.isDark || isLarge
 	}
-	head, _ := regular.Read(filepath.Join(gitDir, "HEAD"), regular.Short) // git writes it anew without a change
-	s.add(string(head), trace{})
-	look(filepath.Join(common, "packed-refs"))
-	look(filepath.Join(common, "reftable", "tables.list"))
-	left := maxRefs
-	_ = filepath.WalkDir(filepath.Join(common, "refs"), func(path string, entry fs.DirEntry, err error) error {
-		switch left--; {
-		case err != nil:
-			return nil // gone meanwhile: the next look sees it
-		case left < 0:
-			return fs.SkipAll
-		case entry.IsDir() && entry.Name() == "ralph":
-			return fs.SkipDir
-		case !entry.IsDir():
-			look(path)
-		}
-		return nil
-	})
+	return sum.Sum
 }

@@ -79,24 +79,26 @@ func TestWhatIsTooLargeIsPartOfTheState(t *testing.T) {
 	})
 }
 
-// What happens in a repository within the folder, nobody can tell.
-func TestARepositoryWithinIsNotSeen(t *testing.T) {
+// What happens in a repository deep within the folder, nobody can tell.
+func TestARepositoryDeepWithinIsNotSeen(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, begin func(t testing.TB, files ...string) *folder) {
 		f := begin(t, "a", "1\n").loop()
 		if f.after(1).Blind {
 			t.Error("nothing is hidden")
 		}
-		f.git("init", "-q", "--template=", f.path("within"))
-		if !f.after(2, "within/file", "1\n").Blind || !f.after(3, "within/file", "2\n").Blind {
+		f.git("init", "-q", "--template=", f.path("with/i/n/i/t"))
+		if !f.after(2, "with/i/n/i/t/file", "1\n").Blind || !f.after(3, "with/i/n/i/t/file", "2\n").Blind {
 			t.Error("a repository within hides what happens in it")
 		}
-		f.write("within", gone)
+		f.write("with", gone)
 		if f.after(4).Blind {
 			t.Error("it is gone")
 		}
 	})
-	f := repository(t, "a", "1\n", ".gitmodules", "")
+	f := repository(t, "a", "1\n", ".gitmodules", "[submodule \"x\"]\n\tpath = with/i/n/i/t\n")
+	f.git("init", "-q", "--template=", f.path("with/i/n/i/t"))
+	f.git("add", ".gitmodules")
 	if taken := f.loop().after(1); !taken.Blind {
 		t.Error("submodules hide what happens in them")
 	}

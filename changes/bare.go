@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
@@ -22,7 +23,7 @@ type Bare struct {
 
 // known is a file as it was when it was looked at last.
 type known struct {
-	trace trace
+	trace stamp.Trace
 	sum   uint64
 }
 
@@ -53,7 +54,7 @@ func Look(folder string, o Options, theirs Printed) (*Bare, error) {
 func (b *Bare) State() (State, error) {
 	now := make(map[string]known, len(b.known))
 	theirs := printedOf(b.printed)
-	var sum Stamp
+	var sum stamp.Stamp
 	err := filepath.WalkDir(b.book.Folder, func(path string, entry fs.DirEntry, err error) error {
 		name := filepath.ToSlash(path[min(len(b.book.Folder)+1, len(path)):])
 		switch {
@@ -71,7 +72,7 @@ func (b *Bare) State() (State, error) {
 		case len(now) == maxBare:
 			return ErrTooMany
 		}
-		t, err := traceOf(path)
+		t, err := stamp.TraceOf(path)
 		if err != nil || theirs.has(path) {
 			return nil
 		}
@@ -80,28 +81,28 @@ func (b *Bare) State() (State, error) {
 			was.trace, was.sum = t, read(path, t, entry.Type().IsRegular() && b.known != nil)
 		}
 		now[name] = was
-		sum.add(name, trace{mode: t.mode, file: was.sum})
+		sum.Add(name, stamp.Trace{Mode: t.Mode, File: was.sum})
 		return nil
 	})
 	if err != nil {
 		return State{}, err
 	}
 	b.known = now
-	return State{Tree: "bare " + strconv.FormatUint(sum.sum, 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
+	return State{Tree: "bare " + strconv.FormatUint(sum.Sum, 36), Aside: storeOf(kept{book: b.book}).refsNow()}, nil
 }
 
 // read sums up what a file holds, or what its entry says of that.
-func read(path string, t trace, whole bool) uint64 {
+func read(path string, t stamp.Trace, whole bool) uint64 {
 	var hash maphash.Hash
-	hash.SetSeed(seed)
+	hash.SetSeed(stamp.Seed)
 	switch target, err := os.Readlink(path); {
 	case err == nil:
 		hash.WriteString(target)
-	case whole && t.size <= maxRead:
+	case whole && t.Size <= maxRead:
 		data, _ := regular.Read(path, maxRead)
 		hash.Write(data)
 	default:
-		hash.WriteString(strconv.FormatInt(t.size, 36) + " " + strconv.FormatInt(t.modified, 36))
+		hash.WriteString(strconv.FormatInt(t.Size, 36) + " " + strconv.FormatInt(t.Modified, 36))
 	}
 	return hash.Sum64()
 }

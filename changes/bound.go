@@ -85,7 +85,7 @@ func (s *shots) portion(c *candidates, r ration) {
 			s.deferred[f.path] = true
 			c.leaveOut(s, f.path, s.whyDeferred(f))
 			continue
-		case !f.isKnown && r.one > 0 && f.size > r.one:
+		case !f.isKnown && r.one > 0 && f.size > r.one && !c.tracked[f.path]:
 			s.setAside(c, f.path, tell.Bytes(f.size)+", and git doesn't track it: add it, or have git ignore it")
 			continue
 		case !f.isKnown && f.size > 0 && fresh+f.size > r.fresh:
@@ -179,7 +179,7 @@ func (s *shots) writeAside(now map[string]bool) error {
 // Nobody else's changes are in it. A repository of our own goes where nothing has changed; a loop that goes on has a new one.
 func (s *shots) Finish(ctx context.Context, n int) (err error) {
 	if len(s.deferred) > 0 {
-		s.isFinal, s.seen = true, Stamp{}
+		s.isFinal, s.seen = true, look{}
 		_, err = s.record(ctx, snapshot{Kind: kindIteration, Number: n})
 		s.isFinal = false
 	}
@@ -194,7 +194,7 @@ func (s *shots) Finish(ctx context.Context, n int) (err error) {
 	if last, err := s.tip(); err != nil || len(readList(last.listing).own) != 1 {
 		return err
 	}
-	s.seen = Stamp{}
+	s.seen = look{}
 	return errors.Join(os.RemoveAll(s.book.GitDir), os.Remove(filepath.Join(s.home, indexName)))
 }
 

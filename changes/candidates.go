@@ -26,7 +26,8 @@ type candidates struct {
 	again  bool     // some of that failed
 	bytes  int64
 
-	real map[string]bool // folders that no link leads to
+	real    map[string]bool // folders that no link leads to
+	tracked map[string]bool // by a repository below the folder
 }
 
 const (
@@ -37,8 +38,7 @@ const (
 // candidates asks git for the known files that changed, and for those that it doesn't know and doesn't ignore. Those that
 // the ration is enough for are taken.
 func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
-	_, modulesErr := os.Lstat(filepath.Join(s.book.Top, ".gitmodules"))
-	s.left, s.blind = 0, modulesErr == nil && !s.book.Own
+	s.left, s.blind = 0, !s.book.Own && s.below.isShortOf(s.book)
 	look, began := s.git.LookTwice, time.Now()
 	if s.isQuick {
 		look = s.git.LookOnce
@@ -53,6 +53,9 @@ func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 		return candidates{}, err
 	}
 	c := candidates{real: map[string]bool{}, aside: map[string]bool{}}
+	if unknown, err = s.below.exchange(ctx, s, &c, unknown); err != nil {
+		return candidates{}, err
+	}
 	wanted := s.deferred
 	s.deferred = map[string]bool{}
 	for i, path := range changed {
@@ -63,7 +66,7 @@ func (s *shots) candidates(ctx context.Context, r ration) (candidates, error) {
 	for _, path := range unknown {
 		switch {
 		case strings.HasSuffix(path, "/"):
-			c.leaveOut(s, path, "a repository of its own")
+			c.leaveOut(s, path, ofItsOwn)
 		case aside[path]:
 			c.aside[path] = true
 			s.noteLeft(path)

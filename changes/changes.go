@@ -16,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/changes/survey"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -59,7 +60,7 @@ func storeOf(k kept) *Store { return &Store{shots{views: views{k}, deferred: map
 // shots take snapshots of the folder.
 type shots struct {
 	views
-	seen  Stamp  // the folder as it was before the last look of git's
+	seen  look   // the folder as it was before the last look of git's
 	left  uint64 // what that has left out
 	blind bool   // and some of it can't be summed up
 	large bool   // it has too many entries for a stamp
@@ -69,16 +70,16 @@ type shots struct {
 	findPrinted Printed
 	printed     printed // as found for this snapshot
 
-	Survey   *survey.Survey   // is told how far the first snapshot is; nil: nobody asks
-	most     int64            // bytes that the loop keeps at most; 0: any number
-	owed     int64            // of the last snapshot, which the tip has only with the next one
-	aside    map[string]bool  // what was left out once; nil: not read yet
-	deferred map[string]bool  // what was left out by the last look for want of room
-	below    []git.Repository // that lie in the folder; nil: not looked for yet
-	isDark   bool             // one of them is too large to be looked at
-	theirs   map[string]bool  // files that this snapshot doesn't look at, as they are the user's
-	isFinal  bool             // nothing comes behind this snapshot: it takes what is deferred
-	takesAll bool             // it needs all, as somebody undoes something
+	Survey   *survey.Survey  // is told how far the first snapshot is; nil: nobody asks
+	most     int64           // bytes that the loop keeps at most; 0: any number
+	owed     int64           // of the last snapshot, which the tip has only with the next one
+	aside    map[string]bool // what was left out once; nil: not read yet
+	deferred map[string]bool // what was left out by the last look for want of room
+	below    below
+	isDark   bool            // a repository below the folder is in no snapshot and too large to be looked at
+	theirs   map[string]bool // files that this snapshot doesn't look at, as they are the user's
+	isFinal  bool            // nothing comes behind this snapshot: it takes what is deferred
+	takesAll bool            // it needs all, as somebody undoes something
 }
 
 // obey has the snapshots made as o says.
@@ -102,6 +103,17 @@ type kept struct {
 	MayWrite func() error
 }
 
+// look is the folder as it was at a snapshot.
+type look struct {
+	stamp.Stamp
+	tip tip // that had it so
+}
+
+// look makes a stamp of the folder, but for files that are printed into.
+func (b book) look(but printed) (s stamp.Stamp, isLarge bool) {
+	return stamp.Of(b.Folder, func(path, name string) bool { return filepath.Base(path) == ".git" || b.skips(name) || but.has(path) })
+}
+
 // book says where a loop's snapshots are. It is written once.
 type book struct {
 	LoopID  string   `json:"loopId"`
@@ -113,6 +125,7 @@ type book struct {
 	Hidden  []string `json:"hidden,omitempty"`
 	MaxFile int64    `json:"maxFile"`
 	AsIs    bool     `json:"asIs,omitempty"`
+	Below   []string `json:"below,omitempty"` // repositories below the folder whose files the snapshots have, by path in it
 }
 
 const bookName = "book.json" // its time is that at which the loop began, or was taken up

@@ -66,13 +66,13 @@ var scenes = []scene{
 	{name: "cherry-pick", begin: with(func(f *folder) { conflict(f); f.tried("cherry-pick", "branch") })},
 	{name: "bisect", begin: with(func(f *folder) { conflict(f); f.git("bisect", "start", "HEAD", "HEAD~1") })},
 	{name: "index.lock", begin: with(func(f *folder) { f.write(".git/index.lock", "") })},
-	{name: "submodule", notes: []string{"lib (a submodule)"}, begin: with(func(f *folder) {
+	{name: "submodule", begin: with(func(f *folder) {
 		lib := repository(f.t, "lib.c", "1\n")
 		f.git("-c", "protocol.file.allow=always", "submodule", "-q", "add", lib.dir, "lib")
 		f.git("commit", "-q", "-m", "with a submodule")
 		f.write("lib/lib.c", "2\n")
 	})},
-	{name: "nested repository", notes: []string{"nested/ (a repository of its own)"}, begin: with(func(f *folder) {
+	{name: "nested repository", begin: with(func(f *folder) {
 		f.git("init", "-q", f.path("nested"))
 		f.write("nested/file", "1\n")
 	})},

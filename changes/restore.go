@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/internal/git"
 	"github.com/ralph-lsp/ralph-lsp/internal/regular"
 )
@@ -28,7 +29,7 @@ func (s *Store) restore(ctx context.Context, p *restoration) error {
 		return fmt.Errorf("opening the folder: %w", err)
 	}
 	defer root.Close()
-	w := writer{store: s, root: root, before: map[string]trace{}}
+	w := writer{store: s, root: root, before: map[string]stamp.Trace{}}
 	for _, name := range slices.Sorted(maps.Keys(p.then)) {
 		if why := w.observe(name, p.now[name]); why != "" {
 			p.refuse(name, why)
@@ -92,8 +93,8 @@ type writer struct {
 	store    *Store
 	root     *os.Root
 	exported string
-	before   map[string]trace // the files that are there
-	mark     string           // of the names of files that aren't finished
+	before   map[string]stamp.Trace // the files that are there
+	mark     string                 // of the names of files that aren't finished
 }
 
 // observe takes note of a file that is to be replaced. It says why it can't be.
@@ -101,7 +102,7 @@ func (w *writer) observe(name string, now version) (why string) {
 	if why := w.clearWay(name, false); why != "" {
 		return why
 	}
-	t, err := traceOf(filepath.Join(w.root.Name(), filepath.FromSlash(name)))
+	t, err := stamp.TraceOf(filepath.Join(w.root.Name(), filepath.FromSlash(name)))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
 		if now != (version{}) {
@@ -110,7 +111,7 @@ func (w *writer) observe(name string, now version) (why string) {
 		return ""
 	case err != nil:
 		return err.Error()
-	case t.isDir && now == (version{}): // deletions may empty it
+	case t.IsDir && now == (version{}): // deletions may empty it
 		return ""
 	case now == (version{}):
 		return whyUnknown
@@ -171,8 +172,8 @@ func (w *writer) write(name string, then version) (why string) {
 		return why
 	}
 	old, was := w.before[name]
-	t, err := traceOf(filepath.Join(w.root.Name(), local))
-	if was && (err != nil || t != old) || !was && err == nil && !t.isDir {
+	t, err := stamp.TraceOf(filepath.Join(w.root.Name(), local))
+	if was && (err != nil || t != old) || !was && err == nil && !t.IsDir {
 		return whyNow
 	}
 	if then == (version{}) {

@@ -106,12 +106,17 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 		}
 	}()
 	s.printed = printedOf(s.findPrinted)
-	var now Stamp
+	var now look
 	if !s.large { // it stays so
-		now, s.large = s.book.look(s.printed)
+		now.Stamp, s.large = s.book.look(s.printed)
+	}
+	if s.below.why == nil {
+		if err := s.below.join(ctx, &s.kept, s.ration(last).fresh); err != nil {
+			return Taken{}, err
+		}
 	}
 	refs := s.refsNow()
-	if last.list != "" && s.seen.tip == last && now.Same(s.seen) {
+	if last.list != "" && s.seen.tip == last && now.Same(s.seen.Stamp) {
 		return Taken{State: s.state(last.tree, refs)}, nil
 	}
 	var work Taken
@@ -145,7 +150,7 @@ func (s *shots) take(ctx context.Context, next snapshot) (taken Taken, err error
 	taken.State = s.state(made.tree, refs)
 	now.tip = made
 	if s.seen = now; taken.again {
-		s.seen = Stamp{}
+		s.seen = look{}
 	}
 	return taken, nil
 }
@@ -181,12 +186,6 @@ func (s *shots) takeWithGit(ctx context.Context, last tip, next snapshot) (taken
 	}()
 	seen, err := s.candidates(ctx, s.ration(last))
 	made.tree = <-early
-	for _, r := range s.below {
-		note := r.Name + "/ (a repository of its own)"
-		if last.list == "" && r.Dir == filepath.Join(r.Top, ".git") && !slices.Contains(seen.notes, note) {
-			seen.notes = append(seen.notes, note)
-		}
-	}
 	seen.notes = append(submodules, seen.notes...)
 	taken.Notes = seen.notes
 	if err != nil {
@@ -338,7 +337,9 @@ func (s *shots) seedIndex(ctx context.Context) (notes []string, err error) {
 	}
 	paths, err := s.git.Submodules(ctx, s.scope()...)
 	for _, path := range paths {
-		notes = append(notes, strings.TrimPrefix(path, s.book.prefix())+" (a submodule)")
+		if name := s.book.inFolder(path); !slices.Contains(s.book.Below, name) && s.below.dirs[name] == "" {
+			notes = append(notes, name+" (a submodule)")
+		}
 	}
 	return notes, err
 }

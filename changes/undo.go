@@ -2,6 +2,7 @@ package changes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -162,7 +163,7 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 	if err := s.mayWrite(); err != nil {
 		return Undone{}, err
 	}
-	s.seen, s.takesAll = Stamp{}, true // here it is git that has to look
+	s.seen, s.takesAll = look{}, true // here it is git that has to look
 	defer func() { s.takesAll = false }()
 	if _, err := s.take(ctx, snapshot{Kind: kindBetween}); err != nil {
 		return Undone{}, fmt.Errorf("making a snapshot first: %w", err)
@@ -185,23 +186,31 @@ func (s *Store) takeBack(ctx context.Context, as snapshot, u Undo, chosen func(s
 		}
 	}
 	done := p.outcome()
-	done.HeadMoved = len(p.then) > 0 && s.hasHeadMoved(ctx, snapshots[0])
+	done.HeadMoved = s.hasHeadMoved(ctx, p.then, snapshots[0])
 	return done, err
 }
 
-// hasHeadMoved says whether HEAD was moved in a second behind that of a snapshot.
-// Where the repository keeps no reflog, nobody knows.
-func (s *Store) hasHeadMoved(ctx context.Context, since snapshot) bool {
-	if s.book.Own {
-		return false
+// hasHeadMoved says whether HEAD was moved in a second behind that of a snapshot, in the repository of one of the files.
+// Where that keeps no reflog, nobody knows.
+func (s *Store) hasHeadMoved(ctx context.Context, files map[string]version, since snapshot) bool {
+	repositories := map[string]git.Git{}
+	for path := range files {
+		switch name := s.book.belowAt(path); {
+		case name != "" && s.below.dirs[name] != "":
+			repositories[name] = s.git.Within(s.book.topOf(name)).With("GIT_DIR=" + s.below.dirs[name])
+		case name == "" && !s.book.Own:
+			repositories[name] = s.git
+		}
 	}
-	moved, err := s.git.Text(ctx, nil, "log", "-1", "--walk-reflogs", "--date=unix", "--format=%gd", "HEAD", "--") // HEAD@{1700000000}
-	if err != nil || moved == "" {
-		return false
+	for _, g := range repositories {
+		moved, err := g.Text(ctx, nil, "log", "-1", "--walk-reflogs", "--date=unix", "--format=%gd", "HEAD", "--") // HEAD@{1700000000}
+		_, moved, _ = strings.Cut(strings.TrimSuffix(moved, "}"), "@{")
+		now, parseErr := strconv.ParseInt(moved, 10, 64)
+		if cmp.Or(err, parseErr) == nil && now > since.made {
+			return true
+		}
 	}
-	_, moved, _ = strings.Cut(strings.TrimSuffix(moved, "}"), "@{")
-	now, err := strconv.ParseInt(moved, 10, 64)
-	return err == nil && now > since.made
+	return false
 }
 
 // restoration is what is to become of files.

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/changes"
+	"github.com/ralph-lsp/ralph-lsp/changes/stamp"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet/child"
 	"github.com/ralph-lsp/ralph-lsp/fleet/livelog"
@@ -37,7 +37,7 @@ type checkouts struct {
 	free    func(dir string) (int64, error)
 	lock    *os.File // held by each git that works here
 	left    child.Left
-	made    sync.Map // by loop: the changes.Stamp of its checkout before the checkpoint that is beside it was made
+	made    sync.Map // by loop: the stamp.Stamp of its checkout before the checkpoint that is beside it was made
 
 	mu    sync.Mutex
 	repos map[string]*sync.RWMutex // who uses a copy
@@ -263,8 +263,8 @@ func (c *checkouts) checkpoint(ctx context.Context, r Record, tree, made string)
 		return "", errors.New("the agent has removed .git, or made it another repository's")
 	}
 	bundle = filepath.Join(filepath.Dir(tree), "bundle")
-	now, _ := changes.StampOf(tree, func(_, name string) bool { return isUnkept(name) })
-	if before, ok := c.made.LoadAndDelete(r.ID); ok && now.Same(before.(changes.Stamp)) {
+	now, _ := stamp.Of(tree, func(_, name string) bool { return isUnkept(name) })
+	if before, ok := c.made.LoadAndDelete(r.ID); ok && now.Same(before.(stamp.Stamp)) {
 		c.made.Store(r.ID, before)
 		return bundle, nil
 	}

@@ -61,7 +61,7 @@ func proofText(e loop.End) string {
 
 // unchangedText says that a loop has worked and changed nothing.
 func unchangedText(e loop.End) string {
-	if e.Changes == nil || e.Changes.Files > 0 || e.Iterations == 0 {
+	if e.Changes == nil || e.Changes.Files > 0 || e.Iterations == 0 || !e.Account.Commits.IsZero() {
 		return ""
 	}
 	return "no file changed"

@@ -1,6 +1,8 @@
 package git
 
 import (
+	"context"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -60,4 +62,52 @@ func repositoryAt(entry string) string {
 		return ""
 	}
 	return strings.TrimRight(dir, "/")
+}
+
+// Within is g at work in a folder of the work tree as if that were one. It goes by what g has read of the configuration.
+func (g Git) Within(top string) Git {
+	within := g.In(top).With("GIT_WORK_TREE=" + top)
+	within.As(g)
+	return within
+}
+
+// FilesBelow lists the files of a repository whose objects are in gitDir, by their paths from where g works: those that its
+// index knows, and others, unless rules in its files or those of the user ignore them. The repository of g has to be another one, so
+// nothing of this one's configuration counts. index is a file of ours for as long; gitDir may be "".
+func (g Git) FilesBelow(ctx context.Context, gitDir, index string) (tracked, others []string, err error) {
+	args := []string{"ls-files", "-z", "-t", "--cached", "--others", "--exclude-standard"}
+	defer os.Remove(index)
+	if gitDir != "" {
+		if _, _, err := CopyIndex(filepath.Join(gitDir, "index"), index); err != nil {
+			return nil, nil, err
+		}
+		rules, _ := regular.Read(filepath.Join(commonOf(gitDir), "info", "exclude"), regular.Short)
+		for rule := range strings.Lines(string(rules)) {
+			if rule = strings.TrimRight(rule, "\r\n"); rule != "" && rule[0] != '#' && !strings.ContainsRune(rule, 0) {
+				args = append(args, "--exclude="+rule)
+			}
+		}
+	}
+	lines, err := g.With("GIT_INDEX_FILE="+index).List(ctx, args...)
+	for _, line := range lines { // "H path", "S path" of what a sparse checkout leaves out, "M path" of one that is unmerged, "? path"
+		how, name, _ := strings.Cut(line, " ")
+		switch {
+		case how == "S", !filepath.IsLocal(filepath.FromSlash(name)), hasGitDir(name):
+		case how == "?":
+			others = append(others, name)
+		case len(tracked) == 0 || tracked[len(tracked)-1] != name: // an unmerged one is told twice
+			tracked = append(tracked, name)
+		}
+	}
+	return tracked, others, err
+}
+
+// hasGitDir says whether a path leads into a repository's own files. An index may be anybody's.
+func hasGitDir(name string) bool {
+	for part := range strings.SplitSeq(name, "/") {
+		if strings.EqualFold(part, ".git") {
+			return true
+		}
+	}
+	return false
 }

@@ -155,6 +155,11 @@ func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 		return err
 	}
 	left := maxLooked
+	check := func(path string) {
+		if err := regular.Check(path, regular.Long); err != nil && (!awaited || holdsUp(err, path)) {
+			found = err
+		}
+	}
 	look := func(in string, reads func(name string) bool) {
 		_ = filepath.WalkDir(in, func(path string, entry fs.DirEntry, err error) error {
 			switch left--; {
@@ -162,11 +167,10 @@ func (g Git) unreadable(ctx context.Context, awaited bool) (found error) {
 				return fs.SkipAll
 			case err != nil: // gone meanwhile, or nobody may read it
 			case entry.IsDir() && in == top && entry.Name() == ".git":
+				check(filepath.Join(path, "HEAD")) // by which git knows a repository within
 				return fs.SkipDir
 			case !entry.IsDir() && reads(entry.Name()):
-				if err := regular.Check(path, regular.Long); err != nil && (!awaited || holdsUp(err, path)) {
-					found = err
-				}
+				check(path)
 			}
 			return nil
 		})

@@ -62,7 +62,8 @@ func rows() (all []row) {
 	add("", func(_, path string) error { history.LastWords(path); return nil }, ".pi/session.jsonl")
 	add("", comparesWrite, "file", "folder/file")
 	add("", snapshots, ".git", ".git/HEAD", ".git/config", ".git/index", ".git/packed-refs", ".git/info/exclude", ".git/refs/heads/main",
-		".gitignore", "below/.gitignore", ".gitattributes", ".gitmodules", "file", ".pi/.gitignore")
+		".gitignore", "below/.gitignore", ".gitattributes", ".gitmodules", "file", ".pi/.gitignore",
+		"api/.git", "api/.git/HEAD", "api/.git/config", "api/.git/index", "api/.git/info/exclude", "api/.gitignore", "api/.gitattributes", "api/file")
 	add("", worktrees, ".git", ".git/HEAD", ".git/commondir", ".git/logs/HEAD", ".git/ralph", ".git/ralph/trees.jsonl",
 		".git/worktrees/tree/gitdir", ".git/worktrees/tree/ralph.json")
 	add("", walls, ".git", ".git/HEAD", ".git/config", ".git/index", ".git/commondir", ".git/hooks", ".gitmodules", ".vscode/settings.json")
@@ -98,6 +99,7 @@ func scene(t *testing.T) string {
 	for name, text := range map[string]string{
 		".git/HEAD": "ref: refs/heads/main\n", ".git/config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
 		".git/objects/info/packs": "", ".git/refs/heads/.keep.lock": "", "file": "text\n", "below/file": "text\n",
+		"api/file": "text\n", "api/.git/HEAD": "ref: refs/heads/main\n", "api/.git/config": "[core]\n\trepositoryformatversion = 0\n",
 	} {
 		path := filepath.Join(folder, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, []byte(text), 0o666)); err != nil {

@@ -68,6 +68,7 @@ type Taker struct {
 
 	committed changes.State // in which there was nothing to commit
 	missing   bool          // the last run's changes are in no snapshot
+	isBeyond  bool          // a run has changed something that no snapshot has, a commit say, or may have
 	last      int           // iteration whose snapshot is the last
 	between   bool          // the run that is under way has some already of what it changed
 
@@ -253,6 +254,7 @@ func (s *Taker) After(iteration int) *changes.Summary {
 	s.Last, s.last = time.Now(), iteration
 	s.tell(taken, err)
 	s.missing = err != nil && s.Alive.Err() == nil
+	s.isBeyond = s.isBeyond || taken.Blind || taken.Aside != s.Found.Aside
 	if s.Now = taken.State; err != nil {
 		s.Now = changes.State{}
 		return nil
@@ -317,7 +319,8 @@ func (s *Taker) Hurry(why loop.StopReason, grace time.Duration) (last time.Durat
 	return last
 }
 
-// Close says how much the loop changed since it began; nil when that isn't known.
+// Close says how much the loop changed since it began; nil when that isn't known, and where nothing has changed but what
+// snapshots don't have.
 func (s *Taker) Close() *changes.Summary {
 	if s.begun == nil {
 		return nil
@@ -333,5 +336,9 @@ func (s *Taker) Close() *changes.Summary {
 	if err != nil {
 		return nil
 	}
-	return new(changes.Sum(files))
+	sum := changes.Sum(files)
+	if sum.Files == 0 && s.isBeyond {
+		return nil
+	}
+	return &sum
 }

@@ -1,4 +1,4 @@
-package changes
+package stamp
 
 import (
 	"io/fs"
@@ -16,33 +16,33 @@ type basicInfo struct {
 
 const from1601To1970 = 116444736000000000
 
-// traceOf returns what a file can't be changed without changing.
-func traceOf(path string) (trace, error) {
+// TraceOf returns what a file can't be changed without changing.
+func TraceOf(path string) (Trace, error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
-		return trace{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		return Trace{}, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	const shared = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
 	handle, err := windows.CreateFile(name, windows.FILE_READ_ATTRIBUTES, shared, nil, windows.OPEN_EXISTING,
 		windows.FILE_FLAG_BACKUP_SEMANTICS|windows.FILE_FLAG_OPEN_REPARSE_POINT, 0)
 	if err != nil {
-		return trace{}, &fs.PathError{Op: "open", Path: path, Err: err}
+		return Trace{}, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	file := os.NewFile(uintptr(handle), path)
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return trace{}, err
+		return Trace{}, err
 	}
-	t := trace{mode: uint32(info.Mode()), isDir: info.IsDir(), size: info.Size(), modified: info.ModTime().UnixNano()}
-	t.changed = t.modified // where the disk knows no more
+	t := Trace{Mode: uint32(info.Mode()), IsDir: info.IsDir(), Size: info.Size(), Modified: info.ModTime().UnixNano()}
+	t.Changed = t.Modified // where the disk knows no more
 	var basic basicInfo
 	if windows.GetFileInformationByHandleEx(handle, windows.FileBasicInfo, (*byte)(unsafe.Pointer(&basic)), uint32(unsafe.Sizeof(basic))) == nil && basic.changed > 0 {
-		t.changed = (basic.changed - from1601To1970) * 100
+		t.Changed = (basic.changed - from1601To1970) * 100
 	}
 	var id windows.ByHandleFileInformation
 	if windows.GetFileInformationByHandle(handle, &id) == nil {
-		t.file = uint64(id.FileIndexHigh)<<32 | uint64(id.FileIndexLow)
+		t.File = uint64(id.FileIndexHigh)<<32 | uint64(id.FileIndexLow)
 	}
 	return t, nil
 }
