@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/outside"
@@ -55,25 +56,44 @@ func nothing(ctx context.Context, folder string) (*exec.Cmd, error) {
 	return cmd, nil
 }
 
+// manyGone is how often walls are tried while what they hide goes meanwhile: sockets do, with the programs that listen.
+const manyGone = 20
+
 // try raises the walls around a program that does nothing.
 func (w *mounts) try(ctx context.Context) error {
 	return inScratch(func(dir string) error {
 		for _, isCheck := range []bool{false, true} {
-			cmd, err := nothing(ctx, w.folder)
-			if err != nil {
-				return err
+			said, isGone := "", true
+			for range manyGone {
+				var err error
+				if said, isGone, err = tryOnce(ctx, w, Run{TempDir: dir, IsCheck: isCheck}); err != nil {
+					return err
+				}
+				if said == "" || !isGone {
+					break
+				}
 			}
-			_, release, err := w.wrapBubblewrap(cmd, Run{TempDir: dir, IsCheck: isCheck})
-			if err != nil {
-				return err
-			}
-			said := complaintOf(cmd)
-			if release(); said != "" {
+			if said != "" {
 				return refusal(Bubblewrap, w.bwrap, strings.TrimPrefix(said, "bwrap: "))
 			}
 		}
 		return nil
 	})
+}
+
+// tryOnce returns what bubblewrap complains of, and whether something is gone that it was to hide.
+func tryOnce(ctx context.Context, w *mounts, run Run) (said string, isGone bool, err error) {
+	cmd, err := nothing(ctx, w.folder)
+	if err != nil {
+		return "", false, err
+	}
+	p, release, err := w.wrapBubblewrap(cmd, run)
+	if err != nil {
+		return "", false, err
+	}
+	defer release()
+	said = complaintOf(cmd)
+	return said, slices.ContainsFunc(p.hidden, func(path string) bool { return !exists(path) }), nil
 }
 
 // complaintOf runs a program to its end, and says why it failed; "" if it didn't.

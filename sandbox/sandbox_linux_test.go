@@ -2,9 +2,11 @@ package sandbox_test
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -70,6 +72,29 @@ func must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A program that listens somewhere ends while walls are raised that hide its socket. They are raised all the same.
+func TestASocketThatGoesWhileWallsAreRaised(t *testing.T) {
+	p := newPlace(t)
+	dir, err := os.MkdirTemp("/var/tmp", "ralph-socket-") // the other temporary folders are empty inside
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	for i := range 3 {
+		socket, err := net.Listen("unix", filepath.Join(dir, strconv.Itoa(i)))
+		must(t, err)
+		t.Cleanup(func() { socket.Close() })
+	}
+	bwrap, err := exec.LookPath("bwrap")
+	must(t, err)
+	bin := t.TempDir() // whose bubblewrap takes one away each time
+	write(t, filepath.Join(bin, "bwrap"), "#!/bin/sh\nfor socket in "+dir+"/*; do rm -f \"$socket\"; break; done\nexec "+bwrap+" \"$@\"\n")
+	must(t, os.Chmod(filepath.Join(bin, "bwrap"), 0o755))
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	raise(t, sandbox.Spec{}, p.folder)
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left are %v (%v), so nothing has gone meanwhile", left, err)
 	}
 }
 
