@@ -32,9 +32,11 @@ type Host struct {
 	IsOver func(Question) bool
 	// Await watches that somebody answers at all, as long as the question waits.
 	Await func(stillWaits func() bool) (stop func())
+	// Later does something after a time, unless stop is called before.
+	Later func(after time.Duration, do func()) (stop func())
 }
 
-// Desk has the questions of a loop. All methods may be called from any goroutine.
+// Desk has the questions of a loop. One goroutine alone changes it; any may look at it.
 type Desk struct {
 	On      bool          // agents may ask; else they are told that nobody is there
 	Timeout time.Duration // after which a question is denied; 0: never
@@ -42,8 +44,7 @@ type Desk struct {
 	Reader
 	Host
 
-	turn sync.Mutex // one change, with what is told of it, at a time; taken before mu
-	mu   sync.Mutex // nothing else is waited for under it
+	mu sync.Mutex // nothing else is waited for under it
 
 	calls   []Call // that are open, oldest first
 	count   int    // so far, for their ids
@@ -79,8 +80,6 @@ func (d *Desk) Ask(q Call) {
 
 // open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
 func (d *Desk) open(q *Call) (refused string, isOpen bool) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
 	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
 	d.mu.Lock()
 	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed, func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
@@ -111,24 +110,15 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 func (d *Desk) bound(id string) {
 	var stop func()
 	if limit := d.Timeout; limit > 0 {
-		timer := time.AfterFunc(limit, func() {
+		stop = d.Later(limit, func() {
 			_ = d.Answer(id, Answer{Kind: Deny, By: ByTimeout, Text: "nobody answered within " + tell.Duration(limit) + ", so it is not allowed; do without it"})
 		})
-		stop = func() { timer.Stop() }
 	} else {
-		stop = d.Await(func() bool {
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			return d.index(id) >= 0
-		})
+		stop = d.Await(func() bool { return d.index(id) >= 0 })
 	}
-	d.mu.Lock()
-	i := d.index(id)
-	if i >= 0 {
+	if i := d.index(id); i >= 0 {
 		d.calls[i].stop = stop
-	}
-	d.mu.Unlock()
-	if i < 0 {
+	} else {
 		stop()
 	}
 }
@@ -147,8 +137,6 @@ func (d *Desk) Answer(id string, a Answer) error {
 }
 
 func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
 	d.mu.Lock()
 	if i := d.index(id); i < 0 {
 		err = ErrNoQuestion
@@ -170,7 +158,7 @@ func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
 	return taken, err
 }
 
-// told says what was closed. The caller holds turn.
+// told says what was closed.
 func (d *Desk) told(closed []Call, a Answer) {
 	for _, q := range closed {
 		d.Told(q.Question, &a)
@@ -201,13 +189,6 @@ func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
 
 // Moot closes questions that need no answer any more.
 func (d *Desk) Moot(isMeant func(Call) bool) {
-	d.turn.Lock()
-	defer d.turn.Unlock()
-	d.moot(isMeant)
-}
-
-// moot is Moot for who holds turn.
-func (d *Desk) moot(isMeant func(Call) bool) {
 	d.mu.Lock()
 	closed := d.close(isMeant)
 	d.mu.Unlock()
@@ -226,15 +207,13 @@ func (d *Desk) End(from string) {
 
 // EndRuns closes what agents wait for whose runs are to end.
 func (d *Desk) EndRuns() {
-	d.turn.Lock()
-	defer d.turn.Unlock()
 	var over []string
-	for _, q := range d.Questions() { // the loop isn't asked under mu: it may wait for that
+	for _, q := range d.Questions() {
 		if q.HoldsAgent() && d.IsOver(q) {
 			over = append(over, q.ID)
 		}
 	}
-	d.moot(func(q Call) bool { return slices.Contains(over, q.ID) })
+	d.Moot(func(q Call) bool { return slices.Contains(over, q.ID) })
 }
 
 func (d *Desk) holdsAgent() bool {

@@ -6,7 +6,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
 // openDesk makes the desk at which the loop's agents ask.
@@ -36,9 +35,7 @@ func (l *questions) openDesk() *ask.Desk {
 				now := l.state.Now()
 				return now.Wanted.Cause != "" || now.Wanted.Skip && q.HoldsAgent()
 			},
-			Await: func(stillWaits func() bool) func() {
-				return l.awaitWord(func(*progress.State) bool { return stillWaits() })
-			},
+			Await: l.awaitWord, Later: l.inbox.Later,
 		},
 	}
 }
@@ -65,17 +62,11 @@ func (l *questions) showWaiting() {
 	}
 }
 
-// Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
-// answer to it.
-func (l *Loop) Answer(id string, a ask.Answer) error { return l.engine.desk.Answer(id, a) }
-
-// Disallow takes back what an answer has allowed for as long as the loop lasts.
-func (l *Loop) Disallow(rule string) error {
-	if !l.engine.desk.Disallow(rule) {
+// disallow takes back what an answer has allowed.
+func (l *questions) disallow(rule string) error {
+	if !l.desk.Disallow(rule) {
 		return fmt.Errorf("nothing allows %s in this loop", rule)
 	}
-	l.engine.record.setOwner()
-	l.engine.files.fileMu.Lock()
-	defer l.engine.files.fileMu.Unlock()
-	return l.engine.files.save(func(*loopstate.State) {})
+	l.record.setOwner()
+	return nil
 }

@@ -113,6 +113,7 @@ func BenchmarkHandle(b *testing.B) {
 // bare is a loop that isn't begun.
 func bare(with func(*Loop)) *Loop {
 	l := &Loop{assemble(&core{})}
+	l.engine.inbox.Open()
 	with(l)
 	l.engine.desk = &ask.Desk{}
 	l.engine.state.Change(func(p *progress.State) { p.Desk = l.engine.desk })

@@ -12,34 +12,40 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// countBudget takes down what the loop has spent, and looks at what others have.
-func (l *spending) countBudget() (budget.Spent, error) {
-	now := l.state.Now()
-	limits, cost := now.Purse.Limits, now.Cost().USD
-	if !limits.IsSet() {
-		return budget.Spent{}, nil
-	}
-	spent, err := l.cfg.Budget.Count(l.id, cost, time.Now())
-	var isOver bool
-	l.state.Change(func(p *progress.State) {
-		if err == nil {
-			p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
-		}
-		isOver = p.Run.GoesOn && p.OutOf(0) == judge.StopSpent
+// countBudget takes down what the loop has spent, and looks at what others have. It is done elsewhere.
+func (l *spending) countBudget() (spent budget.Spent, err error) {
+	var limits budget.Limits
+	var cost float64
+	l.inbox.Do(func() {
+		now := l.state.Now()
+		limits, cost = now.Purse.Limits, now.Cost().USD
 	})
-	if isOver {
-		l.ending.poke()
+	if !limits.IsSet() {
+		return spent, nil
 	}
+	spent, err = l.cfg.Budget.Count(l.id, cost, time.Now())
+	l.inbox.Do(func() {
+		var isOver bool
+		l.state.Change(func(p *progress.State) {
+			if err == nil {
+				p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
+			}
+			isOver = p.Run.GoesOn && p.OutOf(0) == judge.StopSpent
+		})
+		if isOver {
+			l.ending.poke()
+		}
+	})
 	return spent, err
 }
 
-// readBudget takes over what the user's file says of the budget by now.
+// readBudget takes over what the user's file says of the budget by now. It is done elsewhere.
 func (l *spending) readBudget() {
 	if l.host.Budget == nil {
 		return
 	}
 	if now, err := l.host.Budget(); err == nil { // else it is being written
-		l.state.Change(func(p *progress.State) { p.Purse.Limits = now })
+		l.inbox.Do(func() { l.state.Change(func(p *progress.State) { p.Purse.Limits = now }) })
 	}
 }
 
@@ -47,8 +53,12 @@ func (l *spending) readBudget() {
 // nobody knows what runs cost.
 func (l *spending) awaitBudget() {
 	for {
-		l.readBudget()
-		spent, err := l.countBudget()
+		var spent budget.Spent
+		var err error
+		l.inbox.Elsewhere(func() {
+			l.readBudget()
+			spent, err = l.countBudget()
+		})
 		now := l.state.Now()
 		why := now.Purse.Limits.Used(spent)
 		switch n, limits := now.Counts.UnknownCosts, now.Status.Limits; {

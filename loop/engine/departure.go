@@ -73,5 +73,7 @@ func (l *Loop) Close() {
 			why = loop.StopDetached
 		}
 	}
-	l.stop(why, backends.QuickGrace)
+	l.engine.ending.hurry(why, backends.QuickGrace)
+	go l.engine.inbox.Tell(func() { l.engine.ending.requestStop(why, backends.QuickGrace) })
+	l.Wait()
 }

@@ -27,35 +27,24 @@ func (l *engine) run() {
 	defer l.inbox.Close()
 	l.runs.beginSnapshots()
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	edits, err := l.store.Watch(ctx)
 	if err != nil {
 		l.events.emit(loop.Warning{Message: "the state file can't be watched, so edits count only between iterations: " + err.Error()})
 	}
-	watching := make(chan struct{})
 	go func() {
-		defer close(watching)
 		for range edits {
-			l.files.readFile()
+			l.inbox.Tell(l.files.edited)
 		}
 	}()
-	keeping := make(chan struct{})
-	go func() {
-		defer close(keeping)
-		l.files.keepBooks(ctx)
-	}()
-	_ = registry.Begin(l.record.entry()) // the end tells what can't be kept
+	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() }) // what can't be counted keeps the first iteration from beginning
+	_ = registry.Begin(l.record.entry())                          // the end tells what can't be kept
 	l.events.kept(func(s setup.Session) { s.Begin(l.status()) })
 	l.warnAtStart()
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
-	end.Changes = l.snapshots.Close()
+	l.inbox.Elsewhere(func() { end.Changes = l.snapshots.Close() })
 	l.state.Look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Tasks, p.Met) })
-	// From here on nobody else writes the record or reads the file: what finish leaves there is the last word.
-	cancel()
-	<-keeping
-	if edits != nil {
-		<-watching
-	}
 	l.finish(end)
 }
 
@@ -129,18 +118,17 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 
 // decide ends the loop if what a run came to is a reason.
 func (l *engine) decide(r judge.Report) (loop.End, bool) {
-	cause := l.ending.causeOf(r)
 	return l.conclude(r, func() loop.StopReason {
 		now := l.state.Now()
-		return judge.Decide(r, cause, now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
+		return judge.Decide(r, l.ending.causeOf(r), now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
 	})
 }
 
 // conclude ends the loop if there is a reason. A change by the user comes before that
-// and counts, or is refused (see edit): none is taken and then lost.
+// and counts, or is refused (see edit): none is taken and then lost. From then on nobody else writes the record or reads
+// the file: what finish leaves there is the last word.
 func (l *engine) conclude(r judge.Report, reason func() loop.StopReason) (loop.End, bool) {
-	l.files.fileMu.Lock()
-	defer l.files.fileMu.Unlock()
+	l.files.queue.Rest()
 	why := reason()
 	if why == "" {
 		return loop.End{}, false
@@ -238,38 +226,40 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 
 // claim writes the coming iteration into the state file and takes the prompt
 // and the guidance from it in the same step.
-func (l *engine) claim() (setup.Run, error) {
-	l.files.fileMu.Lock()
-	defer l.files.fileMu.Unlock()
-	var run setup.Run
+func (l *engine) claim() (run setup.Run, err error) {
 	var texts, next, warnings []string
+	var fresh []loop.Guidance
 	l.files.setUnderWay(true)
-	state, err := l.files.saveBy(l.store.Claim, func(s *loopstate.State) {
+	l.files.saveBy(l.store.Claim, func(s *loopstate.State) {
 		run.Turn, warnings, _ = l.turns.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
 		texts, s.Guidance = s.Guidance, nil
 		next, s.GuidanceNext = s.GuidanceNext, nil
 		s.Guided = slices.Concat(s.Guided, texts, next)
+	}, func(state loopstate.State, failed error) {
+		if err = failed; err != nil {
+			l.files.setUnderWay(false)
+			return
+		}
+		l.steering.learnGuidance(texts, next)
+		l.state.Change(func(p *progress.State) { fresh = p.Talk.Take() })
+		l.files.learn(state, loop.ByFile)
+		run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	})
 	if err != nil {
-		l.files.setUnderWay(false)
 		return run, err
 	}
-	var fresh []loop.Guidance
-	l.steering.learnGuidance(texts, next)
-	l.state.Change(func(p *progress.State) { fresh = p.Talk.Take() })
-	l.files.learn(state, loop.ByFile)
 	l.events.warn(warnings)
-	l.goals.lookAtPrompt(state.Prompt)
-	if run.Notes, err = l.cfg.NotesFor(l.scope.TempDir); err != nil {
-		l.events.warn([]string{"the notes can't be read: " + err.Error()})
+	l.goals.lookAtPrompt(run.Prompt)
+	var problem error
+	if l.inbox.Elsewhere(func() { run.Notes, problem = l.cfg.NotesFor(l.scope.TempDir) }); problem != nil {
+		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
 	}
-	run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	l.state.Change(func(p *progress.State) {
 		p.Wanted.Skip = false
 		run.Guidance, run.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
-		run.Standing = loop.StandingBut(state.Standing, run.Guidance)
+		run.Standing = loop.StandingBut(p.Known.Standing, run.Guidance)
 		run.Missed = p.Promises.Next
 		run.Limits = p.Status.Limits
 		run.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, run.Limits.MaxUnchanged)

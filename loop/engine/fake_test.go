@@ -21,14 +21,13 @@ import (
 
 // memory is a state file in memory.
 type memory struct {
-	updating sync.Mutex
-	mu       sync.Mutex
-	state    *loopstate.State // nil: no file
-	broken   error            // what Load says instead
-	refused  error            // what Update says instead
-	changes  chan struct{}
-	claims   int // the prompts that were taken to be run
-	saves    []loopstate.State
+	mu      sync.Mutex
+	state   *loopstate.State // nil: no file; another one after each change
+	broken  error            // what Load says instead
+	refused error            // what Update says instead
+	changes chan struct{}
+	claims  int // the prompts that were taken to be run
+	saves   []loopstate.State
 }
 
 func (m *memory) Path() string { return "ralph-loop.local.md" }
@@ -66,28 +65,34 @@ func (m *memory) Claim(edit func(*loopstate.State) error) (loopstate.State, erro
 }
 
 func (m *memory) Update(edit func(*loopstate.State) error) (loopstate.State, error) {
-	m.updating.Lock() // in one step, as a file's
-	defer m.updating.Unlock()
-	s, err := m.Load()
-	if err == nil {
-		err = edit(&s)
-	}
-	m.mu.Lock()
-	if m.refused != nil {
-		err = m.refused
-	}
-	m.mu.Unlock()
-	if err != nil {
+	for {
+		m.mu.Lock()
+		found := m.state
+		m.mu.Unlock()
+		s, err := m.Load()
+		if err == nil {
+			err = edit(&s)
+		}
+		m.mu.Lock()
+		if m.refused != nil {
+			err = m.refused
+		}
+		isChanged := err == nil && m.state != found // somebody else has written: it is made anew on top of that
+		if err == nil && !isChanged {
+			kept := s
+			kept.Accept = false
+			m.state = &kept
+			m.saves = append(m.saves, s)
+		}
+		m.mu.Unlock()
+		if isChanged {
+			continue
+		}
+		if err == nil {
+			m.signal()
+		}
 		return s, err
 	}
-	m.mu.Lock()
-	kept := s
-	kept.Accept = false
-	m.state = &kept
-	m.saves = append(m.saves, s)
-	m.mu.Unlock()
-	m.signal()
-	return s, nil
 }
 
 func (m *memory) Leave(edit func(*loopstate.State) error) (loopstate.State, error) {
@@ -99,8 +104,6 @@ func (m *memory) HandOn(edit func(*loopstate.State) error) (loopstate.State, err
 }
 
 func (m *memory) Note(s loopstate.State) error {
-	m.updating.Lock()
-	defer m.updating.Unlock()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.refused != nil || m.state == nil {

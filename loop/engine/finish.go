@@ -35,7 +35,8 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 		if l.cfg.Once {
 			leave = l.store.HandOn
 		}
-		_, err := l.files.saveBy(leave, func(s *loopstate.State) {
+		var err error
+		l.files.saveBy(leave, func(s *loopstate.State) {
 			if ending.HandsOn {
 				s.Stuck = l.snapshots.Circles.Stuck
 			} else {
@@ -46,7 +47,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 				s.Active, s.Iteration, s.Begun = false, max(s.Iteration-1, 1), s.Iteration > 1
 				s.StopReason, s.StopError, s.StoppedAt = string(end.Reason), end.Problem(), now.UTC().Truncate(time.Second)
 			}
-		})
+		}, func(_ loopstate.State, failed error) { err = failed })
 		if errors.Is(err, fs.ErrNotExist) {
 			return loop.StateEnded // the user discarded it
 		}
@@ -54,7 +55,8 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 			l.events.emit(loop.Warning{Message: "the state file doesn't tell how the loop ended: " + err.Error()})
 		}
 	default:
-		if err := l.store.Remove(); err != nil {
+		var err error
+		if l.inbox.Elsewhere(func() { err = l.store.Remove() }); err != nil {
 			l.events.emit(loop.Warning{Message: "the state file could not be removed: " + err.Error()})
 		}
 	}
@@ -69,7 +71,7 @@ func (l *engine) finish(end loop.End) {
 		return
 	}
 	now := time.Now()
-	_, _ = l.spending.countBudget()
+	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() })
 	l.state.Change(func(p *progress.State) { p.Status.EndedAt = now })
 	state := l.leaveFile(end, now)
 	l.server.Close()

@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -92,10 +91,8 @@ func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok 
 		return result, false
 	}
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.files.fileMu.Lock()
-	l.files.save(func(*loopstate.State) {}) // who is killed from here on goes on with it; a failure shows at the next iteration
-	l.files.fileMu.Unlock()
-	l.snapshots.Await()
+	l.files.saveNow() // who is killed from here on goes on with it
+	l.inbox.Elsewhere(l.snapshots.Await)
 	if g.Name != verify.ProtectGate { // which takes no time
 		l.events.emit(l.verifyEvent(done.Check, g.Name, verify.Running))
 	}

@@ -50,10 +50,10 @@ func withAllGates(c *setup.Config) {
 }
 
 const (
-	command     = verify.CommandGate
-	diagnostics = verify.DiagnosticsGate
-	protect     = verify.ProtectGate
-	reviewer    = verify.ReviewerGate
+	checkCommand = verify.CommandGate
+	diagnostics  = verify.DiagnosticsGate
+	protect      = verify.ProtectGate
+	reviewer     = verify.ReviewerGate
 )
 
 func TestAPromisePassesEachGateInOrder(t *testing.T) {
@@ -108,7 +108,7 @@ func TestTheUsersWordIsForOneGate(t *testing.T) {
 			t.Errorf("told %d times what was accepted\n%s", n, strings.Join(r.log.lines, "\n"))
 		}
 	})
-	if want := []verify.Gate{command, diagnostics, protect, protect, reviewer}; !slices.Equal(*asked, want) {
+	if want := []verify.Gate{checkCommand, diagnostics, protect, protect, reviewer}; !slices.Equal(*asked, want) {
 		t.Errorf("asked %v, want %v", *asked, want)
 	}
 }
@@ -123,13 +123,13 @@ func TestWhoPromisesNothingIsNotReviewed(t *testing.T) {
 		}, says("not yet"))
 		r.over(loop.StopMaxIterations, 2)
 	})
-	if want := []verify.Gate{command, diagnostics, command, diagnostics}; !slices.Equal(*asked, want) {
+	if want := []verify.Gate{checkCommand, diagnostics, checkCommand, diagnostics}; !slices.Equal(*asked, want) {
 		t.Errorf("asked %v, want %v", *asked, want)
 	}
 }
 
 func TestUntilPassesEachGateToo(t *testing.T) {
-	asked := script(t, map[verify.Gate][]verify.Result{command: {{State: verify.Refuted, Why: "failed"}}, reviewer: {{State: verify.Refuted, Why: "objects"}}})
+	asked := script(t, map[verify.Gate][]verify.Result{checkCommand: {{State: verify.Refuted, Why: "failed"}}, reviewer: {{State: verify.Refuted, Why: "objects"}}})
 	bubble(t, func(t *testing.T) {
 		r := verified(t, nil, func(c *setup.Config) {
 			withAllGates(c)

@@ -80,8 +80,8 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
 	}
-	l.files.fileMu.Lock()
-	err := l.files.save(func(s *loopstate.State) {
+	var failed error
+	l.files.save(func(s *loopstate.State) {
 		q, _ = l.queueOf(*s)
 		handed, warnings = ring.Done(&q, turn.Hat, r.Ended...)
 		why := ring.NotYet(turn.Hat, q.Missing(l.cfg.Required), r.Ended)
@@ -91,17 +91,17 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 		l.verification.mustVerify(r)
 		l.state.Now().Proof.Enter(s)
 		s.Queue = q
+	}, func(err error) {
+		if failed = err; err == nil {
+			l.published = q.Seen
+		}
 	})
-	if err == nil {
-		l.published = q.Seen
-	}
-	l.files.fileMu.Unlock()
-	if err != nil { // it shows at the next iteration, which is then this hat's again
+	if failed != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
 		l.state.Change(func(p *progress.State) { p.Proof = before })
 		why := ring.NotYet(turn.Hat, nil, r.Ended)
 		if why == "" && len(l.cfg.Required) > 0 {
-			why = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, err)
+			why = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, failed)
 		}
 		if said.Matched && why != "" {
 			revoke(why)

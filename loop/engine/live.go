@@ -109,20 +109,20 @@ func (l *steering) endConversation() {
 	}
 	if owes {
 		l.files.writeSpending()
+		l.files.queue.Rest()
 	}
 }
 
-// Next ends the running iteration as its agent does it best, and the next one begins.
-// What it has cost counts. It is ErrNoRun when none is under way.
-func (l *Loop) Next() (iteration int, err error) {
+// skip ends the iteration under way, and the next one begins.
+func (l *engine) skip() (iteration int, err error) {
 	var isRunning bool
-	l.engine.state.Change(func(p *progress.State) {
+	l.state.Change(func(p *progress.State) {
 		isRunning, iteration = p.UnderWay, p.Status.Iteration
 		p.Wanted.Skip = p.Wanted.Skip || isRunning
 	})
 	if !isRunning {
 		return 0, loop.ErrNoRun
 	}
-	l.engine.ending.poke()
+	l.ending.poke()
 	return iteration, nil
 }

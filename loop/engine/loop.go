@@ -125,7 +125,6 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 	}
 	l.init(state)
 	l.fallbacks.who = fallback.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
-	_, _ = l.spending.countBudget() // what can't be counted keeps the first iteration from beginning
 	if l.lock != nil {
 		l.listen(do)
 	}
@@ -302,29 +301,6 @@ func (l *core) status() (now loop.Status) {
 	return now
 }
 
-// Cancel ends the loop now and returns when its agent and all that it started
-// are gone. The state file is removed.
-func (l *Loop) Cancel() { l.stop(loop.StopCancelled, backends.Grace) }
-
-// CancelAfterIteration lets the running iteration finish and ends the loop then.
-func (l *Loop) CancelAfterIteration() {
-	l.engine.state.Change(func(p *progress.State) { p.Wanted.LastRun = true })
-	l.engine.ending.poke()
-}
-
-// Interrupt ends the loop quickly and keeps its state file, so that it can be
-// continued: the editor or the terminal goes away.
-func (l *Loop) Interrupt() { l.stop(loop.StopInterrupted, backends.QuickGrace) }
-
-// Kill is Interrupt without any grace, and makes one that is under way shorter.
-func (l *Loop) Kill() { l.stop(loop.StopInterrupted, 0) }
-
-// stop asks for the loop's end and waits for it.
-func (l *Loop) stop(why loop.StopReason, grace time.Duration) {
-	l.engine.ending.requestStop(why, grace)
-	<-l.engine.ending.done
-}
-
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 	var agents []progress.Agent
@@ -335,12 +311,17 @@ func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
 		p.Wanted.Grace = min(p.Wanted.Grace, grace)
 		agents = p.Run.Agents
 	})
-	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
-	for _, a := range agents { // the engine may hang
+	l.hurry(why, grace)
+	for _, a := range agents {
 		a.Stop(grace)
 	}
 	l.record.setOwner()
 	l.poke()
+}
+
+// hurry bounds how long the loop may take to its end. Any goroutine may call it.
+func (l *ending) hurry(why loop.StopReason, grace time.Duration) {
+	l.sentry.Hurry(grace + l.snapshots.Hurry(why, grace) + sentry.EndLimit)
 }
 
 // poke wakes the engine to look at what changed.

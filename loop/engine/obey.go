@@ -1,26 +1,213 @@
 package engine
 
 import (
+	"time"
+
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// editOf returns the change of a state file that q asks for. An agent may tighten the loop; only its user may do more.
-func editOf(q loop.Request, who caller.Who) func(*loopstate.State) error {
-	return func(s *loopstate.State) error {
-		before := progress.TermsOf(*s)
-		if err := q.Change(s); err != nil {
+// command is what somebody wants of the loop. All come by one path: Loop.ask, obey, and an answer.
+type command struct {
+	loop.Request
+	who caller.Who
+	by  string // who asks, see loop.LimitsChanged
+
+	isLater bool // of one that ends the loop: behind the iteration under way
+}
+
+// answer is what came of a command.
+type answer struct {
+	iteration int
+	id        string // of what the agents are told
+	err       error
+}
+
+// own is a command of whoever drives the loop, who is its user.
+func own(q loop.Request) command { return command{Request: q, by: loop.ByWindow} }
+
+// stopping are the commands that end a loop.
+var stopping = map[string]struct {
+	why   loop.StopReason
+	grace time.Duration
+}{
+	caller.Cancel:    {loop.StopCancelled, backends.Grace},
+	loop.DoInterrupt: {loop.StopInterrupted, backends.QuickGrace},
+	loop.DoKill:      {loop.StopInterrupted, 0},
+}
+
+// may says why who asks can't have it. An agent may tighten the loop, which change looks at; only its user may do more.
+func (c command) may() error {
+	switch {
+	case c.isStop():
+		return c.who.May(caller.Cancel)
+	case c.Do == caller.Answer, c.Do == caller.Detach, c.Do == caller.Next:
+		return c.who.May(c.Do)
+	}
+	return nil
+}
+
+func (c command) isStop() bool {
+	_, isStop := stopping[c.Do]
+	return isStop
+}
+
+// change makes the change of a state file that is asked for.
+func (c command) change(s *loopstate.State) error {
+	before := progress.TermsOf(*s)
+	if err := c.Change(s); err != nil {
+		return err
+	}
+	if _, _, words := before.Loosening(progress.TermsOf(*s)); c.Do != caller.Update || len(words) > 0 {
+		if err := c.who.May(c.Do); err != nil {
 			return err
 		}
-		if _, _, words := before.Loosening(progress.TermsOf(*s)); q.Do == caller.Update && len(words) == 0 {
-			return nil
-		}
-		return who.May(q.Do)
 	}
+	if err := s.Limits().Check(); err != nil {
+		return err
+	}
+	return setup.CheckPromise(s.CompletionPromise)
+}
+
+// obey carries out a command, and answers when that is done.
+func (l *engine) obey(c command, done func(answer)) {
+	now := l.state.Now()
+	to := answer{iteration: now.Status.Iteration}
+	if to.err = c.may(); c.LoopID != "" && c.LoopID != l.id {
+		to.err = loop.ErrNotRunning
+	}
+	switch stop := stopping[c.Do]; {
+	case to.err != nil:
+	case c.isLater:
+		l.state.Change(func(p *progress.State) { p.Wanted.LastRun = true })
+		l.ending.poke()
+	case c.isStop():
+		l.ending.requestStop(stop.why, stop.grace)
+	case c.Do == caller.Answer:
+		to.err = l.desk.Answer(c.ID, c.Answer)
+	case c.Do == caller.Next:
+		to.iteration, to.err = l.skip()
+	case c.Do == loop.DoDisallow:
+		if to.err = l.questions.disallow(c.Text); to.err == nil && !now.Concluded {
+			l.files.queue.Add(func() { _, to.err = l.files.write(l.files.note, nothing) }, func() { done(to) })
+			return
+		}
+	default:
+		l.files.edit(c, func(err error) {
+			to.err = err
+			l.state.Look(func(p *progress.State) { to.id = p.Talk.ID(c.Text) })
+			done(to)
+		})
+		return
+	}
+	done(to)
+}
+
+// ask has the engine carry out a command, and returns when that is done, or the loop is over.
+func (l *Loop) ask(c command) answer {
+	if stop, isStop := stopping[c.Do]; isStop && !c.isLater && c.may() == nil {
+		l.engine.ending.hurry(stop.why, stop.grace) // its goroutine may hang
+	}
+	answers, over := make(chan answer, 1), l.engine.ending.done
+	go l.engine.inbox.Tell(func() { l.engine.obey(c, func(a answer) { answers <- a }) })
+	select {
+	case a := <-answers:
+		return a
+	case <-over:
+		return answer{iteration: l.Status().Iteration, err: loop.ErrNotRunning}
+	}
+}
+
+// own has the loop do what its user wants.
+func (l *Loop) own(q loop.Request) error { return l.ask(own(q)).err }
+
+// stop asks for the loop's end, and waits for it.
+func (l *Loop) stop(do string) {
+	l.own(loop.Request{Do: do})
+	l.Wait()
+}
+
+// Cancel ends the loop now and returns when its agent and all that it started
+// are gone. The state file is removed.
+func (l *Loop) Cancel() { l.stop(caller.Cancel) }
+
+// CancelAfterIteration lets the running iteration finish and ends the loop then.
+func (l *Loop) CancelAfterIteration() {
+	l.ask(command{Request: loop.Request{Do: caller.Cancel}, isLater: true})
+}
+
+// Interrupt ends the loop quickly and keeps its state file, so that it can be
+// continued: the editor or the terminal goes away.
+func (l *Loop) Interrupt() { l.stop(loop.DoInterrupt) }
+
+// Kill is Interrupt without any grace, and makes one that is under way shorter.
+func (l *Loop) Kill() { l.stop(loop.DoKill) }
+
+// Pause lets the running iteration finish and starts no other.
+func (l *Loop) Pause() error { return l.own(loop.Request{Do: loop.DoPause}) }
+
+// Resume goes on after Pause, with new limits if the patch has some; a loop
+// that waits for a rate limit or after a failure tries again at once.
+func (l *Loop) Resume(p loop.Patch) error { return l.own(loop.Request{Do: caller.Resume, Patch: p}) }
+
+// Update changes limits and promise at once, the prompt with the next iteration.
+func (l *Loop) Update(p loop.Patch) error { return l.own(loop.Request{Do: caller.Update, Patch: p}) }
+
+// Saved implements Handle: what an editor has saved counts as its user's, even while a run is
+// at work.
+func (l *Loop) Saved(s loopstate.State) error {
+	now := l.Status()
+	want, _, words := progress.Terms{Limits: now.Limits, Promise: now.Promise}.Loosening(progress.TermsOf(s))
+	if len(words) == 0 {
+		return nil
+	}
+	return l.Update(want)
+}
+
+// Steer tells the loop's agents something and returns its id; Guidance events tell when it was
+// delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
+func (l *Loop) Steer(q loop.Steering) (id string, err error) {
+	a := l.ask(own(loop.Request{Do: caller.Steer, Steering: q}))
+	return a.id, a.err
+}
+
+// Next ends the running iteration as its agent does it best, and the next one begins.
+// What it has cost counts. It is ErrNoRun when none is under way.
+func (l *Loop) Next() (iteration int, err error) {
+	a := l.ask(own(loop.Request{Do: caller.Next}))
+	return a.iteration, a.err
+}
+
+// Answer answers an open question. It is ask.ErrNoQuestion when it isn't open, or this is no
+// answer to it.
+func (l *Loop) Answer(id string, a ask.Answer) error {
+	return l.own(loop.Request{Do: caller.Answer, ID: id, Answer: a})
+}
+
+// Disallow takes back what an answer has allowed for as long as the loop lasts.
+func (l *Loop) Disallow(rule string) error {
+	return l.own(loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: rule}})
+}
+
+// Do carries out a request of a process, 0 for one that can't be told.
+func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
+	c := command{Request: q, who: caller.Peer(pid, q.From), by: loop.ByProcess(pid)}
+	if q.Do == caller.Detach && (q.LoopID == "" || q.LoopID == l.engine.id) {
+		err, iteration := c.may(), l.Status().Iteration
+		if err == nil {
+			iteration, err = l.Detach()
+		}
+		return loop.ReplyOf(iteration, err)
+	}
+	a := l.ask(c)
+	return loop.ReplyOf(a.iteration, a.err)
 }
 
 // listen lets other processes of the user's ask this loop for something.
@@ -35,38 +222,4 @@ func (l *engine) listen(do func(pid int, q loop.Request) loop.Reply) {
 		return
 	}
 	l.owner.Control = l.server.Path
-}
-
-// Do carries out a request of a process, 0 for one that can't be told.
-func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
-	who := caller.Peer(pid, q.From)
-	iteration := l.engine.status().Iteration
-	if q.LoopID != "" && q.LoopID != l.engine.id {
-		return loop.ReplyOf(iteration, loop.ErrNotRunning)
-	}
-	var err error
-	with := func(right string, do func()) {
-		if err = who.May(right); err == nil {
-			do()
-		}
-	}
-	switch q.Do {
-	case caller.Answer:
-		with(q.Do, func() { err = l.Answer(q.ID, q.Answer) })
-	case caller.Cancel:
-		with(q.Do, func() { go l.Cancel() })
-	case loop.DoInterrupt:
-		with(caller.Cancel, func() { go l.Interrupt() })
-	case loop.DoKill:
-		with(caller.Cancel, func() { go l.Kill() })
-	case caller.Detach:
-		with(q.Do, func() { iteration, err = l.Detach() })
-	case caller.Next:
-		with(q.Do, func() { iteration, err = l.Next() })
-	case loop.DoDisallow:
-		err = l.Disallow(q.Text)
-	default:
-		err = l.engine.files.edit(editOf(q, who), loop.ByProcess(pid))
-	}
-	return loop.ReplyOf(iteration, err)
 }

@@ -137,8 +137,10 @@ type files struct {
 	record    *record
 	spending  *spending
 	steering  *steering
-	fileMu    sync.Mutex    // one look at the state file, with what follows from it, at a time
-	spent     chan struct{} // the run under way has spent more; 1-buffered
+	queue     inbox.Queue // one thing at a time is done with them
+	isLooking bool        // a look at the state file is in it
+	isNoting  bool        // what the run under way has spent is to be written down
+	noted     time.Time   // when it was, last
 }
 
 // waits are those of a loop that doesn't run, and its pauses.
@@ -238,7 +240,7 @@ func assemble(c *core) *engine {
 	l.steering = steering{core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record}
 	l.files = files{
 		core: c, ending: &l.ending, events: &l.events, questions: &l.questions, record: &l.record, spending: &l.spending,
-		steering: &l.steering, spent: make(chan struct{}, 1),
+		steering: &l.steering, queue: c.inbox.NewQueue(),
 	}
 	l.waits = waits{core: c, ending: &l.ending, events: &l.events, files: &l.files, questions: &l.questions, record: &l.record}
 	l.spending = spending{core: c, ending: &l.ending, events: &l.events, waits: &l.waits}

@@ -245,5 +245,5 @@ func (l *planning) ask(kind, title, detail string, yes func()) {
 		return
 	}
 	l.asked = append(l.asked, title+detail)
-	l.questions.askAgain(from, loop.OneLine(title), detail, func() bool { yes(); return true })
+	l.questions.askAgain(from, loop.OneLine(title), detail, yes)
 }

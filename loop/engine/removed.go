@@ -18,10 +18,11 @@ const removedTold = "the state file was removed while the agent worked (git clea
 // bringBack writes a state file anew that a tool of the agent, or what verifies its work, took
 // away, with the lock beside it. At any other time it is the user who ends the loop so. Not every
 // agent tells of its tools, but who deletes the file to end the loop leaves the lock alone, and
-// who cleans the folder doesn't. The caller holds fileMu.
+// who cleans the folder doesn't. It is done elsewhere.
 func (l *files) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
-	l.state.Look(func(p *progress.State) {
+	here := func(do func(p *progress.State)) { l.inbox.Do(func() { l.state.Change(do) }) }
+	here(func(p *progress.State) {
 		begun = p.Status.IterationStartedAt
 		ok = p.IsAtWork() && p.Wanted.Cause == "" && !p.Concluded
 	})
@@ -31,7 +32,7 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	when := snapshots.ChangedAt(l.store.Path(), begun)
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
-	l.state.Change(func(p *progress.State) {
+	here(func(p *progress.State) {
 		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Run.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
 		isNews = ok && !p.BroughtBack
 		p.BroughtBack = p.BroughtBack || ok
@@ -41,9 +42,11 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
 		return s, false
 	}
-	l.record.setOwner()
-	if isNews {
-		l.events.emit(loop.Warning{Message: removedTold})
-	}
+	l.inbox.Do(func() {
+		l.record.setOwner()
+		if isNews {
+			l.events.emit(loop.Warning{Message: removedTold})
+		}
+	})
 	return s, true
 }

@@ -31,7 +31,11 @@ type rig struct {
 }
 
 // Kill is Cancel without any grace.
-func (r *rig) Kill() { r.stop(loop.StopCancelled, 0) }
+func (r *rig) Kill() {
+	r.engine.ending.hurry(loop.StopCancelled, 0)
+	go r.engine.inbox.Tell(func() { r.engine.ending.requestStop(loop.StopCancelled, 0) })
+	r.Wait()
+}
 
 // start begins a loop. configure may change what it is started with.
 func start(t *testing.T, configure func(*setup.Config), runs ...run) *rig {

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -18,9 +17,28 @@ import (
 // file that is gone ends the loop; one that can't be read is complained about
 // once, and ends the loop only if it still can't at the next iteration. What
 // this machine is short of is no complaint about the file.
-func (l *files) readFile() error {
-	l.fileMu.Lock()
-	defer l.fileMu.Unlock()
+func (l *files) readFile() (err error) {
+	var state loopstate.State
+	l.queue.Do(func() { state, err = l.look() }, func() { err = l.takeIn(state, err) })
+	return err
+}
+
+// edited has somebody's change of the state file looked at. Nobody waits for it.
+func (l *files) edited() {
+	if l.isLooking || l.state.Now().Concluded {
+		return
+	}
+	l.isLooking = true
+	var state loopstate.State
+	var err error
+	l.queue.Add(func() {
+		l.inbox.Do(func() { l.isLooking = false }) // from here on another change may be missed
+		state, err = l.look()
+	}, func() { _ = l.takeIn(state, err) })
+}
+
+// look reads the state file elsewhere, in its turn, and puts back what isn't to count there.
+func (l *files) look() (loopstate.State, error) {
 	state, err := l.store.Load()
 	if errors.Is(err, fs.ErrNotExist) {
 		if back, ok := l.bringBack(); ok {
@@ -30,6 +48,11 @@ func (l *files) readFile() error {
 	if err == nil {
 		state = l.putBack(state)
 	}
+	return state, err
+}
+
+// takeIn acts on what was read.
+func (l *files) takeIn(state loopstate.State, err error) error {
 	complaint := ""
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -53,8 +76,7 @@ func (l *files) readFile() error {
 	return err
 }
 
-// learn takes over what the state file says. The caller holds fileMu.
-// by is who wrote that, see loop.LimitsChanged.
+// learn takes over what the state file says. by is who wrote that, see loop.LimitsChanged.
 func (l *files) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
 	var n progress.News
@@ -93,65 +115,36 @@ func (l *steering) learnGuidance(texts, next []string) {
 	}
 }
 
-// edit writes to the state file what the user wants through us. A loop whose end is
-// decided takes nothing: it is ErrNotRunning once it is over. by is who asks, see loop.LimitsChanged.
-func (l *files) edit(edit func(*loopstate.State) error, by string) error {
-	l.fileMu.Lock()
+// edit writes to the state file what the user wants through us, and then answers. A loop whose end is
+// decided takes nothing: that is ErrNotRunning, once it is over.
+func (l *files) edit(c command, answer func(error)) {
 	if l.state.Now().Concluded {
-		l.fileMu.Unlock()
-		if l.host.Stay == nil {
-			<-l.ending.done
+		if l.host.Stay != nil { // it may go on
+			answer(loop.ErrNotRunning)
 		}
-		return loop.ErrNotRunning
+		return
 	}
-	defer l.fileMu.Unlock()
 	var held progress.Loosened
-	state, err := l.store.Update(func(s *loopstate.State) error {
-		l.state.Look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
-		if err := edit(s); err != nil {
-			return err
+	var state loopstate.State
+	var err error
+	l.queue.Add(func() {
+		state, err = l.store.Update(func(s *loopstate.State) error {
+			return l.here(func() error {
+				l.state.Look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
+				return c.change(s)
+			})
+		})
+	}, func() {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = loop.ErrNotRunning
 		}
-		if err := s.Limits().Check(); err != nil {
-			return err
+		if err == nil {
+			before := l.state.Now().Terms()
+			if l.learn(state, c.by); l.state.Now().Terms() != before { // the user has spoken
+				l.desk.End(fromFile)
+			}
+			l.askTerms(held)
 		}
-		return setup.CheckPromise(s.CompletionPromise)
+		answer(err)
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return loop.ErrNotRunning
-	}
-	if err == nil {
-		before := l.state.Now().Terms()
-		if l.learn(state, by); l.state.Now().Terms() != before { // the user has spoken
-			l.desk.End(fromFile)
-		}
-		l.askTerms(held)
-	}
-	return err
-}
-
-// own is the edit of whoever drives the loop, who is its user.
-func (l *files) own(q loop.Request) error {
-	return l.edit(editOf(q, caller.Who{}), loop.ByWindow)
-}
-
-// Pause lets the running iteration finish and starts no other.
-func (l *Loop) Pause() error { return l.engine.files.own(loop.Request{Do: loop.DoPause}) }
-
-// Resume goes on after Pause, with new limits if the patch has some; a loop
-// that waits for a rate limit or after a failure tries again at once.
-func (l *Loop) Resume(p loop.Patch) error {
-	return l.engine.files.own(loop.Request{Do: caller.Resume, Patch: p})
-}
-
-// Update changes limits and promise at once, the prompt with the next iteration.
-func (l *Loop) Update(p loop.Patch) error {
-	return l.engine.files.own(loop.Request{Do: caller.Update, Patch: p})
-}
-
-// Steer tells the loop's agents something and returns its id; Guidance events tell when it was
-// delivered: to the running agent where it can be talked to, else, or when it is for the next run, to that.
-func (l *Loop) Steer(q loop.Steering) (id string, err error) {
-	err = l.engine.files.own(loop.Request{Do: caller.Steer, Steering: q})
-	l.engine.state.Look(func(p *progress.State) { id = p.Talk.ID(q.Text) })
-	return id, err
 }

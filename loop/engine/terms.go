@@ -43,29 +43,24 @@ func (l *files) askTerms(held progress.Loosened) {
 	}
 	detail := "The state file was changed so while a run was at work, maybe by the agent. Until you answer, the old values count.\n" +
 		strings.Join(held.Words, "\n")
-	l.questions.askAgain(fromFile, title, detail, func() bool {
-		return l.own(loop.Request{Do: caller.Update, Patch: held.Want}) == nil
+	l.questions.askAgain(fromFile, title, detail, func() {
+		l.edit(own(loop.Request{Do: caller.Update, Patch: held.Want}), func(error) {})
 	})
 }
 
 // askAgain asks the user whether something may be so, in the place of what was asked from there before. yes
-// does what that means, and says whether it could.
-func (l *questions) askAgain(from, title, detail string, yes func() bool) {
+// does what that means.
+func (l *questions) askAgain(from, title, detail string, yes func()) {
 	l.desk.End(from)
 	l.desk.Ask(ask.Call{
 		Question: ask.Question{Kind: ask.Limits, Title: title, Detail: detail, At: time.Now()}, From: from,
-		Answer: func(a backends.Answer) bool { return !a.Yes || yes() },
+		Answer: func(a backends.Answer) bool {
+			if a.Yes {
+				yes()
+			}
+			return true
+		},
 	})
-}
-
-// Saved implements Handle: what an editor has saved counts as its user's, even while a run is
-// at work.
-func (l *Loop) Saved(s loopstate.State) error {
-	want, _, words := l.engine.state.Now().Terms().Loosening(progress.TermsOf(s))
-	if len(words) == 0 {
-		return nil
-	}
-	return l.Update(want)
 }
 
 // work has the engine do something during which an agent, or what it wrote, is at work. What
@@ -78,11 +73,12 @@ func (l *files) work(do func()) {
 }
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written
-// over, and the user is asked. The caller holds fileMu.
+// over, and the user is asked.
 func (l *files) putBack(s loopstate.State) loopstate.State {
 	var held progress.Loosened
-	if l.state.Look(func(p *progress.State) { held = p.Hold(&s) }); len(held.Words) > 0 {
-		if saved, err := l.saveBy(l.store.Update, func(*loopstate.State) {}); err == nil { // else it is tried again when it is read next
+	l.inbox.Do(func() { l.state.Look(func(p *progress.State) { held = p.Hold(&s) }) })
+	if len(held.Words) > 0 {
+		if saved, err := l.write(l.store.Update, nothing); err == nil { // else it is tried again when it is read next
 			return saved
 		}
 	}

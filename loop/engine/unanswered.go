@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"context"
-	"time"
-
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -12,11 +9,10 @@ import (
 
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
 // where nobody looks at it, and still waits. stop ends that: the word was said.
-func (l *questions) awaitWord(stillWaits func(*progress.State) bool) (stop func()) {
-	ctx, stop := context.WithCancel(context.Background())
+func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
 	limit := l.cfg.Unanswered
 	if limit == 0 {
-		return stop
+		return func() {}
 	}
 	var isTold bool
 	l.state.Change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
@@ -24,28 +20,17 @@ func (l *questions) awaitWord(stillWaits func(*progress.State) bool) (stop func(
 		l.events.warnf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed",
 			tell.Duration(limit))
 	}
-	go func() {
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-time.After(limit):
-			}
-			if l.host.IsWatched() {
-				continue
-			}
-			var isOver bool
-			l.state.Change(func(p *progress.State) {
-				if p.Wanted.Cause == "" && stillWaits(p) {
-					p.Wanted.Cause, p.Wanted.Grace, p.Unanswered = loop.StopUnanswered, backends.Grace, l.desk.Questions()
-				}
-				isOver = p.Wanted.Cause == loop.StopUnanswered
-			})
-			if isOver {
-				l.ending.requestStop(loop.StopUnanswered, backends.Grace)
-			}
-			return
+	var forget, look func()
+	look = func() {
+		now := l.state.Now()
+		switch {
+		case l.host.IsWatched():
+			forget = l.inbox.Later(limit, look)
+		case now.Wanted.Cause == "" && stillWaits():
+			l.state.Change(func(p *progress.State) { p.Unanswered = l.desk.Questions() })
+			l.ending.requestStop(loop.StopUnanswered, backends.Grace)
 		}
-	}()
-	return stop
+	}
+	forget = l.inbox.Later(limit, look)
+	return func() { forget() }
 }

@@ -98,18 +98,17 @@ func (l *verification) pauseUnchecked(why string) (accepted, ok bool) {
 
 // pauseFor pauses the loop for a reason that its user has to see to, and notes that.
 func (l *waits) pauseFor(reason string, write func(*loopstate.State), note func(*progress.State)) {
-	l.files.fileMu.Lock() // else the user's word of before, or an agent's, might be read now
-
-	l.files.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }) // a failure shows at the next iteration
-	l.state.Change(func(p *progress.State) { p.Wanted.Paused = true; note(p) })
-	l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
-	l.files.fileMu.Unlock()
+	l.files.saveBy(l.store.Update, func(s *loopstate.State) { s.Active = false; write(s) }, func(loopstate.State, error) {
+		// Before the file is read again, which may have its user's word of before, or an agent's. A failure shows at the next iteration.
+		l.state.Change(func(p *progress.State) { p.Wanted.Paused = true; note(p) })
+		l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: reason}, nil)
+	})
 }
 
 // awaitGoOn waits in such a pause until the user wants the loop to go on. ok is false when it
 // is to end.
 func (l *waits) awaitGoOn(then func(*progress.State)) (ok bool) {
-	defer l.questions.awaitWord(func(p *progress.State) bool { return p.Wanted.Paused })()
+	defer l.questions.awaitWord(func() bool { return l.state.Now().Wanted.Paused })()
 	l.ending.rest(func() (isOver bool) {
 		l.state.Change(func(p *progress.State) {
 			isOver = p.Wanted.Cause != "" || p.Wanted.LastRun || l.departure.wanted.Load()

@@ -60,13 +60,13 @@ func (l *waits) stays(end loop.End) bool {
 	if l.host.Stay == nil || end.Reason != loop.StopOnce || l.status().State == loop.StateWaiting || l.snapshots.Circles.Stuck != "" {
 		return false
 	}
-	l.files.fileMu.Lock()
-	_, err := l.files.saveBy(l.store.HandOn, func(*loopstate.State) {})
-	l.files.fileMu.Unlock()
-	if err != nil { // the end says it
+	var failed error
+	l.files.saveBy(l.store.HandOn, nothing, func(_ loopstate.State, err error) { failed = err })
+	if failed != nil { // the end says it
 		return false
 	}
-	end.Status, end.Tree = l.status(), l.snapshots.AsIs()
+	l.inbox.Elsewhere(func() { end.Tree = l.snapshots.AsIs() })
+	end.Status = l.status()
 	next, isWanted, over := l.host.Stay(end), false, make(chan struct{})
 	defer close(over)
 	go func() {
@@ -118,12 +118,11 @@ func (l *waits) wait(reason string, attempt int, until time.Time) {
 // enterWait keeps until when the loop waits, and only then counts as waiting: without
 // that time it is then the user who wants to go on.
 func (l *waits) enterWait(reason string, attempt int, until time.Time) {
-	l.files.fileMu.Lock()
-	defer l.files.fileMu.Unlock()
-	err := l.files.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }) // a failure shows at the next iteration
-	l.state.Change(func(p *progress.State) { p.WaitNoted = err == nil })
-	l.events.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
-		&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
+	l.files.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }, func(err error) { // which shows at the next iteration
+		l.state.Change(func(p *progress.State) { p.WaitNoted = err == nil })
+		l.events.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
+			&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
+	})
 }
 
 // enterPause writes down what the loop has used, once: it may be killed while
@@ -132,10 +131,9 @@ func (l *waits) enterPause() {
 	if l.status().State == loop.StatePaused {
 		return
 	}
-	l.files.fileMu.Lock()
-	defer l.files.fileMu.Unlock()
-	l.files.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }) // a failure shows at the next iteration
-	l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: loop.PauseUser}, nil)
+	l.files.save(func(s *loopstate.State) { s.ResumeAt = time.Time{} }, func(error) { // a failure shows at the next iteration
+		l.events.setState(loop.StateChanged{State: loop.StatePaused, Reason: loop.PauseUser}, nil)
+	})
 }
 
 // setState goes into a state and tells the observer, once.

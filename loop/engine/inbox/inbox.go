@@ -47,11 +47,14 @@ func (in *Inbox) Tell(message func()) bool {
 	}
 }
 
-// Do has the goroutine do something, and returns when that is done.
+// Do has the goroutine do something, and returns when that is done, or the goroutine is gone.
 func (in *Inbox) Do(message func()) {
 	done := make(chan struct{})
 	if in.Tell(func() { message(); close(done) }) {
-		<-done
+		select {
+		case <-done:
+		case <-in.closed:
+		}
 	}
 }
 
@@ -92,16 +95,22 @@ func (in *Inbox) Serve(until func(woken bool) (isSo bool, due time.Time)) {
 }
 
 // Elsewhere has something done that takes long, such as git's work, and serves meanwhile. It must use nothing that messages
-// change. A Wake that comes meanwhile is heard by who serves next.
+// change, but by Do. A Wake that comes meanwhile is heard by who serves next.
 func (in *Inbox) Elsewhere(do func()) {
-	isDone, isWoken := false, false
+	isDone := false
 	go func() {
 		do()
 		in.Tell(func() { isDone = true })
 	}()
+	in.await(func() bool { return isDone })
+}
+
+// await serves until a message makes something so.
+func (in *Inbox) await(isSo func() bool) {
+	isWoken := false
 	in.Serve(func(woken bool) (bool, time.Time) {
 		isWoken = isWoken || woken
-		return isDone, time.Time{}
+		return isSo(), time.Time{}
 	})
 	if isWoken {
 		in.Wake()
@@ -117,5 +126,21 @@ func (in *Inbox) set(due time.Time) {
 	case !due.IsZero() && (in.at.IsZero() || due.Before(in.at)):
 		in.timer.Reset(time.Until(due))
 		in.at = due
+	}
+}
+
+// Later has the goroutine do something after a time, unless stop, which only it may call, is called before.
+func (in *Inbox) Later(after time.Duration, do func()) (stop func()) {
+	isStopped := false
+	timer := time.AfterFunc(after, func() {
+		in.Tell(func() {
+			if !isStopped {
+				do()
+			}
+		})
+	})
+	return func() {
+		isStopped = true
+		timer.Stop()
 	}
 }
