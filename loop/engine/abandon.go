@@ -13,14 +13,20 @@ import (
 
 func (l *ending) watchOver() {
 	isLate := func() bool { return l.state.Now().IsLate(time.Now()) }
-	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.requestStop(loop.StopMaxTime, 0) }, Hung: l.abandon})
+	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.stop(loop.StopMaxTime, 0) }, Hung: l.abandon})
 }
 
-// abandon ends the loop in the place of its goroutine, which hangs and may hold any lock of the loop's,
-// but for that of its progress. The state file and the record stay, so that the loop can be resumed, and
+// stop is requestStop for who isn't the engine's goroutine, which may hang.
+func (l *ending) stop(why loop.StopReason, grace time.Duration) {
+	l.hurry(why, grace)
+	go l.inbox.Tell(func() { l.requestStop(why, grace) })
+}
+
+// abandon ends the loop in the place of its goroutine, which hangs, or waits for what does: then it can still tell the
+// end. The state file and the record stay, so that the loop can be resumed, and
 // so does the folder's lock to the end of this process. A goroutine that comes back leaves all as it is.
 func (l *ending) abandon(words string) {
-	go l.requestStop(loop.StopInterrupted, 0) // should it come back
+	l.stop(loop.StopInterrupted, 0) // should it come back
 	var end loop.End
 	var besides []backends.Remains
 	l.state.Change(func(p *progress.State) {
@@ -47,12 +53,14 @@ func (l *ending) abandon(words string) {
 		for _, r := range besides {
 			_ = r.End()
 		}
-		l.events.kept(func(s setup.Session) { s.Close(&end, func() {}) })
-		l.events.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
+		l.inbox.Do(func() {
+			l.events.kept(func(s setup.Session) { s.Close(&end, func() {}) })
+			l.events.emit(loop.StateChanged{State: loop.StateInterrupted}, end)
+		})
 	}()
 	select {
 	case <-told:
-	case <-time.After(3 * time.Second): // they may hang, too
+	case <-time.After(3 * time.Second): // the goroutine hangs itself
 	}
 	l.leave(end)
 }

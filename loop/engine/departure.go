@@ -42,7 +42,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 		return 0, nil
 	case l.engine.host.LetGo != nil:
 		l.engine.state.Change(func(p *progress.State) { p.Status.Detached = true })
-		l.engine.record.setOwner()
+		l.engine.inbox.Do(l.engine.record.setOwner)
 		l.engine.host.LetGo()
 		return 0, nil
 	case l.engine.host.Keep == nil:
@@ -56,7 +56,7 @@ func (l *Loop) Detach() (iteration int, err error) {
 	if now := l.engine.state.Now(); now.UnderWay {
 		iteration = now.Status.Iteration
 	}
-	l.engine.record.setOwner()
+	l.engine.inbox.Do(l.engine.record.setOwner)
 	l.engine.ending.poke()
 	return iteration, nil
 }
@@ -73,7 +73,6 @@ func (l *Loop) Close() {
 			why = loop.StopDetached
 		}
 	}
-	l.engine.ending.hurry(why, backends.QuickGrace)
-	go l.engine.inbox.Tell(func() { l.engine.ending.requestStop(why, backends.QuickGrace) })
+	l.engine.ending.stop(why, backends.QuickGrace)
 	l.Wait()
 }

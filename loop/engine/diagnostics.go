@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 )
@@ -21,10 +22,12 @@ var diagnosticsGate = gate{proof.Gate{Name: verify.DiagnosticsGate, Each: true},
 	if l.host.Diagnose == nil {
 		return proof.Unchecked("could not be asked for: no editor is attached that tells them")
 	}
-	return proof.Diagnostics(&l.snapshots, func(paths []string) (verify.Diagnosis, error) { return l.runs.diagnose(diagnosisPatience, paths) })
+	return inbox.Found(&l.inbox, func() verify.Result {
+		return proof.Diagnostics(&l.snapshots, func(paths []string) (verify.Diagnosis, error) { return l.runs.diagnose(diagnosisPatience, paths) })
+	})
 }}
 
-// diagnose asks the editor, until the loop is to end.
+// diagnose asks the editor, until the loop is to end. It is done elsewhere.
 func (l *runs) diagnose(patience time.Duration, paths []string) (verify.Diagnosis, error) {
 	ctx, cancel := context.WithTimeout(l.snapshots.Going, patience)
 	defer cancel()

@@ -313,7 +313,7 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 func (l *engine) openIteration(run setup.Run) {
 	now := time.Now()
 	l.exec.Activity.Touch()
-	l.snapshots.Commits = worktree.Commits(l.cfg.Folder)
+	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
 	var spent stream.Cost
 	l.state.Change(func(p *progress.State) {
 		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
@@ -339,17 +339,18 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 	// What a reader wrote is in the snapshot before it is undone, so it can be had back, and not in the commit.
 	reading, title := l.runs.reading(run), l.status().Title
 	var changed *changes.Summary
-	var undone []string
+	var undone, commits []string
 	l.inbox.Elsewhere(func() {
 		changed = l.snapshots.After(run.Iteration)
 		undone = l.snapshots.UndoReading(reading, changed)
 		l.snapshots.CommitIteration(run.Iteration, title, res.Text)
+		commits = l.snapshots.Commits()
 	})
 	l.events.emit(loop.IterationEnd{
 		Iteration: run.Iteration, Hat: run.Turn.Hat.Name, Outcome: r.Outcome, Duration: r.Exit.Duration,
 		Cost: res.Usage.Cost, Tokens: res.Usage.Tokens, Turns: res.Turns, ToolCalls: res.ToolCalls,
 		Text: res.Text, Error: r.Problem, Skipped: res.SkippedLines,
-		Changes: changed, Denials: res.Denials, Commits: l.snapshots.Commits(),
+		Changes: changed, Denials: res.Denials, Commits: commits,
 	})
 	l.events.warn(append(undone, l.runs.refused.Take()...))
 	if res.Ignored != "" && !l.runs.ignored {

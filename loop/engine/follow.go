@@ -40,9 +40,7 @@ func (l *runs) handle(e stream.Event) {
 		l.refused.Add(l.walls.Refusals(it.Output, l.dir))
 	}
 	c := l.state.Follow(e)
-	l.events.emitMu.Lock()
 	l.obs.Handle(e)
-	l.events.emitMu.Unlock()
 	if c.OverBudget {
 		l.ending.poke()
 	}
@@ -60,8 +58,6 @@ func (l *events) tellEvent(e stream.Event) {
 			l.record.setOwner()
 		}
 	}
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
 	l.obs.Handle(e)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -128,5 +129,5 @@ func (l *verification) verifyEvent(check verify.Check, g verify.Gate, state veri
 
 // protectGate holds a promise back when the loop changed what is protected.
 var protectGate = gate{proof.Gate{Name: verify.ProtectGate}, func(l *verification, done *checkedRun) verify.Result {
-	return proof.Protected(&l.snapshots, l.cfg.Verify, l.cfg.CheckFile)
+	return inbox.Found(&l.inbox, func() verify.Result { return proof.Protected(&l.snapshots, l.cfg.Verify, l.cfg.CheckFile) })
 }}

@@ -62,7 +62,9 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 // begin is Start for whoever holds the folder's lock. Without a loop, that is let go.
 func begin(cfg setup.Config, host setup.Host, p ports) (*Loop, error) {
 	l := &Loop{assemble(&core{cfg: cfg, host: host, ports: p, dir: paths.Real(cfg.Folder)})}
+	l.engine.inbox.Open()
 	if err := l.engine.begin(l.Do); err != nil {
+		l.engine.inbox.Close()
 		l.engine.walls.Close()
 		l.engine.record.letGo(nil)
 		return nil, loopstate.Advised(err)
@@ -137,7 +139,7 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 // raiseWalls raises the walls that are wanted. Without them nothing starts.
 func (l *runs) raiseWalls() (err error) {
 	l.walls, err = sandbox.Raise(context.Background(), l.cfg.Sandbox, l.cfg.Folder)
-	l.walls.Tell(func(b sandbox.Breach) { l.events.emit(loop.Warning{Message: b.Path + " " + b.Text}) })
+	l.walls.Tell(func(b sandbox.Breach) { l.events.warnFromElsewhere(b.Path + " " + b.Text) })
 	return err
 }
 
@@ -235,8 +237,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 
 // init sets the loop's own state from the state file's.
 func (l *engine) init(s loopstate.State) {
-	l.snapshots.Open(l.cfg.Folder, func(message string) { l.events.emit(loop.Warning{Message: message}) })
-	l.inbox.Open()
+	l.snapshots.Open(l.cfg.Folder, l.events.warnFromElsewhere)
 	l.inbox.Moment = l.moment
 	l.questions.mark = strings.ToLower(rand.Text()[:3])
 	l.departure.wanted.Store(l.cfg.Detached)
@@ -335,12 +336,15 @@ func (l *ending) rest(until func() bool) {
 
 // emit hands events of the loop's own to the observer.
 func (l *events) emit(events ...loop.Event) {
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
 	for _, e := range events {
 		l.state.Change(func(p *progress.State) { loop.Count(&p.Met, e) })
 		l.obs.HandleLoop(e)
 	}
+}
+
+// warnFromElsewhere has the user warned.
+func (l *events) warnFromElsewhere(message string) {
+	l.inbox.Tell(func() { l.emit(loop.Warning{Message: message}) })
 }
 
 // ID is the loop's id.

@@ -204,7 +204,9 @@ func TestEachCommandAtEachMoment(t *testing.T) {
 							return
 						}
 						err, where := <-said, fmt.Sprintf("at moment %d", n+1)
-						isWork := func(line string) bool { return strings.HasPrefix(line, "verify running") || strings.HasPrefix(line, "end") }
+						isWork := func(line string) bool {
+							return strings.HasPrefix(line, "verify running") || strings.HasPrefix(line, "end")
+						}
 						if !slices.ContainsFunc(c.log.lines[told:], isWork) && end.Reason == loop.StopPromise { // it was done by then
 							if ends = done; err == loop.ErrNotRunning {
 								err = nil

@@ -14,8 +14,6 @@ func (l *record) setOwner() {
 	if l.lock == nil {
 		return
 	}
-	l.noteMu.Lock()
-	defer l.noteMu.Unlock()
 	owner := l.owner
 	var isRunning bool
 	var agents []progress.Agent

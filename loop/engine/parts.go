@@ -63,8 +63,7 @@ type ports struct {
 
 // core is what a loop is and how it stands.
 //
-// Some locks are held while the loop does something. Who needs more than one takes them in this order: that of
-// files, that of record or of events, that of state.
+// The engine's goroutine alone uses it, but for state, which any may look at.
 type core struct {
 	ports
 	cfg   setup.Config
@@ -89,14 +88,12 @@ type core struct {
 type events struct {
 	*core
 	record *record
-	emitMu sync.Mutex // one event at a time reaches them
 }
 
 // record is what other processes find of the loop: the lock's record, and the registry.
 type record struct {
 	*core
 	events *events
-	noteMu sync.Mutex // one writes the lock's record at a time
 }
 
 // ending is how the loop comes to its end, and who waits for that.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -118,7 +119,7 @@ func (l *planning) promiseOfPlan(r *judge.Report) {
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
 		all := verify.Check{Shell: strings.Join(l.plan.Commands(), " && ")}
-		if r.Guards = l.snapshots.GuardsText(all, l.cfg.CheckFile); r.Guards != "" && passed < len(l.plan.Tasks()) {
+		if r.Guards = l.verification.guards(all); r.Guards != "" && passed < len(l.plan.Tasks()) {
 			r.Guards += fmt.Sprintf(", for %d of %s", passed, tasks)
 		}
 	}
@@ -130,7 +131,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		return
 	}
 	l.watchPlan()
-	left := l.plan.Data
+	left, name := l.plan.Data, l.plan.Name
 	var book plan.Book
 	var wrote []string
 	l.state.Look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Run.Deeds.Wrote) })
@@ -142,7 +143,9 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		if isOwn := it.ID == run.TaskID && !l.plan.IsDone(it) && !r.Refused() && !r.NeverBegan; !t.IsTicked && !isOwn {
 			continue
 		}
-		t.IsIdle = func() bool { return l.snapshots.OnlyChanged(l.plan.Name, run.Iteration, wrote) }
+		t.IsIdle = func() bool {
+			return inbox.Found(&l.inbox, func() bool { return l.snapshots.OnlyChanged(name, run.Iteration, wrote) })
+		}
 		v, ok := l.bench(run.Iteration).Judge(t)
 		if !ok {
 			return // the loop is to end: this is still to be found out
@@ -152,7 +155,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		}
 	}
 	if l.plan = l.write(l.plan, l.plan.Grouped()); run.Iteration > 0 && !bytes.Equal(l.plan.Data, left) {
-		l.snapshots.After(run.Iteration) // what we wrote behind it is its work, too
+		l.inbox.Elsewhere(func() { l.snapshots.After(run.Iteration) }) // what we wrote behind it is its work, too
 	}
 	l.note(func(b *plan.Book) {
 		b.Look(l.plan)

@@ -10,6 +10,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -36,10 +37,13 @@ func (l *verification) review(done *checkedRun) verify.Result {
 	if mark := l.cfg.ReviewerMark; mark != "" && mark != reviewer.Mark() {
 		return proof.Unchecked("isn't the one from the loop's start: its hat was changed meanwhile")
 	}
-	l.snapshots.Take()
+	diff := inbox.Found(&l.inbox, func() string {
+		l.snapshots.Take()
+		return l.snapshots.DiffSection()
+	})
 	cfg := l.cfg.As(reviewer)
 	cfg.Model = "" // its own arguments may name one
-	question := proof.ReviewPrompt(reviewer, now.Known.Prompt, done.Verdicts, l.snapshots.DiffSection())
+	question := proof.ReviewPrompt(reviewer, now.Known.Prompt, done.Verdicts, diff)
 	prompt, args := cfg.Hand(setup.Run{Limits: now.Status.Limits, Budget: now.Left(), Prompt: question}, nil)
 	p := &guidance.Partner{Fulfils: guidance.Fulfils(proof.Approval(reviewer, prompt))}
 	h := l.newReview(done, p)
@@ -71,7 +75,7 @@ func (l *verification) review(done *checkedRun) verify.Result {
 		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
 		p.Status.Retry = nil
 	})
-	l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer)
+	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer) })
 	return end(proof.JudgeReview(exit, why, proof.Approval(reviewer, prompt), time.Now()))
 }
 

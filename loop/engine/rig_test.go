@@ -32,8 +32,7 @@ type rig struct {
 
 // Kill is Cancel without any grace.
 func (r *rig) Kill() {
-	r.engine.ending.hurry(loop.StopCancelled, 0)
-	go r.engine.inbox.Tell(func() { r.engine.ending.requestStop(loop.StopCancelled, 0) })
+	r.engine.ending.stop(loop.StopCancelled, 0)
 	r.Wait()
 }
 

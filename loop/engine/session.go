@@ -5,10 +5,8 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
-// kept has f tell the session something, alone; where there is none it isn't called.
+// kept has f tell the session something; where there is none it isn't called.
 func (l *events) kept(f func(setup.Session)) {
-	l.emitMu.Lock()
-	defer l.emitMu.Unlock()
 	if s := l.host.Session; s != nil {
 		f(s)
 	}

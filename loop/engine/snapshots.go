@@ -18,10 +18,12 @@ func (l *runs) beginSnapshots() {
 	options.Skip = snapshots.OwnFiles(l.cfg.Folder, l.status().SessionFile, l.cfg.RecordDir, l.id, l.cfg.Said.Notes)
 	options.Hidden = l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
-		var now loop.StateChanged
-		if l.state.Change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
-			l.events.emit(now)
-		}
+		l.inbox.Tell(func() {
+			var now loop.StateChanged
+			if l.state.Change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
+				l.events.emit(now)
+			}
+		})
 	}
 	l.snapshots.Begin(l.id, options, l.host.Printed, l.diagnoseBefore, func() {
 		_ = registry.Prune(l.cfg.History.Keep, l.cfg.History.MaxBytes, func(e registry.Entry) bool { return loop.Needs(e.Folder, e.LoopID) })

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
@@ -56,7 +57,7 @@ func (l *verification) prove(r *judge.Report, iteration int) {
 		l.state.Change(func(p *progress.State) { p.Proof = proof.State{} })
 	case proof.Passed:
 		if r.Passed = done.Counts(); r.Passed {
-			r.Guards, r.Verified = l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), loop.OneLine(strings.Join(done.Verdicts, ", "))
+			r.Guards, r.Verified = l.guards(l.cfg.Verify), loop.OneLine(strings.Join(done.Verdicts, ", "))
 		}
 		l.state.Change(func(p *progress.State) { p.Proof, p.Counts.Refuted = proof.State{}, 0 })
 	}
@@ -77,9 +78,14 @@ func (l *verification) refute(r *judge.Report, g verify.Gate, result verify.Resu
 
 // accept lets a run's promise count that nobody could verify.
 func (l *verification) accept(r *judge.Report) {
-	r.Passed, r.Guards, r.Verified = true, l.snapshots.GuardsText(l.cfg.Verify, l.cfg.CheckFile), "the user's word"
+	r.Passed, r.Guards, r.Verified = true, l.guards(l.cfg.Verify), "the user's word"
 	l.state.Change(func(p *progress.State) { p.Proof = proof.State{} })
 	l.events.emit(loop.Warning{Message: "what the agent promised is accepted, although it could not be verified"})
+}
+
+// guards names what a check is verified by and the loop changed, "" for nothing.
+func (l *verification) guards(check verify.Check) string {
+	return inbox.Found(&l.inbox, func() string { return l.snapshots.GuardsText(check, l.cfg.CheckFile) })
 }
 
 // pauseUnchecked pauses the loop until the user wants the check to be tried again,

@@ -105,6 +105,12 @@ func (in *Inbox) Elsewhere(do func()) {
 	in.await(func() bool { return isDone })
 }
 
+// Found is what is found out elsewhere.
+func Found[T any](in *Inbox, look func() T) (it T) {
+	in.Elsewhere(func() { it = look() })
+	return it
+}
+
 // await serves until a message makes something so.
 func (in *Inbox) await(isSo func() bool) {
 	isWoken := false
