@@ -109,7 +109,10 @@ func TestWhatAnAgentIsTold(t *testing.T) {
 			under(&limits, path)(c)
 			c.Limits.MaxCostUSD, c.Backend.BudgetFlag = 10, "--budget"
 		}, broke, promise)
-		r.over(loop.StopPromise, 2) // by its own count there is something left
+		end := r.over(loop.StopPromise, 2) // by its own count there is something left
+		if end.Iterations != 2 || !r.log.has("end 1 cancelled") || r.log.has("state waiting") {
+			t.Errorf("it is taken for a failure: %+v\n%s", end, strings.Join(r.log.lines, "\n"))
+		}
 		if args := strings.Join(r.agents.specs[0].Ours, " "); !strings.Contains(args, "--budget 3") {
 			t.Errorf("told %s", args)
 		}

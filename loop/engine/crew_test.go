@@ -4,8 +4,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -65,6 +67,42 @@ func TestNextEndsAllThatWorkAtOnce(t *testing.T) {
 		end := r.Wait()
 		if end.Reason != loop.StopPromise || end.Iterations != 2 || end.Cost != stream.USD(2) || len(tr.order) != 4 || end.Duration > time.Minute || tr.now != 0 {
 			t.Errorf("%+v, %q\n%s", end, tr.order, strings.Join(r.log.lines, "\n"))
+		}
+	})
+}
+
+// Those that are still being started then are asked to end as those that work, once they are there.
+func TestNextEndsWhoIsStillBeingStarted(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		hears := func() run {
+			slow := speaks(1, "found")
+			slow.lasts, slow.talk = time.Hour, &talk{}
+			return slow
+		}
+		late, done := make(chan struct{}), says("<promise>DONE</promise>")
+		r, tr := crewedLater(t, nil, []string{"a b"}, nil, map[string][]run{"a": {hears(), done}, "b": {hears(), done}})
+		r.start = func(spec backends.Spec) (progress.Agent, error) {
+			if spec.Args[1] == "b" {
+				<-late
+			}
+			return tr.start(spec)
+		}
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		close(late)
+		if end := r.Wait(); end.Reason != loop.StopPromise || len(tr.order) != 4 {
+			t.Errorf("%+v, %q", end, tr.order)
+		}
+		for _, name := range []string{"a", "b"} {
+			if n := tr.plays[name][0].talk.aborted; n != 1 {
+				t.Errorf("%s was asked to end %d times\n%s", name, n, strings.Join(r.log.lines, "\n"))
+			}
 		}
 	})
 }

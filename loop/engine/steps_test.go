@@ -82,6 +82,16 @@ func crewed(t *testing.T, steps []string, configure func(*setup.Config), plays m
 // crewedIn is the same in a folder that may hold a state file, whose loop goes on.
 func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure func(*setup.Config), plays map[string][]run) (*rig, *troupe) {
 	t.Helper()
+	r, tr := crewedLater(t, found, steps, configure, plays)
+	if err := r.begin(); err != nil {
+		t.Fatal(err)
+	}
+	return r, tr
+}
+
+// crewedLater is a loop of crewedIn's that is still to begin.
+func crewedLater(t *testing.T, found *loopstate.State, steps []string, configure func(*setup.Config), plays map[string][]run) (*rig, *troupe) {
+	t.Helper()
 	tr := &troupe{plays: plays, specs: map[string][]backends.Spec{}}
 	r := prepare(t, found, func(c *setup.Config) {
 		c.Continue = found != nil
@@ -98,9 +108,6 @@ func crewedIn(t *testing.T, found *loopstate.State, steps []string, configure fu
 		}
 	})
 	r.start = tr.start
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
 	return r, tr
 }
 
