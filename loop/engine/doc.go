@@ -4,7 +4,8 @@
 // editors, terminals or JSON-RPC.
 //
 // Start takes the folder and begins a goroutine, which waits only for its inbox (Inbox.Serve): agents and commands run
-// elsewhere (executor), and come as messages. nextRun reads the state file and claims the coming iteration, runOnce
+// elsewhere (executor), and come as messages. Commands do as well (obey.go), and files are read and written elsewhere, one
+// after the other. nextRun reads the state file and claims the coming iteration, runOnce
 // runs an agent and watches its limits, and judge.Decide says whether the loop ends. wait.go waits,
 // ledger.go keeps what is spent, terms.go puts back what loosens a loop in its file while a run is at work, and asks.
 //
@@ -21,6 +22,6 @@
 // says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, fallback
 // and rules are small ones.
 //
-// obey.go is the side of the socket where other processes ask, departure.go a loop's way into a
+// obey.go carries out commands, those of the socket too, departure.go is a loop's way into a
 // process of its own. Where the loop is kept, session.go says only when what is to be there.
 package engine

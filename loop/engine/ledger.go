@@ -15,7 +15,7 @@ type updating func(func(*loopstate.State) error) (loopstate.State, error)
 func nothing(*loopstate.State) {}
 
 // saveBy keeps what the loop has used, and what edit changes besides, by one of the store's ways to update. It serves until
-// that is done, and then until nothing else is to be done with the files before.
+// that is done. then comes before anything else is done with the files.
 func (l *files) saveBy(update updating, edit func(*loopstate.State), then func(loopstate.State, error)) {
 	var state loopstate.State
 	var err error

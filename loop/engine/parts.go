@@ -221,10 +221,10 @@ type planning struct {
 	runs         *runs
 	steering     *steering
 	verification *verification
-	plan         plan.Plan                 // as the run under way found it, or left it
-	asked        []string                  // about the plan
-	batch        tasks.Outcome             // of the run that is over, until it is settled
-	without      atomic.Pointer[plan.Plan] // tasks that the user lets the agent take out of it
+	plan         plan.Plan     // as the run under way found it, or left it
+	asked        []string      // about the plan
+	batch        tasks.Outcome // of the run that is over, until it is settled
+	without      *plan.Plan    // tasks that the user lets the agent take out of it
 }
 
 // assemble makes an engine of its parts.

@@ -49,8 +49,9 @@ func (l *planning) nothingNext() string {
 	if len(l.plan.Items) > 0 {
 		mine = slices.DeleteFunc(now.Commands(), func(c string) bool { return slices.Contains(l.plan.Commands(), c) })
 	}
-	if want := l.without.Swap(nil); want != nil { // whose commands are an agent's
-		now = l.write(now, want.With(now))
+	if l.without != nil { // whose commands are an agent's
+		now = l.write(now, l.without.With(now))
+		l.without = nil
 	}
 	l.plan = now
 	book := l.note(func(b *plan.Book) {
@@ -218,7 +219,7 @@ func (l *planning) watchPlan() {
 	}
 	l.events.warn([]string{"the agent took out or changed " + out + ", which is put back as it was: " + lost[0].Text})
 	if l.note(func(b *plan.Book) { b.Lost++ }).Lost <= maxLost {
-		l.ask("lost", "may the agent take out or change "+out+"?", names, func() { l.without.Store(&now) })
+		l.ask("lost", "may the agent take out or change "+out+"?", names, func() { l.without = &now })
 	}
 }
 
