@@ -1,6 +1,7 @@
 package walltest
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,7 +18,7 @@ const asUser = "RALPH_TEST_AS_USER"
 const ordinary = 12345
 
 // Both runs a test as who we are and, where that is root, as an ordinary user as well: in a
-// second process, whose output is told when it fails.
+// second process beside this one, as both wait more than they compute. Its output is told when it fails.
 func Both(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	Need(t)
@@ -29,34 +30,55 @@ func Both(t *testing.T, test func(t *testing.T)) {
 		t.Run("as a user", test)
 		return
 	}
+	user := userProcess(t)
+	var said bytes.Buffer
+	user.Stdout, user.Stderr = &said, &said
+	if err := user.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var failed error
+	over := make(chan struct{})
+	go func() {
+		failed = user.Wait()
+		close(over)
+	}()
+	t.Cleanup(func() { // where only the other part is wanted
+		_ = user.Process.Kill()
+		<-over
+	})
 	t.Run("as root", test)
 	t.Run("as a user", func(t *testing.T) {
-		dir, err := os.MkdirTemp("/tmp", "ralph-user-") // all folders above must be open to others
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { os.RemoveAll(dir) })
-		if err := os.Chmod(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		home := filepath.Join(dir, "home")
-		if err := os.Mkdir(home, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chown(home, ordinary, ordinary); err != nil {
-			t.Fatal(err)
-		}
-		name, _, _ := strings.Cut(t.Name(), "/")
-		binary := copied(t, os.Args[0], filepath.Join(dir, "test"))
-		cmd := exec.Command(binary, "-test.run=^"+regexp.QuoteMeta(name)+"$", "-test.count=1")
-		cmd.Dir = home
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
-		cmd.Env = append(os.Environ(), asUser+"=yes", "HOME="+home, "TMPDIR="+home, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "GOCACHE="+home, "GOMODCACHE="+home,
-			"PATH="+reachable(t, dir)+":"+os.Getenv("PATH"))
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, out)
+		if <-over; failed != nil {
+			t.Errorf("%v\n%s", failed, said.String())
 		}
 	})
+}
+
+// userProcess is this test once more, as an ordinary user with a home of its own.
+func userProcess(t *testing.T) *exec.Cmd {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "ralph-user-") // all folders above must be open to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	home := filepath.Join(dir, "home")
+	if err := os.Mkdir(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(home, ordinary, ordinary); err != nil {
+		t.Fatal(err)
+	}
+	binary := copied(t, os.Args[0], filepath.Join(dir, "test"))
+	cmd := exec.Command(binary, "-test.run=^"+regexp.QuoteMeta(t.Name())+"$", "-test.count=1")
+	cmd.Dir = home
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: ordinary, Gid: ordinary}}
+	cmd.Env = append(os.Environ(), asUser+"=yes", "HOME="+home, "TMPDIR="+home, "XDG_CACHE_HOME=", "XDG_CONFIG_HOME=", "GOCACHE="+home, "GOMODCACHE="+home,
+		"PATH="+reachable(t, dir)+":"+os.Getenv("PATH"))
+	return cmd
 }
 
 func copied(t *testing.T, from, to string) string {
