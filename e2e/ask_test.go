@@ -123,18 +123,6 @@ func count(all []update, ok func(update) bool) (n int) {
 	return n
 }
 
-// Who isn't there in time has said no.
-func TestNobodyAnswersClaudeInTime(t *testing.T) {
-	t.Parallel()
-	heard := says("So I leave it. <promise>DONE</promise>")
-	heard.Match = "nobody answered within"
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{heard, does(claude.bash("touch it")), says("No.")}})
-	p.asks("--ask-timeout", "1s")
-	if exit := p.wait(); exit != exitDone || p.exists("it") {
-		p.fatalf("exit %d, done: %v", exit, p.exists("it"))
-	}
-}
-
 // A cancel takes the question back, and leaves nothing.
 func TestALoopIsCancelledWhileItAsks(t *testing.T) {
 	t.Parallel()
@@ -189,21 +177,6 @@ func TestAnExtensionOfPiAsks(t *testing.T) {
 	p.answer(p.question("touch first"), "yes")
 	p.answer(p.question("touch second"), "deny", "no rm here")
 	if exit := p.wait(); exit != exitDone || !p.exists("first") || p.exists("second") {
-		p.fatalf("exit %d", exit)
-	}
-}
-
-// Agents of a step ask each for itself, and the question says who.
-func TestAgentsOfAStepAsk(t *testing.T) {
-	t.Parallel()
-	p := prepare(t, claude, fakemodel.Script{Turns: []fakemodel.Turn{does(claude.bash("touch it")), says("Looked."), says("<promise>DONE</promise>")}})
-	agentFiles(p, "scout", "worker")
-	if err := p.ralphCommand("trust", "-C", p.box.Dir); err != nil {
-		t.Fatal(err)
-	}
-	p.asks("--chain", "scout,worker")
-	p.answer(p.question(`"agent":"scout"`), "once")
-	if exit := p.wait(); exit != exitDone || !p.exists("it") {
 		p.fatalf("exit %d", exit)
 	}
 }

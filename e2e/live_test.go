@@ -100,35 +100,6 @@ func (a agent) liveArgs(more ...string) []string {
 	return slices.Concat([]string{"--live", "--completion-promise", "DONE"}, a.anyToolArgs(), more)
 }
 
-// All agents of a step hear what the user says while their tools run, and who comes behind them knows.
-func TestWordsReachAllAgentsOfAStep(t *testing.T) {
-	t.Parallel()
-	a := pi // each agent hears as in TestWordsReachTheRunningAgent
-	works, obeys := does(a.bash(untilFile("go"))), says("As you say.")
-	obeys.Match = "stop, not that file"
-	p := prepare(t, a, fakemodel.Script{Turns: []fakemodel.Turn{obeys, obeys, works, works, says("Built.\n\n<promise>DONE</promise>")}})
-	agentFiles(p, "scout", "worker")
-	p.trusts(twoScouts)
-	p.start(a.liveArgs("--max-iterations", "1", prompt)...)
-	for _, scout := range []string{"step-1-1-1", "step-1-1-2"} {
-		p.await("the tool of "+scout, func(u update) bool { return hasTool(u) && u.Parent == scout })
-	}
-	if err := p.ralphCommand("steer", "-C", p.box.Dir, "stop, not that file"); err != nil {
-		t.Fatal(err)
-	}
-	p.await("the words' way", isGuidance("sent"))
-	if err := os.WriteFile(filepath.Join(p.box.Dir, "go"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if exit := p.wait(); exit != exitDone {
-		p.fatalf("exit %d", exit)
-	}
-	asked := p.model.MainRequests()
-	if !p.has(isGuidance("delivered")) || len(asked) != 5 || !strings.Contains(asked[4].System, "stop, not that file") || strings.Count(asked[4].LastUser, "As you say.") != 2 {
-		p.fatalf("%d requests; the last is asked %s", len(asked), asked[len(asked)-1].LastUser)
-	}
-}
-
 // Who is killed before the agent has read the user's words tells them to the next.
 func TestWordsOutliveAKill(t *testing.T) {
 	for _, a := range both {
