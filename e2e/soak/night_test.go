@@ -245,11 +245,19 @@ func table(all []cost) string {
 	fmt.Fprintln(&b, "| iterations | gap, ms | processor, ms | gits | files | snapshots, kB | story, kB | memory, MB |\n|---|---|---|---|---|---|---|---|")
 	first := all[0]
 	for _, c := range all {
-		fmt.Fprintf(&b, "| %d to %d | %.1f (%.2f) | %.1f (%.2f) | %.2f | %.2f | %.1f (%.2f) | %.2f (%.2f) | %.1f |\n", c.from, c.to,
-			c.gap, c.gap/first.gap, c.processor, c.processor/first.processor, c.gits, c.files,
-			c.snapshots, c.snapshots/first.snapshots, c.story, c.story/first.story, c.mB)
+		fmt.Fprintf(&b, "| %d to %d | %.1f%s | %.1f%s | %.2f | %.2f | %.1f%s | %.2f%s | %.1f |\n", c.from, c.to,
+			c.gap, times(c.gap, first.gap), c.processor, times(c.processor, first.processor), c.gits, c.files,
+			c.snapshots, times(c.snapshots, first.snapshots), c.story, times(c.story, first.story), c.mB)
 	}
 	return b.String()
+}
+
+// times says how many times as much as the first something is; nothing where that was nothing.
+func times(now, first float64) string {
+	if first == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.2f)", now/first)
 }
 
 // length is how many iterations a night has.

@@ -42,7 +42,7 @@ func TestANight(t *testing.T) {
 				t.Errorf("the loop says %s", said)
 			}
 			costs := n.costs(all)
-			t.Logf("\n%s", table(costs))
+			t.Logf("%s\n%s", kind.name, table(costs))
 			early := costs[min(2, len(costs)-1)] // the list of snapshots is as long as it gets
 			for _, c := range costs {
 				held := func(what string, is, most float64) {
