@@ -233,3 +233,19 @@ func TestANameThatCannotBeWritten(t *testing.T) {
 	f.git("rev-parse", "refs/ralph/ralph-test/files:1")
 	f.undo(Undo{Iteration: 1}, []string{"a"})
 }
+
+// A process is killed while it removes the repository of a loop that changed nothing. The loop goes on with all its files.
+func TestKilledWhileARepositoryThatHasNothingGoes(t *testing.T) {
+	t.Parallel()
+	f := bare(t, "a", "0\n", "b", "0\n").loop()
+	index := filepath.Join(f.home, indexName)
+	data, err := os.ReadFile(index)
+	f.must(err)
+	f.must(f.Finish(context.Background(), 1))
+	f.must(os.WriteFile(index, data, 0o600))
+	f.open("ralph-test")
+	f.start()
+	f.after(1, "a", "1\n", "b", gone)
+	f.undo(Undo{Iteration: 1}, []string{"a", "b"})
+	f.has("a", "0\n", "b", "0\n")
+}
