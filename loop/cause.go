@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/plan"
@@ -16,29 +18,57 @@ const StuckAdvice = "mend its check, say more in the plan, or split it up"
 // often is from how many times on something is a cause, and no accident.
 const often = 2
 
+// Facts are those from which Cause tells what keeps a loop from being done.
+type Facts struct {
+	Promise    string // that is set; "" is none
+	Tasks      plan.Book
+	Account    account.Account
+	Refuted    int          // promises in a row that weren't true
+	Refutation string       // what the next run is told of the last one
+	Pending    []hats.Topic // of a loop that ends: those that no hat has worked on, the oldest first
+}
+
 // Cause says what most probably keeps a loop from being done, and what helps: by what came again and again in its
 // iterations. "" where nothing did.
-func Cause(promise string, tasks plan.Book, a account.Account) string {
-	if stuck := tasks.Stuck(); len(stuck) > 0 {
+func Cause(f Facts) string {
+	if stuck := f.Tasks.Stuck(); len(stuck) > 0 {
 		return OneLine(stuck[0].String() + "; " + StuckAdvice)
 	}
-	if said := UnsetPromise(promise, a); said != "" {
-		return OneLine(fmt.Sprintf("the agent promised %q %s, but no promise is set; set that one with --completion-promise, or change the prompt", said, times(most(a.Promised))))
+	if said := UnsetPromise(f.Promise, f.Account); said != "" {
+		return OneLine(fmt.Sprintf("the agent promised %q %s, but no promise is set; set that one with --completion-promise, or change the prompt", said, times(most(f.Account.Promised))))
+	}
+	if f.Refuted >= often {
+		return OneLine(fmt.Sprintf("%s in a row were refuted: %s; see whether that check can pass", tell.Counted(f.Refuted, "promise"), checked(f.Refutation)))
 	}
 	for _, kind := range []struct {
 		of      account.List
 		format  string
 		helping string
 	}{
-		{a.Missed, "%s (%s)", "change the prompt, so that it says how to finish"},
-		{a.Refused, "the agent was refused %s %s", "allow it with --backend-arg, or change the prompt"},
-		{a.Unanswered, "nobody answered %q %s", "be there, or allow it for the whole loop"},
+		{f.Account.Missed, "%s (%s)", "change the prompt, so that it says how to finish"},
+		{f.Account.Refused, "the agent was refused %s %s", "allow it with --backend-arg, or change the prompt"},
+		{f.Account.Unanswered, "nobody answered %q %s", "be there, or allow it for the whole loop"},
 	} {
 		if it := most(kind.of); it.Count >= often {
 			return OneLine(fmt.Sprintf(kind.format, it.Text, times(it)) + "; " + kind.helping)
 		}
 	}
+	if len(f.Pending) > 0 {
+		return OneLine(fmt.Sprintf("no hat has worked on %s yet (%s); let it go on for longer", tell.Counted(len(f.Pending), "topic"), hats.Turn{Topics: f.Pending}.Head()))
+	}
 	return ""
+}
+
+// checked is what was checked, and how that went, of the words by which a run is told of it.
+func checked(refutation string) string {
+	first, _, _ := strings.Cut(refutation, "\n")
+	if _, said, ok := strings.Cut(first, ": "); ok {
+		first = said
+	}
+	for _, behind := range []string{" From its output:", " It says:", "."} {
+		first = strings.TrimSuffix(first, behind)
+	}
+	return cmp.Or(first, "what it promised isn't so")
 }
 
 // UnsetPromise is the promise that the agent made again and again although none was set; "" where it didn't.

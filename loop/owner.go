@@ -32,7 +32,7 @@ func (s *Status) show(owner loopstate.Owner) {
 	if owner.Suspended() {
 		s.Suspended = owner.PID
 	}
-	s.Allowed, s.Questions = owner.Allowed, questionsOf(owner)
+	s.Allowed, s.Questions, s.Deadline = owner.Allowed, questionsOf(owner), owner.Deadline
 	if s.State == StateRunning && slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) {
 		s.State = StateWaiting
 	}

@@ -96,22 +96,30 @@ type HatCost = hats.Cost
 // RefusedTask is an open task of a plan that was refuted.
 type RefusedTask = plan.Refused
 
+// Pause is what a loop waits for its user for, besides questions, and for how long.
+type Pause struct {
+	Unchecked  string    // why the promise couldn't be verified, while the loop pauses for that
+	Unpriced   int       // so many runs of unknown cost in a row, while the loop pauses for that
+	OverBudget string    // why the loop pauses for the user's budget, or for an account without credits
+	Deadline   time.Time // when it ends, be it that it pauses or that an agent asks, unless somebody looks at it then; zero: it waits
+}
+
 // Status is a snapshot of a loop.
 type Status struct {
-	LoopID             string
-	Folder             string
-	Worktree           *worktree.Tree // of ours that Folder is in; nil: it is in none
-	State              State
-	Iteration          int
-	Plan               string    // the file of tasks that it works through; "" is none
-	Tasks              plan.Book // how far it is
-	Cause              string    // what keeps it from being done, and what helps; "": nothing stands out
-	Limits             Limits
-	Promise            string
-	Title              string           // of the prompt, one line
-	Refuted            int              // promises in a row that weren't true
-	NoProgress         int              // runs in a row that brought nothing new
-	Unchecked          string           // why the promise couldn't be verified, while the loop pauses for that
+	LoopID     string
+	Folder     string
+	Worktree   *worktree.Tree // of ours that Folder is in; nil: it is in none
+	State      State
+	Iteration  int
+	Plan       string    // the file of tasks that it works through; "" is none
+	Tasks      plan.Book // how far it is
+	Cause      string    // what keeps it from being done, and what helps; "": nothing stands out
+	Limits     Limits
+	Promise    string
+	Title      string // of the prompt, one line
+	Refuted    int    // promises in a row that weren't true
+	NoProgress int    // runs in a row that brought nothing new
+	Pause
 	Pausing            bool             // it will pause when its iteration has ended
 	Owner              *loopstate.Owner // the living process that drives it, as others know it; nil: none, or this one
 	Detached           bool             // it runs in a process of its own, whatever window shows it
@@ -127,8 +135,6 @@ type Status struct {
 	Session       stream.SessionStart // who is at work; Backend is always set
 	Cost          stream.Cost         // of the whole loop so far
 	UnknownCosts  int                 // runs whose cost isn't in that, as nobody knows it; -1: some
-	Unpriced      int                 // so many in a row, while the loop pauses for that
-	OverBudget    string              // why the loop pauses for the user's budget, or for an account without credits
 	IterationCost stream.Cost
 	Hats          hats.Costs    // what each has cost so far, where hats hand over
 	Tokens        stream.Tokens // of the whole loop so far

@@ -47,6 +47,7 @@ type Owner struct {
 	Deaf         string       `json:"deaf,omitempty"`      // why it can't be asked for anything
 	Questions    []string     `json:"questions,omitempty"` // that its agents ask now, each as JSON
 	Allowed      []string     `json:"allowed,omitempty"`   // what they needn't ask for any more
+	Deadline     time.Time    `json:"deadline,omitzero"`   // when the loop ends that waits for its user; zero: it waits for nobody, or without end
 	Since        time.Time    `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
 	Tool         *ToolStatus  `json:"tool,omitempty"`      // that runs, for others to show
 	AtWork       []ToolStatus `json:"atWork,omitempty"`    // in steps and reviews, for the same

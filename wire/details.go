@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 	add("Left running", LeftRunningText("", s.LeftRunning))
 	add("Hat", l.Hat)
 	add("At work", agentsRow(l.Agents))
-	add("Asks", strings.TrimPrefix(questionsText(l.Questions), "asks: "))
+	add("Asks", strings.TrimPrefix(questionsText(l.Questions, time.Time{}), "asks: "))
+	add("Until", untilText(l))
 	add(labelCommand, helpingCommand(s))
 	add("Guidance", standingText(s.Standing))
 	add("Notes", Sentence(s.Notes))
@@ -44,6 +46,17 @@ func detailsOf(l LoopStatus, s loop.Status) []Detail {
 		add("Cause", Sentence(s.Cause))
 	}
 	return rows
+}
+
+// untilText says until when a loop waits for its user, and what happens then.
+func untilText(l LoopStatus) string {
+	switch {
+	case l.Deadline.IsZero():
+		return ""
+	case slices.ContainsFunc(l.Questions, func(q Question) bool { return !q.Until.IsZero() }):
+		return clock(l.Deadline) + ": then the answer is no"
+	}
+	return clock(l.Deadline) + ": then it ends if nobody looks at it, and can be resumed"
 }
 
 // labelCommand is the label of a row with a command line.

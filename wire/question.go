@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -146,15 +147,18 @@ func AskedInFull(q Question) string {
 const maxAsked = 2 << 10
 
 // questionsText is the oldest question, and how many others wait; "" for none.
-func questionsText(questions []Question) string {
-	switch n := len(questions); n {
-	case 0:
+func questionsText(questions []Question, deadline time.Time) string {
+	if len(questions) == 0 {
 		return ""
-	case 1:
-		return questions[0].Text
-	default:
-		return JoinFacts(questions[0].Text, tell.Counted(n-1, "more question"))
 	}
+	more, until := "", endsText(deadline)
+	if n := len(questions) - 1; n > 0 {
+		more = tell.Counted(n, "more question")
+	}
+	if slices.ContainsFunc(questions, func(q Question) bool { return !q.Until.IsZero() }) {
+		until = at("denied", deadline)
+	}
+	return JoinFacts(questions[0].Text, more, until)
 }
 
 // questionsOf are those of a loop.

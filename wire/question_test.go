@@ -24,7 +24,7 @@ func exampleQuestions() []Question {
 	for _, q := range []ask.Question{
 		exampleQuestion,
 		{ID: "q2", Kind: ask.Permission, Tool: "Edit", Agent: "scout", Title: "Edit src/a.go", Detail: "--- src/a.go\n+++ src/a.go\n@@ -1 +1 @@\n-old\n+new\n", At: noon},
-		{ID: "q3", Kind: ask.Confirm, Title: "Deploy now?", Detail: "To production.", At: noon},
+		{ID: "q3", Kind: ask.Confirm, Title: "Deploy now?", Detail: "To production.", At: noon, Until: noon.Add(time.Hour)},
 		{ID: "q4", Kind: ask.Select, Title: "Which one?", Options: []string{"staging", "production"}, At: noon},
 		{ID: "q6", Kind: ask.Limits, Title: "may the loop have 500 iterations instead of 3 iterations?", Detail: "The state file was changed so.", At: noon},
 		{ID: "q5", Kind: ask.Input, Title: "Which version?", Placeholder: "1.2.3", At: noon},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -82,23 +83,60 @@ func SortSeen(loops []loop.Status) {
 
 func saying(word string) func(LoopStatus) string { return func(LoopStatus) string { return word } }
 
-func pausedFor(l LoopStatus) string { return pausedText(l.Unchecked, l.OverBudget, l.Unpriced) }
+func pausedFor(l LoopStatus) string { return pausedText(l.Pause) }
 
-// pausedText says why a loop pauses that the user didn't pause.
-func pausedText(unchecked, overBudget string, unpriced int) string {
+// pausedText says why a loop pauses that the user didn't pause, and until when.
+func pausedText(p Pause) string {
+	text := "paused"
 	switch {
-	case unchecked != "":
-		return "paused: the promise can't be verified: " + OneLine(unchecked)
-	case overBudget != "":
-		return "paused: " + OneLine(overBudget)
-	case unpriced > 0:
-		return fmt.Sprintf("paused: what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(unpriced, "run"))
+	case p.Unchecked != "":
+		text += ": the promise can't be verified: " + OneLine(p.Unchecked)
+	case p.OverBudget != "":
+		text += ": " + OneLine(p.OverBudget)
+	case p.Unpriced > 0:
+		text += fmt.Sprintf(": what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
 	}
-	return "paused"
+	return JoinFacts(text, endsText(p.Deadline))
+}
+
+// endsText says when a loop ends that waits for its user.
+func endsText(deadline time.Time) string {
+	if deadline.IsZero() {
+		return ""
+	}
+	return at("ends", deadline) + " if nobody looks"
+}
+
+// at is what happens at a time; "" for none.
+func at(what string, deadline time.Time) string {
+	if deadline.IsZero() {
+		return ""
+	}
+	return what + " at " + clock(deadline)
+}
+
+// clock is a time of day, with the day where that is another one.
+func clock(at time.Time) string {
+	if at = at.Local(); at.Format(time.DateOnly) != time.Now().Format(time.DateOnly) {
+		return at.Format("15:04 on Jan 2")
+	}
+	return at.Format("15:04")
+}
+
+// pauseOf is what a loop waits for its user for. A question has a deadline of its own, where its answer is no then.
+func pauseOf(s loop.Status) Pause {
+	p := Pause{Unpriced: s.Unpriced, OverBudget: stream.Plain(s.OverBudget), Unchecked: stream.Plain(s.Unchecked), Deadline: s.Deadline}
+	for _, q := range s.Questions {
+		if at := q.Until; !at.IsZero() && (p.Deadline.IsZero() || at.Before(p.Deadline)) {
+			p.Deadline = at
+		}
+	}
+	p.Deadline = history.TimeOf(p.Deadline)
+	return p
 }
 
 func running(l LoopStatus) string {
-	facts := JoinFacts(questionsText(l.Questions), SilentText(l.SilentSince, time.Time{}))
+	facts := JoinFacts(questionsText(l.Questions, l.Deadline), SilentText(l.SilentSince, time.Time{}))
 	if l.Pausing {
 		return JoinFacts(pausingText(max(l.Iteration, 1)), facts)
 	}
@@ -107,7 +145,7 @@ func running(l LoopStatus) string {
 
 func waitsFor(l LoopStatus) string {
 	if len(l.Questions) > 0 {
-		return questionsText(l.Questions)
+		return questionsText(l.Questions, l.Deadline)
 	}
 	var r RetryStatus
 	if l.Retry != nil {

@@ -164,7 +164,7 @@ func TestWhetherACostWillBeKnownIsSaid(t *testing.T) {
 func TestTheOrderOfLoops(t *testing.T) {
 	at := noon
 	wanted := []LoopStatus{
-		{State: "failed"}, {State: "paused", Unchecked: "ran no test"}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
+		{State: "failed"}, {State: "paused", Pause: Pause{Unchecked: "ran no test"}}, {State: "interrupted"}, {State: "waiting"}, {State: "running"}, {State: "paused"},
 		{State: "ended", EndedAt: at.Add(time.Hour)}, {State: "ended", EndedAt: at}, {State: "ended"}, {State: "idle"},
 	}
 	turned := slices.Clone(wanted)
@@ -198,7 +198,7 @@ func TestWhatNeedsItsUserIsListedFirst(t *testing.T) {
 	loops := []loop.Status{
 		{LoopID: "over", State: StateIdle}, {LoopID: "ended", State: loop.StateEnded}, {LoopID: "paused", State: loop.StatePaused}, {LoopID: "runs", State: loop.StateRunning},
 		{LoopID: "starts", State: loop.StateStarting}, {LoopID: "left", State: loop.StateInterrupted}, {LoopID: "asks", State: loop.StateWaiting, Questions: []ask.Question{{}}},
-		{LoopID: "unchecked", State: loop.StatePaused, Unchecked: "why"}, {LoopID: "failed", State: loop.StateFailed},
+		{LoopID: "unchecked", State: loop.StatePaused, Pause: loop.Pause{Unchecked: "why"}}, {LoopID: "failed", State: loop.StateFailed},
 	}
 	SortSeen(loops)
 	var got []string

@@ -61,28 +61,34 @@ func SortByNeed(loops []LoopStatus) []LoopStatus {
 	return sorted
 }
 
+// Pause is what a loop waits for its user for, besides questions, and for how long.
+type Pause struct {
+	Unpriced   int       `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
+	OverBudget string    `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
+	Unchecked  string    `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
+	Deadline   time.Time `json:"deadline,omitzero"`    // when it ends, or a question is answered with no, if nobody answers by then
+}
+
 // LoopStatus is one loop in a ralph/status snapshot.
 type LoopStatus struct {
-	LoopID             string        `json:"loopId,omitempty"`
-	Folder             string        `json:"folder,omitempty"`   // file URI; absent: it is of no folder of this machine
-	Worktree           *Worktree     `json:"worktree,omitempty"` // of a loop that works in one of ours
-	Host               string        `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
-	Origin             string        `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one
-	Title              string        `json:"title,omitempty"`    // its prompt's beginning, told apart from others
-	Name               string        `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
-	State              string        `json:"state"`              // a loop.State, or "idle"
-	Text               string        `json:"text,omitempty"`     // how it stands, in one line: "failed at 3/50: ..."
-	Line               string        `json:"line,omitempty"`     // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
-	Class              Class         `json:"class"`
-	Question           string        `json:"question,omitempty"`   // of one that goes on: to be asked before its folder gets another task
-	Offers             []Command     `json:"offers,omitempty"`     // what can be done about its end, the safe one first
-	Talks              []Talk        `json:"talks,omitempty"`      // what becomes of words that the user types for it, that first which Return means
-	Live               bool          `json:"live"`                 // somebody drives it: it goes on, at once or when it is told to
-	Busy               bool          `json:"busy"`                 // an agent is at work
-	Refuted            int           `json:"refuted,omitempty"`    // promises in a row that weren't true
-	Unpriced           int           `json:"unpriced,omitempty"`   // so many runs in a row of unknown cost, while the loop pauses for that
-	OverBudget         string        `json:"overBudget,omitempty"` // why it pauses for the user's budget, or for an account without credits
-	Unchecked          string        `json:"unchecked,omitempty"`  // why the promise can't be verified, while the loop pauses for that
+	LoopID   string    `json:"loopId,omitempty"`
+	Folder   string    `json:"folder,omitempty"`   // file URI; absent: it is of no folder of this machine
+	Worktree *Worktree `json:"worktree,omitempty"` // of a loop that works in one of ours
+	Host     string    `json:"host,omitempty"`     // of a loop of a fleet: the worker that has it or had it last, HostFleet before; absent: it is of this machine
+	Origin   string    `json:"origin,omitempty"`   // file URI of the open folder whose repository such a loop works on, where there is one
+	Title    string    `json:"title,omitempty"`    // its prompt's beginning, told apart from others
+	Name     string    `json:"name,omitempty"`     // begins what a user is told of it: "Ralph", and which one where there are several
+	State    string    `json:"state"`              // a loop.State, or "idle"
+	Text     string    `json:"text,omitempty"`     // how it stands, in one line: "failed at 3/50: ..."
+	Line     string    `json:"line,omitempty"`     // the same for a status bar, with what it does now: "3/50 · $1.42 · bash go test"
+	Class    Class     `json:"class"`
+	Question string    `json:"question,omitempty"` // of one that goes on: to be asked before its folder gets another task
+	Offers   []Command `json:"offers,omitempty"`   // what can be done about its end, the safe one first
+	Talks    []Talk    `json:"talks,omitempty"`    // what becomes of words that the user types for it, that first which Return means
+	Live     bool      `json:"live"`               // somebody drives it: it goes on, at once or when it is told to
+	Busy     bool      `json:"busy"`               // an agent is at work
+	Refuted  int       `json:"refuted,omitempty"`  // promises in a row that weren't true
+	Pause
 	Pausing            bool          `json:"pausing,omitempty"`    // it will pause when its iteration has ended
 	Detached           bool          `json:"detached,omitempty"`   // it runs alone, without a window
 	Can                []string      `json:"can,omitempty"`        // what can be done with it: CanStart, CanCancel...

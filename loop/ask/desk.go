@@ -96,6 +96,9 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 		if q.HoldsAgent() && !d.holdsAgent() {
 			d.since = time.Now()
 		}
+		if q.HoldsAgent() && d.Timeout > 0 {
+			q.Until = time.Now().Add(d.Timeout)
+		}
 		d.calls = append(d.calls, *q)
 	}
 	d.mu.Unlock()

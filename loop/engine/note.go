@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
@@ -24,7 +25,7 @@ func (l *record) setOwner() {
 		owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
 		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
 		if p.Desk != nil { // it has begun
-			owner.Allowed, owner.Questions = p.Desk.Rules(), p.Desk.ForFile()
+			owner.Allowed, owner.Questions, owner.Deadline = p.Desk.Rules(), p.Desk.ForFile(), p.Deadline(time.Now())
 		}
 		if isRunning {
 			owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)

@@ -15,7 +15,7 @@ func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
 		return func() {}
 	}
 	var isTold bool
-	l.state.Change(func(p *progress.State) { isTold, p.Lonely = p.Lonely, true })
+	l.state.Change(func(p *progress.State) { isTold, p.Lonely, p.WaitsAtMost = p.Lonely, true, limit })
 	if !isTold && !l.host.IsWatched() {
 		l.events.warnf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed",
 			tell.Duration(limit))

@@ -20,7 +20,16 @@ func TestAnUncheckedPromiseThatNobodyLooksAtEndsTheLoop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		began := time.Now()
 		r := verified(t, []checked{missing}, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, promise)
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		deadline := r.Status().Deadline
+		if left := time.Until(deadline); left < 28*time.Minute || left > 29*time.Minute+2*time.Second {
+			t.Errorf("it waits until %v", deadline)
+		}
 		end := r.over(loop.StopUnanswered, 1)
+		if late := time.Since(deadline); late < 0 || late > time.Second || !end.Status.Deadline.IsZero() {
+			t.Errorf("it ended %v late, and has the deadline %v", late, end.Status.Deadline)
+		}
 		if waited := time.Since(began); waited < 30*time.Minute || waited > 31*time.Minute {
 			t.Errorf("it ended after %v", waited)
 		}
@@ -74,8 +83,14 @@ func TestAWordInTimeKeepsALoopThatNobodyLooksAt(t *testing.T) {
 				r := verified(t, []checked{missing, passes}, func(c *setup.Config) { c.Unanswered = tt.limit }, promise)
 				time.Sleep(tt.wait)
 				synctest.Wait()
+				if st := r.Status(); st.Deadline.IsZero() != (tt.limit == 0) {
+					t.Errorf("with a limit of %v it waits until %v", tt.limit, st.Deadline)
+				}
 				r.Resume(loop.Patch{})
 				r.over(loop.StopPromise, 1)
+				if st := r.Status(); !st.Deadline.IsZero() {
+					t.Errorf("it still waits until %v", st.Deadline)
+				}
 			})
 		})
 	}
@@ -87,6 +102,9 @@ func TestAQuestionOfALoopThatNobodyLooksAtEndsIt(t *testing.T) {
 		r := asking(t, func(c *setup.Config) { c.Unanswered = 30 * time.Minute }, func(r *rig, asks func(stream.Question) chan backends.Answer) {
 			asks(wants("1", "Bash", `{"command":"rm -r build"}`))
 			asks(wants("2", "Bash", `{"command":"ls"}`))
+			if st := r.Status(); !st.Deadline.Equal(time.Now().Add(30 * time.Minute)) {
+				t.Errorf("it is %v, and waits until %v", time.Now(), st.Deadline)
+			}
 			time.Sleep(30*time.Minute + time.Second)
 		})
 		end := r.over(loop.StopUnanswered, 1)

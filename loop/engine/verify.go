@@ -2,6 +2,7 @@ package engine
 
 import (
 	"strings"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
@@ -115,6 +116,9 @@ func (l *waits) pauseFor(reason string, write func(*loopstate.State), note func(
 // is to end.
 func (l *waits) awaitGoOn(then func(*progress.State)) (ok bool) {
 	defer l.questions.awaitWord(func() bool { return l.state.Now().Wanted.Paused })()
+	l.state.Change(func(p *progress.State) { p.WaitsSince = time.Now() })
+	defer l.state.Change(func(p *progress.State) { p.WaitsSince = time.Time{} })
+	l.record.setOwner()
 	l.ending.rest(func() (isOver bool) {
 		l.state.Change(func(p *progress.State) {
 			isOver = p.Wanted.Cause != "" || p.Wanted.LastRun || l.departure.wanted.Load()

@@ -30,27 +30,37 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 		if p.Proof.Checking && p.Proof.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
 		} else if why.Capped() {
-			end.Error = p.cause()
+			facts := p.facts()
+			facts.Pending = p.Known.Queue.Pending
+			end.Error = loop.Cause(facts)
 		}
 	} else if why != loop.StopPromise {
 		end.Error = r.Problem
 	}
 	switch why {
 	case loop.StopFailures, loop.StopUnverified, loop.StopStalled: // what happened again and again may be why
-		end.Error = p.withCause(end.Error, "; ")
+		facts := p.facts()
+		if why == loop.StopUnverified { // it says that itself
+			facts.Refuted = 0
+		}
+		end.Error = withCause(end.Error, "; ", loop.Cause(facts))
 	}
 	return end
 }
 
-// cause is what keeps the loop from being done.
-func (p *State) cause() string { return loop.Cause(p.Status.Promise, p.Tasks, p.Met) }
+// facts are those from which is told what keeps the loop from being done.
+func (p *State) facts() loop.Facts {
+	return loop.Facts{Promise: p.Status.Promise, Tasks: p.Tasks, Account: p.Met, Refuted: p.Counts.Refuted, Refutation: p.Proof.Refutation}
+}
 
 // TurnedInCircles is how a loop ends that makes no progress, after words for that.
-func (p *State) TurnedInCircles(words string) string { return p.withCause(words, ": ") }
+func (p *State) TurnedInCircles(words string) string {
+	return withCause(words, ": ", loop.Cause(p.facts()))
+}
 
 // withCause adds what keeps the loop from being done to words for how it ended, where anything is known of that.
-func (p *State) withCause(words, between string) string {
-	switch cause := p.cause(); {
+func withCause(words, between, cause string) string {
+	switch {
 	case cause == "":
 		return words
 	case words == "":

@@ -3,7 +3,9 @@ package progress
 import (
 	"testing"
 
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 )
 
@@ -35,5 +37,26 @@ func TestAnEndNamesItsCause(t *testing.T) {
 		if got := p.TurnedInCircles("no progress"); got != tt.circles {
 			t.Errorf("refused %d times, it says %q, want %q", tt.times, got, tt.circles)
 		}
+	}
+}
+
+// An end names what is left to do, and a check that never passes, unless it says so itself.
+func TestAnEndNamesWhatIsLeft(t *testing.T) {
+	p := State{Desk: &ask.Desk{}}
+	p.Known.Queue.Pending = []hats.Topic{{Name: "plan.ready", From: "planner"}}
+	if got, want := p.EndOf(loop.StopMaxIterations, judge.Report{}).Error, "no hat has worked on 1 topic yet (plan.ready from planner); let it go on for longer"; got != want {
+		t.Errorf("with a topic: %q, want %q", got, want)
+	}
+	p.Counts.Refuted, p.Proof.Refutation = 3, "The last run said that all is done. That was checked, and it isn't: `make test` failed."
+	for why, want := range map[loop.StopReason]string{
+		loop.StopMaxIterations: "3 promises in a row were refuted: `make test` failed; see whether that check can pass",
+		loop.StopUnverified:    "make test failed",
+	} {
+		if got := p.EndOf(why, judge.Report{Problem: "make test failed"}).Error; got != want {
+			t.Errorf("%s: %q, want %q", why, got, want)
+		}
+	}
+	if got := p.Snapshot().Cause; got != "3 promises in a row were refuted: `make test` failed; see whether that check can pass" {
+		t.Errorf("the status says %q", got)
 	}
 }

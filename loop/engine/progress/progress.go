@@ -62,10 +62,12 @@ type State struct {
 	Purse         Pursed
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
-	Run        Run
-	Talk       guidance.Talk
-	Desk       *ask.Desk
-	Unanswered []ask.Question // those for which the loop ends
+	Run         Run
+	Talk        guidance.Talk
+	Desk        *ask.Desk
+	Unanswered  []ask.Question // those for which the loop ends
+	WaitsSince  time.Time      // since when the loop pauses for its user's word
+	WaitsAtMost time.Duration  // after which it ends then, and where an agent asks, unless somebody looks at it; 0: it waits
 
 	Concluded bool // nothing keeps the loop from its end any more; changes while its file is looked at by nobody else
 	Wanted    Wanted
@@ -121,13 +123,29 @@ func (p *State) Snapshot() loop.Status {
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
 	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
-	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, p.cause()
+	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, loop.Cause(p.facts())
 	s.Pausing = p.Wanted.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
 	s.Questions, s.Allowed = p.Desk.Questions(), p.Desk.Rules()
+	s.Deadline = p.Deadline(time.Now())
 	if p.Desk.HoldsAgent() && s.State == loop.StateRunning {
 		s.State, s.Retry = loop.StateWaiting, nil
 	}
 	return s
+}
+
+// Deadline is when the loop ends that waits for its user, unless somebody looks at it then; zero: it waits for nobody, or
+// without an end.
+func (p *State) Deadline(now time.Time) (at time.Time) {
+	at = p.WaitsSince
+	for _, q := range p.Desk.Questions() {
+		if q.HoldsAgent() && q.Until.IsZero() && (at.IsZero() || q.At.Before(at)) {
+			at = q.At
+		}
+	}
+	if at.IsZero() || p.WaitsAtMost == 0 {
+		return time.Time{}
+	}
+	return at.Add((now.Sub(at)/p.WaitsAtMost + 1) * p.WaitsAtMost)
 }
 
 // elapsed is the time that the loop has run.
