@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
@@ -47,6 +48,9 @@ func (s *Status) show(owner loopstate.Owner) {
 		agents.Follow(t.Call, t.StartedAt)
 	}
 	s.Agents, s.IterationStartedAt = agents, owner.Since
+	if !owner.ElapsedAt.IsZero() && s.Suspended == 0 { // what its file says is as old as its agent's last word
+		s.Elapsed = max(s.Elapsed, owner.Elapsed+time.Since(owner.ElapsedAt))
+	}
 	if s.Tool == nil {
 		s.Tool = owner.Tool
 	}

@@ -33,25 +33,28 @@ const (
 // Owner is the process that drives a folder's loop. The engine writes it at each change that it
 // knows of, and each second while an agent runs.
 type Owner struct {
-	PID          int          `json:"pid"`
-	Host         string       `json:"host"`
-	StartedAt    time.Time    `json:"startedAt"`    // of the loop
-	ProcessStart string       `json:"processStart"` // of PID, see ProcessStart
-	LoopID       string       `json:"loopId,omitempty"`
-	Version      string       `json:"version,omitempty"`
-	Leaving      bool         `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
-	Detached     bool         `json:"detached,omitempty"`  // it runs in a process of its own
-	Departing    bool         `json:"departing,omitempty"` // it will, when its iteration or this process ends
-	Live         bool         `json:"live,omitempty"`      // an agent runs that can be told something
-	Control      string       `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
-	Deaf         string       `json:"deaf,omitempty"`      // why it can't be asked for anything
-	Questions    []string     `json:"questions,omitempty"` // that its agents ask now, each as JSON
-	Allowed      []string     `json:"allowed,omitempty"`   // what they needn't ask for any more
-	Deadline     time.Time    `json:"deadline,omitzero"`   // when the loop ends that waits for its user; zero: it waits for nobody, or without end
-	Since        time.Time    `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
-	Tool         *ToolStatus  `json:"tool,omitempty"`      // that runs, for others to show
-	AtWork       []ToolStatus `json:"atWork,omitempty"`    // in steps and reviews, for the same
-	Agents       []Agent      `json:"agents,omitempty"`
+	PID          int       `json:"pid"`
+	Host         string    `json:"host"`
+	StartedAt    time.Time `json:"startedAt"`    // of the loop
+	ProcessStart string    `json:"processStart"` // of PID, see ProcessStart
+	LoopID       string    `json:"loopId,omitempty"`
+	Version      string    `json:"version,omitempty"`
+	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
+	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
+	Departing    bool      `json:"departing,omitempty"` // it will, when its iteration or this process ends
+	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
+	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
+	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything
+	Questions    []string  `json:"questions,omitempty"` // that its agents ask now, each as JSON
+	Allowed      []string  `json:"allowed,omitempty"`   // what they needn't ask for any more
+	Deadline     time.Time `json:"deadline,omitzero"`   // when the loop ends that waits for its user; zero: it waits for nobody, or without end
+	Since        time.Time `json:"since,omitzero"`      // when the run began that is at work, an iteration's or a reviewer's; zero: none is
+	// Elapsed is for how long the loop had run at ElapsedAt, while a run is at work; an agent's wait for the user isn't in it.
+	Elapsed   time.Duration `json:"elapsed,omitempty"`
+	ElapsedAt time.Time     `json:"elapsedAt,omitzero"`
+	Tool      *ToolStatus   `json:"tool,omitempty"`   // that runs, for others to show
+	AtWork    []ToolStatus  `json:"atWork,omitempty"` // in steps and reviews, for the same
+	Agents    []Agent       `json:"agents,omitempty"`
 	// Hung says that the owner's process hung, and was ended for it: its reaper adds that (reaper.Verdict).
 	Hung string `json:"hung,omitempty"`
 	// Reapers are the owner's own, and those of dead owners before it for as long

@@ -29,6 +29,7 @@ func (l *record) setOwner() {
 		}
 		if isRunning {
 			owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
+			owner.Elapsed, owner.ElapsedAt = p.Elapsed(), time.Now()
 		}
 	})
 	if l.scope != nil {

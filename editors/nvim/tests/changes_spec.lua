@@ -322,6 +322,28 @@ it('undoes an iteration, all since one, and the loop, and redoes that', function
   expect.equal(nvim:lua('return asked[1].labels'), { 'Leave it', 'Undo' })
 end)
 
+it('leaves what was saved since a run that was cut off', function()
+  local nvim = child.start({
+    dir = repository(
+      { ['a.txt'] = 'a\n', ['b.txt'] = 'b\n' },
+      [[ echo agent >a.txt; echo agent >b.txt; echo yes >ready; sleep 900 ]]
+    ),
+  })
+  nvim:command([[Ralph start --completion-promise=DONE 'agent: shell 1']])
+  nvim:wait_file('ready')
+  local lock = vim.json.decode(child.read(nvim.dir .. '/.pi/ralph-loop.local.lock'))
+  vim.uv.kill(lock.pid, 'sigkill')
+  nvim:wait([=[(require('ralph').status().loops[1] or {}).state == 'interrupted']=])
+  nvim:command('edit! b.txt')
+  nvim:lua([[vim.api.nvim_buf_set_lines(0, 0, -1, false, { 'mine' })]])
+  nvim:command('write')
+  nvim:answer('would be', 'Undo')
+  nvim:command('Ralph undo')
+  nvim:wait_note('undone')
+  expect.equal(child.read(nvim.dir .. '/a.txt'), 'a\n')
+  expect.equal(child.read(nvim.dir .. '/b.txt'), 'mine\n')
+end)
+
 it('undoes nothing that the user has not said yes to', function()
   local nvim = after_loop({ ['a.txt'] = ten }, [[ echo x >a.txt ]])
   nvim:answer('would be', 'Leave it')

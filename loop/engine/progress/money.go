@@ -65,7 +65,7 @@ func (p *State) Answered(usd float64) (most float64) {
 // next, and what it has used, with the run under way.
 func (p *State) Enter(s *loopstate.State) {
 	s.Iteration, s.Begun = p.Base.Iterations+1, p.UnderWay
-	s.Elapsed = p.elapsed().Truncate(time.Millisecond)
+	s.Elapsed = p.Elapsed().Truncate(time.Millisecond)
 	s.Tokens = p.Base.Tokens.Plus(p.Run.Current.Tokens)
 	s.InARow, s.UnknownCosts, s.Account = p.Counts.InARow, p.Base.Unknown, p.Met
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()

@@ -117,7 +117,7 @@ type Wanted struct {
 // counted elsewhere in State.
 func (p *State) Snapshot() loop.Status {
 	s := p.Status
-	s.Spent, s.Elapsed = p.Base.Elapsed, p.elapsed()
+	s.Spent, s.Elapsed = p.Base.Elapsed, p.Elapsed()
 	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Run.Current.Tokens), p.Base.Unknown
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
@@ -148,8 +148,8 @@ func (p *State) Deadline(now time.Time) (at time.Time) {
 	return at.Add((now.Sub(at)/p.WaitsAtMost + 1) * p.WaitsAtMost)
 }
 
-// elapsed is the time that the loop has run.
-func (p *State) elapsed() time.Duration {
+// Elapsed is the time that the loop has run.
+func (p *State) Elapsed() time.Duration {
 	if p.Run.Running == nil {
 		return p.Base.Elapsed
 	}
