@@ -24,3 +24,14 @@ func parseCursor(text, name string) (offset int64, ok bool) {
 	offset, err := strconv.ParseInt(rest, 10, 64)
 	return offset, err == nil && offset >= 0
 }
+
+// splitCursor reads a cursor of whichever journal.
+func splitCursor(text string) (c cursor, ok bool) {
+	at := strings.LastIndexByte(text, '.')
+	if at < 0 {
+		return c, false
+	}
+	c.name = text[:at]
+	c.offset, ok = parseCursor(text, c.name)
+	return c, ok
+}

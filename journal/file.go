@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"time"
 
@@ -108,7 +109,9 @@ func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 	case isOne && h.Version > version:
 		return h, 0, 0, fmt.Errorf("%s is of a later version", filepath.Base(file.Name()))
 	case isOne:
-		size, err = wholeLines(file)
+		if size, err = file.Seek(0, io.SeekEnd); err == nil {
+			size, err = wholeLines(file, size)
+		}
 	default: // new, or torn in its first line
 		h = header{Version: version, Name: newName()}
 	}
@@ -129,11 +132,7 @@ func takeUp(file *os.File, keep bool) (h header, first, size int64, err error) {
 }
 
 // wholeLines returns the size of a file up to its last line that is whole.
-func wholeLines(file *os.File) (int64, error) {
-	size, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return 0, err
-	}
+func wholeLines(file io.ReaderAt, size int64) (int64, error) {
 	for chunk := make([]byte, 64<<10); size > 0; {
 		from := max(0, size-int64(len(chunk)))
 		n, err := file.ReadAt(chunk[:size-from], from)
@@ -179,8 +178,11 @@ func prune(dir string, o history.Options, now time.Time) {
 // Reader reads the journal of a loop that doesn't run here, or has ended.
 type Reader struct {
 	path    string
-	session string // the loop's session file, for who asks in vain; "" where none is known
-	unknown error  // why nobody knows which loop is meant
+	session string       // the loop's session file, for who asks in vain; "" where none is known
+	unknown error        // why nobody knows which loop is meant
+	holding sync.RWMutex // held over what is read of held
+	held    *os.File     // nil: it is opened for each look
+	looking sync.Mutex
 	index   index
 }
 
@@ -200,17 +202,58 @@ func StoryOf(loopID, sessionFile string) *Reader {
 // Open returns the Reader of a loop's journal. The error is fs.ErrNotExist for a loop without one.
 func Open(loopID string) (*Reader, error) {
 	r := StoryOf(loopID, "")
-	_, file, err := r.source()
+	_, done, err := r.source()
 	if err == nil {
-		file.Close()
+		done()
 	}
 	return r, err
 }
 
-// source opens what can be read now.
-func (r *Reader) source() (source, *os.File, error) {
+// Hold opens the file, if it is there: it can be read from then on even if it is removed. Close lets go of it.
+func (r *Reader) Hold() {
+	r.holding.Lock()
+	defer r.holding.Unlock()
+	if r.unknown == nil && r.held == nil {
+		r.held, _ = openToRead(r.path) // else it isn't kept
+	}
+}
+
+// Close ends Hold.
+func (r *Reader) Close() {
+	r.holding.Lock()
+	defer r.holding.Unlock()
+	_ = r.held.Close() // nil: it wasn't held
+	r.held = nil
+}
+
+// source opens what can be read now. Done lets go of it.
+func (r *Reader) source() (s source, done func(), err error) {
+	r.holding.RLock()
+	file := r.held
+	done = r.holding.RUnlock
+	if file == nil {
+		r.holding.RUnlock()
+		if file, err = r.open(); err != nil {
+			return s, done, err
+		}
+		done = func() { file.Close() }
+	}
+	h, first, ok := readHeader(file)
+	size, err := file.Seek(0, io.SeekEnd)
+	if err == nil && !ok { // its writer has only begun
+		err = &fs.PathError{Op: "read", Path: r.path, Err: fs.ErrNotExist}
+	}
+	if err != nil {
+		done()
+		return s, done, err
+	}
+	return source{ReaderAt: file, name: h.Name, first: first, end: size}, done, nil
+}
+
+// open opens the file.
+func (r *Reader) open() (*os.File, error) {
 	if r.unknown != nil {
-		return source{}, nil, r.unknown
+		return nil, r.unknown
 	}
 	file, err := openToRead(r.path)
 	switch {
@@ -220,51 +263,40 @@ func (r *Reader) source() (source, *os.File, error) {
 	default:
 		err = fmt.Errorf("what the loop told isn't kept here (%w at %s); ralph-lsp status says how it stands", fs.ErrNotExist, r.path)
 	}
-	if err != nil {
-		return source{}, nil, err
-	}
-	h, first, ok := readHeader(file)
-	size, err := file.Seek(0, io.SeekEnd)
-	if err == nil && !ok { // its writer has only begun
-		err = &fs.PathError{Op: "read", Path: r.path, Err: fs.ErrNotExist}
-	}
-	if err != nil {
-		file.Close()
-		return source{}, nil, err
-	}
-	return source{ReaderAt: file, name: h.Name, first: first, end: size}, file, nil
+	return file, err
 }
 
 // Read returns what comes behind a cursor. Complete is for the caller to say.
 func (r *Reader) Read(ctx context.Context, after string, o Options) (Page, error) {
-	s, file, err := r.source()
+	s, done, err := r.source()
 	if err != nil {
 		return Page{}, err
 	}
-	defer file.Close()
+	defer done()
 	page, _, err := s.page(ctx, after, o)
 	return page, err
 }
 
 // Outline is what there is to know of all that is in the file. It reads only what is new.
-// It is for one goroutine.
 func (r *Reader) Outline(ctx context.Context) (wire.Outline, error) {
-	s, file, err := r.source()
+	s, done, err := r.source()
 	if err != nil {
 		return wire.Outline{}, err
 	}
-	defer file.Close()
+	defer done()
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	return r.index.outline(ctx, s)
 }
 
 // End returns the cursor behind the last whole line.
 func (r *Reader) End() (string, error) {
-	s, file, err := r.source()
+	s, done, err := r.source()
 	if err != nil {
 		return "", err
 	}
-	defer file.Close()
-	end, err := wholeLines(file)
+	defer done()
+	end, err := wholeLines(s.ReaderAt, s.end)
 	return cursor{s.name, max(end, s.first)}.String(), err
 }
 

@@ -83,13 +83,11 @@ func (x *index) flush() {
 	x.begun = x.at
 }
 
-var iterationHead = []byte(string(kindHead) + wire.KindIteration + `"`)
-
 // take takes the begin or the end of an iteration.
 func (x *index) take(data []byte) {
 	var u wire.Iteration
 	l, ok := parseLine(data)
-	if !ok || !bytes.HasPrefix(l.update, iterationHead) || json.Unmarshal(l.update, &u) != nil {
+	if !ok || wire.KindOf(l.update) != wire.KindIteration || json.Unmarshal(l.update, &u) != nil {
 		return
 	}
 	if x.goes = u.Phase == wire.PhaseBegin; x.goes {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"time"
 
@@ -148,21 +147,6 @@ type Pager struct {
 	joined bool // more than one line is in it
 }
 
-var (
-	kindHead  = []byte(`{"sessionUpdate":"`)
-	errNoKind = errors.New("an update without a kind")
-)
-
-// kindOf is what a line's update is.
-func kindOf(update []byte) (string, error) {
-	if rest, ok := bytes.CutPrefix(update, kindHead); ok {
-		if kind, _, ok := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`)); ok {
-			return string(kind), nil
-		}
-	}
-	return "", errNoKind
-}
-
 func isText(kind string) bool {
 	return kind == wire.KindMessageChunk || kind == wire.KindThoughtChunk
 }
@@ -177,8 +161,8 @@ func (p *Pager) take(data []byte, isOurs bool) bool {
 		p.page.Skipped++
 		return true
 	}
-	kind, err := kindOf(l.update)
-	if err != nil || !isOurs && !isPiece(kind, l.update) && !json.Valid(l.update) {
+	kind := wire.KindOf(l.update)
+	if kind == "" || !isOurs && !isPiece(kind, l.update) && !json.Valid(l.update) {
 		p.page.Skipped++
 		return true
 	}

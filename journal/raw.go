@@ -3,8 +3,8 @@ package journal
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
-	"math"
 	"time"
 )
 
@@ -23,29 +23,16 @@ const rawChunk = 128 << 10
 
 // Lines returns what comes next without a look at it. buf may be an earlier one's Data.
 func (f *Follower) Lines(buf []byte) (Lines, error) {
+	f.log.flush() // who is told of a line finds it in the file
 	s, over, done, err := f.log.source()
 	if err != nil {
 		return Lines{}, err
 	}
 	defer done()
-	at, end := s.until(max(f.at, s.first))
-	l := Lines{Lost: at != max(f.at, s.first)}
-	for size := int64(rawChunk); ; size *= 4 {
-		size = min(size, end-at)
-		if int64(cap(buf)) < size {
-			buf = make([]byte, size)
-		}
-		n, err := s.ReadAt(buf[:size], at)
-		if err != nil && err != io.EOF {
-			return Lines{}, err
-		}
-		last := bytes.LastIndexByte(buf[:n], '\n')
-		if l.Data = buf[:last+1]; last >= 0 || int64(n) == end-at || int64(n) < size {
-			break
-		}
+	l, at, err := s.lines(f.at, buf)
+	if err != nil {
+		return Lines{}, err
 	}
-	at += int64(len(l.Data))
-	l.Cursor, l.Behind = cursor{s.name, at}.String(), s.end-at
 	f.log.mu.Lock()
 	defer f.log.mu.Unlock()
 	f.at, f.cursor = at, l.Cursor
@@ -61,14 +48,46 @@ func (f *Follower) Lines(buf []byte) (Lines, error) {
 	return l, nil
 }
 
-// PageOf is the page of lines that another process has passed on. Their memory is the caller's.
-func PageOf(lines []byte, thinking bool) Page {
-	p := NewPager(Options{Thinking: thinking, Bytes: math.MaxInt})
-	for line := range bytes.Lines(lines) {
-		p.take(bytes.TrimSuffix(line, []byte("\n")), true)
+// lines are those behind an offset, and where they end.
+func (s source) lines(from int64, buf []byte) (Lines, int64, error) {
+	at, end := s.until(max(from, s.first))
+	l := Lines{Lost: at != max(from, s.first)}
+	for size := int64(rawChunk); ; size *= 4 {
+		size = min(size, end-at)
+		if int64(cap(buf)) < size {
+			buf = make([]byte, size)
+		}
+		n, err := s.ReadAt(buf[:size], at)
+		if err != nil && err != io.EOF {
+			return Lines{}, at, err
+		}
+		last := bytes.LastIndexByte(buf[:n], '\n')
+		if l.Data = buf[:last+1]; last >= 0 || int64(n) == end-at || int64(n) < size {
+			break
+		}
 	}
-	return p.Page()
+	at += int64(len(l.Data))
+	l.Cursor, l.Behind = cursor{s.name, at}.String(), s.end-at
+	return l, at, nil
 }
+
+// Lines returns the lines behind a cursor without a look at them. buf may be an earlier one's Data.
+func (r *Reader) Lines(after string, buf []byte) (Lines, error) {
+	s, done, err := r.source()
+	if err != nil {
+		return Lines{}, err
+	}
+	defer done()
+	at, known := s.find(after)
+	if !known && after != "" {
+		return Lines{}, errOther
+	}
+	l, _, err := s.lines(at, buf)
+	return l, err
+}
+
+// errOther says that a cursor is of another journal, or behind what was written.
+var errOther = errors.New("the cursor is not one of this journal")
 
 // progressLine is an Item as another process gets it.
 type progressLine struct {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -49,12 +48,11 @@ func Main() {
 
 // keeper drives a loop.
 type keeper struct {
-	loop    *engine.Loop
-	cfg     setup.Config
-	told    *notify.Teller
-	door    *door.Door
-	first   *door.Window
-	isAlone atomic.Bool // the loop was detached
+	loop  *engine.Loop
+	cfg   setup.Config
+	told  *notify.Teller
+	door  *door.Door
+	first *door.Window
 }
 
 // serve takes a loop over from its first window, and drives it to its end.
@@ -79,22 +77,26 @@ func serve(conn io.ReadWriteCloser, caught <-chan os.Signal) {
 			k.loop.Interrupt()
 		}
 	}()
-	go k.attend(in)
+	go k.door.Serve(k.first, in)
 	k.end(k.loop.Wait())
 }
 
 // start starts the loop.
 func (k *keeper) start() (err error) {
 	w := k.first
+	k.door.Expect(w)
 	host := start.Host()
-	host.Attended = func() bool { return w.Answers && !w.IsGone() || k.door.IsAttended() }
+	host.Attended, host.Diagnose = k.door.IsAttended, k.door.Diagnose
 	host.Printed = PrintedBy(w.PID)
 	host.LetGo = func() {
-		k.isAlone.Store(true)
-		w.Left()
+		k.door.Loosen()
+		k.rest()
 	}
 	host.Windows = k.door.Connect
-	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Warn: w.Note}
+	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Warn: k.door.Note}
+	if w.Editor { // in whose place another one may be
+		at.Gone, at.Desktop = func() bool { return !k.door.IsAttended() }, false
+	}
 	if w.Terminal {
 		at.Terminal = ringer{w}
 	}
@@ -106,22 +108,18 @@ func (k *keeper) start() (err error) {
 		_, _ = k.loop.Detach() // it always can be here
 	}
 	w.Cursor = log.Begun()
+	k.door.Orphaned(k.orphaned)
 	k.door.Begun(k.loop, log)
 	return nil
 }
 
-// attend serves the first window until that is gone.
-func (k *keeper) attend(in *bufio.Reader) {
-	k.door.Serve(k.first, in)
-	switch {
-	case !k.first.Owns || k.isAlone.Load():
-	case k.cfg.Said.OnClose == settings.OnCloseKeep:
+// orphaned is called when whoever owned the loop is gone.
+func (k *keeper) orphaned() {
+	if k.cfg.Said.OnClose == settings.OnCloseKeep {
 		_, _ = k.loop.Detach()
-	default:
+	} else {
 		k.loop.Interrupt()
-		return
 	}
-	k.rest()
 }
 
 // rest makes the process small: it stays for long, there may be a hundred, and it has little to do.

@@ -35,6 +35,7 @@ const (
 	DoDisallow  = "disallow"
 	DoInterrupt = "interrupt"
 	DoKill      = "kill"
+	DoLast      = "last" // no iteration begins behind the one under way
 )
 
 // Change makes the change of a state file that is asked for.
@@ -72,6 +73,7 @@ func Answering(do func(pid int, q Request) Reply) func(pid int, data json.RawMes
 // Reply is what came of a Request.
 type Reply struct {
 	Iteration int    `json:"iteration,omitempty"` // where the loop was
+	ID        string `json:"id,omitempty"`        // of what its agents are told
 	Error     string `json:"error,omitempty"`
 	Code      string `json:"code,omitempty"` // of an error that the other side knows
 	Why       string `json:"why,omitempty"`  // of a caller.Refused
@@ -129,6 +131,9 @@ func (r Reply) Err() error {
 	if kind, ok := kinds[r.Code]; ok {
 		held := reflect.New(reflect.TypeOf(kind).Elem())
 		if err, ok := held.Interface().(error); ok && json.Unmarshal(r.Data, err) == nil {
+			if left, ok := err.(*InterruptedError); ok {
+				left.read()
+			}
 			return &met{err, r.Error}
 		}
 	}
@@ -153,30 +158,29 @@ const (
 )
 
 // askOwner asks whoever drives a folder's loop for something. It is ErrNotRunning when nobody does.
-func askOwner(ctx context.Context, folder string, q Request) (iteration int, err error) {
+func askOwner(ctx context.Context, folder string, q Request) (r Reply, err error) {
 	file, err := loopstate.Open(folder)
 	if err != nil {
-		return 0, err
+		return r, err
 	}
 	ctx, done := context.WithTimeout(ctx, answerLimit)
 	defer done()
 	for began := time.Now(); ; time.Sleep(10 * time.Millisecond) {
 		owner, err := awaitStaying(file)
 		if err != nil {
-			return 0, err
+			return r, err
 		}
 		if q.LoopID != "" && owner.LoopID != "" && q.LoopID != owner.LoopID {
-			return 0, ErrNotRunning
+			return r, ErrNotRunning
 		}
-		var r Reply
 		isHeard, err := askOnce(ctx, owner, q, &r)
 		switch {
 		case ctx.Err() != nil: // once it hears of that, who asked is gone
-			return 0, silent(owner)
+			return r, silent(owner)
 		case isHeard:
-			return r.Iteration, errors.Join(err, r.Err())
+			return r, errors.Join(err, r.Err())
 		case owner.Deaf != "", time.Since(began) > beginLimit:
-			return 0, cmp.Or(caller.Self().May(q.Do), unheard(owner))
+			return r, cmp.Or(caller.Self().May(q.Do), unheard(owner))
 		}
 	}
 }

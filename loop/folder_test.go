@@ -145,14 +145,14 @@ func TestAnotherLoopThanTheNamedOneIsLeftAlone(t *testing.T) {
 	for name, do := range map[string]func(folder, id string) error{
 		"cancel":  func(folder, id string) error { _, err := CancelFolder(t.Context(), folder, id); return err },
 		"discard": DiscardFolder,
-		"pause":   func(folder, id string) error { return Other{folder, id}.Pause() },
-		"resume":  func(folder, id string) error { return Other{folder, id}.Resume(Patch{}) },
+		"pause":   func(folder, id string) error { return Other{Folder: folder, LoopID: id}.Pause() },
+		"resume":  func(folder, id string) error { return Other{Folder: folder, LoopID: id}.Resume(Patch{}) },
 		"steer": func(folder, id string) error {
-			_, err := Other{folder, id}.Steer(Steering{Text: "Mind the tests", Once: true})
+			_, err := Other{Folder: folder, LoopID: id}.Steer(Steering{Text: "Mind the tests", Once: true})
 			return err
 		},
 		"update": func(folder, id string) error {
-			return Other{folder, id}.Update(Patch{Given: limits.Given{MaxIterations: &raised}})
+			return Other{Folder: folder, LoopID: id}.Update(Patch{Given: limits.Given{MaxIterations: &raised}})
 		},
 	} {
 		for _, driven := range []bool{true, false} {

@@ -42,7 +42,11 @@ var _ Handle = Other{}
 
 // Other is the loop in a folder that another process drives, reached as control.go says. With
 // a LoopID another one that is there by now isn't meant.
-type Other struct{ Folder, LoopID string }
+type Other struct {
+	Folder, LoopID string
+	// Via asks that process, where it isn't to be found by the folder; nil: it is.
+	Via func(Request) (Reply, error)
+}
 
 // Status implements Handle.
 func (o Other) Status() Status {
@@ -65,7 +69,8 @@ func (o Other) Update(p Patch) error { return o.tell(Request{Do: caller.Update, 
 
 // Steer implements Handle.
 func (o Other) Steer(q Steering) (id string, err error) {
-	return "", o.tell(Request{Do: caller.Steer, Steering: q})
+	r, err := o.ask(Request{Do: caller.Steer, Steering: q})
+	return r.ID, err
 }
 
 // IsLive implements Handle.
@@ -97,16 +102,26 @@ func (o Other) Saved(s loopstate.State) error {
 // Detach implements Handle.
 func (o Other) Detach() (iteration int, err error) { return o.Ask(Request{Do: caller.Detach}) }
 
+// CancelAfterIteration lets the loop end behind the iteration under way.
+func (o Other) CancelAfterIteration() error { return o.tell(Request{Do: DoLast}) }
+
 // Interrupt ends the loop so that it can be continued. It doesn't wait for that.
 func (o Other) Interrupt() error { return o.tell(Request{Do: DoInterrupt}) }
 
 func (o Other) tell(q Request) error {
-	_, err := o.Ask(q)
+	_, err := o.ask(q)
 	return err
 }
 
 // Ask has whoever drives the loop carry out a request. The methods above make these.
 func (o Other) Ask(q Request) (iteration int, err error) {
-	q.LoopID = o.LoopID
+	r, err := o.ask(q)
+	return r.Iteration, err
+}
+
+func (o Other) ask(q Request) (Reply, error) {
+	if q.LoopID = o.LoopID; o.Via != nil {
+		return o.Via(q)
+	}
 	return askOwner(context.Background(), o.Folder, q)
 }

@@ -53,3 +53,29 @@ func inJSON(v any) string {
 	data, err := json.Marshal(v)
 	return fmt.Sprint(string(data), err)
 }
+
+// A loop that was left is told with its limits, which its file has and JSON doesn't.
+func TestALoopThatWasLeftArrivesWithItsLimits(t *testing.T) {
+	folder := t.TempDir()
+	file, err := loopstate.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-left"}
+	state.MaxIterations = new(4)
+	if err := file.Create(state); err != nil {
+		t.Fatal(err)
+	}
+	var left *InterruptedError
+	data, err := json.Marshal(ReplyOf(0, InTheWay(folder)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var reply Reply
+	if err := json.Unmarshal(data, &reply); err != nil {
+		t.Fatal(err)
+	}
+	if !errors.As(reply.Err(), &left) || left.State.Limits().MaxIterations != 4 || left.State.LoopID != "ralph-left" {
+		t.Errorf("%+v", left)
+	}
+}

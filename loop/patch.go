@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
@@ -40,6 +41,17 @@ type AlreadyRunningError = loopstate.LockedError
 type InterruptedError struct {
 	Path  string // of the state file
 	State loopstate.State
+}
+
+// read reads the state anew: what its file has of it isn't in JSON.
+func (e *InterruptedError) read() {
+	file, err := loopstate.Open(filepath.Dir(filepath.Dir(e.Path)))
+	if err != nil {
+		return
+	}
+	if s, err := file.Load(); err == nil { // else somebody has just taken it away
+		e.State = s
+	}
 }
 
 func (e *InterruptedError) Error() string {

@@ -35,7 +35,7 @@ type Note struct {
 // At says where a loop is driven, and so which ways lead to its user.
 type At struct {
 	Terminal io.Writer   // that the loop is shown on; nil: there is none
-	Gone     func() bool // whether that has gone meanwhile; nil: it stays
+	Gone     func() bool // whether that, or the editor, has gone meanwhile; nil: it stays
 	BellOnly bool        // no text of ours is to be shown there
 	Desktop  bool        // no editor shows what happens
 	Warn     func(string)
@@ -91,7 +91,7 @@ func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 		patience: patience, waits: map[string]bool{},
 	}
 	if at.Gone != nil {
-		t.away = ways(cfg.Notify, At{Desktop: at.Desktop})
+		t.away = ways(cfg.Notify, At{Desktop: true})
 	}
 	if cfg.Alone { // nobody waits for its process
 		t.patience = tries * (limit + pause)

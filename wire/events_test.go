@@ -22,7 +22,6 @@ func TestEveryEventIsKnownWhereEventsAreTold(t *testing.T) {
 	for _, place := range []struct{ events, file, inside, without string }{
 		{"../stream/event.go", "project.go", "Event", untold},
 		{"../stream/event.go", "../history/turn.go", "Handle", "ToolProgress Retry Quota Compaction Error Denied Heard Question Moot Answered Complete"}, // the journal has them
-		{"../stream/event.go", "../server/feed/feed.go", "Handle", untold[len("Quota "):] + " Thinking MessageEnd ToolProgress Compaction"},              // they change no status
 		{"../stream/event.go", "../stream/decode/summary.go", "add", "SessionStart Text Thinking ToolProgress Retry Compaction Heard Question Moot Answered Complete"},
 		{"../stream/event.go", "../loop/engine/progress/follow.go", "Follow", "Thinking ToolProgress Compaction Denied Heard Question Moot Answered Complete"},
 		{"../stream/event.go", "../loop/engine/executor/agent.go", "own", below + " Question Answered Complete"}, // told by Subagent.Handle; the desk has the question

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
 	"time"
 
@@ -324,6 +325,25 @@ type End struct {
 	Verified      string      `json:"verified,omitempty"` // of a promise: by what, and how that went
 	Receipt       []Detail    `json:"receipt,omitempty"`  // what else there is to say of it, for a table
 	Said
+}
+
+// updateHead is what an update begins with.
+var updateHead = []byte(`{"sessionUpdate":"`)
+
+// KindOf is what an update in its JSON is, "" for none of ours.
+func KindOf(update []byte) string {
+	rest, isOurs := bytes.CutPrefix(update, updateHead)
+	kind, _, ends := bytes.Cut(rest[:min(len(rest), 64)], []byte(`"`))
+	if !isOurs || !ends {
+		return ""
+	}
+	return string(kind)
+}
+
+// Decode reads an update, or a part of it, such as Said. What can't be read is left out.
+func Decode[T any](update []byte) (u T) {
+	_ = json.Unmarshal(update, &u)
+	return u
 }
 
 // Raw is an update in its JSON, for who has read one back.

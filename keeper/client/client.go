@@ -9,11 +9,13 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"sync"
@@ -25,6 +27,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -36,9 +39,12 @@ const maxReady = 1 << 20
 
 // Connection is a window's connection with the keeper of a loop. Its methods may be called from any goroutine.
 type Connection struct {
-	// Notes takes lines of the keeper's own, Rings codes for the terminal. Both are set before Begin.
-	Notes func(text string)
-	Rings func(codes string)
+	// Notes takes lines of the keeper's own, Rings codes for the terminal, Stands is called when the status is another
+	// one, and Knows is asked what the editor knows of files. They are set before Begin, or by what prepares Dial.
+	Notes  func(text string)
+	Rings  func(codes string)
+	Stands func(urgent bool)
+	Knows  func(ctx context.Context, paths []string) (verify.Diagnosis, error)
 
 	conn    io.ReadWriteCloser
 	process *os.Process // the keeper, once the loop has begun
@@ -53,17 +59,17 @@ type Connection struct {
 	mu      sync.Mutex
 	taken   *sync.Cond // something was taken of lines
 	loopID  string
-	lines   []byte // whole blocks, each with its cursor behind it
-	cursor  string // behind lines
-	behind  int64  // bytes that follow there
-	lost    bool
+	lines   journal.Told   // that nobody has taken yet
+	behind  int64          // bytes that follow there
 	news    []journal.Item // progress, behind lines
+	owns    bool           // the loop ends with this window
 	status  loop.Status
 	at      time.Time // when it was told
 	replies map[int]chan loop.Reply
 	n       int
 	end     *loop.End
 	closed  bool // who shows it takes nothing more
+	once    sync.Once
 }
 
 // newConnection is a connection that nothing was said on.
@@ -85,13 +91,16 @@ func (c *Connection) Begin(config []byte, hello Hello) error {
 var ErrOld = errors.New("it is of a version that shows its loop to nobody else")
 
 // Dial connects with the process that drives a loop, on the loop's socket. The error is control.ErrNobody where
-// no process serves that, ErrOld, or loop.ErrNotRunning.
-func Dial(ctx context.Context, path string, hello Hello) (*Connection, error) {
+// no process serves that, ErrOld, or loop.ErrNotRunning. prepare, which may be nil, gets it before it listens.
+func Dial(ctx context.Context, path string, hello Hello, prepare func(*Connection)) (*Connection, error) {
 	conn, err := control.Dial(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	c := newConnection(conn, nil)
+	if prepare != nil {
+		prepare(c)
+	}
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
 	if err := c.greet(Frame{Kind: Connect, Hello: &hello}); err != nil {
 		return nil, errors.Join(err, ctx.Err())
@@ -118,7 +127,8 @@ func (c *Connection) greet(hello Frame) error {
 		return ErrOld
 	}
 	c.loopID, c.status, c.at = f.LoopID, *f.Status, time.Now()
-	c.cursor = hello.Hello.Cursor
+	c.lines.Add(nil, hello.Hello.Cursor, false)
+	c.owns = f.Owns
 	if c.process, err = os.FindProcess(f.PID); err != nil { // it is gone already
 		c.process = nil
 	}
@@ -189,7 +199,7 @@ func (c *Connection) listen(in *bufio.Reader) {
 // rest reads what the keeper couldn't tell any more: it is killed, or waits no longer for this window.
 func (c *Connection) rest() {
 	c.mu.Lock()
-	isTold, cursor := c.end != nil || c.closed, c.cursor
+	isTold, cursor := c.end != nil || c.closed, c.lines.End()
 	c.mu.Unlock()
 	if isTold {
 		return
@@ -198,34 +208,30 @@ func (c *Connection) rest() {
 	if err != nil {
 		return // it isn't kept
 	}
-	for page, err := range journal.Pages(context.Background(), story, cursor, journal.Options{Thinking: true}) {
-		if err != nil || page.Reset { // it has told more than it could write
+	var lines journal.Lines
+	for more := true; more; more = lines.Behind > 0 && len(lines.Data) > 0 {
+		if lines, err = story.Lines(cursor, lines.Data); err != nil { // it has told more than it could write
 			return
 		}
-		c.mu.Lock()
-		for len(c.news) > 0 && !c.closed { // there may be more than fits into memory
-			c.taken.Wait()
-		}
-		isClosed := c.closed
-		c.news, c.cursor = append(c.news, page.Items...), page.Cursor
-		c.mu.Unlock()
-		if c.signal(); isClosed {
+		cursor = lines.Cursor
+		if !c.take(lines.Data, Frame{Cursor: cursor, Behind: lines.Behind}) {
 			return
 		}
 	}
 }
 
-// take takes a block of lines, once there is room for it.
-func (c *Connection) take(block []byte, at Frame) {
+// take takes a block of lines, once there is room for it. It is false where nobody takes them any more.
+func (c *Connection) take(block []byte, at Frame) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for len(c.lines) > maxReady && !c.closed {
+	for c.lines.Len() > maxReady && !c.closed {
 		c.taken.Wait()
 	}
-	c.lines = append(c.lines, block...)
+	c.lines.Add(block, at.Cursor, at.Lost)
 	c.news = nil // it speaks of what was before
-	c.cursor, c.behind, c.lost = at.Cursor, at.Behind, c.lost || at.Lost
+	c.behind = at.Behind
 	c.signal()
+	return !c.closed
 }
 
 // hear takes a frame without lines.
@@ -241,13 +247,22 @@ func (c *Connection) hear(f Frame) {
 			c.Rings(f.Text)
 		}
 		return
-	case Left:
-		close(c.left)
+	case Ask:
+		go c.know(f)
 		return
 	}
+	stands, urgent := false, false
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	defer func() {
+		c.mu.Unlock()
+		if stands && c.Stands != nil {
+			c.Stands(urgent)
+		}
+	}()
 	switch f.Kind {
+	case Left:
+		c.owns, stands, urgent = false, true, true
+		c.once.Do(func() { close(c.left) })
 	case Progress:
 		if f.Progress != nil {
 			c.news = append(c.news, *f.Progress)
@@ -255,7 +270,7 @@ func (c *Connection) hear(f Frame) {
 		c.signal()
 	case Status:
 		if f.Status != nil {
-			c.status, c.at = *f.Status, time.Now()
+			c.status, c.at, stands, urgent = *f.Status, time.Now(), true, f.Urgent
 		}
 	case Reply:
 		if waits := c.replies[f.N]; waits != nil && f.Reply != nil {
@@ -265,8 +280,31 @@ func (c *Connection) hear(f Frame) {
 	case Over:
 		if c.end = f.End; c.end != nil && f.Status != nil {
 			c.end.Status, c.end.Unanswered = *f.Status, f.Unanswered
+			c.status, c.at, stands, urgent = *f.Status, time.Now(), true, true
 		}
 	}
+}
+
+// know answers what the editor is asked.
+func (c *Connection) know(f Frame) {
+	said := Frame{Kind: Said, N: f.N, Text: "no editor is attached that tells them"}
+	if c.Knows != nil {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		go func() {
+			select {
+			case <-c.over:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+		if d, err := c.Knows(ctx, f.Paths); err != nil {
+			said.Text = err.Error()
+		} else {
+			said.Known = &Known{d, d.Settled}
+		}
+	}
+	_ = c.send(said) // else the keeper is gone
 }
 
 func (c *Connection) signal() {
@@ -281,24 +319,62 @@ func (c *Connection) News() <-chan struct{} { return c.told }
 
 // Next is what can be shown now. behind is how many bytes of lines follow it.
 func (c *Connection) Next(thinking bool) (page journal.Page, behind int64) {
+	page, _ = c.Read(journal.Options{Thinking: thinking, Bytes: math.MaxInt})
 	c.mu.Lock()
-	lines, news := c.lines, c.news
-	page.Cursor, behind = c.cursor, c.behind
-	lost := c.lost
-	c.lines, c.news, c.lost = nil, nil, false
+	defer c.mu.Unlock()
+	return page, c.behind + int64(c.lines.Len())
+}
+
+// Read takes off what comes next. after is the cursor before it. Behind the last line is how far things have come.
+func (c *Connection) Read(o journal.Options) (page journal.Page, after string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	page, after = c.lines.Next(o)
 	c.taken.Signal()
-	c.mu.Unlock()
-	read := journal.PageOf(lines, thinking)
-	for _, it := range news {
-		if thinking || !bytes.HasPrefix(it.JSON, thought) {
-			read.Items = append(read.Items, it)
+	if page.More || c.lines.Len() > 0 {
+		return page, after
+	}
+	room := cmp.Or(o.Bytes, journal.MaxPage)
+	for _, it := range page.Items {
+		room -= len(it.JSON)
+	}
+	for len(c.news) > 0 {
+		it := c.news[0]
+		if room -= len(it.JSON); len(page.Items) > 0 && (room < 0 || o.OneIteration && it.Iteration != page.Items[0].Iteration) {
+			page.More = true
+			break
+		}
+		if c.news = c.news[1:]; o.Thinking || !bytes.HasPrefix(it.JSON, thought) {
+			page.Items = append(page.Items, it)
 		}
 	}
-	page.Items, page.Skipped = read.Items, read.Skipped
-	if lost {
-		page.Skipped++
+	return page, after
+}
+
+// Waits says how many bytes wait to be read, roughly, and whether nothing else will come.
+func (c *Connection) Waits() (size int, over bool) {
+	select {
+	case <-c.over:
+		over = true
+	default:
 	}
-	return page, behind
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lines.Len() + len(c.news), over
+}
+
+// HasLeft says whether this side has ended the connection.
+func (c *Connection) HasLeft() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.closed
+}
+
+// Owns says whether the loop ends with this window.
+func (c *Connection) Owns() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.owns
 }
 
 // thought is what an update of the model's reasoning begins with.
@@ -311,7 +387,7 @@ func (c *Connection) LoopID() string { return c.loopID }
 func (c *Connection) Cursor() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.cursor
+	return c.lines.End()
 }
 
 // Status is how the loop stands, as far as the keeper has told.

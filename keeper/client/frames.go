@@ -2,10 +2,12 @@ package client
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Frame is a line that isn't one of the journal: those begin with journal.LineHead, all others
@@ -18,18 +20,22 @@ type Frame struct {
 	Hello   *Hello          `json:"hello,omitempty"`   // begin, hello
 	N       int             `json:"n,omitempty"`       // do, reply: which request
 	Request *loop.Request   `json:"request,omitempty"` // do
+	Known   *Known          `json:"known,omitempty"`   // said: nil where that failed
 
 	// Of a keeper:
 	LoopID   string        `json:"loopId,omitempty"` // welcome
 	PID      int           `json:"pid,omitempty"`    // welcome: the keeper's
+	Owns     bool          `json:"owns,omitempty"`   // welcome: the window owns the loop
 	Reply    *loop.Reply   `json:"reply,omitempty"`  // refused, reply
 	Status   *loop.Status  `json:"status,omitempty"` // welcome, status
+	Urgent   bool          `json:"urgent,omitempty"` // status: it is to be seen at once
 	Cursor   string        `json:"cursor,omitempty"` // at: behind the lines so far
 	Behind   int64         `json:"behind,omitempty"` // at: bytes of lines that follow
 	Lost     bool          `json:"lost,omitempty"`   // at: some before them couldn't be kept
 	Progress *journal.Item `json:"progress,omitempty"`
-	Text     string        `json:"text,omitempty"` // note, ring
-	End      *loop.End     `json:"end,omitempty"`  // over
+	Text     string        `json:"text,omitempty"`  // note, ring, said: why that failed
+	Paths    []string      `json:"paths,omitempty"` // ask: which files it is about; none: all that is known
+	End      *loop.End     `json:"end,omitempty"`   // over
 	// Unanswered are questions that were open at the end.
 	Unanswered []ask.Question `json:"unanswered,omitempty"`
 }
@@ -52,17 +58,30 @@ const (
 	Ring     = "ring" // codes that call the user at a terminal
 	Left     = "left" // the loop was detached: it needs no window any more
 	Over     = "over" // all is told
+	Ask      = "ask"  // the window's editor is asked what it knows of files; n of the answer is the same
+	Said     = "said" // the answer
 )
+
+// Known is what an editor knows of files.
+type Known struct {
+	verify.Diagnosis
+	Settled bool `json:"settled,omitempty"`
+}
 
 // Hello says who a window is.
 type Hello struct {
-	PID      int    `json:"pid"`
-	From     string `json:"from,omitempty"`     // the loop that it is below, as it says
-	Cursor   string `json:"cursor,omitempty"`   // behind which it is told the story; "": from its beginning
-	Owns     bool   `json:"owns,omitempty"`     // the loop ends with it, unless it is kept
-	Answers  bool   `json:"answers,omitempty"`  // what agents ask is answered there
-	Terminal bool   `json:"terminal,omitempty"` // its user can be called there
-	BellOnly bool   `json:"bellOnly,omitempty"` // no text of ours is to be shown there
+	PID    int    `json:"pid"`
+	From   string `json:"from,omitempty"`   // the loop that it is below, as it says
+	Cursor string `json:"cursor,omitempty"` // behind which it is told the story; "": from its beginning
+	Owns   bool   `json:"owns,omitempty"`   // the loop ends with it, unless it is kept
+	// Editor: it owns, too, what another editor has begun, such as itself before a reload.
+	Editor bool `json:"editor,omitempty"`
+	// Returns is how long a loop that it owns goes on without an owner, in which it may be back; 0: it ends at once.
+	Returns   time.Duration `json:"returns,omitempty"`
+	Diagnoses bool          `json:"diagnoses,omitempty"` // it can be asked what its language servers know
+	Answers   bool          `json:"answers,omitempty"`   // what agents ask is answered there
+	Terminal  bool          `json:"terminal,omitempty"`  // its user can be called there
+	BellOnly  bool          `json:"bellOnly,omitempty"`  // no text of ours is to be shown there
 }
 
 // MaxFrame bounds a frame, in bytes: a prompt, or a status with what was asked.

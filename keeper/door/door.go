@@ -5,16 +5,20 @@ package door
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 // Loop is a loop that windows look at.
@@ -30,9 +34,14 @@ type Door struct {
 	loop  Loop          // nil: there won't be one
 	log   *journal.Log
 
-	mu      sync.Mutex
-	windows []*Window
-	isOver  bool
+	mu       sync.Mutex
+	windows  []*Window
+	isEdited bool          // an editor has begun the loop: other windows of it own it, too
+	returns  time.Duration // how long the loop waits for an owner to be back
+	grace    func()        // ends the wait for one; nil: it doesn't wait
+	orphaned func()        // its owners are gone for good
+	isLoose  bool          // it was detached: nobody owns it
+	isOver   bool
 }
 
 // New is the door of a loop that hasn't begun: whoever comes waits for that.
@@ -56,8 +65,9 @@ func (d *Door) Connect(first []byte, c control.Conn) bool {
 	}
 	<-d.begun
 	w := NewWindow(c.ReadWriteCloser, *f.Hello)
-	w.PID, w.Owns = c.PID, false                                         // the process that drives the loop decides when it ends
-	w.Answers = w.Answers && !caller.Peer(c.PID, f.Hello.From).IsAgent() // no agent answers for its user
+	w.PID = c.PID
+	isAgent := caller.Peer(c.PID, f.Hello.From).IsAgent() // no agent answers for its user
+	w.Answers, w.Editor, w.Owns = w.Answers && !isAgent, w.Editor && !isAgent, false
 	if d.loop == nil {
 		w.Refuse(loop.ErrNotRunning)
 	} else {
@@ -73,29 +83,110 @@ func (d *Door) Serve(w *Window, in *bufio.Reader) {
 		return
 	}
 	status := d.loop.Status()
-	w.write(client.Frame{Kind: client.Welcome, LoopID: d.loop.ID(), PID: os.Getpid(), Status: &status})
+	w.write(client.Frame{Kind: client.Welcome, LoopID: d.loop.ID(), PID: os.Getpid(), Owns: w.isOwner.Load(), Status: &status})
 	go w.tell(d.log, d.loop.Status)
 	w.obey(in, func(q loop.Request) loop.Reply { return d.loop.Do(w.PID, q) })
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.windows = slices.DeleteFunc(d.windows, func(other *Window) bool { return other == w })
+	d.leave(w)
 }
+
+// Expect says that a window is there, before it is served: what is noted until then is told it, too.
+func (d *Door) Expect(w *Window) { d.enter(w) }
 
 // enter notes that a window is there, unless the loop is over.
 func (d *Door) enter(w *Window) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.isOver {
+	if d.isOver {
+		return false
+	}
+	if !slices.Contains(d.windows, w) {
 		d.windows = append(d.windows, w)
 	}
-	return !d.isOver
+	d.isEdited = d.isEdited || w.Owns && w.Editor
+	w.isOwner.Store(!d.isLoose && (w.Owns || w.Editor && d.isEdited))
+	if w.owns() {
+		d.returns = w.Returns
+		d.stopGrace()
+	}
+	return true
 }
 
-// IsAttended says whether a user looks on who can answer.
+// leave notes that a window is gone.
+func (d *Door) leave(w *Window) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.windows = slices.DeleteFunc(d.windows, func(other *Window) bool { return other == w })
+	if d.isLoose || d.isOver || d.orphaned == nil || !w.isOwner.Load() || slices.ContainsFunc(d.windows, (*Window).owns) {
+		return
+	}
+	grace, end := context.WithCancel(context.Background())
+	d.grace = end
+	time.AfterFunc(d.returns, func() {
+		d.mu.Lock()
+		isOver := grace.Err() != nil
+		d.mu.Unlock()
+		if !isOver {
+			d.orphaned()
+		}
+	})
+}
+
+// stopGrace says that the loop waits for no owner any more. The caller holds mu.
+func (d *Door) stopGrace() {
+	if d.grace != nil {
+		d.grace()
+		d.grace = nil
+	}
+}
+
+// Orphaned has a function called once nobody owns the loop any more who did. It is called before Begun.
+func (d *Door) Orphaned(call func()) { d.orphaned = call }
+
+// Loosen says that nobody owns the loop any more: it needs no window.
+func (d *Door) Loosen() {
+	d.mu.Lock()
+	d.isLoose = true
+	d.stopGrace()
+	owners := slices.DeleteFunc(slices.Clone(d.windows), func(w *Window) bool { return !w.isOwner.Swap(false) })
+	d.mu.Unlock()
+	for _, w := range owners {
+		w.say(client.Frame{Kind: client.Left})
+	}
+}
+
+// IsAttended says whether a user looks on who can answer, or is away for a moment.
 func (d *Door) IsAttended() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
+	return d.grace != nil && !d.isLoose || slices.ContainsFunc(d.windows, func(w *Window) bool { return w.Answers })
+}
+
+// Note tells who looks on a line.
+func (d *Door) Note(text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, w := range d.windows {
+		w.say(client.Frame{Kind: client.Note, Text: text})
+	}
+}
+
+// errNoEditor says that no window can be asked.
+var errNoEditor = errors.New("no editor is attached that tells them")
+
+// Diagnose asks the editor that came last for what it knows of files, see setup.Host.
+func (d *Door) Diagnose(ctx context.Context, paths []string) (verify.Diagnosis, error) {
+	d.mu.Lock()
+	var asked *Window
+	for _, w := range d.windows {
+		if w.Diagnoses {
+			asked = w
+		}
+	}
+	d.mu.Unlock()
+	if asked == nil {
+		return verify.Diagnosis{}, errNoEditor
+	}
+	return asked.diagnose(ctx, paths)
 }
 
 // Finish tells all windows how the loop ended, and returns when that is told, or nobody takes it: then
@@ -103,6 +194,7 @@ func (d *Door) IsAttended() bool {
 func (d *Door) Finish(end loop.End) {
 	d.mu.Lock()
 	d.isOver = true
+	d.stopGrace()
 	windows := slices.Clone(d.windows)
 	d.mu.Unlock()
 	var told sync.WaitGroup

@@ -2,14 +2,19 @@ package door
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/verify"
 )
 
 const (
@@ -26,10 +31,12 @@ type Window struct {
 	client.Hello
 
 	conn    io.ReadWriteCloser
+	isOwner atomic.Bool
 	writing sync.Mutex
 
 	mu     sync.Mutex
-	frames []client.Frame // that go before the next lines
+	asked  []chan client.Frame // what it was asked, by number
+	frames []client.Frame      // that go before the next lines
 	end    *loop.End
 	wake   chan struct{} // holds one signal
 	gone   chan struct{} // the connection has ended
@@ -97,14 +104,11 @@ func (w *Window) signal() {
 	}
 }
 
-// Note tells who looks on a line.
-func (w *Window) Note(text string) { w.say(client.Frame{Kind: client.Note, Text: text}) }
+// owns says whether the loop ends with the window.
+func (w *Window) owns() bool { return w.isOwner.Load() }
 
 // Ring gives the window's terminal codes that call its user.
 func (w *Window) Ring(codes string) { w.say(client.Frame{Kind: client.Ring, Text: codes}) }
-
-// Left says that the loop needs the window no more.
-func (w *Window) Left() { w.say(client.Frame{Kind: client.Left}) }
 
 // obey has done what the window asks for, until that is gone.
 func (w *Window) obey(in *bufio.Reader, do func(loop.Request) loop.Reply) {
@@ -114,12 +118,48 @@ func (w *Window) obey(in *bufio.Reader, do func(loop.Request) loop.Reply) {
 		if err != nil {
 			return
 		}
-		if f.Kind == client.Do && f.Request != nil {
+		switch {
+		case f.Kind == client.Do && f.Request != nil:
 			go func() {
 				reply := do(*f.Request)
 				w.say(client.Frame{Kind: client.Reply, N: f.N, Reply: &reply})
 			}()
+		case f.Kind == client.Said:
+			w.hear(f)
 		}
+	}
+}
+
+// diagnose asks the window's editor for what it knows of files.
+func (w *Window) diagnose(ctx context.Context, paths []string) (verify.Diagnosis, error) {
+	said := make(chan client.Frame, 1)
+	w.mu.Lock()
+	w.asked = append(w.asked, said)
+	n := len(w.asked)
+	w.mu.Unlock()
+	w.say(client.Frame{Kind: client.Ask, N: n, Paths: paths})
+	select {
+	case f := <-said:
+		if f.Known == nil {
+			return verify.Diagnosis{}, errors.New(loop.OneLine(f.Text))
+		}
+		d := f.Known.Diagnosis
+		d.Settled = f.Known.Settled
+		return d, nil
+	case <-w.gone:
+		return verify.Diagnosis{}, errNoEditor
+	case <-ctx.Done():
+		return verify.Diagnosis{}, ctx.Err()
+	}
+}
+
+// hear takes what the window says to what it was asked.
+func (w *Window) hear(f client.Frame) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if n := f.N - 1; n >= 0 && n < len(w.asked) && w.asked[n] != nil {
+		w.asked[n] <- f
+		w.asked[n] = nil
 	}
 }
 
@@ -129,7 +169,7 @@ func (w *Window) finish(end loop.End, isKept bool) {
 	w.end = &end
 	w.mu.Unlock()
 	w.signal()
-	if conn, ok := w.conn.(interface{ SetWriteDeadline(time.Time) error }); ok && !w.Owns {
+	if conn, ok := w.conn.(interface{ SetWriteDeadline(time.Time) error }); ok && !w.owns() {
 		_ = conn.SetWriteDeadline(time.Now().Add(otherWords))
 	} else if ok && isKept {
 		_ = conn.SetWriteDeadline(time.Now().Add(lastWords))
@@ -146,18 +186,19 @@ func (w *Window) tell(log *journal.Log, status func() loop.Status) {
 	defer close(w.done)
 	from := log.Follow(w.Cursor, 0)
 	defer from.Close()
-	looks := time.NewTicker(time.Second)
-	defer looks.Stop()
 	t := teller{Window: w, from: from, status: status}
+	look := time.NewTimer(0)
+	defer look.Stop()
 	for {
 		isOver, err := t.tell()
 		if err != nil || isOver {
 			return
 		}
+		look.Reset(t.next)
 		select {
 		case <-from.News:
 		case <-w.wake:
-		case <-looks.C:
+		case <-look.C:
 		case <-w.gone:
 			return
 		}
@@ -174,9 +215,30 @@ type teller struct {
 	status func() loop.Status
 
 	buf    []byte
-	sent   bool      // some lines, just now
-	last   []byte    // the status that was told
-	lastAt time.Time // when
+	sent   bool          // some lines, just now
+	last   []byte        // the status that was told
+	urgent urgent        // of it
+	lastAt time.Time     // when
+	next   time.Duration // until it is to be looked at again
+}
+
+// urgent is what a window is told of a status at once.
+type urgent struct {
+	state      loop.State
+	iteration  int
+	isPausing  bool
+	isDetached bool
+	limits     limits.Limits
+	allowed    int
+	asks       string // the ids of its questions
+}
+
+func urgentOf(s loop.Status) urgent {
+	u := urgent{s.State, s.Iteration, s.Pausing, s.Detached, s.Limits, len(s.Allowed), ""}
+	for _, q := range s.Questions {
+		u.asks += q.ID + " "
+	}
+	return u
 }
 
 // tell tells what there is now. isOver says that this was all.
@@ -229,16 +291,21 @@ func (t *teller) deliver(l journal.Lines) error {
 	return t.send(append(at, '\n'))
 }
 
-// tellStatus tells how the loop stands, if that is new, and was told a while ago.
+// statusEvery is how often it is looked at how the loop stands: not all of it is news of the journal.
+const statusEvery = time.Second
+
+// tellStatus tells how the loop stands, if that is new: at once, or a while after it was told last.
 func (t *teller) tellStatus() {
-	if time.Since(t.lastAt) < statusPace {
+	now := t.status()
+	is := urgentOf(now)
+	if t.next = statusPace - time.Since(t.lastAt); t.next > 0 && is == t.urgent {
 		return
 	}
-	now := t.status()
+	t.next = statusEvery
 	data, err := json.Marshal(now)
 	if err != nil || string(data) == string(t.last) {
 		return
 	}
-	t.last, t.lastAt = data, time.Now()
-	t.write(client.Frame{Kind: client.Status, Status: &now})
+	t.write(client.Frame{Kind: client.Status, Status: &now, Urgent: is != t.urgent})
+	t.last, t.urgent, t.lastAt = data, is, time.Now()
 }

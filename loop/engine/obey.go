@@ -19,8 +19,6 @@ type command struct {
 	loop.Request
 	who caller.Who
 	by  string // who asks, see loop.LimitsChanged
-
-	isLater bool // of one that ends the loop: behind the iteration under way
 }
 
 // answer is what came of a command.
@@ -46,7 +44,7 @@ var stopping = map[string]struct {
 // may says why who asks can't have it. An agent may tighten the loop, which change looks at; only its user may do more.
 func (c command) may() error {
 	switch {
-	case c.isStop():
+	case c.isStop(), c.Do == loop.DoLast:
 		return c.who.May(caller.Cancel)
 	case c.Do == caller.Answer, c.Do == caller.Detach, c.Do == caller.Next:
 		return c.who.May(c.Do)
@@ -85,7 +83,7 @@ func (l *engine) obey(c command, done func(answer)) {
 	}
 	switch stop := stopping[c.Do]; {
 	case to.err != nil:
-	case c.isLater:
+	case c.Do == loop.DoLast:
 		l.state.Change(func(p *progress.State) { p.Wanted.LastRun = true })
 		l.ending.poke()
 	case c.isStop():
@@ -101,8 +99,9 @@ func (l *engine) obey(c command, done func(answer)) {
 		}
 	default:
 		l.files.edit(c, func(err error) {
-			to.err = err
-			l.state.Look(func(p *progress.State) { to.id = p.Talk.ID(c.Text) })
+			if to.err = err; c.Do == caller.Steer {
+				l.state.Look(func(p *progress.State) { to.id = p.Talk.ID(c.Text) })
+			}
 			done(to)
 		})
 		return
@@ -112,7 +111,7 @@ func (l *engine) obey(c command, done func(answer)) {
 
 // ask has the engine carry out a command, and returns when that is done, or the loop is over.
 func (l *Loop) ask(c command) answer {
-	if stop, isStop := stopping[c.Do]; isStop && !c.isLater && c.may() == nil {
+	if stop, isStop := stopping[c.Do]; isStop && c.may() == nil {
 		l.engine.ending.hurry(stop.why, stop.grace) // its goroutine may hang
 	}
 	answers, over := make(chan answer, 1), l.engine.ending.done
@@ -139,9 +138,7 @@ func (l *Loop) stop(do string) {
 func (l *Loop) Cancel() { l.stop(caller.Cancel) }
 
 // CancelAfterIteration lets the running iteration finish and ends the loop then.
-func (l *Loop) CancelAfterIteration() {
-	l.ask(command{Request: loop.Request{Do: caller.Cancel}, isLater: true})
-}
+func (l *Loop) CancelAfterIteration() { l.ask(own(loop.Request{Do: loop.DoLast})) }
 
 // Interrupt ends the loop quickly and keeps its state file, so that it can be
 // continued: the editor or the terminal goes away.
@@ -207,7 +204,9 @@ func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 		return loop.ReplyOf(iteration, err)
 	}
 	a := l.ask(c)
-	return loop.ReplyOf(a.iteration, a.err)
+	r := loop.ReplyOf(a.iteration, a.err)
+	r.ID = a.id
+	return r
 }
 
 // listen lets other processes of the user's ask this loop for something.

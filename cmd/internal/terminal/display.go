@@ -173,11 +173,11 @@ func (d *Display) show() {
 			d.iteration = it.Iteration
 			if e, ok := EndOf(it.JSON); ok {
 				d.end = &e
-			} else if kindOf(it.JSON) == wire.KindIteration {
+			} else if wire.KindOf(it.JSON) == wire.KindIteration {
 				d.end = nil
 			}
 			switch {
-			case it.Iteration == 0 && d.cfg.Here != "" && kindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
+			case it.Iteration == 0 && d.cfg.Here != "" && wire.KindOf(it.JSON) == wire.KindUserChunk: // the user knows the prompt
 			case it.Text && d.mayLeave && behind > maxBehind:
 				d.leftOut += len(it.JSON)
 			default:

@@ -142,7 +142,7 @@ type watched struct {
 
 func (w *watched) Show(it journal.Item, isLive bool) {
 	w.Style.Show(it, isLive)
-	w.saw(kindOf(it.JSON))
+	w.saw(wire.KindOf(it.JSON))
 }
 
 // Each update has the time at which it was told, however late it is shown.
@@ -156,7 +156,7 @@ func TestUpdatesKeepTheirTime(t *testing.T) {
 	d.Close(nil)
 	var got []string
 	for _, it := range all.items {
-		got = append(got, kindOf(it.JSON))
+		got = append(got, wire.KindOf(it.JSON))
 		if it.At.Before(before) || it.At.After(time.Now()) {
 			t.Errorf("%s has the time %v", it.JSON, it.At)
 		}

@@ -117,7 +117,7 @@ type quietStyle struct {
 
 func (s *quietStyle) Show(it journal.Item, _ bool) {
 	var q wire.Question
-	switch isHere := s.cfg.Here != ""; kindOf(it.JSON) {
+	switch isHere := s.cfg.Here != ""; wire.KindOf(it.JSON) {
 	case wire.KindQuestion:
 		if isHere && json.Unmarshal(it.JSON, &q) == nil {
 			for _, line := range s.cfg.ask(q.Question) {

@@ -105,7 +105,7 @@ func (s *jsonStyle) Live(status func() loop.Status) {
 
 func (s *jsonStyle) Show(it journal.Item, isLive bool) {
 	s.stamp.Iteration, s.stamp.Time = it.Iteration, it.At.UTC()
-	kind := kindOf(it.JSON)
+	kind := wire.KindOf(it.JSON)
 	if kind == wire.KindQuestion && isLive && s.cfg.Answer != "" && !s.told {
 		var q wire.Question
 		s.told = json.Unmarshal(it.JSON, &q) == nil

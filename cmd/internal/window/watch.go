@@ -189,7 +189,7 @@ func (w *Watch) dial(ctx context.Context) (*client.Connection, error) {
 		if owner == nil || err == nil && status.LoopID != w.loopID || err != nil && owner.LoopID != w.loopID {
 			return nil, nil // where its file can't be read, or is gone, it is about to end
 		}
-		c, err := client.Dial(ctx, owner.Control, w.Hello)
+		c, err := client.Dial(ctx, owner.Control, w.Hello, nil)
 		switch {
 		case err == nil, ctx.Err() != nil:
 			return c, ctx.Err()

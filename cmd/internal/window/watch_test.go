@@ -109,7 +109,7 @@ func (d *driver) runs(n int, text string) {
 
 // ends tells the loop's end, and lets go of the folder.
 func (d *driver) ends(why loop.StopReason) {
-	end := loop.End{Reason: why, Iterations: 1}
+	end := loop.End{Reason: why, Iterations: 1, Status: d.Status()}
 	d.HandleLoop(end)
 	d.free()
 	d.door.Finish(end)
