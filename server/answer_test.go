@@ -67,7 +67,7 @@ func TestNoCommandIsSilent(t *testing.T) {
 	c.Hears("window/showMessage", "Ralph: paused after iteration 1")
 	try(c, wire.CommandPause, none{}, "the loop is paused")
 	try(c, wire.CommandNext, none{}, "no run is under way")
-	try(c, wire.CommandDetach, none{}, "can't let it go on alone")
+	try(c, wire.CommandDetach, none{}, "the loop goes on alone")
 	os.Remove(filepath.Join(dir, "go"))
 	try(c, wire.CommandResume, none{}, "2 iterations · $5.00")
 	try(c, wire.CommandCancel, map[string]any{"when": "afterIteration"}, "the loop ends after this iteration")

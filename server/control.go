@@ -56,12 +56,14 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 		return l.Result(), err
 	case *folders.Managed:
 		if p.When == wire.WhenAfterIteration {
-			l.CancelAfterIteration()
+			err := l.CancelAfterIteration()
 			result := resultOf(l.Status())
 			result.Text = "the loop ends after this iteration"
-			return result, nil
+			return result, err
 		}
-		l.Cancel()
+		if err := l.Cancel(); err != nil {
+			return nil, err
+		}
 		if seen = l.Status(); !seen.CanGoOn() {
 			return resultOf(seen), nil
 		}
@@ -82,11 +84,7 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 // interrupt ends a loop so that it can go on. It doesn't wait for that.
 func (c *controls) interrupt(ctx context.Context, p wire.LoopParams) (any, error) {
 	return c.change(ctx, p, func(h loop.Handle) error {
-		if other, ok := h.(loop.Other); ok {
-			return other.Interrupt()
-		}
-		go h.(*folders.Managed).Interrupt() // it waits for the agent's end
-		return nil
+		return h.(interface{ Interrupt() error }).Interrupt()
 	})
 }
 
@@ -280,7 +278,7 @@ func (c *controls) steer(ctx context.Context, p wire.SteerParams) (any, error) {
 func (c *controls) open(ctx context.Context, p wire.LoopParams) (any, error) {
 	folder := p.Folder
 	if r := c.workspace.Ours(p.LoopID); folder == "" && r != nil {
-		folder = wire.FileURI(r.Config.Folder)
+		folder = wire.FileURI(r.Folder)
 	}
 	path, err := c.workspace.FolderPath(folder)
 	if err != nil {

@@ -1,103 +1,153 @@
 package server
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// keeps goes on with loops as their keeper does, in this process.
-func keeps(t *testing.T) Keep {
-	return func(folder, loopID string, trusted bool) error {
-		go func() {
-			for begun := time.Now(); ; proctest.Pause(begun) {
-				if st, _ := loop.FolderStatus(folder); st.Owner == nil {
-					break
-				}
-			}
-			found, err := start.FoundIn(folder)
-			if err != nil || found.LoopID != loopID {
-				return // it is over
-			}
-			files := config.FilesOf(folder, backends.Names())
-			files.Trusted = trusted
-			settings, err := files.Load()
-			if err != nil {
-				t.Error(err)
-			}
-			cfg, err := start.Resolver{Settings: settings, Attended: true, Detect: start.Installed}.Continue(t.Context(), found, files)
-			if err != nil {
-				t.Error(err)
-			}
-			cfg.Folder, cfg.Alone = folder, true
-			if l, _, err := journal.Start(cfg, setup.Host{}, nobody{}); err != nil {
-				t.Error(err)
-			} else {
-				t.Cleanup(l.Cancel)
-			}
-		}()
-		return nil
-	}
-}
 
 func isAlone(l wire.LoopStatus) bool {
 	return l.Detached && !l.Owned && l.State == "running" && !slices.Contains(l.Can, wire.CanDetach)
 }
 
-// A loop that is detached is told as one of another process, and ended as such.
-func TestALoopGoesOnWithoutItsEditor(t *testing.T) {
+// A loop that is detached goes on without its editor, which is told of it as before, and ends it.
+func TestADetachedLoopIsStillTold(t *testing.T) {
 	t.Parallel()
-	for name, isKept := range map[string]bool{"kept from its start": true, "behind its iteration": false} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			c := dialWith(t, Options{Keep: keeps(t)}, optedIn, dir)
-			p := map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "maxIterations": 2}
-			if isKept {
-				p["onClose"] = "keep"
-			}
-			started := result[wire.StartResult](c, c.Command(wire.CommandStart, p))
-			if !isKept {
-				c.status(dir, func(l wire.LoopStatus) bool { return l.State == "running" && slices.Contains(l.Can, wire.CanDetach) })
-				if r := result[wire.LoopResult](c, c.Command(wire.CommandDetach, wire.LoopParams{})); r.Text != wire.DetachText(1) {
-					t.Errorf("%+v", r)
-				}
-				c.status(dir, func(l wire.LoopStatus) bool { return l.Owned && !slices.Contains(l.Can, wire.CanDetach) })
-				writeFile(t, filepath.Join(dir, "go"), "")
-			}
-			c.status(dir, isAlone)
-			if l := c.status(dir, isAlone); l.LoopID != started.LoopID {
-				t.Errorf("%s goes on, not %s", l.LoopID, started.LoopID)
-			}
-			if r := result[wire.LoopResult](c, c.Command(wire.CommandDetach, wire.LoopParams{})); r.Text != wire.DetachText(0) {
-				t.Errorf("%+v", r)
-			}
-			os.Remove(filepath.Join(dir, "go"))
-			c.Must(c.Command(wire.CommandCancel, wire.LoopParams{LoopID: started.LoopID}))
-			c.statusWithout(dir)
-		})
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	started := result[wire.StartResult](c, c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "maxIterations": 1000}))
+	c.status(dir, func(l wire.LoopStatus) bool {
+		return l.Owned && l.State == "running" && slices.Contains(l.Can, wire.CanDetach)
+	})
+	for range 2 {
+		if r := result[wire.LoopResult](c, c.Command(wire.CommandDetach, wire.LoopParams{})); r.Text != wire.DetachText(0) {
+			t.Errorf("%+v", r)
+		}
+	}
+	c.status(dir, isAlone)
+	writeFile(t, filepath.Join(dir, "go"), "")
+	c.Hears("ralph/update", `"iteration":2`)
+	os.Remove(filepath.Join(dir, "go"))
+	c.Must(c.Command(wire.CommandCancel, wire.LoopParams{LoopID: started.LoopID}))
+	c.status(dir, inState("ended"))
+}
+
+// An editor that goes leaves a loop that is to be kept: the next one meets it.
+func TestAKeptLoopOutlivesItsEditor(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := dial(t, optedIn, dir)
+	started := result[wire.StartResult](first, first.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "onClose": "keep"}))
+	first.status(dir, inState("running"))
+	first.hangUp()
+	second := dial(t, optedIn, dir)
+	if l := second.status(dir, isAlone); l.LoopID != started.LoopID || l.Iteration != 1 {
+		t.Errorf("%+v", l)
+	}
+	second.Must(second.Command(wire.CommandCancel, wire.LoopParams{LoopID: started.LoopID}))
+}
+
+// An editor whose window is reloaded, or whose sidecar was killed, has its loop again, which doesn't notice: the same
+// iteration goes on, and what was told meanwhile is there to be read.
+func TestAReloadedEditorHasItsLoopAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first := dialWith(t, Options{Returns: time.Minute}, optedIn, dir)
+	started := result[wire.StartResult](first, first.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "maxIterations": 1}))
+	first.status(dir, inState("running"))
+	first.hangUp()
+	second := dial(t, optedIn, dir)
+	l := second.status(dir, func(l wire.LoopStatus) bool { return l.Owned })
+	if l.LoopID != started.LoopID || l.Iteration != 1 || l.State != "running" {
+		t.Errorf("%+v", l)
+	}
+	writeFile(t, filepath.Join(dir, "go"), "")
+	second.status(dir, inState("ended"))
+	second.Hears("ralph/update", `"_ralph/end"`)
+	updates, _ := readAll(t, second, wire.ReadParams{LoopParams: wire.LoopParams{LoopID: started.LoopID}})
+	if first := string(updates[0]); len(updates) < 5 {
+		t.Errorf("the log has %d updates, and begins with %s", len(updates), first)
 	}
 }
 
-// Where nobody can go on, the loop is there to be resumed, and the user hears why.
-func TestALoopThatNobodyCanGoOnWith(t *testing.T) {
+// The loop of an editor that doesn't come back is interrupted.
+func TestAnEditorThatDoesNotComeBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	c := dialWith(t, Options{Keep: func(string, string, bool) error { return errors.New("no process to spare") }}, optedIn, dir)
-	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits"), "onClose": "keep"}))
-	c.Hears("window/showMessage", "it doesn't go on alone: no process to spare")
-	c.status(dir, func(l wire.LoopStatus) bool {
-		return l.State == "interrupted" && slices.Contains(l.Can, wire.CanResume)
+	first := dialWith(t, Options{Returns: time.Millisecond}, optedIn, dir)
+	first.Must(first.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits")}))
+	first.status(dir, inState("running"))
+	first.hangUp()
+	proctest.Until(t, "it is interrupted", func() bool {
+		now, err := loop.FolderStatus(dir)
+		return err == nil && now.State == loop.StateInterrupted
 	})
+}
+
+// Another window of the editor owns the loop, too: the loop ends with the last of them.
+func TestALoopEndsWithTheLastOfItsWindows(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	first.Must(first.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits")}))
+	second.status(dir, func(l wire.LoopStatus) bool { return l.Owned && l.State == "running" })
+	first.hangUp()
+	if r := result[wire.LoopResult](second, second.Command(wire.CommandPause, wire.LoopParams{})); r.State != "running" {
+		t.Errorf("%+v", r)
+	}
+	second.hangUp()
+	proctest.Until(t, "it is interrupted", func() bool {
+		now, err := loop.FolderStatus(dir)
+		return err == nil && now.Owner == nil
+	})
+}
+
+func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	started := result[wire.StartResult](first, first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
+	seen := second.status(dir, inState("running"))
+	if seen.LoopID != started.LoopID {
+		t.Errorf("got %+v", seen)
+	}
+	if m := second.Command(wire.CommandStart, wire.StartParams{Prompt: "y", Choices: wire.Choices{Backend: agent}}); reason(t, m) != wire.ReasonAlreadyRunning {
+		t.Errorf("got %+v", m.Error)
+	}
+	second.Must(second.Command(wire.CommandSteer, wire.SteerParams{Text: "from the other one"}))
+	first.Hears("ralph/update", "queued")
+	first.Must(first.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
+	first.hangUp()
+	interrupted := second.status(dir, inState("interrupted"))
+	if interrupted.Iteration != 1 {
+		t.Errorf("got %+v", interrupted)
+	}
+	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, map[string]any{"folder": wire.FileURI(dir)}))
+	if resumed.LoopID != started.LoopID {
+		t.Errorf("resumed %+v", resumed)
+	}
+	if got := second.status(dir, inState("running")); !got.Owned || got.Iteration != 1 {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestASecondServerCanCancel(t *testing.T) {
+	dir := t.TempDir()
+	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
+	agent := agentThat(t, "never")
+	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
+	second.status(dir, inState("running"))
+	if got := result[wire.LoopResult](second, second.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
+		t.Errorf("got %+v", got)
+	}
+	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
+		t.Errorf("got %+v", got)
+	}
 }

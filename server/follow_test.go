@@ -7,14 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/lsptest"
-	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/stream/decode"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 	"github.com/ralph-lsp/ralph-lsp/wire/answers"
 )
@@ -95,14 +89,14 @@ func (c *following) hasAll() {
 	compareLogs(c.t, logOf(c.t, all), logOf(c.t, c.updates))
 }
 
-// drivenBy starts a loop in another server, and returns it with a client that follows.
+// drivenBy starts a loop in another server, and returns it with a client that follows it.
 func drivenBy(t *testing.T, role string) (owner *dialled, c *following) {
 	dir := t.TempDir()
 	owner = dial(t, optedIn, dir)
 	owner.Must(owner.Command(wire.CommandStart, map[string]any{"text": `"Build X" --max-iterations=3`, "backend": agentThat(t, role)}))
 	owner.Hears(wire.MethodUpdate, "working")
 	c = &following{dialled: dial(t, optedIn, dir), folder: dir}
-	c.status(dir, func(l wire.LoopStatus) bool { return l.State == "running" && !l.Owned })
+	c.status(dir, func(l wire.LoopStatus) bool { return l.State == "running" })
 	c.read()
 	return owner, c
 }
@@ -121,7 +115,7 @@ func TestALoopOfAnotherProcessIsFollowed(t *testing.T) {
 
 func TestAFollowedLoopIsTakenOver(t *testing.T) {
 	owner, c := drivenBy(t, "never")
-	owner.hangUp()
+	owner.Must(owner.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
 	c.until(`"_ralph/end"`)
 	c.status(c.folder, inState("interrupted"))
 	t.Setenv("RALPH_TEST_THEN", agentThat(t, "promises")) // whatever its name
@@ -132,7 +126,7 @@ func TestAFollowedLoopIsTakenOver(t *testing.T) {
 
 func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	owner, c := drivenBy(t, "never")
-	owner.hangUp()
+	owner.Must(owner.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
 	c.until(`"_ralph/end"`)
 	t.Setenv("RALPH_TEST_THEN", agentThat(t, "promises")) // whatever its name
 	other := dial(t, optedIn, c.folder)
@@ -140,33 +134,4 @@ func TestAFollowedLoopGoesOnElsewhere(t *testing.T) {
 	other.Must(other.Command(wire.CommandResume, map[string]any{"trust": true}))
 	c.until(`"_ralph/end"`)
 	c.hasAll()
-}
-
-// late is a loop's user who hears of its end, and has others wait until a channel is closed.
-type late struct {
-	nobody
-	end <-chan struct{}
-}
-
-func (l late) HandleLoop(e loop.Event) {
-	if s, ok := e.(loop.StateChanged); ok && s.State.Over() {
-		<-l.end
-	}
-}
-
-func TestAnEndIsThereWhenNobodyDrivesTheLoopAnyMore(t *testing.T) {
-	dir, end := t.TempDir(), make(chan struct{})
-	c := &following{dialled: dial(t, optedIn, dir), folder: dir}
-	agent := backends.Custom(agentThat(t, "never"), nil, backends.PromptStdin, decode.FormatText)
-	l, _, err := journal.Start(setup.Config{Folder: dir, Prompt: "Build X", Backend: agent, Limits: limits.Default()}, setup.Host{}, late{end: end})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(l.Cancel)
-	c.status(dir, func(s wire.LoopStatus) bool { return s.State == "running" && !s.Owned })
-	c.read()
-	go l.Cancel()
-	awaitNobody(t, dir)
-	c.until(`"_ralph/end"`)
-	close(end)
 }

@@ -4,131 +4,203 @@ import (
 	"context"
 	"errors"
 	"os"
-	"sync"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/control"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/journal"
-	"github.com/ralph-lsp/ralph-lsp/keeper/door"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
-	"github.com/ralph-lsp/ralph-lsp/loop/start"
-	"github.com/ralph-lsp/ralph-lsp/notify"
 	"github.com/ralph-lsp/ralph-lsp/server/feed"
 	"github.com/ralph-lsp/ralph-lsp/server/findings"
 	"github.com/ralph-lsp/ralph-lsp/server/folders"
 	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
 	"github.com/ralph-lsp/ralph-lsp/server/turns"
+	"github.com/ralph-lsp/ralph-lsp/stream"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// launcher runs loops of ours in their folders, from their start to their end.
+// launcher makes this server a window of loops, each of which runs in a process of its own: of those that it
+// begins, and of those that it meets.
 type launcher struct {
 	*session.Session
-	keep        Keep
 	workspace   *folders.Workspace
 	questions   *questions
 	permissions *permission.Requests
+	returns     time.Duration // how long a loop of the editor's goes on without it, see Options
 }
 
-// launch starts a loop in its folder and follows it to its end.
-func (l *launcher) launch(cfg setup.Config) (*folders.Managed, error) {
+// launch has a loop begun in its folder and follows it to its end.
+func (l *launcher) launch(cfg setup.Config) (r *folders.Managed, err error) {
 	f, err := l.workspace.Begin(cfg.Folder)
 	if err != nil {
 		return nil, err
 	}
-	f.Changed()
-	host, windows := start.Host(), door.New()
-	host.Windows = windows.Connect
-	host.Diagnose, host.Attended = findings.Ask(l.Editor, f.Path), func() bool { return true } // it ends with its editor
-	r := &folders.Managed{Config: cfg, Retired: make(chan struct{}), Feed: feed.New(l.Editor, l.Status.Changed)}
-	cfg.Detached = cfg.Said.OnClose == settings.OnCloseKeep
-	if l.keep != nil {
-		trusted := l.Editor.Client().Trusted
-		host.Keep = func(folder, loopID string) error { return l.keep(folder, loopID, trusted) }
-	}
+	defer func() {
+		if err != nil {
+			l.gaveUp(f)
+		}
+	}()
 	if !cfg.Continue {
 		l.Problems.Clear(f.Path)
 	}
-	if level := l.workspace.UpdateLevel(); level != "" {
-		r.Feed.SetLevel(level)
-	}
-	var log *journal.Log
-	var told *notify.Teller
-	at := notify.At{Warn: func(text string) { l.User.Show(session.MessageWarning, text) }} // what else there is to see is the editor's business
-	known := make(chan struct{})                                                           // closed once r has its loop, which may speak before that
-	tell := func(e loop.Event) {
-		<-known
-		l.told(f, r, e)
-	}
-	r.Loop, log, told, err = notify.Start(cfg, host, &follower{r.Feed, func() { l.Docs.Republish(cfg.Folder) }, func() { l.workspace.RefreshAt(cfg.Folder) }, tell}, at)
-	if close(known); err != nil {
-		windows.Failed()
-		r.Feed.Close()
-		f.GaveUp()
-		f.Look() // for what the watch has left alone meanwhile
-		l.Work.Done()
+	data, err := cfg.Encode()
+	if err != nil {
 		return nil, err
 	}
-	windows.Begun(r.Loop, log)
-	r.Feed.Start(r.ID(), log, r.Status)
-	wanted := f.Runs(r)
-	l.permissions.Look(f)
-	l.Status.Changed(true) // what the loop said until now came too early to be seen
-	if !wanted {
-		go r.Close()
+	c, err := client.Spawn()
+	if err != nil {
+		return nil, err
 	}
-	go func() {
-		defer told.Close() // which nobody waits for
-		defer l.Work.Done()
-		end := r.Wait()
-		l.retire(f, r, end)
-		windows.Finish(end)
-	}()
+	r = l.windowOf(f, c)
+	for _, warning := range cfg.Warnings {
+		r.Warnings = append(r.Warnings, stream.Plain(warning))
+	}
+	hello := l.hello()
+	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
+	if err := c.Begin(data, hello); err != nil {
+		return nil, err
+	}
+	l.run(f, r, true)
 	return r, nil
 }
 
-// told passes on what a loop of ours in a folder said.
-func (l *launcher) told(f *folders.Folder, r *folders.Managed, e loop.Event) {
-	l.Problems.Tell(f.Path, e)
-	l.questions.tell(f, r, e)
-	switch e.(type) {
-	case loop.Asked, loop.Answered:
-		l.permissions.Look(f)
+// meetPatience is how long the process of a loop may take to let a window in.
+const meetPatience = 5 * time.Second
+
+// meet makes this server a window of a loop that was found. Where that can't be, the folder shows what its files tell.
+func (l *launcher) meet(found folders.Found) {
+	ctx, cancel := context.WithTimeout(l.Ctx, meetPatience)
+	defer cancel()
+	var r *folders.Managed
+	hello := l.hello()
+	hello.Cursor = found.Cursor
+	c, err := client.Dial(ctx, found.Socket, hello, func(c *client.Connection) {
+		r = l.windowOf(found.Folder, c)
+	})
+	switch {
+	case err == nil && c.LoopID() == found.LoopID:
+		l.run(found.Folder, r, r.Owns())
+		return
+	case err == nil:
+		c.Close()
+	case errors.Is(err, control.ErrNobody), errors.Is(err, loop.ErrNotRunning): // it doesn't listen yet, or no more
+		found.Again()
+	default:
+		l.Log.Info("what a loop does can't be followed", "loop", found.LoopID, "error", err)
+	}
+	l.gaveUp(found.Folder)
+}
+
+// hello says who this server is, to who drives a loop.
+func (l *launcher) hello() client.Hello {
+	return client.Hello{Editor: true, Returns: l.returns, Answers: true, Diagnoses: l.Editor.Client().Diagnostics}
+}
+
+// gaveUp says that nothing came of a loop in a folder.
+func (l *launcher) gaveUp(f *folders.Folder) {
+	f.GaveUp()
+	f.Look() // for what the watch has left alone meanwhile
+	l.Work.Done()
+}
+
+// windowOf prepares a window of a loop in a folder.
+func (l *launcher) windowOf(f *folders.Folder, c *client.Connection) *folders.Managed {
+	r := &folders.Managed{Window: c, Retired: make(chan struct{})}
+	r.Folder, r.Via = f.Path, c.Do
+	r.Feed = feed.New(l.Editor, l.Status.Changed, func(it journal.Item) { l.heard(f, r, it) })
+	if level := l.workspace.UpdateLevel(); level != "" {
+		r.Feed.SetLevel(level)
+	}
+	c.Notes = func(text string) { l.User.Show(session.MessageWarning, text) }
+	c.Knows = findings.Ask(l.Editor, f.Path)
+	c.Stands = func(urgent bool) {
+		r.Feed.Stands(urgent)
+		if urgent {
+			l.permissions.Look(f)
+			l.Docs.Republish(f.Path)
+		}
+	}
+	return r
+}
+
+// run follows a loop that this server has become a window of to its end. withProgress: the editor shows its progress.
+func (l *launcher) run(f *folders.Folder, r *folders.Managed, withProgress bool) {
+	r.LoopID = r.Window.LoopID()
+	r.Story = journal.StoryOf(r.LoopID, "")
+	r.Story.Hold()
+	wanted := f.Runs(r)
+	r.Feed.Start(r.LoopID, r.Window, r.Status, withProgress)
+	l.permissions.Look(f)
+	l.Status.Changed(true) // what the loop said until now came too early to be seen
+	if !wanted {
+		go r.Leave()
+	}
+	go func() {
+		defer l.Work.Done()
+		<-r.Window.Over()
+		l.retire(f, r)
+	}()
+}
+
+// heard passes on what a loop in a folder says.
+func (l *launcher) heard(f *folders.Folder, r *folders.Managed, it journal.Item) {
+	l.Problems.Tell(f.Path, it.JSON)
+	l.questions.tell(f, r, it.JSON)
+	switch wire.KindOf(it.JSON) {
+	case wire.KindIteration:
+		if wire.Decode[wire.Iteration](it.JSON).Phase == wire.PhaseEnd {
+			l.workspace.RefreshAt(f.Path)
+		}
+	case wire.KindState, wire.KindLimits:
+		l.Docs.Republish(f.Path)
 	}
 }
 
-// retire takes a loop that ended out of its folder and tells the editor.
-func (l *launcher) retire(f *folders.Folder, r *folders.Managed, end loop.End) {
+// tellPatience is how long a loop that is over stays in its folder until the editor has taken what it told.
+const tellPatience = 2 * time.Second
+
+// retire takes a loop that is over, or that this server is no window of any more, out of its folder and tells the editor.
+func (l *launcher) retire(f *folders.Folder, r *folders.Managed) {
 	defer close(r.Retired)
 	r.Offered.Withdraw()
+	if r.Window.HasLeft() { // the loop goes on
+		r.Feed.Close()
+		f.Ended(r)
+		return
+	}
+	end, killed := r.Window.End()
+	select {
+	case <-r.Feed.Done():
+	case <-time.After(tellPatience):
+	}
 	r.Feed.Close()
 	left, isOpen, closing := f.Ended(r)
 	if left == nil && r.Status().CanGoOn() { // it was discarded meanwhile
 		l.Problems.Clear(f.Path)
 	}
-	f.Changed()
 	l.permissions.Look(f)
 	l.Changed(f.Path)
-	if closing {
+	switch {
+	case closing:
 		return
+	case killed != nil:
+		l.User.Show(session.MessageWarning, l.workspace.NameOf(r.Status())+": "+killed.Error())
+	default:
+		l.questions.announce(r, end, isOpen)
 	}
-	if end.Reason == loop.StopDetached && end.Error != "" { // its end was told before that was known
-		l.User.Show(session.MessageWarning, l.workspace.NameOf(r.Status())+" "+end.Error)
-	}
-	l.questions.announce(r, end, isOpen)
 	if isOpen {
 		f.Look()
 	}
 }
 
-// close ends all loops, quickly and so that they can be continued, and returns
-// when nothing of them is left.
+// close lets go of all loops: those of the editor's end a while later, unless another window of it comes.
 func (l *launcher) close() {
-	var wg sync.WaitGroup
 	for _, r := range l.workspace.Close() {
-		wg.Go(r.Close)
+		r.Window.Close()
 	}
-	wg.Wait()
 	l.Leave()
 	l.Work.Wait()
 	l.Status.Close()
@@ -151,7 +223,7 @@ func (l *launcher) launchInstead(cfg setup.Config, end func() error) (*folders.M
 func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 	if running := l.workspace.RunningAt(path); running != nil {
 		if loopID == "" || running.ID() == loopID {
-			running.Cancel()
+			return running.Cancel()
 		}
 		return nil
 	}
@@ -163,25 +235,4 @@ func (l *launcher) clear(ctx context.Context, path, loopID string) error {
 		return nil
 	}
 	return err
-}
-
-// follower passes a loop's events on to its feed, to a user without a plugin,
-// and tells when what documents show of it changed.
-type follower struct {
-	*feed.Feed
-	changed  func()
-	reviewed func() // what it changed may be news
-	tell     func(loop.Event)
-}
-
-// HandleLoop passes an event on.
-func (f *follower) HandleLoop(e loop.Event) {
-	f.Feed.HandleLoop(e)
-	f.tell(e)
-	switch e.(type) {
-	case loop.IterationEnd:
-		f.reviewed()
-	case loop.StateChanged, loop.IterationStart, loop.LimitsChanged:
-		f.changed()
-	}
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
+	"github.com/ralph-lsp/ralph-lsp/keeper"
+	keepers "github.com/ralph-lsp/ralph-lsp/keeper/client"
 )
 
 // roleEnv names what the test binary plays when it is started as another program.
@@ -65,6 +67,10 @@ var roles = map[string]func(){
 }
 
 func TestMain(m *testing.M) {
+	if keepers.IsKeeper(os.Args) { // of a loop that a server in this binary has begun
+		keeper.Main()
+		return
+	}
 	if role := filepath.Base(os.Args[0]); roles[role] != nil && os.Getenv(roleEnv) == "" {
 		os.Setenv(roleEnv, role)
 	}

@@ -42,7 +42,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	q := &questions{Session: e, workspace: w}
 	m := &manager{Session: e, version: o.Version, workspace: w, permissions: a, agents: &agents{}}
 	m.remote = remote.New(e, o.Remote, w, a)
-	m.launcher = &launcher{e, o.Keep, w, q, a}
+	m.launcher = &launcher{e, w, q, a, o.Returns}
 	m.starter = &starter{Session: e, version: o.Version, workspace: w, launcher: m.launcher, agents: m.agents, questions: q}
 	m.controls = &controls{e, w, m.starter, a, m.remote}
 	m.reader = reading.New(e, w, m.remote)
@@ -50,7 +50,7 @@ func newManager(ed client.Editor, o Options, log *slog.Logger) *manager {
 	m.commands = m.table()
 	// These know each other: what happens in a folder may be a question, whose
 	// answer changes what happens there.
-	w.Left, m.starter.controls = q.offerToContinue, m.controls
+	w.Left, w.Meet, m.starter.controls = q.offerToContinue, m.launcher.meet, m.controls
 	q.launcher, q.starter, q.commands = m.launcher, m.starter, m.commands
 	e.Status = feed.NewStatus(ed, m.snapshot)
 	return m

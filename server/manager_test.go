@@ -294,49 +294,6 @@ func TestTwoNamesOfAFolderAreOne(t *testing.T) {
 	}
 }
 
-func TestASecondServerSeesTheLoopAndTakesItOver(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	started := result[wire.StartResult](first, first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
-	seen := second.status(dir, inState("running"))
-	if seen.Owned || seen.LoopID != started.LoopID {
-		t.Errorf("got %+v", seen)
-	}
-	if m := second.Command(wire.CommandStart, wire.StartParams{Prompt: "y", Choices: wire.Choices{Backend: agent}}); reason(t, m) != wire.ReasonAlreadyRunning {
-		t.Errorf("got %+v", m.Error)
-	}
-	second.Must(second.Command(wire.CommandSteer, wire.SteerParams{Text: "from the other one"}))
-	first.Hears("ralph/update", "queued")
-	first.hangUp()
-	interrupted := second.status(dir, inState("interrupted"))
-	if interrupted.Iteration != 1 {
-		t.Errorf("got %+v", interrupted)
-	}
-	resumed := result[wire.LoopResult](second, second.Command(wire.CommandResume, map[string]any{"folder": wire.FileURI(dir)}))
-	if resumed.LoopID != started.LoopID {
-		t.Errorf("resumed %+v", resumed)
-	}
-	if got := second.status(dir, inState("running")); !got.Owned || got.Iteration != 1 {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestASecondServerCanCancel(t *testing.T) {
-	dir := t.TempDir()
-	first, second := dial(t, optedIn, dir), dial(t, optedIn, dir)
-	agent := agentThat(t, "never")
-	first.Must(first.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
-	second.status(dir, inState("running"))
-	if got := result[wire.LoopResult](second, second.Command(wire.CommandCancel, struct{}{})); got.State != "ended" {
-		t.Errorf("got %+v", got)
-	}
-	if got := first.status(dir, inState("ended")); got.StopReason != "cancelled" {
-		t.Errorf("got %+v", got)
-	}
-}
-
 func TestTheEditorGoesAway(t *testing.T) {
 	dir := t.TempDir()
 	c := dial(t, optedIn, dir)

@@ -213,14 +213,12 @@ func (o *ownedLoop) own(here bool) {
 	o.ed, o.feed, o.tailed, o.projector = nil, nil, "", wire.Projector{}
 	if here {
 		o.ed = &clienttest.Editor{Is: client.Info{OptedIn: true, Updates: true, Thinking: true}, Sends: o.whenItReads}
-		o.feed = feed.New(o.ed, func(bool) {})
-		o.recorder = journal.NewRecorder(o.feed)
-	} else {
-		o.recorder = journal.NewRecorder(nobody{})
+		o.feed = feed.New(o.ed, func(bool) {}, func(journal.Item) {})
 	}
+	o.recorder = journal.NewRecorder(nobody{})
 	o.log = o.recorder.Open(o.name, true)
 	if here {
-		o.feed.Start("l1", o.log, func() loop.Status { return loop.Status{State: loop.StateRunning} })
+		o.feed.Start("l1", clienttest.StoryOf(o.log, 0), func() loop.Status { return loop.Status{State: loop.StateRunning} }, false)
 	}
 	o.tell(loop.Warning{Message: o.id("w")})
 }
@@ -248,8 +246,9 @@ func (o *ownedLoop) whenItReads(ctx context.Context) error {
 func (o *ownedLoop) letGo() {
 	o.tell(loop.End{Reason: loop.StopInterrupted, Iterations: o.iteration})
 	if o.feed != nil {
-		o.feed.Close()
+		o.log.Close()
 		<-o.feed.Done()
+		o.feed.Close()
 	}
 	if !o.log.Kept() {
 		o.t.Error("the loop is over and not all of it is kept")

@@ -40,6 +40,9 @@ func (a *asksElsewhere) obey(_ int, data json.RawMessage) any {
 	if err := json.Unmarshal(data, &q); err != nil {
 		return map[string]string{"error": err.Error()}
 	}
+	if q.Do == "" { // a window: this program is of a version that has none
+		return struct{}{}
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if q.Do == "disallow" {

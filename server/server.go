@@ -19,17 +19,14 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/server/rpc"
 )
 
-// Keep starts the process in which the loop with an id in a folder goes on alone. trusted: the
-// editor's user trusts the folder.
-type Keep func(folder, loopID string, trusted bool) error
-
 // Options are what the command line tells the server.
 type Options struct {
 	Version string       // of this program
 	Log     *slog.Logger // nil logs to the client only
 	Parent  int          // the process whose death ends the server; 0: the one that initialize names
 
-	Keep Keep // starts the process in which a loop goes on without the editor; nil: none can
+	// Returns is how long a loop goes on whose editor is gone, in which that may be back; 0: it ends at once.
+	Returns time.Duration
 
 	Remote remote.Fleet // that has loops of other machines; nil: none
 }

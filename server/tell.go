@@ -13,31 +13,34 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// tell shows a client without a plugin what a loop says to its user: with a
+// tell shows a client without a plugin what a loop says to its user, in an update: with a
 // question where something can be done. It doesn't block.
-func (q *questions) tell(f *folders.Folder, r *folders.Managed, e loop.Event) {
+func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 	if q.Editor.Client().OptedIn {
 		return
 	}
-	switch e := e.(type) {
-	case loop.IterationStart:
-		f.Undo.Withdraw()
-	case loop.Verify:
-		if e.State == verify.Running && e.Output == "" {
+	said := wire.Decode[wire.Said](update)
+	switch wire.KindOf(update) {
+	case wire.KindIteration:
+		if wire.Decode[wire.Iteration](update).Phase == wire.PhaseBegin {
+			f.Undo.Withdraw()
+		}
+	case wire.KindVerify:
+		if u := wire.Decode[wire.Verify](update); u.State == string(verify.Running) && u.Output == "" {
 			r.Offered.Withdraw()
 		}
-	case loop.LimitsChanged:
+	case wire.KindLimits:
 		r.Offered.Withdraw()
-	case loop.Warning:
-		if slices.Contains(r.Config.Warnings, e.Message) {
+	case wire.KindWarning:
+		if slices.Contains(r.Warnings, wire.Decode[wire.Warning](update).Message) {
 			return // the start has told those
 		}
-	case loop.End:
+	case wire.KindState:
+		if u := wire.Decode[wire.StateChange](update); u.State == string(loop.StatePaused) && u.Reason == loop.PauseUser {
+			said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
+		}
+	case wire.KindEnd:
 		return // announced once the loop is out of its folder
-	}
-	said := wire.SaidOf(e)
-	if e, ok := e.(loop.StateChanged); ok && e.State == loop.StatePaused && e.Reason == loop.PauseUser {
-		said.Text, said.Notify = wire.PausedText(r.Status().Iteration), true // what was answered at once holds now
 	}
 	if !said.Notify {
 		return

@@ -49,8 +49,9 @@ func TestALoopInAWorktree(t *testing.T) {
 		}
 	}
 	other.Must(other.Command(wire.CommandCancel, wire.CancelParams{LoopParams: wire.LoopParams{LoopID: started.LoopID}}))
-	c.status(tree, inState("ended"))
-	other.statusWithout(tree)
+	for _, editor := range []*dialled{c, other} {
+		editor.status(tree, inState("ended"))
+	}
 	if _, err := os.Stat(filepath.Join(dir, ".pi")); err == nil {
 		t.Error("the user's folder was written to")
 	}

@@ -17,14 +17,19 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/fleet/natsbus"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
+	"github.com/ralph-lsp/ralph-lsp/keeper"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 func main() {
+	if client.IsKeeper(os.Args) { // of a loop that an editor has begun on this machine
+		keeper.Main()
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, func() { signal.Reset(os.Interrupt, syscall.SIGTERM) }) // who says it again wants no order
@@ -73,7 +78,7 @@ func newRoot(stdout io.Writer) *cobra.Command {
 	handOver.Hidden = true
 	root.AddCommand(newServe(), newWorker(), newSubmit(), newStatus(), newWatch(), newFetch(), newLand(), newLimits(), newRemove(),
 		newControl("pause", "Let loops end their iteration, and begin no other", thatGoOn(), pauseLoop), newResume(), newNext(), newAnswer(),
-		newCancel(), newSteer(), newDoctor(), handOver, keeper.New(programVersion()))
+		newCancel(), newSteer(), newDoctor(), handOver)
 	cli.Versioned(root, programVersion())
 	root.SetHelpCommand(cli.NewHelp())
 	return root

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/config"
 	"github.com/ralph-lsp/ralph-lsp/fleet"
 	"github.com/ralph-lsp/ralph-lsp/fleet/client"
@@ -69,7 +68,7 @@ func (e *editor) serve(cmd *cobra.Command, stdout io.Writer) error {
 			return calling{d, notify.At{Warn: func(text string) { log.Warn(text) }}} // what else there is to see is the editor's business
 		}
 	}
-	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, loops)
+	code, err := e.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), loops)
 	if err == nil && code != 0 {
 		return exitCode(code)
 	}

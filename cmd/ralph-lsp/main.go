@@ -15,14 +15,13 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/clean"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/cli"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/emit"
-	"github.com/ralph-lsp/ralph-lsp/cmd/internal/keeper"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/note"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/top"
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/window"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
-	loopkeeper "github.com/ralph-lsp/ralph-lsp/keeper"
+	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/server/stdio"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -30,7 +29,7 @@ import (
 
 func main() {
 	if client.IsKeeper(os.Args) {
-		loopkeeper.Main()
+		keeper.Main()
 		return
 	}
 	os.Exit(execute(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -58,10 +57,7 @@ func execute(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	errs := terminal.NewOutput(stderr)
 	root.SetOut(out)
 	root.SetErr(errs)
-	switch {
-	case len(args) > 0 && args[0] == keeper.Name: // there may be a hundred, and flags are a fifth of what one keeps in memory
-		root.AddCommand(keeper.New(programVersion()))
-	case slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }): // an editor names none, and waits
+	if slices.ContainsFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") }) { // an editor names none, and waits
 		addCommands(root)
 	}
 	err := judge(out, root.ExecuteContext(ctx))
@@ -118,7 +114,7 @@ func addCommands(root *cobra.Command) {
 	quietly := func(args []string, out io.Writer) int { return execute(args, strings.NewReader(""), out, out) } // nobody can be asked
 	root.AddCommand(
 		newRun(), newDemo(), newStatus(), newWatch(false), newAttach(), top.New(quietly), newDetach(), newCancel(), newPause(), newNext(), newResume(), newSteer(), note.New(inFolder), newAnswer(), newUpdate(), newTrust(), newSandbox(), newPlan(), newHats(), newAgents(), newInit(),
-		clean.New(inFolder), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), keeper.New(programVersion()), newNotify(),
+		clean.New(inFolder), newChanges(), newUndo(), newRedo(), newLand(), newDecode(), newHistory(), newDoctor(), emit.New(), newACP(), newAHP(), newMCP(), newStartText(), newLimitsText(), newDemoAgent(), newDemoCheck(), newSetup(), newNotify(),
 	)
 	root.SetHelpCommand(cli.NewHelp())
 	cli.AddCompletion(root)
@@ -130,7 +126,7 @@ func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 		return cmd.Help()
 	}
 	stdout := terminal.Unwrapped(cmd.OutOrStdout()).(io.Writer) // the server looks after its errors
-	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+	code, err := s.Run(cmd.InOrStdin(), stdout, cmd.ErrOrStderr(), programVersion(), nil)
 	if err == nil && code != terminal.ExitDone {
 		return &exitError{code: code} // the log has said why
 	}
@@ -140,6 +136,6 @@ func serveEditor(cmd *cobra.Command, s *stdio.Sidecar) error {
 // besides runs a sidecar in the same process as a server of another protocol.
 func besides(cmd *cobra.Command, s *stdio.Sidecar) func(in io.Reader, out io.Writer) {
 	return func(in io.Reader, out io.Writer) {
-		_, _ = s.Run(in, out, cmd.ErrOrStderr(), programVersion(), keeper.Start, nil)
+		_, _ = s.Run(in, out, cmd.ErrOrStderr(), programVersion(), nil)
 	}
 }

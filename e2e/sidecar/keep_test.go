@@ -51,7 +51,7 @@ func (k *kept) find(what string) []proctest.Process {
 	return slices.DeleteFunc(proctest.Find(k.mark), func(p proctest.Process) bool {
 		switch what {
 		case "keeper":
-			return !strings.HasPrefix(p.Command, sidecar+" keeper --trusted")
+			return !strings.HasPrefix(p.Command, "ralph-lsp-keeper ")
 		case "reaper":
 			return !strings.Contains(p.Command, "ralph-lsp-reaper")
 		}

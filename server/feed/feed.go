@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/server/client"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
@@ -26,14 +25,21 @@ const (
 	MaxUpdates = maxNotification - envelopeSize
 )
 
-// Feed tells the editor what a loop does: it follows the loop's journal, and observes the loop for
-// its progress and status. It never keeps the agent waiting: a slow editor is told later, and more
-// at once.
+// Story is what there is to tell of a loop, as client.Connection has it.
+type Story interface {
+	News() <-chan struct{}                                    // has a signal when there is more
+	Waits() (size int, over bool)                             // bytes that wait, and whether nothing else will come
+	Cursor() string                                           // behind all that waits
+	Read(o journal.Options) (page journal.Page, after string) // takes off what comes next, and says where that begins
+}
+
+// Feed tells the editor what a loop does: it follows the loop's story, and shows its progress and status. It never
+// keeps the agent waiting: a slow editor is told later, and more at once.
 type Feed struct {
 	ed       client.Editor
 	onStatus func(now bool)
+	heard    func(journal.Item)
 	progress *progress
-	log      atomic.Pointer[journal.Log] // from Start on
 	silence  silence
 
 	interval time.Duration // between two notifications
@@ -52,11 +58,12 @@ const (
 )
 
 // New returns the feed of a loop that is about to start. OnStatus is called when the loop's
-// status changed, now for a change that an editor shows at once; it must not block.
-func New(ed client.Editor, onStatus func(now bool)) *Feed {
+// status changed, now for a change that an editor shows at once; heard with each update before the editor gets it.
+// Neither may block.
+func New(ed client.Editor, onStatus func(now bool), heard func(journal.Item)) *Feed {
 	client := ed.Client()
 	f := &Feed{
-		ed: ed, onStatus: onStatus, progress: newProgress(ed),
+		ed: ed, onStatus: onStatus, heard: heard, progress: newProgress(ed),
 		interval: flushInterval, size: flushSize, thinking: client.OptedIn && client.Thinking,
 		done: make(chan struct{}),
 	}
@@ -71,29 +78,34 @@ func New(ed client.Editor, onStatus func(now bool)) *Feed {
 	return f
 }
 
-// Start begins to tell the editor about the loop: all that it told from its start on. Status is the loop's.
-func (f *Feed) Start(loopID string, log *journal.Log, status func() loop.Status) {
-	f.log.Store(log)
-	f.progress.start(loopID, status)
-	go f.send(loopID, log)
+// Start begins to tell the editor about the loop. Status is the loop's. Its progress is shown where that is wanted.
+func (f *Feed) Start(loopID string, story Story, status func() loop.Status, withProgress bool) {
+	if withProgress {
+		f.progress.start(loopID, status)
+	} else {
+		f.progress.skip()
+	}
+	go f.send(loopID, story)
 	f.silence.watch(status)
 }
 
-// Close lets the feed end when everything that waits is sent. Close itself doesn't wait for a slow
-// editor. It is called when the loop is over, or couldn't be started.
+// Close ends the feed of a loop that is over, or couldn't be started. It doesn't wait for a slow editor.
 func (f *Feed) Close() {
-	if log := f.log.Load(); log != nil {
-		log.Close()
-	}
 	f.silence.stop()
 	f.progress.close()
 }
 
+// Stands says that the loop's status is another one: urgent for a change that is to be seen at once.
+func (f *Feed) Stands(urgent bool) {
+	f.silence.sign()
+	if f.progress.changed(); urgent {
+		f.progress.changedNow()
+	}
+	f.onStatus(urgent)
+}
+
 // Done is closed when all is sent.
 func (f *Feed) Done() <-chan struct{} { return f.done }
-
-// Log is the loop's journal; nil before Start.
-func (f *Feed) Log() *journal.Log { return f.log.Load() }
 
 // AwaitBegin waits until the editor knows of the loop's progress, but not for long.
 func (f *Feed) AwaitBegin(ctx context.Context) { f.progress.awaitBegin(ctx) }
@@ -114,60 +126,39 @@ func WithheldBy(client client.Info, level string) int32 {
 	return WithholdNothing
 }
 
-// Handle takes an event of the agent's.
-func (f *Feed) Handle(e stream.Event) {
+// hear takes note of an update for the progress.
+func (f *Feed) hear(it journal.Item) {
 	f.silence.sign()
-	switch e := e.(type) {
-	case stream.Text: // the status has its last line
+	switch wire.KindOf(it.JSON) {
+	case wire.KindMessageChunk, wire.KindToolCall:
 		f.progress.goesOn()
-		f.onStatus(false)
-	case stream.ToolCall:
-		f.progress.goesOn()
-		f.onStatus(false)
-	case stream.Error:
-		f.progress.failed(e.Message)
-		f.onStatus(false)
-	case stream.ToolResult, stream.Usage, stream.Retry, stream.SessionStart, stream.Quota:
-		f.progress.changed()
-		f.onStatus(false)
+	case wire.KindError:
+		f.progress.failed(wire.Decode[wire.ErrorUpdate](it.JSON).Message)
+	case wire.KindIteration:
+		if u := wire.Decode[wire.Iteration](it.JSON); u.Phase == wire.PhaseBegin {
+			f.progress.begins()
+		} else {
+			f.progress.failed(u.Error)
+		}
+	case wire.KindEnd:
+		f.progress.end(wire.Decode[wire.End](it.JSON).Text)
 	}
-}
-
-// HandleLoop takes an event of the loop's own.
-func (f *Feed) HandleLoop(e loop.Event) {
-	f.silence.sign()
-	switch e := e.(type) {
-	case loop.IterationStart:
-		f.progress.begins()
-	case loop.IterationEnd:
-		f.progress.failed(e.Error)
-	case loop.StateChanged:
-		f.progress.changedNow()
-	case loop.LimitsChanged, loop.Asked, loop.Answered:
-		f.progress.changed()
-	case loop.End:
-		f.progress.end(wire.EndText(e))
-	default:
-		return // no part of the status
-	}
-	f.onStatus(true)
+	f.heard(it)
 }
 
 // send hands what comes to the editor until the loop is over and all is sent, or the editor
 // is gone.
-func (f *Feed) send(loopID string, log *journal.Log) {
+func (f *Feed) send(loopID string, from Story) {
 	defer close(f.done)
-	from := log.Follow(log.Begun(), f.size)
-	defer from.Close()
 	s := sender{Feed: f, loopID: loopID}
-	for last := (time.Time{}); await(from, int64(f.size), last.Add(f.interval)); last = time.Now() {
-		o := journal.Options{Bytes: MaxUpdates, Thinking: f.thinking, OneIteration: true, Before: log.End()} // what comes meanwhile waits for the next round
+	for last := (time.Time{}); await(from, f.size, last.Add(f.interval)); last = time.Now() {
+		o := journal.Options{Bytes: MaxUpdates, Thinking: f.thinking, OneIteration: true, Before: from.Cursor()} // what comes meanwhile waits for the next round
 		for more := true; more; {
-			page, after, err := from.Next(context.Background(), o)
-			if err == nil {
-				err = s.ship(page, after)
+			page, after := from.Read(o)
+			for _, it := range page.Items {
+				f.hear(it)
 			}
-			if err != nil {
+			if s.ship(page, after) != nil {
 				return
 			}
 			more = page.More
@@ -177,7 +168,7 @@ func (f *Feed) send(loopID string, log *journal.Log) {
 
 // await waits until there is something to send and it is time. False means that there will be
 // nothing more.
-func await(from *journal.Follower, size int64, next time.Time) bool {
+func await(from Story, size int, next time.Time) bool {
 	for {
 		waits, over := from.Waits()
 		wait := time.Until(next)
@@ -187,13 +178,13 @@ func await(from *journal.Follower, size int64, next time.Time) bool {
 		case over:
 			return false
 		case waits == 0:
-			<-from.News
+			<-from.News()
 			continue
 		}
 		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
-		case <-from.News:
+		case <-from.News():
 		}
 		timer.Stop()
 	}

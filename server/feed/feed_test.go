@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,27 +21,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-func runningStatus() loop.Status { return loop.Status{State: loop.StateRunning} }
-
-// fed is a feed with the journal that it sends.
-type fed struct {
-	*Feed
-	recorder *journal.Recorder
-}
-
-func newFeed(ed client.Editor, onStatus func(now bool)) *fed {
-	f := New(ed, onStatus)
-	return &fed{f, journal.NewRecorder(f)}
-}
-
-func (f *fed) Handle(e stream.Event)   { f.recorder.Handle(e) }
-func (f *fed) HandleLoop(e loop.Event) { f.recorder.HandleLoop(e) }
-
-// begin begins to send; the journal is one that nobody else has.
-func (f *fed) begin(status func() loop.Status) {
-	f.Start("l1", f.recorder.Open(rand.Text(), false), status)
-}
 
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "feed")
@@ -389,7 +367,7 @@ func TestLevelsLeaveHolesThatTheLogFills(t *testing.T) {
 		if fmt.Sprint(got) != want {
 			t.Errorf("got %v, want %s", got, want)
 		}
-		missed, err := f.Log().Read(t.Context(), hidden, journal.Options{Limit: 4})
+		missed, err := f.log.Read(t.Context(), hidden, journal.Options{Limit: 4})
 		updates := clienttest.DecodeUpdates(t, missed.Updates(false))
 		if err != nil || !missed.More || clienttest.AllText(t, updates) != "text at tools"+"text at none" || len(updates) != 4 {
 			t.Errorf("the log has %+v, %v", updates, err)
@@ -409,7 +387,7 @@ func TestPlainClientGetsNoUpdates(t *testing.T) {
 		if got := ed.Updates(t); len(got) > 0 {
 			t.Errorf("got %+v", got)
 		}
-		if page, err := f.Log().Read(t.Context(), "", journal.Options{}); len(page.Items) != 2 || !page.Complete {
+		if page, err := f.log.Read(t.Context(), "", journal.Options{}); len(page.Items) != 2 || !page.Complete {
 			t.Errorf("the log has %d updates, want 2 (%v)", len(page.Items), err)
 		}
 	})

@@ -59,7 +59,7 @@ func TestAFeedRemembersLittle(t *testing.T) {
 			f := newFeed(ed, func(bool) {})
 			f.begin(runningStatus)
 			f.HandleLoop(loop.IterationStart{Iteration: 1})
-			rest := func() { ed.await(f.Log()) }
+			rest := func() { ed.await(f.log) }
 			grown := memtest.GrowthAtRest(60_000, memtest.Streams[name], rest, func(r io.Reader) {
 				if _, err := (decode.Reader{Format: decode.FormatClaude, Handler: f}).Run(r); err != nil {
 					t.Error(err)

@@ -82,6 +82,9 @@ func (p *progress) start(loopID string, status func() loop.Status) {
 	p.done.Go(p.run)
 }
 
+// skip says that the progress isn't shown.
+func (p *progress) skip() { close(p.begun) }
+
 func (p *progress) run() {
 	err := p.ed.Request(p.ctx, MethodProgressCreate, progressToken{p.token}, nil)
 	if err != nil {

@@ -2,7 +2,6 @@ package feed
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"sync"
@@ -193,7 +192,8 @@ func TestImportantReportsComeAtOnce(t *testing.T) {
 				say(f, "x")
 				synctest.Wait() // a report a moment ago
 				l.set(func(s *loop.Status) { tt.event(f, s) })
-				synctest.Wait() // no time passes
+				time.Sleep(flushInterval) // as the update itself
+				synctest.Wait()
 				_, texts, _ := messages(t, ed)
 				if got := texts[len(texts)-1]; got != tt.want {
 					t.Errorf("at once came %q, want %q", got, tt.want)
@@ -331,7 +331,7 @@ func TestIdleFeedsSleep(t *testing.T) {
 		ed := &clienttest.Editor{Is: client}
 		for i := range 100 {
 			f := newFeed(ed, func(bool) {})
-			f.Start(fmt.Sprint("l", i), f.recorder.Open(rand.Text(), false), func() loop.Status {
+			f.beginAs(fmt.Sprint("l", i), func() loop.Status {
 				mu.Lock()
 				defer mu.Unlock()
 				looked++

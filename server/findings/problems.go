@@ -39,19 +39,20 @@ func New(ed client.Editor) *Problems {
 	return &Problems{ed: ed, shown: map[string]found{}}
 }
 
-// Tell shows what a loop's check found, until another one begins or there is
+// Tell shows what a loop's check found, as an update says, until another one begins or there is
 // nothing to go on with.
-func (p *Problems) Tell(folder string, e loop.Event) {
-	switch e := e.(type) {
-	case loop.Verify:
+func (p *Problems) Tell(folder string, update []byte) {
+	switch wire.KindOf(update) {
+	case wire.KindVerify:
+		u := wire.Decode[wire.Verify](update)
 		switch {
-		case e.Gate == verify.DiagnosticsGate: // the editor shows them
+		case u.Gate == string(verify.DiagnosticsGate): // the editor shows them
 			p.Clear(folder)
-		case e.State != verify.Running || e.Output == "":
-			p.show(folder, foundIn(folder, e.Problems))
+		case u.State != string(verify.Running) || u.Output == "":
+			p.show(folder, foundIn(folder, u.Problems))
 		}
-	case loop.End:
-		if len(e.Reason.Ending().Remedies) == 0 {
+	case wire.KindEnd:
+		if len(loop.StopReason(wire.Decode[wire.End](update).StopReason).Ending().Remedies) == 0 {
 			p.Clear(folder)
 		}
 	}

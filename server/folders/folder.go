@@ -26,13 +26,13 @@ type Folder struct {
 	ctx       context.Context    // ends when the folder is forgotten
 	unwatch   context.CancelFunc // ends it
 	looked    chan struct{}      // closed when its state file was looked at once
-	news      chan struct{}      // holds one signal: its loop may have changed
 
 	looking   sync.Mutex   // see look
-	starting  int          // how many of ours begin just now
-	running   *Managed     // ours, until it ended
-	last      *Managed     // ours, the last one that ended
-	seen      *loop.Status // one that we don't drive
+	starting  int          // how many of ours begin just now, or are met
+	running   *Managed     // that we are a window of, until it ended
+	last      *Managed     // the last of these that ended
+	tried     tried        // whose window we wanted to be
+	seen      *loop.Status // one that we are no window of
 	left      Questions    // what the user is asked about a loop that nobody drives
 	situation string       // in which that is asked; in another one it is moot
 
@@ -40,7 +40,7 @@ type Folder struct {
 	Undo   Questions // what the user is asked about an undo
 }
 
-// hasOurs says whether a loop of ours runs in the folder, or begins: it has a state file
+// hasOurs says whether we are a window of a loop in the folder, or one of ours begins there: it has a state file
 // and an owner before anybody knows that they are ours. The caller holds the workspace's mu.
 func (f *Folder) hasOurs() bool { return f.running != nil || f.starting > 0 }
 
@@ -51,7 +51,7 @@ func (f *Folder) isOurs() bool {
 	return f.hasOurs()
 }
 
-// seesLoop says whether the folder has a loop that we don't drive.
+// seesLoop says whether the folder has a loop that we are no window of.
 func (f *Folder) seesLoop() bool {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
@@ -99,13 +99,13 @@ func (f *Folder) GaveUp() {
 	f.workspace.forget(f)
 }
 
-// Runs says that a loop of ours that began runs in the folder. It isn't wanted any
+// Runs says that a loop that began, or was met, runs in the folder. It isn't wanted any
 // more when the server shuts down, or the folder was taken out meanwhile.
 func (f *Folder) Runs(r *Managed) (wanted bool) {
 	f.workspace.mu.Lock()
 	defer f.workspace.mu.Unlock()
 	f.starting--
-	f.running, f.seen = r, nil
+	f.running, f.seen, f.tried = r, nil, tried{}
 	f.withdraw()
 	delete(f.workspace.asked, askedOf{f.Path, r.ID()})
 	return !f.workspace.closed && !f.removed
@@ -118,26 +118,14 @@ func (f *Folder) Ended(r *Managed) (left *loop.Status, isOpen, closing bool) {
 		if f.running == r { // else another was started as soon as the editor heard of the end
 			f.running, f.seen = nil, found
 		}
+		if f.last != nil {
+			f.last.Story.Close()
+		}
 		f.last = r
 		f.workspace.forget(f)
 		left, isOpen, closing = found, len(f.names) > 0, f.workspace.closed
 	})
 	return left, isOpen, closing
-}
-
-// followed is the loop of the folder as far as a follower has to know: whether it is
-// ours, else what to follow, from where, and whether somebody drives it.
-func (f *Folder) followed() (now tail, ours, driven bool) {
-	f.workspace.mu.Lock()
-	defer f.workspace.mu.Unlock()
-	if f.seen != nil {
-		s := f.seen
-		now.loopID, driven = s.LoopID, !s.State.Over()
-	}
-	if r := f.last; r != nil && r.Feed.Log().Kept() && r.ID() == now.loopID {
-		now.cursor = r.Feed.Log().End()
-	}
-	return now, f.hasOurs(), driven
 }
 
 // AskOnce returns the context of a question about a loop that was left in the folder,
@@ -155,11 +143,10 @@ func (f *Folder) AskOnce(found *loop.Status) context.Context {
 	return f.left.Ask(f.workspace.Ctx)
 }
 
-// isPast says whether our loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
+// isPast says whether the loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
 func (f *Folder) isPast() bool {
 	_, err := os.Stat(f.Path) // of a worktree that has landed nothing is seen
-	why := f.last.Status().StopReason
-	return why == loop.StopDetached || err == nil && why.Ending().Kept
+	return err == nil && f.last.Status().StopReason.Ending().Kept
 }
 
 // now is the folder's loop as it stands.
@@ -194,7 +181,11 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 	if !isThere {
 		return wire.LoopStatus{}, false
 	}
-	status := wire.StatusOf(now, f.running != nil || f.seen == nil)
+	of := f.running
+	if of == nil && f.seen == nil {
+		of = f.last
+	}
+	status := wire.StatusOf(now, of != nil && of.Owns())
 	if now.Worktree != nil && now.State.Over() {
 		if _, isThere := worktree.Find(now.Folder); !isThere {
 			status.Offers, status.Can = nil, nil // it has landed, say
@@ -207,31 +198,18 @@ func (f *Folder) status() (wire.LoopStatus, bool) {
 	return status, true
 }
 
-// logs are those of a folder: of its loop, and of ours that ended last.
+// logs are those of a folder: of its loop, and of the one that ended last.
 func (f *Folder) logs() (logs []LoopLog) {
 	if r := f.running; r != nil {
-		logs = append(logs, LoopLog{r.ID(), r.Status().SessionFile, r.Feed.Log(), true})
+		logs = append(logs, LoopLog{ID: r.ID(), Path: r.Status().SessionFile, Here: r.Story, Goes: true})
 	}
-	if f.seen != nil {
-		s := f.seen
-		logs = append(logs, LoopLog{s.LoopID, s.SessionFile, nil, !s.State.Over()})
+	if s := f.seen; s != nil {
+		logs = append(logs, LoopLog{ID: s.LoopID, Path: s.SessionFile, Goes: !s.State.Over()})
 	}
 	if r := f.last; r != nil {
-		last := LoopLog{r.ID(), r.Status().SessionFile, r.Feed.Log(), false}
-		if r.Feed.Log().Kept() { // it may have gone on elsewhere
-			last.Live = nil
-		}
-		logs = append(logs, last)
+		logs = append(logs, LoopLog{ID: r.ID(), Path: r.Status().SessionFile, Here: r.Story})
 	}
 	return logs
-}
-
-// Changed lets who follows the folder's loop look at it.
-func (f *Folder) Changed() {
-	select {
-	case f.news <- struct{}{}:
-	default: // it looks soon
-	}
 }
 
 // situationOf names what is in a folder as far as a question depends on it.
@@ -245,7 +223,7 @@ func situationOf(s *loop.Status) string {
 	return "driven " + s.LoopID
 }
 
-// seenIn is the loop in a folder that we don't drive; nil for none, and for one
+// seenIn is the loop in a folder that we are no window of; nil for none, and for one
 // that can't be read: its diagnostics say so.
 func seenIn(path string) *loop.Status {
 	status, err := loop.FolderStatus(path)
@@ -316,7 +294,8 @@ func (f *Folder) Waiting() (all []permission.Waiting) {
 // LoopLog is where a loop can be read.
 type LoopLog struct {
 	ID   string
-	Path string        // of its session file, "" if there is none
-	Live journal.Story // of a loop that runs here or in another place; nil: all that there is is in files
-	Goes bool          // somebody drives it
+	Path string          // of its session file, "" if there is none
+	Live journal.Story   // of a loop of another place; nil: all that there is is in files
+	Here *journal.Reader // of one that this server is or was a window of
+	Goes bool            // somebody drives it
 }

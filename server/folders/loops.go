@@ -11,8 +11,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
-// loops finds the loops in the folders of the workspace: ours, and those that
-// another process drives, or nobody.
+// loops finds the loops in the folders of the workspace: those that we are a window of, and others.
 type loops struct{ workspace *Workspace }
 
 // Find returns the running loop that an argument names by its id, by its
@@ -40,7 +39,7 @@ func (s *loops) Find(loopID, folderURI string) (*Managed, error) {
 	return nil, refusal.Failed(wire.ReasonNoFolder, errors.New("several loops are running: say which by loopId or folder"), nil)
 }
 
-// Ours returns the loop with that id, running or ended, when it is ours.
+// Ours returns the loop with that id, running or ended, when we are or were a window of it.
 func (s *loops) Ours(loopID string) *Managed {
 	s.workspace.mu.Lock()
 	defer s.workspace.mu.Unlock()
@@ -59,7 +58,7 @@ func (s *loops) Ours(loopID string) *Managed {
 func (s *loops) Aim(p wire.LoopParams) string {
 	if p.Folder == "" && p.LoopID != "" {
 		if r := s.Ours(p.LoopID); r != nil {
-			p.Folder = wire.FileURI(r.Config.Folder)
+			p.Folder = wire.FileURI(r.Folder)
 		}
 	}
 	if p.Folder == "" {
@@ -75,7 +74,7 @@ func (s *loops) Aim(p wire.LoopParams) string {
 }
 
 // Other returns the folder of a loop that parameters name and that we
-// don't drive; "" when there is none.
+// are no window of; "" when there is none.
 func (s *loops) Other(ctx context.Context, p wire.LoopParams) (path string, seen loop.Status, err error) {
 	if p.Folder != "" || p.LoopID == "" {
 		if path, err = s.workspace.FolderPath(p.Folder); err != nil && p.Folder == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
-// ownerPoll is how often a loop of another process, or nobody's, is looked at:
+// ownerPoll is how often a loop that we are no window of is looked at:
 // that its owner died, or that it has a new one, changes no file.
 const ownerPoll = 2 * time.Second
 
@@ -59,7 +59,9 @@ func (f *Folder) Look() {
 	var before, now *loop.Status
 	var refresh bool
 	f.look(func(found *loop.Status) { before, now, refresh = f.see(found) })
-	f.Changed()
+	if found, isNew := f.adopt(now); isNew {
+		w.Work.Go(func() { w.Meet(found) })
+	}
 	w.permissions.Look(f)
 	if before != nil && now == nil { // it was discarded
 		w.Problems.Clear(f.Path)

@@ -25,6 +25,7 @@ type Workspace struct {
 	*loops
 	permissions *permission.Requests
 	Left        func(*Folder, *loop.Status) // is told of a loop that nobody drives
+	Meet        func(Found)                 // is told of one that some process drives: it becomes a window of that; GaveUp or Runs follows
 	opened      chan struct{}               // holds one signal: the worktrees are others
 
 	mu      sync.Mutex
@@ -68,7 +69,7 @@ func (w *Workspace) ChangeFolders(added, removed []string) {
 		over := w.closeFolder(path)
 		w.mu.Unlock()
 		for _, running := range over {
-			w.Work.Go(running.Interrupt)
+			w.Work.Go(running.Leave)
 		}
 	}
 	for _, path := range added {
@@ -122,10 +123,9 @@ func (w *Workspace) folder(path, real string) *Folder {
 	f := w.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(w.Ctx)
-		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), news: make(chan struct{}, 1)}
+		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{})}
 		w.folders[path] = f
 		w.Work.Go(func() { f.watch(ctx) })
-		w.Work.Go(func() { f.follow(ctx) })
 	}
 	return f
 }

@@ -60,6 +60,9 @@ func story(from folders.LoopLog) journal.Story {
 	if from.Live != nil {
 		return from.Live
 	}
+	if from.Here != nil {
+		return from.Here
+	}
 	return journal.StoryOf(from.ID, from.Path)
 }
 
@@ -130,7 +133,7 @@ func (rd *Reader) logOf(ctx context.Context, p wire.ReadParams) (folders.LoopLog
 
 // readable fails for a log of which nothing is kept.
 func readable(l folders.LoopLog) (folders.LoopLog, error) {
-	if l.Live == nil && l.Path == "" {
+	if l.Live == nil && l.Here == nil && l.Path == "" {
 		return l, refusal.Failed(wire.ReasonNoSession, fmt.Errorf("the loop %s keeps no history", l.ID), nil)
 	}
 	return l, nil

@@ -36,7 +36,7 @@ func TestAnEditorThatDoesNotReadTheLog(t *testing.T) {
 	stderr := &stuckWriter{release: make(chan struct{})}
 	defer close(stderr.release)
 	var stdout bytes.Buffer
-	if code, err := new(Sidecar).Run(strings.NewReader(visit), &stdout, stderr, "test", nil, nil); code != 0 || err != nil {
+	if code, err := new(Sidecar).Run(strings.NewReader(visit), &stdout, stderr, "test", nil); code != 0 || err != nil {
 		t.Errorf("exit code %d, %v", code, err)
 	}
 	if !strings.Contains(stdout.String(), `"id":2,"result":null`) {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -40,9 +41,12 @@ func (s *Sidecar) AddLog(f *pflag.FlagSet) {
 	f.StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
 }
 
+// returns is how long the loops of an editor go on that is gone: long enough for a window that is reloaded.
+const returns = 5 * time.Second
+
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the
 // exit code; fleet may be nil. Out takes frames only, as they are.
-func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep server.Keep, fleet func(*slog.Logger) remote.Fleet) (code int, err error) {
+func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, fleet func(*slog.Logger) remote.Fleet) (code int, err error) {
 	log, closeLog, err := s.openLog(stderr)
 	if err != nil {
 		return 1, err
@@ -50,7 +54,7 @@ func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, keep 
 	defer closeLog()
 	ctx, stop := editorContext(out)
 	defer stop()
-	o := server.Options{Version: version, Log: log, Parent: s.parent, Keep: keep}
+	o := server.Options{Version: version, Log: log, Parent: s.parent, Returns: returns}
 	if fleet != nil {
 		o.Remote = fleet(log)
 	}
