@@ -96,9 +96,6 @@ function M.instead(folder, err, callback, handle)
   M.choose(question, choices_of(folder, err.data.offers, callback, handle))
 end
 
----@type table<string, true> folders whose loop is about to be resumed
-local resuming = {}
-
 ---@param loop ralph.Loop that is over
 ---@return string
 local function id_of(loop)
@@ -145,7 +142,7 @@ end
 --- A loop was found that is over, and something can be done about it.
 ---@param loop ralph.Loop
 function M.over(loop)
-  if resuming[wire.folder(loop)] or loop.state == 'ended' and config.get().notify == 'never' then
+  if loop.state == 'ended' and config.get().notify == 'never' then
     return
   end
   decide(loop)
@@ -172,45 +169,44 @@ function M.offered(source, update)
   })
 end
 
---- The sidecar ended by itself.
+local calm = 30000 -- ms that a sidecar has to live to be started again by itself
+local begun = -calm -- when one was, as vim.uv.now has it
+
+--- The sidecar ended by itself. Its loops go on without it for a moment, so it is started again at
+--- once; one that ends again is left to the user.
 ---@param code integer
 ---@param signal integer
 ---@param loops ralph.Loop[] what it drove
+---@return boolean revived
 function M.crashed(code, signal, loops)
-  local folders = vim.tbl_map(wire.folder, loops)
-  local function restart(callback)
-    return function()
-      require('ralph.client').restart(function(err)
-        if err then
-          return notify.error(err.message)
-        end
-        callback()
-      end)
-    end
-  end
-  local choices = { { 'Restart it', restart(function() end) } }
-  if #loops > 0 then
-    table.insert(choices, 1, {
-      'Restart it and resume',
-      restart(function()
-        for _, folder in ipairs(folders) do
-          resuming[folder] = true
-          require('ralph.loops').resume(folder, nil, function()
-            resuming[folder] = nil
-          end)
-        end
-      end),
-    })
-  end
+  local client = require('ralph.client')
   local how = signal ~= 0 and ('signal %d'):format(signal) or ('exit code %d'):format(code)
+  local folder = loops[1] and wire.folder(loops[1])
+  if folder and vim.uv.now() - begun > calm then
+    begun = vim.uv.now()
+    client.start(folder, function(err)
+      local words = err and err.message
+        or ('the sidecar stopped (%s) and was started again; see :Ralph log'):format(how)
+      notify.warn(words)
+    end)
+    return true
+  end
+  local function restart()
+    client.restart(function(err)
+      if err then
+        notify.error(err.message)
+      end
+    end)
+  end
   require('ralph.question').decide({
     id = 'sidecar',
-    folder = folders[1] or config.folder(),
+    folder = folder or config.folder(),
     name = 'Ralph',
     text = ('the sidecar stopped (%s); see :Ralph log'):format(how),
-    choices = choices,
-    is_moot = require('ralph.client').is_ready,
+    choices = { { 'Restart it', restart } },
+    is_moot = client.is_ready,
   })
+  return false
 end
 
 return M

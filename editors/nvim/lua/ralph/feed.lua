@@ -268,18 +268,18 @@ function M.closed(crashed, code, signal)
   local ours = status.ours()
   status.clear()
   require('ralph.question').look()
-  known, early, heard, over = {}, {}, {}, {}
+  known, early, over = {}, {}, {}
   for _, reader in pairs(readers) do
     reader:stop()
   end
-  if not crashed then
-    return
+  if crashed and require('ralph.ask').crashed(code, signal, ours) then
+    return -- its loops go on
   end
-  for _, loop in ipairs(ours) do
+  heard = {}
+  for _, loop in ipairs(crashed and ours or {}) do
     local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
   end
-  require('ralph.ask').crashed(code, signal, ours)
 end
 
 return M
