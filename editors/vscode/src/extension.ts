@@ -8,7 +8,7 @@ import * as config from './config';
 import { keepContextKeys, reached } from './contextKeys';
 import { Changes } from './changes';
 import { Diffs } from './diffs';
-import { t, useTranslation } from './l10n';
+import { useTranslation } from './l10n';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
@@ -90,7 +90,7 @@ function start(context: vscode.ExtensionContext): Api {
     vscode.window.onDidChangeWindowState((w) => w.focused && void lookForAgent(server)),
     vscode.workspace.onDidOpenTextDocument(colour),
     vscode.workspace.onDidChangeConfiguration((e) => {
-      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void restartWhenAllowed(server, loops);
+      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void server.restart(); // its loops go on meanwhile
     }),
   );
   vscode.workspace.textDocuments.forEach(colour);
@@ -111,16 +111,6 @@ async function lookForAgent(server: Sidecar): Promise<void> {
 /** Gives a ralph.toml colours that no other extension gives it: theirs know more of TOML. */
 function colour(document: vscode.TextDocument): void {
   if (document.languageId === 'plaintext' && document.uri.path.endsWith('/ralph.toml')) void vscode.languages.setTextDocumentLanguage(document, 'ralph-toml');
-}
-
-/** A setting interrupts no loop unless the user agrees. */
-async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> {
-  if (loops.status.some((l) => l.live && l.owned)) {
-    const restart = t('Restart Server');
-    const question = t('Another Ralph server is set. Restart now? That interrupts what runs; otherwise it is taken with the next start.');
-    if ((await vscode.window.showWarningMessage(question, t('Later'), restart)) !== restart) return;
-  }
-  await server.restart();
 }
 
 export async function deactivate(): Promise<void> {

@@ -12,8 +12,8 @@ import type { Server } from './statusText';
 import { type CommandId, method, type DiagnosticsParams, type ErrorData, type Question, type StatusParams, type UpdateLevel, type UpdateParams } from './wire';
 
 /**
- * How long a sidecar may take to interrupt its loops, in milliseconds; 2 s later it is killed. VS Code gives a window
- * that goes 5 s: what is still at it then isn't killed, but ends because nobody is there.
+ * How long a sidecar may take to end, in milliseconds; 2 s later it is killed. VS Code gives a window that goes 5 s:
+ * what is still at it then isn't killed, but ends because nobody is there.
  */
 const stopLimit = 4500;
 
@@ -110,7 +110,7 @@ export class Sidecar implements vscode.Disposable {
     this.tellLevel();
   }
 
-  /** Ends the sidecar; its loops are interrupted, and can be resumed. */
+  /** Ends the sidecar. Its loops go on for a moment, in which another one may have them. */
   async dispose(): Promise<void> {
     this.disposed = true;
     this.attempt.abort();

@@ -249,25 +249,19 @@ describe('what a loop shows', () => {
     assert.deepEqual([1, 2, 3].map((n) => times(document, `Step ${n} is done`)), [1, 1, 1]);
   });
 
-  it('follows a loop that goes on in another server, and shows its iteration once', async () => {
+  it('follows its loop on when the server is another one, and shows all of it once', async () => {
     const { loopId } = await run('ralph.start', { folder: at(0), prompt: 'wait' });
     const document = await transcriptOf(loopId);
     await until('the text', () => times(document, 'This takes a while.') === 1);
-    const iterations = () => api.loops.records.get(loopId).iterations.map((i) => [i.number, i.running]);
-    const ways = [ // an iteration that was interrupted is run again, one that was cut off counts
-      { interrupt: () => run('ralph.restartServer'), headings: [2, 0], then: [[1, true]] },
-      { interrupt: () => process.kill(api.sidecar.pid, 'SIGKILL'), headings: [2, 1], then: [[1, false], [2, true]] },
-    ];
-    for (const { interrupt, headings, then } of ways) {
-      await interrupt();
-      await until('the interruption', () => loopIn(api)?.state === 'interrupted');
-      assert.deepEqual(iterations(), [[1, false]]);
-      await run('ralph.resume', { folder: at(0) });
-      await until('the tool', () => loopIn(api)?.tool);
-      await until('the next attempt', () => times(document, '## Iteration 1') === headings[0] && times(document, '## Iteration 2') === headings[1] &&
-        times(document, 'This takes a while.') === headings[0] + headings[1]);
-      assert.deepEqual(iterations(), then);
+    for (const end of [() => run('ralph.restartServer'), () => process.kill(api.sidecar.pid, 'SIGKILL')]) {
+      const before = api.sidecar.pid;
+      await end();
+      await until('another server', () => api.sidecar.state.state === 'running' && api.sidecar.pid !== before && loopIn(api)?.tool && loopIn(api).owned);
+      assert.deepEqual(api.loops.records.get(loopId).iterations.map((i) => [i.number, i.running]), [[1, true]]);
     }
+    await run('ralph.cancel', { loopId });
+    await until('the end', () => document.getText().includes('**cancelled'));
+    assert.deepEqual(['## Iteration 1', 'This takes a while.', '**cancelled'].map((text) => times(document, text)), [1, 1, 1]);
   });
 
   it('opens beside what is worked on when a loop starts @oldest', async () => {

@@ -28,16 +28,17 @@ describe('the sidecar', () => {
   });
   after(() => fs.rmSync(scratch, { recursive: true }));
 
-  it('is started again when it was killed, and tells of the loop that was interrupted @oldest', async () => {
+  it('is started again when it was killed, and has its loop, which has not noticed @oldest', async () => {
     const at = folder(0).toString();
+    const loop = () => api.loops.status.find((l) => l.folder === at);
     await run('ralph.start', { folder: at, prompt: 'wait' });
-    await until('the tool', () => api.loops.status.some((l) => l.tool));
+    const { tool } = await until('the tool', () => loop()?.tool && loop());
     const before = api.sidecar.pid;
     process.kill(before, 'SIGKILL');
     await until('another process', () => api.sidecar.state.state === 'running' && api.sidecar.pid !== before);
-    await until('the interruption', () => api.loops.status.find((l) => l.folder === at)?.state === 'interrupted');
-    await run('ralph.resume', { folder: at });
-    await until('it goes on', () => api.loops.status.find((l) => l.folder === at)?.tool);
+    const now = await until('the loop', () => loop()?.tool && loop());
+    assert.deepEqual([now.owned, now.iteration, now.tool], [true, 1, tool]);
+    await run('ralph.cancel', { folder: at });
   });
 
   it('is waited for by a command that comes while it starts', async () => {

@@ -109,14 +109,27 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     await w.transcriptRow('This takes a while.').waitFor(); // so the window knows its tab when it is loaded again
   });
 
-  it('asks after a reload of the window whether it should go on', async () => {
+  it('has its loop after a reload of the window, which has not noticed', async () => {
+    const agents = w.agents();
     await w.load(w.folder);
+    await w.statusIs(/Ralph 1\/7/);
+    await w.run('Ralph: Show Output'); // what was said before is in the journal
+    await w.transcriptRow('This takes a while.').waitFor();
+    await w.screenshot('reloaded');
+    assert.deepEqual(w.agents(), agents);
+    const sidecars = w.sidecars();
+    await w.run('Ralph: Restart Server');
+    await until('another sidecar alone', () => w.sidecars().length === 1 && w.sidecars()[0] !== sidecars[0]);
+    await w.statusIs(/Ralph 1\/7/);
+    assert.deepEqual(w.agents(), agents);
+  });
+
+  it('asks about a loop that was interrupted whether it should go on', async () => {
+    w.interrupt();
     await until('the agent is gone', () => w.agents().length === 0);
     await w.told('interrupted at 1/7');
     await w.screenshot('interrupted');
     await w.statusIs(/Ralph interrupted at 1\/7/);
-    await w.run('Ralph: Show Output'); // what was said before is in the journal
-    await w.transcriptRow('This takes a while.').waitFor();
     await w.run('Ralph: Focus on Loops View');
     await w.treeRow('make everything').waitFor();
     await w.press('interrupted at 1/7', 'Resume');
@@ -129,10 +142,10 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
   it('asks again after another interruption, and discards from the palette', async () => {
     await w.key('Control+Alt+r');
     await until('the agent', () => w.agents().length > 0);
-    await w.run('Ralph: Restart Server');
+    w.interrupt();
     await w.press('interrupted at 1/7', 'Resume');
     await until('the agent', () => w.agents().length > 0);
-    await w.run('Ralph: Restart Server');
+    w.interrupt();
     await w.told('interrupted at 1/7');
     await w.run('View: Close All Editors'); // each run has a tab of its own
     await w.run('Ralph: Show Output');

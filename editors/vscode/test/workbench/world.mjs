@@ -113,6 +113,13 @@ export class Workbench {
     return processes(`${this.sidecar} --stdio`);
   }
 
+  /** Interrupts its loops, as a shutdown of the machine does: each has a process of its own. */
+  interrupt() {
+    const isOurs = (pid) => fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
+    const keepers = processes('ralph-lsp-keeper').map((line) => Number(line.split(' ')[0])).filter(isOurs);
+    for (const pid of keepers) process.kill(pid, 'SIGTERM');
+  }
+
   async evidence(name) {
     await this.screenshot(`failure-${name}`).catch(() => {});
     const logs = path.join(this.server.userData, 'logs');
