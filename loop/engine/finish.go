@@ -79,6 +79,7 @@ func (l *engine) finish(end loop.End) {
 	if err := l.scope.Close(); err != nil {
 		l.events.emit(loop.Warning{Message: "the temporary folder could not be removed: " + err.Error()})
 	}
+	l.files.queue.Rest() // what a run has spent may just be written down
 	if !l.isOver.CompareAndSwap(false, true) {
 		l.record.release()
 		return
