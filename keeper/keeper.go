@@ -93,7 +93,7 @@ func (k *keeper) start() (err error) {
 		k.rest()
 	}
 	host.Windows = k.door.Connect
-	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Warn: k.door.Note}
+	at := notify.At{Gone: w.IsGone, BellOnly: w.BellOnly, Desktop: true, Patient: true, Warn: k.door.Note}
 	if w.Editor { // in whose place another one may be
 		at.Gone, at.Desktop = func() bool { return !k.door.IsAttended() }, false
 	}

@@ -54,7 +54,7 @@ func FolderStatusWith(folder string, last func() registry.Entry) (Status, error)
 	if err != nil {
 		return Status{}, err
 	}
-	owner, owned, err := ownerOf(file)
+	owner, owned, err := file.Owner()
 	if err != nil {
 		return Status{}, err
 	}
@@ -120,7 +120,7 @@ func Needs(folder, loopID string) bool {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	owner, owned, err := file.Owner()
-	if err != nil || owned && (owner.LoopID == loopID || owner.LoopID == "") || isKept(loopID) {
+	if err != nil || owned && (owner.LoopID == loopID || owner.LoopID == "") {
 		return true
 	}
 	s, err := file.Load()
@@ -294,7 +294,7 @@ func discard(file *loopstate.File, folder, loopID string) (iteration int, err er
 // continue it then. One that doesn't come to its end is not waited for long.
 func awaitStaying(file *loopstate.File) (loopstate.Owner, error) {
 	for deadline := time.Now().Add(backends.Grace + 5*time.Second); ; time.Sleep(10 * time.Millisecond) {
-		owner, owned, err := ownerOf(file)
+		owner, owned, err := file.Owner()
 		switch {
 		case err != nil:
 			return owner, err

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -53,47 +52,6 @@ func beginToCancel(t *testing.T, folder string) <-chan cancelled {
 		answers <- cancelled{iteration, err}
 	}()
 	return answers
-}
-
-// Between a window that leaves its loop and the keeper that waits for it nobody drives it for a
-// moment. That is no interruption; it is one when the keeper dies.
-func TestALoopThatIsHandedOverIsNotInterrupted(t *testing.T) {
-	for name, dies := range map[string]bool{"its keeper takes it": false, "its keeper dies": true} {
-		t.Run(name, func(t *testing.T) {
-			folder := t.TempDir()
-			file, err := loopstate.Open(folder)
-			if err == nil {
-				err = file.Create(loopstate.State{Active: true, Iteration: 3, Prompt: "Do it", LoopID: "ralph-kept"})
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			place, err := KeeperLog("ralph-kept")
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer place.Close()
-			if ok, err := filelock.Try(place, true); !ok || err != nil {
-				t.Fatal(ok, err)
-			}
-			over := make(chan func())
-			time.AfterFunc(20*time.Millisecond, func() {
-				if dies {
-					filelock.Unlock(place)
-					over <- func() {}
-					return
-				}
-				lock := owned{t, file}.lock(time.Now())
-				over <- func() { lock.Release() }
-			})
-			st, err := FolderStatus(folder)
-			isDriven := st.Owner != nil
-			if err != nil || isDriven == dies || (st.State == StateInterrupted) != dies {
-				t.Errorf("it is %s, driven %v, %v", st.State, isDriven, err)
-			}
-			(<-over)()
-		})
-	}
 }
 
 // Whoever cancels a loop whose editor leaves it right then wants it gone, heard or not.

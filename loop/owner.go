@@ -29,7 +29,7 @@ func EndRemains(dead loopstate.Owner) error {
 // show adds to what a state file tells of a loop what its owner does right now. It returns early
 // for a state in which no agent runs: what holds for a pause or a wait, too, stands before that.
 func (s *Status) show(owner loopstate.Owner) {
-	s.Owner, s.Detached, s.Departing = &owner, owner.Detached, owner.Departing
+	s.Owner, s.Detached = &owner, owner.Detached
 	if owner.Suspended() {
 		s.Suspended = owner.PID
 	}

@@ -124,7 +124,6 @@ type Status struct {
 	Owner              *loopstate.Owner // the living process that drives it, as others know it; nil: none, or this one
 	Detached           bool             // it runs in a process of its own, whatever window shows it
 	Suspended          int              // the process that drives it, where that stands still (Ctrl-Z); 0: it doesn't
-	Departing          bool             // it does so when its iteration or its window ends
 	Hat                string           // "" is none
 	Sandbox            string           // what makes the walls around its agents; "": there are none
 	StartedAt          time.Time

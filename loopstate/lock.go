@@ -41,7 +41,6 @@ type Owner struct {
 	Version      string    `json:"version,omitempty"`
 	Leaving      bool      `json:"leaving,omitempty"`   // the loop is about to end, whatever its file says
 	Detached     bool      `json:"detached,omitempty"`  // it runs in a process of its own
-	Departing    bool      `json:"departing,omitempty"` // it will, when its iteration or this process ends
 	Live         bool      `json:"live,omitempty"`      // an agent runs that can be told something
 	Control      string    `json:"control,omitempty"`   // the socket on which it can be asked; "": it only begins, or see Deaf
 	Deaf         string    `json:"deaf,omitempty"`      // why it can't be asked for anything

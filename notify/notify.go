@@ -38,6 +38,7 @@ type At struct {
 	Gone     func() bool // whether that, or the editor, has gone meanwhile; nil: it stays
 	BellOnly bool        // no text of ours is to be shown there
 	Desktop  bool        // no editor shows what happens
+	Patient  bool        // nobody waits for the process once the loop is over
 	Warn     func(string)
 }
 
@@ -93,7 +94,7 @@ func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	if at.Gone != nil {
 		t.away = ways(cfg.Notify, At{Desktop: true})
 	}
-	if cfg.Alone { // nobody waits for its process
+	if at.Patient {
 		t.patience = tries * (limit + pause)
 	}
 	if t.cfg.Once { // a program holds it

@@ -196,7 +196,7 @@ func isNearLimit(l LoopStatus) bool {
 func can(s loop.Status) []string {
 	all := slices.Clone(states[s.State].can)
 	switch {
-	case s.State.Left() && s.StopReason == loop.StopDetached: // it goes on by itself
+	case s.State.Left() && s.StopReason == loop.StopDetached: // it goes on by itself: of a version before
 		return []string{CanOpen}
 	case s.State == loop.StateEnded && s.CanGoOn():
 		all = append([]string{CanResume, CanDiscard}, all...)
@@ -208,7 +208,7 @@ func can(s loop.Status) []string {
 	if i := slices.Index(all, CanPause); s.Pausing && i >= 0 {
 		all[i] = CanResume
 	}
-	if s.Detached || s.Departing {
+	if s.Detached {
 		all = slices.DeleteFunc(all, func(what string) bool { return what == CanDetach })
 	}
 	if s.Worktree != nil && s.State.Over() {

@@ -176,13 +176,10 @@ func QuestionAbout(err error) string {
 	return ""
 }
 
-// aloneText says that no window holds the loop, or won't soon.
+// aloneText says that no window holds the loop.
 func aloneText(s loop.Status) string {
-	switch {
-	case s.Detached:
+	if s.Detached {
 		return "alone"
-	case s.Departing:
-		return "goes on alone"
 	}
 	return ""
 }

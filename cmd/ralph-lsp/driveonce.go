@@ -34,7 +34,7 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 		return loop.End{}, err
 	}
 	windows.Begun(l, log)
-	coming.Begun(l)
+	coming.Begun(here{l})
 	begun(l, over)
 	from := log.Follow(log.Begun(), 0)
 	defer from.Close()
@@ -46,3 +46,9 @@ func driveOnce(cfg setup.Config, host setup.Host, stdout, stderr io.Writer, how 
 	display.Close(giveUp)
 	return end, unseen(out, end)
 }
+
+// here is a loop of this process as signals end it.
+type here struct{ *engine.Loop }
+
+// Close is for a terminal that goes away.
+func (h here) Close() { h.Interrupt() }

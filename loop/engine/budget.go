@@ -80,7 +80,7 @@ func (l *spending) awaitBudget() {
 
 // awaitMoney is awaitGoOn, but for a loop that another program lets go on.
 func (l *spending) awaitMoney(then func(*progress.State)) (ok bool) {
-	return !l.cfg.Once && !l.departure.wanted.Load() && l.waits.awaitGoOn(then)
+	return !l.cfg.Once && l.waits.awaitGoOn(then)
 }
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,

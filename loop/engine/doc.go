@@ -22,6 +22,6 @@
 // says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, fallback
 // and rules are small ones.
 //
-// obey.go carries out commands, those of the socket too, departure.go is a loop's way into a
-// process of its own. Where the loop is kept, session.go says only when what is to be there.
+// obey.go carries out commands, those of the socket too. Where the loop is kept, session.go says only when what is
+// to be there.
 package engine

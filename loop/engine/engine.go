@@ -57,9 +57,6 @@ func (l *engine) iterate() loop.End {
 		return end
 	}
 	l.planning.settleCutOff()
-	if left := l.cfg.LeftWaiting(l.state.Now().Known); left != nil {
-		l.waits.wait(left.Reason, left.Attempt, left.ResumeAt)
-	}
 	for {
 		// A loop that runs once asks behind its iteration: the program that called it has let it begin, and no user is
 		// waited for there.
@@ -88,7 +85,7 @@ func (l *engine) iterate() loop.End {
 		if l.cfg.Once {
 			l.spending.awaitBudget()
 		}
-		if l.cfg.Once || l.departure.wanted.Load() {
+		if l.cfg.Once {
 			if end := l.handOn(r, counts); !l.waits.stays(end) {
 				return end
 			}
@@ -179,10 +176,7 @@ func (l *ending) mustStop() (why loop.StopReason, paused bool) {
 		return loop.StopCancelled, false
 	}
 	// A limit before a pause, or a paused loop would show one that can't go on as one that waits for its user.
-	if why = judge.Reached(now.Base, now.Status.Limits); why == "" && l.departure.wanted.Load() {
-		why = loop.StopDetached
-	}
-	return why, now.Wanted.Paused
+	return judge.Reached(now.Base, now.Status.Limits), now.Wanted.Paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user

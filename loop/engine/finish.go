@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"time"
 
@@ -88,17 +87,11 @@ func (l *engine) finish(end loop.End) {
 	last.Over(state, end)
 	told := end
 	told.Status = last.Snapshot()
-	told.Status.Departing = l.departure.wanted.Load()
 	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
 	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
 	l.record.letGo(&told)
 	l.state.Change(func(p *progress.State) { p.Over(state, end) })
 	l.events.emit(loop.StateChanged{State: state}, told)
-	if end.Reason == loop.StopDetached {
-		if err := l.departure.complete(l.cfg.Folder); err != nil {
-			told.Error = loop.OneLine(err.Error())
-		}
-	}
 	l.ending.leave(told)
 }
 
@@ -107,9 +100,6 @@ func (l *engine) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
 	l.state.Change(func(p *progress.State) {
 		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
 			end.Error = p.TurnedInCircles(l.snapshots.Circles.Words(p.Counts.NoProgress))
-		}
-		if failed := l.departure.failed.Load(); failed != nil && why == loop.StopInterrupted {
-			end.Error = loop.OneLine(fmt.Sprintf("it was to go on without its window, but %v", *failed))
 		}
 		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
 			p.Counts = judge.Tally{Begun: p.Counts.Begun}

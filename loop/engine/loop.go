@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -51,7 +50,7 @@ func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*Loop, error) 
 	machine, _ := os.Hostname()
 	p.owner = loopstate.Owner{
 		PID: os.Getpid(), Host: machine, StartedAt: time.Now().Truncate(time.Millisecond),
-		LoopID: p.id, Version: cfg.Version, Detached: cfg.Alone,
+		LoopID: p.id, Version: cfg.Version,
 	}
 	if p.lock, err = file.Lock(p.owner); err != nil {
 		return nil, loopstate.Advised(err)
@@ -213,21 +212,18 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		if s.StopReason == string(loop.StopNoProgress) { // the hats have their runs again
 			s.Queue.Runs = nil
 		}
-		if !found.Active && !l.cfg.Alone { // who goes on has seen why it stopped
+		if !found.Active { // who goes on has seen why it stopped
 			s.InARow.UnknownCosts = 0
 		}
 		progress.Reopen(s)
-		s.Active, s.LoopID, s.Backend = !l.cfg.Alone || found.Active || found.Unchecked != "", l.id, l.cfg.Backend.Name
+		s.Active, s.LoopID, s.Backend = true, l.id, l.cfg.Backend.Name
 		s.BackendArgs, s.Model, s.Agents = l.cfg.Args, l.cfg.Model, l.cfg.Agents.Flags
 		l.cfg.Describe(s)
 		if l.cfg.Hat != "" || s.Backend != found.Backend {
 			s.Hat = l.cfg.Hat
 		}
 		s.Iteration, s.Begun, s.Unchecked = judge.UsedBy(*s).Iterations+1, false, ""
-		if !l.cfg.Alone {
-			s.ResumeAt = time.Time{}
-		}
-		s.Stuck = ""
+		s.ResumeAt, s.Stuck = time.Time{}, ""
 		if session != "" {
 			s.SessionFile = session
 		}
@@ -240,8 +236,6 @@ func (l *engine) init(s loopstate.State) {
 	l.snapshots.Open(l.cfg.Folder, l.events.warnFromElsewhere)
 	l.inbox.Moment = l.moment
 	l.questions.mark = strings.ToLower(rand.Text()[:3])
-	l.departure.wanted.Store(l.cfg.Detached)
-	l.departure.begin = sync.OnceValue(func() error { return l.host.Keep(l.cfg.Folder, l.id) })
 	l.desk = l.questions.openDesk()
 	l.exec = executor.Executor{
 		Host: l.runs.execHost(), State: &l.state, Inbox: &l.inbox, Desk: l.desk, Sentry: &l.sentry, Snapshots: &l.snapshots, Scope: l.scope,
@@ -273,7 +267,7 @@ func (l *engine) init(s loopstate.State) {
 		p.Status = loop.Status{
 			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
 			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
-			StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s), Detached: l.cfg.Alone,
+			StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s),
 			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
 			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
 		}
@@ -295,7 +289,6 @@ func (l *Loop) Wait() loop.End {
 // status is how the loop stands.
 func (l *core) status() (now loop.Status) {
 	l.state.Look(func(p *progress.State) { now = p.Snapshot() })
-	now.Departing = l.departure.wanted.Load()
 	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
 		now.LastSign = l.exec.Activity.Last()
 	}

@@ -20,7 +20,7 @@ func (l *record) setOwner() {
 	var agents []progress.Agent
 	var remains []backends.Remains
 	l.state.Look(func(p *progress.State) {
-		owner.Departing, owner.Detached = l.departure.wanted.Load(), owner.Detached || p.Status.Detached
+		owner.Detached = p.Status.Detached
 		isRunning, agents, remains = p.Run.Running != nil, p.Run.Agents, slices.Clone(p.Run.Besides)
 		owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
 		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)

@@ -92,6 +92,8 @@ func (l *engine) obey(c command, done func(answer)) {
 		to.err = l.desk.Answer(c.ID, c.Answer)
 	case c.Do == caller.Next:
 		to.iteration, to.err = l.skip()
+	case c.Do == caller.Detach:
+		to.iteration, to.err = 0, l.detach()
 	case c.Do == loop.DoDisallow:
 		if to.err = l.questions.disallow(c.Text); to.err == nil && !now.Concluded {
 			l.files.queue.Add(func() { _, to.err = l.files.write(l.files.note, nothing) }, func() { done(to) })
@@ -193,17 +195,29 @@ func (l *Loop) Disallow(rule string) error {
 	return l.own(loop.Request{Do: loop.DoDisallow, Steering: loop.Steering{Text: rule}})
 }
 
+// Detach lets the loop go on whatever window shows it. It is ErrNotDetachable where its process is a window's.
+func (l *Loop) Detach() (iteration int, err error) {
+	a := l.ask(own(loop.Request{Do: caller.Detach}))
+	return a.iteration, a.err
+}
+
+// detach says that no window owns the loop any more.
+func (l *engine) detach() error {
+	switch {
+	case l.state.Now().Status.Detached: // that is how it runs
+		return nil
+	case l.host.LetGo == nil:
+		return loop.ErrNotDetachable
+	}
+	l.state.Change(func(p *progress.State) { p.Status.Detached = true })
+	l.record.setOwner()
+	l.host.LetGo()
+	return nil
+}
+
 // Do carries out a request of a process, 0 for one that can't be told.
 func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
-	c := command{Request: q, who: caller.Peer(pid, q.From), by: loop.ByProcess(pid)}
-	if q.Do == caller.Detach && (q.LoopID == "" || q.LoopID == l.engine.id) {
-		err, iteration := c.may(), l.Status().Iteration
-		if err == nil {
-			iteration, err = l.Detach()
-		}
-		return loop.ReplyOf(iteration, err)
-	}
-	a := l.ask(c)
+	a := l.ask(command{Request: q, who: caller.Peer(pid, q.From), by: loop.ByProcess(pid)})
 	r := loop.ReplyOf(a.iteration, a.err)
 	r.ID = a.id
 	return r

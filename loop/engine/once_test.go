@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -230,112 +229,27 @@ func TestTheNextProcessIsToldWhatFailed(t *testing.T) {
 	})
 }
 
-// TestALoopIsDetached lets loops go on in another process, as they were left.
+// A loop is detached in the middle of its iteration, once, and says so from then on, where its process is its own.
 func TestALoopIsDetached(t *testing.T) {
-	tests := []struct {
-		name   string
-		detach func(*rig)
-		runs   []run // of the first process
-		left   func(loopstate.State) bool
-	}{
-		{"before its first run", nil, nil, func(s loopstate.State) bool { return s.Iteration == 1 && !s.Begun && s.Active }},
-		{"behind the iteration under way", func(r *rig) {
-			time.Sleep(10 * time.Second)
-			if n, err := r.Detach(); n != 1 || err != nil {
-				r.t.Errorf("Detach: %d, %v", n, err)
-			}
-		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return s.Iteration == 2 && s.Cost.USD == 1 }},
-		{"while it is paused", func(r *rig) {
-			time.Sleep(10 * time.Second)
-			r.Pause()
-			r.waitFor(loop.StatePaused)
-			if n, err := r.Detach(); n != 0 || err != nil {
-				r.t.Errorf("Detach: %d, %v", n, err)
-			}
-		}, []run{withTime(costs(1, "no"), time.Minute)}, func(s loopstate.State) bool { return !s.Active }},
-		{"while it waits", func(r *rig) {
-			r.waitFor(loop.StateWaiting)
-			r.Detach()
-		}, []run{fails(stream.KindRateLimit, "x")}, func(s loopstate.State) bool { return s.ResumeAt.After(time.Now()) }},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
+	for name, isOwn := range map[string]bool{"of a process of its own": true, "of a window's process": false} {
+		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				kept := 0
-				host := setup.Host{Keep: func(folder, loopID string) error { kept++; return nil }}
-				r := prepare(t, nil, func(c *setup.Config) { c.Detached = tt.detach == nil }, tt.runs...).by(t, host)
-				if tt.detach != nil {
-					tt.detach(r)
+				letGo := 0
+				var host setup.Host
+				if isOwn {
+					host.LetGo = func() { letGo++ }
 				}
-				r.over(loop.StopDetached, len(tt.runs))
-				if kept != 1 {
-					t.Errorf("%d processes were started", kept)
+				r := prepare(t, nil, nil, withTime(costs(1, "<promise>DONE</promise>"), time.Minute)).by(t, host)
+				time.Sleep(10 * time.Second)
+				for range 2 {
+					if n, err := r.Detach(); n != 0 || (err == nil) != isOwn || !isOwn && err != loop.ErrNotDetachable {
+						t.Errorf("Detach: %d, %v", n, err)
+					}
 				}
-				left := *r.file.state
-				if !tt.left(left) {
-					t.Fatalf("left %+v", left)
-				}
-				begun := time.Now()
-				r, err := tryStart(t, &left, func(c *setup.Config) {
-					c.Continue, c.Alone, c.Prompt, c.Promise = true, true, "", ""
-				}, says("<promise>DONE</promise>"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				if !r.Status().Detached {
-					t.Error("it doesn't say that it runs alone")
-				}
-				if !left.Active {
-					r.waitFor(loop.StatePaused)
-					r.Resume(loop.Patch{})
+				if now := r.Status(); now.Detached != isOwn || now.Iteration != 1 || isOwn != (letGo == 1) {
+					t.Errorf("let go %d times, %+v", letGo, now)
 				}
 				r.over(loop.StopPromise, 1)
-				if waited := time.Since(begun); left.ResumeAt.After(begun) && waited < left.ResumeAt.Sub(begun) {
-					t.Errorf("it waited for %v of %v", waited, left.ResumeAt.Sub(begun))
-				}
-			})
-		})
-	}
-}
-
-// TestAClosedWindowLeavesWhatIsWanted is what becomes of a loop whose window goes away.
-func TestAClosedWindowLeavesWhatIsWanted(t *testing.T) {
-	tests := []struct {
-		name   string
-		close  string
-		detach bool
-		keep   error
-		want   loop.StopReason
-	}{
-		{"as ever", "", false, nil, loop.StopInterrupted},
-		{"it is to end", settings.OnCloseEnd, false, nil, loop.StopInterrupted},
-		{"it is kept", settings.OnCloseKeep, false, nil, loop.StopDetached},
-		{"it is about to leave", settings.OnCloseEnd, true, nil, loop.StopDetached},
-		{"nobody could go on", settings.OnCloseKeep, false, errors.New("no process"), loop.StopInterrupted},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				var r *rig
-				host := setup.Host{Keep: func(string, string) error {
-					if r.Status().State.Over() {
-						t.Error("it was over before somebody could go on")
-					}
-					return tt.keep
-				}}
-				r = prepare(t, nil, func(c *setup.Config) { c.Said.OnClose = tt.close }, withTime(costs(1, "no"), time.Minute)).by(t, host)
-				time.Sleep(10 * time.Second)
-				if tt.detach {
-					r.Detach()
-				}
-				r.Close()
-				end := r.over(tt.want, 1)
-				if isSaid := strings.Contains(end.Error, "but no process"); isSaid != (tt.keep != nil) {
-					t.Errorf("its end says %q", end.Error)
-				}
-				if s, err := r.file.Load(); err != nil || s.Closing != tt.close {
-					t.Errorf("who resumes it knows %q, want %q (%v)", s.Closing, tt.close, err)
-				}
 			})
 		})
 	}

@@ -77,7 +77,6 @@ type core struct {
 	exec      executor.Executor
 	snapshots snapshots.Taker
 	desk      *ask.Desk // where agents ask
-	departure departure
 	sentry    sentry.Sentry
 	server    *control.Server // for other processes; nil: they can ask for nothing
 

@@ -121,7 +121,7 @@ func (l *waits) awaitGoOn(then func(*progress.State)) (ok bool) {
 	l.record.setOwner()
 	l.ending.rest(func() (isOver bool) {
 		l.state.Change(func(p *progress.State) {
-			isOver = p.Wanted.Cause != "" || p.Wanted.LastRun || l.departure.wanted.Load()
+			isOver = p.Wanted.Cause != "" || p.Wanted.LastRun
 			if ok = !p.Wanted.Paused; ok {
 				then(p)
 			}

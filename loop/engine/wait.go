@@ -108,7 +108,7 @@ func (l *waits) wait(reason string, attempt int, until time.Time) {
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (over bool, due time.Time) {
 		l.state.Change(func(p *progress.State) {
-			over = p.Wanted.Cause != "" || p.Wanted.Paused || p.Wanted.LastRun || l.departure.wanted.Load() || p.Wanted.RetryNow
+			over = p.Wanted.Cause != "" || p.Wanted.Paused || p.Wanted.LastRun || p.Wanted.RetryNow
 			p.Wanted.RetryNow = false
 		})
 		return over || !time.Now().Before(until), until

@@ -110,26 +110,21 @@ func (w *Watch) Answer(id string, a ask.Answer) error {
 // Follow follows the loop until nobody drives it any more, or ctx ends, and returns how it ended. The error says
 // why what a process does that drives it can't be seen, or that this was killed.
 func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
-	for {
-		c, err := w.dial(ctx)
-		if c == nil {
-			w.add(&past{Reader: w.past, cursor: w.Hello.Cursor}, false)
-			return loop.End{Reason: loop.StopInterrupted}, err
-		}
-		w.add(c, true)
-		over := w.follow(ctx, c)
-		if !over {
-			c.Close()
-			return loop.End{}, ctx.Err()
-		}
-		end, err := c.End()
-		w.mu.Lock()
-		w.Hello.Cursor, w.status, w.isLive = c.Cursor(), c.Status(), false
-		w.mu.Unlock()
-		if end.Reason != loop.StopDetached {
-			return end, err
-		}
+	c, err := w.dial(ctx)
+	if c == nil {
+		w.add(&past{Reader: w.past, cursor: w.Hello.Cursor}, false)
+		return loop.End{Reason: loop.StopInterrupted}, err
 	}
+	w.add(c, true)
+	if over := w.follow(ctx, c); !over {
+		c.Close()
+		return loop.End{}, ctx.Err()
+	}
+	end, err := c.End()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.Hello.Cursor, w.status, w.isLive = c.Cursor(), c.Status(), false
+	return end, err
 }
 
 // lookAgain is how often it is looked whether somebody goes on with a loop that was over.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/cmd/internal/terminal"
 	"github.com/ralph-lsp/ralph-lsp/internal/control"
-	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/journal"
@@ -158,49 +157,6 @@ func (p *place) watches() (w *Watch, shown *screen, over func() error) {
 		display.End(it.End)
 		display.Close(nil)
 		return it.err
-	}
-}
-
-// A loop that is handed on to another process is followed there, and where that is over already, too: each event is
-// shown once, in order.
-func TestWatchFollowsALoopThatIsHandedOn(t *testing.T) {
-	for name, isSeen := range map[string]bool{"seen": true, "over at once": false} {
-		t.Run(name, func(t *testing.T) {
-			p := newPlace(t)
-			if err := p.file.Create(loopstate.State{Active: true, Iteration: 1, LoopID: loopID, Prompt: "Build it"}); err != nil {
-				t.Fatal(err)
-			}
-			one := p.drives()
-			one.runs(1, "first")
-			_, shown, over := p.watches()
-			shows := func(text string) {
-				proctest.Until(t, text, func() bool { return strings.Contains(shown.String(), text) })
-			}
-			shows("first")
-			keeps, err := loop.KeeperLog(loopID)
-			if err != nil || filelock.Wait(t.Context(), keeps) != nil {
-				t.Fatal(err)
-			}
-			one.ends(loop.StopDetached)
-			two := p.drives()
-			two.runs(2, "second")
-			if isSeen {
-				shows("second")
-			}
-			two.ends(loop.StopMaxIterations)
-			keeps.Close()
-			if err := over(); err != nil {
-				t.Error(err)
-			}
-			at := 0
-			for _, text := range []string{"first", "detached after 1 iteration", "second", "stopped after 1 iteration"} {
-				now := strings.Index(shown.String(), text)
-				if n := strings.Count(shown.String(), text); n != 1 || now < at {
-					t.Errorf("%q is shown %d times, or too early, in\n%s", text, n, shown)
-				}
-				at = now
-			}
-		})
 	}
 }
 

@@ -25,11 +25,11 @@ func (p *State) EndOf(why loop.StopReason, r judge.Report) loop.End {
 	case loop.StopUnanswered:
 		end.Unanswered, r.Problem = p.Unanswered, p.unansweredText()
 	}
-	if why.Capped() || why == loop.StopDetached { // maybe before its first run
+	if why.Capped() { // maybe before its first run
 		end.Iterations = p.Base.Iterations
 		if p.Proof.Checking && p.Proof.Promised != "" {
 			end.Error = "what the agent promised is still to be verified"
-		} else if why.Capped() {
+		} else {
 			facts := p.facts()
 			facts.Pending = p.Known.Queue.Pending
 			end.Error = loop.Cause(facts)

@@ -14,10 +14,8 @@ import (
 
 // Check looks at what can be wrong before anything is touched.
 func (c *Config) Check() error {
-	if !c.Alone { // which pauses instead
-		if err := c.Budget.Check(); err != nil {
-			return err
-		}
+	if err := c.Budget.Check(); err != nil {
+		return err
 	}
 	if err := c.checkSteps(); err != nil || c.Continue {
 		return err // the state file says the rest

@@ -93,11 +93,6 @@ type Config struct {
 	// Once ends the loop behind an iteration, with StopOnce: what is to come stands in the
 	// state file, how long to wait before that too, so that another process can go on.
 	Once bool
-	// Detached ends the loop before its first run: it goes on in a process of its own, which
-	// Host.Keep starts.
-	Detached bool
-	// Alone continues a loop as it was left: one that was paused is, one that waited waits.
-	Alone bool
 	// History says where the loop is kept as a session that pi can open.
 	History history.Options
 	// Changes says how snapshots of the folder are made.
@@ -117,7 +112,7 @@ type Agents struct {
 }
 
 // IsHandedOn says whether another process had the loop, and told what is to be told when it begins.
-func (c Config) IsHandedOn() bool { return (c.Once || c.Alone) && c.Continue }
+func (c Config) IsHandedOn() bool { return c.Once && c.Continue }
 
 // NewState is the state file of a loop that begins.
 func (c Config) NewState(id string, now time.Time) loopstate.State {
@@ -170,14 +165,6 @@ func (c Config) Describe(s *loopstate.State) {
 
 // WallsOffer is said once in a user's life.
 const WallsOffer = "this agent may write and read whatever you may; a sandbox keeps it in the loop's folder and hides your keys (said this once, see docs/SANDBOX.md)"
-
-// LeftWaiting is what a loop waits for that goes on as it was left, nil for nothing.
-func (c Config) LeftWaiting(known loopstate.State) *loop.RetryStatus {
-	if c.Alone && known.ResumeAt.After(time.Now()) {
-		return loop.WaitOf(known)
-	}
-	return nil
-}
 
 // GateCall is a gate as the tool that runs.
 func GateCall(check verify.Check, g verify.Gate) stream.ToolCall {

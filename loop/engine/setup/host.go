@@ -25,9 +25,6 @@ type Host struct {
 	// Stay is called behind an iteration of a loop that runs once and would go on at once, with how it stands. The
 	// loop stays for another iteration, which what comes on the channel begins. nil: it ends.
 	Stay func(loop.End) (next <-chan struct{})
-	// Keep starts a process that goes on with the loop with an id in a folder. That process waits until nobody
-	// drives it, and continues it with Config.Alone. nil: the loop can't be detached.
-	Keep func(folder, loopID string) error
 	// LetGo is called when the loop is detached, by a process that is the loop's own: it goes on there, whatever
 	// window shows it. nil: the process isn't.
 	LetGo func()
