@@ -72,8 +72,9 @@ func TestWhatACheckFoundIsShownInAnyEditor(t *testing.T) {
 				writeFile(t, filepath.Join(dir, file), "\n")
 			}
 			c := dial(t, capabilities, dir)
-			c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --completion-promise DONE", Verify: failsOnce, Choices: wire.Choices{Backend: agentThat(t, "insists")}}))
+			c.Must(c.Command(wire.CommandStart, wire.StartParams{Text: "Build --completion-promise DONE", Verify: failsOnce, Choices: wire.Choices{Backend: agentThat(t, "insists-again")}}))
 			c.shows(filepath.Join(dir, "shop.go"), "3:5 undefined: x", "9:1 missing return")
+			writeFile(t, filepath.Join(dir, "again"), "")
 			c.shows(filepath.Join(dir, "shop.go")) // the next check has begun
 			writeFile(t, filepath.Join(dir, "go"), "")
 			c.Hears("$/progress", "done")

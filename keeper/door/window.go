@@ -302,7 +302,9 @@ func (t *teller) tellStatus() {
 		return
 	}
 	t.next = statusEvery
-	data, err := json.Marshal(now)
+	still := now
+	still.Elapsed = 0 // a window counts on by itself
+	data, err := json.Marshal(still)
 	if err != nil || string(data) == string(t.last) {
 		return
 	}

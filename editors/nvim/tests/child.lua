@@ -299,6 +299,13 @@ function Child:quit(command)
   assert(ended ~= -1, 'nvim did not end')
 end
 
+--- Interrupts its loop, which the last Neovim in a folder does when it ends and doesn't come back.
+function Child:interrupt()
+  self:lua([[require('ralph.client').execute(
+    vim.fn.getcwd(), 'ralph.loop.cancel', { when = 'interrupt' }, function() end
+  )]])
+end
+
 --- Ends a child; what it said must be clean.
 function Child:finish()
   if self.exit_code ~= nil or vim.fn.jobwait({ self.channel }, 0)[1] ~= -1 then

@@ -249,9 +249,7 @@ function M.status(params)
       known[id] = now
       local waiting = early[id]
       early[id] = nil
-      if was_live and not (now.live or now.owned) and reader_of(now.folder).cursor then
-        M.read(now.folder, function() end) -- its owner is gone: what that wrote last has no status behind it
-      elseif waiting then
+      if waiting then
         follow(now, waiting)
       end
     end
