@@ -97,6 +97,7 @@ func (f *Feed) Close() {
 
 // Stands says that the loop's status is another one: urgent for a change that is to be seen at once.
 func (f *Feed) Stands(urgent bool) {
+	f.silence.stands()
 	if f.progress.changed(); urgent {
 		f.progress.changedNow()
 	}

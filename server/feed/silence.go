@@ -14,6 +14,7 @@ type silence struct {
 
 	status func() loop.Status
 	timer  atomic.Pointer[time.Timer] // nil before watch
+	last   atomic.Int64               // sign that was told, as Unix nanoseconds
 	armed  atomic.Bool
 	told   atomic.Bool
 }
@@ -39,6 +40,16 @@ func (s *silence) sign() {
 	}
 	if timer := s.timer.Load(); timer != nil && !s.armed.Load() && !s.armed.Swap(true) {
 		timer.Reset(loop.SilentAfter)
+	}
+}
+
+// stands is called when the loop stands otherwise than before: some signs are no updates.
+func (s *silence) stands() {
+	if s.timer.Load() == nil {
+		return
+	}
+	if at := s.status().LastSign.UnixNano(); s.last.Swap(at) != at {
+		s.sign()
 	}
 }
 
