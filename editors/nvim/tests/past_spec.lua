@@ -20,6 +20,8 @@ local function interrupt()
   child.write(nvim.dir .. '/hold', '')
   nvim:command('Ralph resume --max-iterations=5')
   nvim:wait_event('RalphTool', { status = 'in_progress', iteration = 3 })
+  nvim:interrupt()
+  nvim:wait_event('RalphInterrupted')
   nvim:quit()
   return { dir = nvim.dir, home = nvim.home }
 end
