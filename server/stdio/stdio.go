@@ -41,8 +41,23 @@ func (s *Sidecar) AddLog(f *pflag.FlagSet) {
 	f.StringVar(&s.logFile, "log", "", "write the log to `FILE` instead of standard error")
 }
 
-// returns is how long the loops of an editor go on that is gone: long enough for a window that is reloaded.
-const returns = 5 * time.Second
+// envGrace names how long the loops of an editor go on that is gone, as "30s": longer than grace where windows take
+// longer to be back, as over a slow connection.
+const envGrace = "RALPH_EDITOR_GRACE"
+
+// grace is how long it is else: enough for a window that is reloaded.
+const grace = 5 * time.Second
+
+// maxGrace bounds what is said.
+const maxGrace = time.Hour
+
+func returns() time.Duration {
+	said, err := time.ParseDuration(os.Getenv(envGrace))
+	if err != nil || said < 0 {
+		return grace
+	}
+	return min(said, maxGrace)
+}
 
 // Run serves an editor with the loops of this machine and those elsewhere, and returns the
 // exit code; fleet may be nil. Out takes frames only, as they are.
@@ -54,7 +69,7 @@ func (s *Sidecar) Run(in io.Reader, out, stderr io.Writer, version string, fleet
 	defer closeLog()
 	ctx, stop := editorContext(out)
 	defer stop()
-	o := server.Options{Version: version, Log: log, Parent: s.parent, Returns: returns}
+	o := server.Options{Version: version, Log: log, Parent: s.parent, Returns: returns()}
 	if fleet != nil {
 		o.Remote = fleet(log)
 	}

@@ -67,7 +67,7 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   fs.writeFileSync(path.join(work.dir('user-data', 'User'), 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
   fs.writeFileSync(path.join(work.dir('user-data', 'Machine'), 'settings.json'), JSON.stringify(machine));
   const fullEnv = {
-    ...process.env, HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
+    ...process.env, RALPH_EDITOR_GRACE: '30s', HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
     XDG_RUNTIME_DIR: work.root, // VS Code leaves a socket there
     EXTENSIONS_GALLERY: '{"serviceUrl":"","itemUrl":"","resourceUrlTemplate":""}', // no look-ups of the gallery's host
     ...env,
