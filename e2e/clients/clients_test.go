@@ -69,7 +69,7 @@ func drive(t *testing.T, environ []string, program string, args ...string) []byt
 	mark := fmt.Sprintf("RALPH_CLIENTS_TEST=%s-%d", t.Name(), os.Getpid())
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.WaitDelay = time.Second
-	cmd.Env = append(environ,
+	cmd.Env = append(environ, "RALPH_EDITOR_GRACE=0s", // a client that goes takes its loop with it at once
 		mark,
 		"HOME="+home,
 		"TMPDIR="+home,

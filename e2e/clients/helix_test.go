@@ -66,9 +66,9 @@ func TestHelix(t *testing.T) {
 	s.press(":", "lsp-workspace-command ralph.loop.steer {\"text\":\"Leave the parser alone\"}", "Enter")
 	s.shows(`Ralph: the next run is told`)
 	s.act(1, `Ralph: 1/50 · \$0\.01 · Cancel\s*\n.*Ralph: Pause`)
-	s.shows(`Ralph: the loop pauses after this iteration`)
+	s.shows(`Ralph: the loop pauses after this iteration|pausing after iteration 1`) // its line has room for one
 	s.act(1, `pausing after iteration 1 · Cancel\s*\n.*Ralph: Resume`)
-	s.shows(`Ralph: 50 iterations · 4h of running`)
+	s.shows(`Ralph: 50 iterations · 4h of running|0% .*1/50 · \$0\.01 · bash make forever`)
 	s.act(0, `Ralph: 1/50 · \$0\.01 · Cancel`)
 	s.shows(`Ralph cancelled after 1 iteration · \$0\.01`)
 

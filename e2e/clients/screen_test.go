@@ -33,7 +33,7 @@ func newScreen(t *testing.T, dir string, environ []string, program string, args 
 	proctest.AtEnd(t, "tmux", "-S", s.socket, "kill-server")
 	cmd := exec.Command("tmux", append([]string{"-S", s.socket, "-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", program}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(environ, mark, "LANG=C.UTF-8", "TERM=screen-256color")
+	cmd.Env = append(environ, mark, "RALPH_EDITOR_GRACE=0s", "LANG=C.UTF-8", "TERM=screen-256color")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("tmux: %v\n%s", err, out)
 	}
