@@ -230,24 +230,32 @@ func TestALoopOutlivesPisSessionAndNotPi(t *testing.T) {
 	s.awaitOnlyTheShell()
 }
 
+// A sidecar that was killed is started again, and has its loop, which has not noticed.
 func TestTheSidecarIsKilledInsidePi(t *testing.T) {
 	t.Parallel()
 	s := insidePi(t, fakemodel.Script{Turns: []fakemodel.Turn{{Steps: []fakemodel.Step{pi.bash(untilThere("never"))}, Repeat: -1}}})
 	s.tells("/ralph-loop Go on")
 	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
-	for _, p := range proctest.Find(s.mark) {
-		if strings.HasPrefix(p.Command, ralph+" --stdio") {
-			if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil {
-				t.Fatal(err)
+	pidOf := func(program string) (pid int) {
+		for _, p := range proctest.Find(s.mark) {
+			if strings.HasPrefix(p.Command, program) {
+				pid = p.PID
 			}
 		}
+		return pid
+	}
+	sidecar, keeper := pidOf(ralph+" --stdio"), pidOf("ralph-lsp-keeper ")
+	if err := syscall.Kill(sidecar, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
 	}
 	s.sees("Ralph: ralph-lsp was ended by SIGKILL")
-	s.sees("Ralph: interrupted at 1/50") // another one tells it
-	s.tells("/ralph-resume")
-	s.sees("→ Leave it")
-	s.types("", "Down", "Down", "Enter") // Discard
-	s.sees("is discarded")
+	proctest.Until(t, "another sidecar", func() bool { pid := pidOf(ralph + " --stdio"); return pid != 0 && pid != sidecar })
+	s.notes(`(?m)^Ralph 1/50 · .* bash until`)
+	if now := pidOf("ralph-lsp-keeper "); keeper == 0 || now != keeper {
+		t.Errorf("the loop's process is %d, was %d", now, keeper)
+	}
+	s.tells("/cancel-ralph")
+	s.sees("cancelled")
 	s.types("", "C-d")
 	s.awaitOnlyTheShell()
 }

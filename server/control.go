@@ -65,7 +65,11 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 			return nil, err
 		}
 		if seen = l.Status(); !seen.CanGoOn() {
-			return resultOf(seen), nil
+			result := resultOf(seen)
+			if !l.Owns() { // its end may be told nowhere here
+				result.Text = cancelledText(l.Folder)
+			}
+			return result, nil
 		}
 		h = loop.Other{Folder: seen.Folder, LoopID: seen.LoopID} // it had ended by itself: whoever cancels it doesn't want it to go on
 	}
@@ -77,8 +81,11 @@ func (c *controls) cancel(ctx context.Context, p wire.CancelParams) (any, error)
 	case err != nil:
 		return nil, err
 	}
-	text := "the loop in " + wire.OneLine(filepath.Base(other.Folder)) + " is cancelled"
-	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: text}, nil
+	return wire.LoopResult{LoopID: seen.LoopID, State: string(loop.StateEnded), Iteration: iteration, Text: cancelledText(other.Folder)}, nil
+}
+
+func cancelledText(folder string) string {
+	return "the loop in " + wire.OneLine(filepath.Base(folder)) + " is cancelled"
 }
 
 // interrupt ends a loop so that it can go on. It doesn't wait for that.
