@@ -151,3 +151,16 @@ func TestASecondServerCanCancel(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// A loop that was interrupted while its editor looks on, and is discarded then, is shown no more.
+func TestAnInterruptedLoopIsDiscarded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	c := dial(t, optedIn, dir)
+	c.Must(c.Command(wire.CommandStart, map[string]any{"prompt": "Build X", "backend": agentThat(t, "waits")}))
+	c.status(dir, inState("running"))
+	c.Must(c.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenInterrupt}))
+	c.status(dir, inState("interrupted"))
+	c.Must(c.Command(wire.CommandCancel, wire.CancelParams{When: wire.WhenLeft}))
+	c.statusWithout(dir)
+}

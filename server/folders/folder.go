@@ -146,7 +146,8 @@ func (f *Folder) AskOnce(found *loop.Status) context.Context {
 // isPast says whether the loop that ended last could go on, and can't any more, or went on and is over: it would be seen.
 func (f *Folder) isPast() bool {
 	_, err := os.Stat(f.Path) // of a worktree that has landed nothing is seen
-	return err == nil && f.last.Status().StopReason.Ending().Kept
+	why := f.last.Status().StopReason
+	return err == nil && (why == loop.StopInterrupted || why.Ending().Kept)
 }
 
 // now is the folder's loop as it stands.

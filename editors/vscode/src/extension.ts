@@ -8,7 +8,7 @@ import * as config from './config';
 import { keepContextKeys, reached } from './contextKeys';
 import { Changes } from './changes';
 import { Diffs } from './diffs';
-import { useTranslation } from './l10n';
+import { t, useTranslation } from './l10n';
 import { Loops } from './loops';
 import { Notifications } from './notifications';
 import { Pages } from './pages';
@@ -90,7 +90,7 @@ function start(context: vscode.ExtensionContext): Api {
     vscode.window.onDidChangeWindowState((w) => w.focused && void lookForAgent(server)),
     vscode.workspace.onDidOpenTextDocument(colour),
     vscode.workspace.onDidChangeConfiguration((e) => {
-      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void server.restart(); // its loops go on meanwhile
+      if (e.affectsConfiguration('ralph.server') || e.affectsConfiguration('ralph.fleet')) void restartWhenAllowed(server, loops);
     }),
   );
   vscode.workspace.textDocuments.forEach(colour);
@@ -111,6 +111,16 @@ async function lookForAgent(server: Sidecar): Promise<void> {
 /** Gives a ralph.toml colours that no other extension gives it: theirs know more of TOML. */
 function colour(document: vscode.TextDocument): void {
   if (document.languageId === 'plaintext' && document.uri.path.endsWith('/ralph.toml')) void vscode.languages.setTextDocumentLanguage(document, 'ralph-toml');
+}
+
+/** A setting interrupts no loop unless the user agrees. */
+async function restartWhenAllowed(server: Sidecar, loops: Loops): Promise<void> {
+  if (loops.status.some((l) => l.live && l.owned)) {
+    const restart = t('Restart Server');
+    const question = t('Another Ralph server is set. Restart now? If it does not come up, what runs is interrupted; otherwise it is taken with the next start.');
+    if ((await vscode.window.showWarningMessage(question, t('Later'), restart)) !== restart) return;
+  }
+  await server.restart();
 }
 
 export async function deactivate(): Promise<void> {

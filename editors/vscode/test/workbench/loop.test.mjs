@@ -188,6 +188,6 @@ describe('a loop in the workbench', { timeout: 1_800_000 }, () => {
     assert.deepEqual(w.agents(), agents);
     await w.run('Ralph: Cancel Loop');
     await until('the agent is gone', () => w.agents().length === 0);
-    await w.statusIsGone();
+    await w.statusIs(/Ralph cancelled/);
   });
 });
