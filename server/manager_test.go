@@ -301,6 +301,7 @@ func TestTheEditorGoesAway(t *testing.T) {
 	c.Must(c.Command(wire.CommandStart, wire.StartParams{Prompt: "x", Choices: wire.Choices{Backend: agent}}))
 	c.Hears("ralph/update", "working")
 	c.hangUp()
+	awaitNobody(t, dir)
 	next := dial(t, plain, dir)
 	next.Hears("window/showMessageRequest", "was interrupted in "+filepath.Base(dir)+" at iteration 1/50. Go on with it?")
 }

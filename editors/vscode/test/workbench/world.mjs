@@ -115,7 +115,7 @@ export class Workbench {
 
   /** Interrupts its loops, as a shutdown of the machine does: each has a process of its own. */
   interrupt() {
-    const isOurs = (pid) => fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
+    const isOurs = (pid) => fs.existsSync(`/proc/${pid}/environ`) && fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
     const keepers = processes('ralph-lsp-keeper').map((line) => Number(line.split(' ')[0])).filter(isOurs);
     for (const pid of keepers) process.kill(pid, 'SIGTERM');
   }
