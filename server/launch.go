@@ -61,6 +61,7 @@ func (l *launcher) launch(cfg setup.Config) (r *folders.Managed, err error) {
 	hello := l.hello()
 	hello.Owns = cfg.Said.OnClose != settings.OnCloseKeep // such a loop is nobody's from its start
 	if err := c.Begin(data, hello); err != nil {
+		r.Feed.Close()
 		return nil, err
 	}
 	l.run(f, r, true)
@@ -82,7 +83,7 @@ func (l *launcher) meet(found folders.Found) {
 	})
 	switch {
 	case err == nil && c.LoopID() == found.LoopID:
-		l.run(found.Folder, r, r.Owns())
+		l.run(found.Folder, r, false)
 		return
 	case err == nil:
 		c.Close()
@@ -126,17 +127,21 @@ func (l *launcher) windowOf(f *folders.Folder, c *client.Connection) *folders.Ma
 	return r
 }
 
-// run follows a loop that this server has become a window of to its end. withProgress: the editor shows its progress.
-func (l *launcher) run(f *folders.Folder, r *folders.Managed, withProgress bool) {
+// run follows a loop that this server has become a window of to its end, which it has begun, or met.
+func (l *launcher) run(f *folders.Folder, r *folders.Managed, hasBegun bool) {
 	r.LoopID = r.Window.LoopID()
 	r.Story = journal.StoryOf(r.LoopID, "")
 	r.Story.Hold()
 	wanted := f.Runs(r)
-	r.Feed.Start(r.LoopID, r.Window, r.Status, withProgress)
+	r.Feed.Start(r.LoopID, r.Window, r.Status, hasBegun || r.Owns())
 	l.permissions.Look(f)
 	l.Status.Changed(true) // what the loop said until now came too early to be seen
-	if !wanted {
+	switch {
+	case wanted:
+	case hasBegun:
 		go r.Leave()
+	default: // another window may own it
+		r.Window.Close()
 	}
 	go func() {
 		defer l.Work.Done()

@@ -19,8 +19,13 @@ func (q *questions) tell(f *folders.Folder, r *folders.Managed, update []byte) {
 	if q.Editor.Client().OptedIn {
 		return
 	}
+	what := wire.KindOf(update)
+	switch what {
+	case wire.KindMessageChunk, wire.KindThoughtChunk, wire.KindToolCall, wire.KindToolCallUpdate, wire.KindUsage:
+		return // most are such, and say nothing to the user
+	}
 	said := wire.Decode[wire.Said](update)
-	switch wire.KindOf(update) {
+	switch what {
 	case wire.KindIteration:
 		if wire.Decode[wire.Iteration](update).Phase == wire.PhaseBegin {
 			f.Undo.Withdraw()
