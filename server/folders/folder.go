@@ -26,6 +26,7 @@ type Folder struct {
 	ctx       context.Context    // ends when the folder is forgotten
 	unwatch   context.CancelFunc // ends it
 	looked    chan struct{}      // closed when its state file was looked at once
+	noted     chan struct{}      // holds one signal for the watch: seen was set
 
 	looking   sync.Mutex   // see look
 	starting  int          // how many of ours begin just now, or are met
@@ -75,7 +76,7 @@ func (f *Folder) look(note func(found *loop.Status)) {
 func (f *Folder) see(found *loop.Status) (before, now *loop.Status, refresh bool) {
 	before = f.seen
 	if !f.hasOurs() {
-		f.seen = found
+		f.note(found)
 	}
 	now = f.seen
 	moved := !samePlace(before, now)
@@ -89,6 +90,15 @@ func (f *Folder) see(found *loop.Status) (before, now *loop.Status, refresh bool
 		delete(f.workspace.asked, askedOf{f.Path, now.LoopID}) // when it stops again, that is news
 	}
 	return before, now, moved || !f.review.begun
+}
+
+// note notes what is found in the folder, and lets the watch look at it now and then. The caller holds the workspace's mu.
+func (f *Folder) note(found *loop.Status) {
+	f.seen = found
+	select {
+	case f.noted <- struct{}{}:
+	default: // it looks soon
+	}
 }
 
 // GaveUp says that a loop of ours that began could not be started.
@@ -116,7 +126,8 @@ func (f *Folder) Runs(r *Managed) (wanted bool) {
 func (f *Folder) Ended(r *Managed) (left *loop.Status, isOpen, closing bool) {
 	f.look(func(found *loop.Status) { // now, so that nobody sees the loop without what it left
 		if f.running == r { // else another was started as soon as the editor heard of the end
-			f.running, f.seen = nil, found
+			f.running = nil
+			f.note(found)
 		}
 		if f.last != nil {
 			f.last.Story.Close()

@@ -1,12 +1,23 @@
 package folders
 
 import (
+	"log/slog"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/ralph-lsp/ralph-lsp/internal/filelock"
+	"github.com/ralph-lsp/ralph-lsp/internal/paths"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/clienttest"
+	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
+	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/loop"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
+	"github.com/ralph-lsp/ralph-lsp/server/feed"
+	"github.com/ralph-lsp/ralph-lsp/server/permission"
 	"github.com/ralph-lsp/ralph-lsp/server/session"
+	"github.com/ralph-lsp/ralph-lsp/wire"
 )
 
 // What a loop leaves when the editor goes is no question to that editor.
@@ -64,4 +75,92 @@ func TestALookIsNotedBeforeTheNextBegins(t *testing.T) {
 	if <-seen == nil {
 		t.Error("the later look is of before")
 	}
+}
+
+// documents are those of an editor that has none open, which lets a look go on when a loop was met.
+type documents struct {
+	session.OpenDocuments
+	met chan struct{}
+}
+
+func (d documents) Republish(string) { <-d.met }
+
+// lockAsAnother locks a folder as a process does that serves no windows.
+func lockAsAnother(t *testing.T, file *loopstate.File) *os.File {
+	t.Helper()
+	lock, err := file.Lock(loopstate.Owner{Control: "/nobody"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	record, err := os.ReadFile(lock.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(filepath.Dir(lock.Path()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lock.Path(), record, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open, err := os.OpenFile(lock.Path(), os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if locked, err := filelock.Try(open, true); !locked {
+		t.Fatal(err)
+	}
+	return open
+}
+
+// The connection with a process that is killed ends before its lock is free, and nothing tells of that moment.
+func TestALoopWhoseLockIsHeldAtItsEndIsFoundLeft(t *testing.T) {
+	t.Setenv(paths.EnvState, t.TempDir())
+	e := session.New(&clienttest.Editor{}, slog.New(slog.DiscardHandler))
+	e.Status = feed.NewStatus(e.Editor, func() ([]wire.LoopStatus, string) { return nil, "" })
+	met := make(chan struct{})
+	e.Docs = documents{met: met}
+	w := New(e, permission.New(e))
+	left := make(chan string, 1)
+	w.Left = func(_ *Folder, now *loop.Status) { left <- now.LoopID }
+	ours := &Managed{Window: &client.Connection{}}
+	w.Meet = func(found Found) {
+		found.Runs(ours)
+		close(met)
+		w.Meet = func(found Found) {
+			found.Again()
+			found.GaveUp()
+			found.Look()
+			w.Work.Done()
+		}
+		w.Work.Done()
+	}
+	dir := t.TempDir()
+	file, err := loopstate.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock := lockAsAnother(t, file)
+	if err := file.Create(loopstate.State{LoopID: "l1", Prompt: "Build it", StartedAt: time.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	w.ChangeFolders([]string{dir}, nil)
+	<-met
+	f := w.Known(dir)
+	proctest.Until(t, "the watch waits for changes of files", func() bool { return len(f.noted) == 0 })
+	f.Ended(ours)
+	f.Look()
+	lock.Close() // as a process that is killed: the file stays
+	proctest.Until(t, "the loop is found left", func() bool {
+		select {
+		case id := <-left:
+			return id == "l1"
+		default:
+			return false
+		}
+	})
+	e.Leave()
+	w.Work.Wait()
 }

@@ -37,6 +37,8 @@ func (f *Folder) watch(ctx context.Context) {
 				return
 			}
 		case <-poll:
+		case <-f.noted: // by another look than this watch's, such as the one behind a loop's end
+			continue
 		}
 		f.Look()
 	}

@@ -123,7 +123,7 @@ func (w *Workspace) folder(path, real string) *Folder {
 	f := w.at(path, real)
 	if f == nil {
 		ctx, unwatch := context.WithCancel(w.Ctx)
-		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{})}
+		f = &Folder{workspace: w, Path: path, real: real, ctx: ctx, unwatch: unwatch, looked: make(chan struct{}), noted: make(chan struct{}, 1)}
 		w.folders[path] = f
 		w.Work.Go(func() { f.watch(ctx) })
 	}
