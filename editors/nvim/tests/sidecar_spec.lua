@@ -86,7 +86,7 @@ it('asks the sidecar how the loops stand', function()
   first:wait_file('tool.pid')
   local second = child.start({ dir = first.dir, home = first.home, ralph = { autostart = false } })
   second:command('Ralph status')
-  second:wait([[vim.fn.search('1/4 · .*in another process', 'nw') > 0]])
+  second:wait([[vim.fn.search('1/4 · .*bash sleep', 'nw') > 0]])
 end)
 
 it('restarts the sidecar', function()
