@@ -2,23 +2,11 @@ package journal
 
 import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
 	"github.com/ralph-lsp/ralph-lsp/wire"
 )
-
-// Start starts a loop whose story is kept; obs sees the loop besides.
-func Start(cfg setup.Config, host setup.Host, obs loop.Observer) (*engine.Loop, *Log, error) {
-	r := NewRecorder(obs)
-	r.kept.cfg, host.Session = cfg, r.kept
-	l, err := engine.Start(cfg, host, r)
-	if err != nil {
-		return nil, nil, err
-	}
-	return l, r.Open(l.ID(), !cfg.History.Off), nil
-}
 
 // Recorder writes down what a loop tells, in its journal, and its agents' conversation in its session
 // file, and passes it on. It is the loop's observer.
@@ -35,6 +23,9 @@ func NewRecorder(next loop.Observer) *Recorder {
 	r.kept.first, r.kept.last = r.add, r.end
 	return r
 }
+
+// Keep has the session file of a loop written, too, which host is to start.
+func (r *Recorder) Keep(cfg setup.Config, host *setup.Host) { r.kept.cfg, host.Session = cfg, r.kept }
 
 // Open begins to write the journal of a loop. It is kept as long as session files are, or removed at the
 // loop's end.

@@ -17,11 +17,9 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/keeper/client"
 	"github.com/ralph-lsp/ralph-lsp/keeper/door"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/notify"
@@ -48,9 +46,8 @@ func Main() {
 
 // keeper drives a loop.
 type keeper struct {
-	loop  *engine.Loop
+	loop  Driven
 	cfg   setup.Config
-	told  *notify.Teller
 	door  *door.Door
 	first *door.Window
 }
@@ -100,16 +97,15 @@ func (k *keeper) start() (err error) {
 	if w.Terminal {
 		at.Terminal = ringer{w}
 	}
-	var log *journal.Log
-	if k.loop, log, k.told, err = notify.Start(k.cfg, host, notify.Nobody{}, at); err != nil {
+	if k.loop, err = Start(k.cfg, host, at); err != nil {
 		return err
 	}
 	if !w.Owns {
 		_, _ = k.loop.Detach() // it always can be here
 	}
-	w.Cursor = log.Begun()
+	w.Cursor = k.loop.Log.Begun()
 	k.door.Orphaned(k.orphaned)
-	k.door.Begun(k.loop, log)
+	k.door.Begun(k.loop, k.loop.Log)
 	return nil
 }
 
@@ -133,7 +129,7 @@ func (k *keeper) end(end loop.End) {
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		k.told.Close()
+		k.loop.Told.Close()
 	}()
 	select {
 	case <-told:

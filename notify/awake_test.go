@@ -28,7 +28,7 @@ func TestAwakeWhileRunsAreAtWork(t *testing.T) {
 		proctest.Until(t, fmt.Sprintf("%s: held is %t", step, want), func() bool { return exists(held) == want })
 	}
 	tell := func(cfg setup.Config) *Teller {
-		tl := newTeller(cfg, nobody{}, At{})
+		tl := New(cfg, At{})
 		close(tl.known)
 		return tl
 	}

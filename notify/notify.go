@@ -12,9 +12,7 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/awake"
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
-	"github.com/ralph-lsp/ralph-lsp/journal"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/wire"
@@ -44,7 +42,6 @@ type At struct {
 
 // Teller is the observer. Close it when the loop is over.
 type Teller struct {
-	next  loop.Observer
 	cfg   setup.Config
 	ways  []way
 	gone  func() bool // whether the terminal has gone, in the place of which away is
@@ -75,20 +72,10 @@ const (
 
 var errLate = errors.New("it took too long, and the loop was over")
 
-// Start starts a loop whose story is kept, and which calls its user.
-func Start(cfg setup.Config, host setup.Host, obs loop.Observer, at At) (*engine.Loop, *journal.Log, *Teller, error) {
-	t := newTeller(cfg, obs, at)
-	l, log, err := journal.Start(cfg, host, t)
-	if err == nil {
-		t.id = l.ID()
-	}
-	close(t.known)
-	return l, log, t, err
-}
-
-func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
+// New returns the Teller of a loop that is about to begin. What it has to tell waits for Begun.
+func New(cfg setup.Config, at At) *Teller {
 	t := &Teller{
-		next: obs, cfg: cfg, ways: ways(cfg.Notify, at), gone: at.Gone, warn: at.Warn, began: time.Now(), known: make(chan struct{}),
+		cfg: cfg, ways: ways(cfg.Notify, at), gone: at.Gone, warn: at.Warn, began: time.Now(), known: make(chan struct{}),
 		patience: patience, waits: map[string]bool{},
 	}
 	if at.Gone != nil {
@@ -104,21 +91,17 @@ func newTeller(cfg setup.Config, obs loop.Observer, at At) *Teller {
 	return t
 }
 
-// Nobody hears what a loop tells: it stands in its journal.
-type Nobody struct{}
+// Begun says that the loop has begun, with its id; "" for one that couldn't.
+func (t *Teller) Begun(loopID string) {
+	t.id = loopID
+	close(t.known)
+}
 
-// Handle implements loop.Observer.
-func (Nobody) Handle(stream.Event) {}
+// Handle implements loop.Observer: no user is called for what an agent does.
+func (t *Teller) Handle(stream.Event) {}
 
-// HandleLoop implements loop.Observer.
-func (Nobody) HandleLoop(loop.Event) {}
-
-// Handle passes an event of the agent's on.
-func (t *Teller) Handle(e stream.Event) { t.next.Handle(e) }
-
-// HandleLoop passes an event on, and tells of it what a user is called for.
+// HandleLoop tells of an event what a user is called for.
 func (t *Teller) HandleLoop(e loop.Event) {
-	t.next.HandleLoop(e)
 	t.stayAwake(e)
 	n, ok := t.noteOf(e)
 	if !ok || !slices.Contains(t.cfg.Notify.On, n.Event) {

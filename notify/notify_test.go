@@ -59,7 +59,7 @@ func told(t *testing.T, cfg setup.Config, events ...loop.Event) *said {
 		cfg.Notify.On = settings.NotifyEvents()
 	}
 	cfg.Folder = "/home/u/project"
-	teller := newTeller(cfg, nobody{}, At{Warn: s.warn})
+	teller := New(cfg, At{Warn: s.warn})
 	teller.ways = []way{{Name: "test", send: s.take}}
 	teller.id = "ralph-x"
 	close(teller.known)
@@ -147,7 +147,7 @@ func TestOnlyWhatIsWanted(t *testing.T) {
 	if len(s.notes) != 1 || !strings.Contains(s.notes[0].Receipt, "Result: failed: ") || !strings.Contains(s.notes[0].Receipt, "Problem: "+secret) {
 		t.Errorf("got %+v", s.notes)
 	}
-	if tl := newTeller(setup.Config{Once: true}, nobody{}, At{}); tl.ways != nil {
+	if tl := New(setup.Config{Once: true}, At{}); tl.ways != nil {
 		t.Errorf("a program that holds a loop is called in %d ways", len(tl.ways))
 	}
 }
@@ -164,7 +164,7 @@ func teller(t *testing.T, n settings.Notify, at At) (*Teller, *said) {
 	s := &said{}
 	at.Warn = s.warn
 	n.On = settings.NotifyEvents()
-	tl := newTeller(setup.Config{Folder: t.TempDir(), Notify: n}, nobody{}, at)
+	tl := New(setup.Config{Folder: t.TempDir(), Notify: n}, at)
 	close(tl.known)
 	return tl, s
 }

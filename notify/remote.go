@@ -34,7 +34,7 @@ type Remote struct {
 // NewRemote returns one that keeps in dir what was told. At the end Close ends what is still told, and
 // Finish waits for that a while.
 func NewRemote(n settings.Notify, at At, dir string) *Remote {
-	t := newTeller(setup.Config{Notify: n}, nil, at)
+	t := New(setup.Config{Notify: n}, at)
 	close(t.known)
 	for _, f := range paths.Newest(dir, "*") {
 		if time.Since(f.ModTime()) > toldFor {

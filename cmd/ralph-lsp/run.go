@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/keeper"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/start"
 	"github.com/ralph-lsp/ralph-lsp/server"
@@ -292,7 +291,7 @@ func (l *loopFlags) follow(cmd *cobra.Command, cfg setup.Config, begun func(id s
 		cfg.Changes.AsIs = true // so that program need make no tree of the folder
 		l.shown.next = l.once.next
 	}
-	return driveOnce(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, func(drives *engine.Loop, over <-chan struct{}) {
+	return driveOnce(cfg, host, cmd.OutOrStdout(), cmd.ErrOrStderr(), l.shown, func(drives keeper.Driven, over <-chan struct{}) {
 		begun(drives.ID())
 		l.once.hold(cmd.InOrStdin(), drives.Interrupt, over)
 	})

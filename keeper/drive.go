@@ -1,0 +1,29 @@
+package keeper
+
+import (
+	"github.com/ralph-lsp/ralph-lsp/journal"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/notify"
+)
+
+// Driven is a loop of this process.
+type Driven struct {
+	*engine.Loop
+	Log  *journal.Log   // its story
+	Told *notify.Teller // calls its user; to be closed when the loop is over
+}
+
+// Start starts a loop in this process, whose story is kept, and which calls its user. Errors are those of engine.Start.
+func Start(cfg setup.Config, host setup.Host, at notify.At) (Driven, error) {
+	told := notify.New(cfg, at)
+	story := journal.NewRecorder(told)
+	story.Keep(cfg, &host)
+	l, err := engine.Start(cfg, host, story)
+	if err != nil {
+		told.Begun("")
+		return Driven{}, err
+	}
+	told.Begun(l.ID())
+	return Driven{l, story.Open(l.ID(), !cfg.History.Off), told}, nil
+}
