@@ -163,7 +163,7 @@ RACES := server loop/engine fleet backends \
 	acp acp/rpc ahp ahp/websocket backends/acp backends/reaper \
 	cmd/internal/terminal cmd/internal/top cmd/internal/window cmd/ralph-fleet \
 	fleet/child fleet/client fleet/metrics fleet/natsbus fleet/submitter \
-	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/ask loop/engine/executor loop/engine/inbox loop/engine/progress loop/engine/sentry loop/engine/snapshots \
+	history internal/accept internal/awake internal/control internal/git internal/regular journal keeper keeper/client keeper/door loop/engine/executor loop/engine/inbox loop/engine/sentry loop/engine/snapshots \
 	loop/start loopstate mcp notify \
 	server/documents server/feed server/findings server/folders server/rpc server/session server/stdio server/turns \
 	verify

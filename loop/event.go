@@ -18,7 +18,7 @@ type Event interface{ loopEvent() }
 
 // Observer sees a loop: the agent's events through Handle, the loop's own
 // through HandleLoop, all in order and never two at once. It must not block, nor wait for what a command of the loop's
-// comes to: the engine carries that out behind the event.
+// comes to, or for its Status: the engine sees to that behind the event.
 type Observer interface {
 	stream.Handler
 	HandleLoop(Event)

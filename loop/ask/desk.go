@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
@@ -36,15 +35,13 @@ type Host struct {
 	Later func(after time.Duration, do func()) (stop func())
 }
 
-// Desk has the questions of a loop. One goroutine alone changes it; any may look at it.
+// Desk has the questions of a loop. One goroutine alone uses it, but for For.
 type Desk struct {
 	On      bool          // agents may ask; else they are told that nobody is there
 	Timeout time.Duration // after which a question is denied; 0: never
 	Mark    string        // of this life of the loop's, in the ids: an answer may be to one of before
 	Reader
 	Host
-
-	mu sync.Mutex // nothing else is waited for under it
 
 	calls   []Call // that are open, oldest first
 	count   int    // so far, for their ids
@@ -81,7 +78,6 @@ func (d *Desk) Ask(q Call) {
 // open puts a question on the desk. Where it isn't, refused says why, "" as a rule permits it.
 func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 	isOver := d.IsOver(q.Question) // whoever ends the run now finds the question
-	d.mu.Lock()
 	isPermitted := q.Kind == Permission && slices.ContainsFunc(d.allowed, func(rule string) bool { return permits(rule, d.Dir, q.Tool, q.Input) })
 	switch {
 	case isPermitted:
@@ -93,7 +89,7 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 		isOpen = true
 		d.count++
 		q.ID = fmt.Sprintf("q%d%s", d.count, d.Mark)
-		if q.HoldsAgent() && !d.holdsAgent() {
+		if q.HoldsAgent() && !d.HoldsAgent() {
 			d.since = time.Now()
 		}
 		if q.HoldsAgent() && d.Timeout > 0 {
@@ -101,7 +97,6 @@ func (d *Desk) open(q *Call) (refused string, isOpen bool) {
 		}
 		d.calls = append(d.calls, *q)
 	}
-	d.mu.Unlock()
 	if isOpen {
 		d.Told(q.Question, nil)
 		d.Changed()
@@ -140,7 +135,6 @@ func (d *Desk) Answer(id string, a Answer) error {
 }
 
 func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
-	d.mu.Lock()
 	if i := d.index(id); i < 0 {
 		err = ErrNoQuestion
 	} else if q := d.calls[i]; q.Takes(a) != nil {
@@ -156,7 +150,6 @@ func (d *Desk) take(id string, a Answer) (taken []Call, err error) {
 			return other.ID == q.ID || a.Kind == ForLoop && other.Kind == Permission && permits(q.Rule, d.Dir, other.Tool, other.Input)
 		})
 	}
-	d.mu.Unlock()
 	d.told(taken, a)
 	return taken, err
 }
@@ -171,9 +164,9 @@ func (d *Desk) told(closed []Call, a Answer) {
 	}
 }
 
-// close takes questions off the desk. The caller holds mu.
+// close takes questions off the desk.
 func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
-	held := d.holdsAgent()
+	held := d.HoldsAgent()
 	d.calls = slices.DeleteFunc(d.calls, func(q Call) bool {
 		if !isMeant(q) {
 			return false
@@ -184,7 +177,7 @@ func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
 		closed = append(closed, q)
 		return true
 	})
-	if held && !d.holdsAgent() {
+	if held && !d.HoldsAgent() {
 		d.waited += time.Since(d.since)
 	}
 	return closed
@@ -192,9 +185,7 @@ func (d *Desk) close(isMeant func(Call) bool) (closed []Call) {
 
 // Moot closes questions that need no answer any more.
 func (d *Desk) Moot(isMeant func(Call) bool) {
-	d.mu.Lock()
 	closed := d.close(isMeant)
-	d.mu.Unlock()
 	d.told(closed, Answer{Kind: Moot})
 }
 
@@ -219,22 +210,14 @@ func (d *Desk) EndRuns() {
 	d.Moot(func(q Call) bool { return slices.Contains(over, q.ID) })
 }
 
-func (d *Desk) holdsAgent() bool {
-	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.HoldsAgent() })
-}
-
 // HoldsAgent says whether an agent waits for an answer.
 func (d *Desk) HoldsAgent() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.holdsAgent()
+	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.HoldsAgent() })
 }
 
 // Waited is for how long agents have waited for the user by now.
 func (d *Desk) Waited() time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.holdsAgent() {
+	if d.HoldsAgent() {
 		return d.waited + time.Since(d.since)
 	}
 	return d.waited
@@ -242,8 +225,6 @@ func (d *Desk) Waited() time.Duration {
 
 // Questions are what is open, oldest first.
 func (d *Desk) Questions() (all []Question) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, q := range d.calls {
 		all = append(all, q.Question)
 	}
@@ -252,15 +233,11 @@ func (d *Desk) Questions() (all []Question) {
 
 // IsOpen says whether a run asks something of this title already.
 func (d *Desk) IsOpen(from, title string) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	return slices.ContainsFunc(d.calls, func(q Call) bool { return q.From == from && q.Title == title })
 }
 
 // WithoutDenied are denials without those that the user has meant.
 func (d *Desk) WithoutDenied(denials []stream.Denial) (left []stream.Denial) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
 	for _, it := range denials {
 		if it.ID == "" || !slices.Contains(d.denied, it.ID) {
 			left = append(left, it)

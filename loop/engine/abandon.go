@@ -9,10 +9,30 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/sentry"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/registry"
 )
 
+// lastKnown is how the loop stood last, for whoever has to end it in the place of its goroutine, which hangs.
+type lastKnown struct {
+	end      loop.End // if it were interrupted
+	status   loop.Status
+	entry    registry.Entry
+	besides  []backends.Remains
+	overtime time.Time // when the time of the iteration under way is up; the zero time is never
+}
+
+// publish lets others than the engine's goroutine know it.
+func (l *record) publish() {
+	end := l.state.EndOf(loop.StopInterrupted, judge.Report{})
+	end.AccountFor(l.state.Known.Prompt, l.state.Tasks, l.state.Met)
+	l.known.Store(&lastKnown{end, l.status(), l.entry(), l.state.Run.Besides, l.state.TimeUp()})
+}
+
 func (l *ending) watchOver() {
-	isLate := func() bool { return l.state.Now().IsLate(time.Now()) }
+	isLate := func() bool {
+		up := l.record.known.Load().overtime
+		return !up.IsZero() && time.Now().After(up)
+	}
 	l.sentry.Begin(sentry.Calls{IsLate: isLate, Late: func() { l.stop(loop.StopMaxTime, 0) }, Hung: l.abandon})
 }
 
@@ -27,30 +47,21 @@ func (l *ending) stop(why loop.StopReason, grace time.Duration) {
 // so does the folder's lock to the end of this process. A goroutine that comes back leaves all as it is.
 func (l *ending) abandon(words string) {
 	l.stop(loop.StopInterrupted, 0) // should it come back
-	var end loop.End
-	var besides []backends.Remains
-	l.state.Change(func(p *progress.State) {
-		besides = p.Run.Besides
-		p.Status.EndedAt = time.Now()
-		end = p.EndOf(loop.StopInterrupted, judge.Report{Problem: words})
-		end.AccountFor(p.Known.Prompt, p.Tasks, p.Met)
-	})
-	l.state.Change(func(p *progress.State) {
-		last := *p
-		last.Over(loop.StateInterrupted, end)
-		end.Status = last.Snapshot()
-	})
+	last, now := *l.record.known.Load(), time.Now()
+	end, status := last.end, last.status
+	end.Error, status.EndedAt, last.entry.EndedAt = words, now, now
+	progress.Over(&status, loop.StateInterrupted, end)
+	end.Status = status
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
 		if !l.isOver.CompareAndSwap(false, true) { // its last words are on their way
 			return
 		}
-		_ = l.record.registerEnd(end, "")
-		l.state.Change(func(p *progress.State) { p.Over(loop.StateInterrupted, end) })
+		_ = registerEnd(last.entry, end, "")
 		l.server.Close()
 		_ = l.scope.Close()
-		for _, r := range besides {
+		for _, r := range last.besides {
 			_ = r.End()
 		}
 		l.inbox.Do(func() {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // openDesk makes the desk at which the loop's agents ask.
@@ -32,8 +31,7 @@ func (l *questions) openDesk() *ask.Desk {
 				l.ending.poke()
 			},
 			IsOver: func(q ask.Question) bool {
-				now := l.state.Now()
-				return now.Wanted.Cause != "" || now.Wanted.Skip && q.HoldsAgent()
+				return l.state.Wanted.Cause != "" || l.state.Wanted.Skip && q.HoldsAgent()
 			},
 			Await: l.awaitWord, Later: l.inbox.Later,
 		},
@@ -42,24 +40,18 @@ func (l *questions) openDesk() *ask.Desk {
 
 // showWaiting tells the observer that the loop waits for the user, or no more.
 func (l *questions) showWaiting() {
-	var to loop.StateChanged
-	l.state.Change(func(p *progress.State) {
-		waits := p.Desk.HoldsAgent()
-		if waits == p.Run.Waits {
-			return
-		}
-		p.Run.Waits = waits
-		if p.Status.State != loop.StateRunning {
-			return
-		}
-		to = loop.StateChanged{State: loop.StateRunning}
-		if waits {
-			to = loop.StateChanged{State: loop.StateWaiting, Reason: loop.WaitPermission}
-		}
-	})
-	if to.State != "" {
-		l.events.emit(to)
+	waits := l.desk.HoldsAgent()
+	if waits == l.state.Run.Waits {
+		return
 	}
+	if l.state.Run.Waits = waits; l.state.Status.State != loop.StateRunning {
+		return
+	}
+	to := loop.StateChanged{State: loop.StateRunning}
+	if waits {
+		to = loop.StateChanged{State: loop.StateWaiting, Reason: loop.WaitPermission}
+	}
+	l.events.emit(to)
 }
 
 // disallow takes back what an answer has allowed.

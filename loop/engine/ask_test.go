@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
+	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
@@ -187,8 +188,12 @@ func TestWhatIsAllowedCanBeTakenBack(t *testing.T) {
 			<-one
 			time.Sleep(2 * bookInterval)
 			want := []string{"Bash(git commit:*)"}
-			if got := r.file.now().Allowed; !slices.Equal(got, want) || !slices.Equal(r.Status().Allowed, want) || !slices.Equal(r.engine.record.resumable().Allowed, want) {
-				t.Errorf("the file has %q, the loop %q, it goes on with %q", got, r.Status().Allowed, r.engine.record.resumable().Allowed)
+			var left loopstate.State
+			r.engine.inbox.Do(func() { left = r.engine.record.resumable() })
+			for what, got := range map[string][]string{"the file": r.file.now().Allowed, "the loop": r.Status().Allowed, "what it goes on with": left.Allowed} {
+				if !slices.Equal(got, want) {
+					t.Errorf("%s has %q", what, got)
+				}
 			}
 			if a := <-asks(wants("3", "Bash", `{"command":"git commit"}`)); !a.Yes {
 				t.Error("what the user allowed is asked again")

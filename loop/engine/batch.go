@@ -7,7 +7,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
@@ -42,6 +41,6 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	for _, id := range l.batch.Done { // now, so that it is the iteration's
 		l.plan = l.write(l.plan, l.plan.Mark(id, true))
 	}
-	l.state.Change(func(p *progress.State) { p.Run.Deeds.Wrote = nil }) // what lies in the checkouts is nothing new by itself
+	l.state.Run.Deeds.Wrote = nil // what lies in the checkouts is nothing new by itself
 	return done.Report, err
 }

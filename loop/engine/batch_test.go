@@ -132,7 +132,7 @@ func TestTasksSideBySideAreEndedInTheMiddle(t *testing.T) {
 		"interrupted": {func(s *sideBySide) { s.Interrupt() }, loop.StopInterrupted, all, ""},
 		"no money is left": {func(s *sideBySide) {
 			s.file.edit(func(f *loopstate.State) { f.MaxCostUSD = new(float64(5)) }) // from the start on, the others would wait for the price of the first
-			s.engine.state.Change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 5 })
+			s.engine.inbox.Do(func() { s.engine.state.Status.Limits.MaxCostUSD = 5 })
 			for _, e := range costs(6, "").events {
 				hear(s.spec("two"), e)
 			}

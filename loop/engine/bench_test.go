@@ -14,7 +14,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -116,7 +115,7 @@ func bare(with func(*Loop)) *Loop {
 	l.engine.inbox.Open()
 	with(l)
 	l.engine.desk = &ask.Desk{}
-	l.engine.state.Change(func(p *progress.State) { p.Desk = l.engine.desk })
+	l.engine.state.Desk = l.engine.desk
 	l.engine.snapshots.Folder = l.engine.cfg.Folder
 	return l
 }

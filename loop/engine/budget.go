@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -17,22 +16,17 @@ func (l *spending) countBudget() (spent budget.Spent, err error) {
 	var limits budget.Limits
 	var cost float64
 	l.inbox.Do(func() {
-		now := l.state.Now()
-		limits, cost = now.Purse.Limits, now.Cost().USD
+		limits, cost = l.state.Purse.Limits, l.state.Cost().USD
 	})
 	if !limits.IsSet() {
 		return spent, nil
 	}
 	spent, err = l.cfg.Budget.Count(l.id, cost, time.Now())
 	l.inbox.Do(func() {
-		var isOver bool
-		l.state.Change(func(p *progress.State) {
-			if err == nil {
-				p.Purse.Left, p.Purse.Counted = limits.Left(spent), cost
-			}
-			isOver = p.Run.GoesOn && p.OutOf(0) == judge.StopSpent
-		})
-		if isOver {
+		if err == nil {
+			l.state.Purse.Left, l.state.Purse.Counted = limits.Left(spent), cost
+		}
+		if l.state.Run.GoesOn && l.state.OutOf(0) == judge.StopSpent {
 			l.ending.poke()
 		}
 	})
@@ -45,7 +39,7 @@ func (l *spending) readBudget() {
 		return
 	}
 	if now, err := l.host.Budget(); err == nil { // else it is being written
-		l.inbox.Do(func() { l.state.Change(func(p *progress.State) { p.Purse.Limits = now }) })
+		l.inbox.Do(func() { l.state.Purse.Limits = now })
 	}
 }
 
@@ -59,39 +53,37 @@ func (l *spending) awaitBudget() {
 			l.readBudget()
 			spent, err = l.countBudget()
 		})
-		now := l.state.Now()
-		why := now.Purse.Limits.Used(spent)
-		switch n, limits := now.Counts.UnknownCosts, now.Status.Limits; {
+		why := l.state.Purse.Limits.Used(spent)
+		switch n, limits := l.state.Counts.UnknownCosts, l.state.Status.Limits; {
 		case err != nil:
 			why = err.Error()
-		case why == "" && now.Purse.Limits.IsSet() && limits.MaxCostUSD == 0 && limits.MaxUnknown > 0 && n >= limits.MaxUnknown:
+		case why == "" && l.state.Purse.Limits.IsSet() && limits.MaxCostUSD == 0 && limits.MaxUnknown > 0 && n >= limits.MaxUnknown:
 			why = fmt.Sprintf("what %s in a row cost is unknown, so your budget can't be enforced", tell.Counted(n, "run"))
 		}
-		if why == "" || now.Wanted.Cause != "" || now.Wanted.LastRun {
+		if why == "" || l.state.Wanted.IsEnd() {
 			return
 		}
 		l.events.emit(loop.Warning{Message: loop.OneLine(why)})
-		l.waits.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
-		if !l.awaitMoney(func(p *progress.State) { p.Purse.Why, p.Counts.UnknownCosts = "", 0 }) {
+		l.waits.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Purse.Why = why })
+		if !l.awaitMoney(func() { l.state.Purse.Why, l.state.Counts.UnknownCosts = "", 0 }) {
 			return
 		}
 	}
 }
 
 // awaitMoney is awaitGoOn, but for a loop that another program lets go on.
-func (l *spending) awaitMoney(then func(*progress.State)) (ok bool) {
+func (l *spending) awaitMoney(then func()) (ok bool) {
 	return !l.cfg.Once && l.waits.awaitGoOn(then)
 }
 
 // minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
 // and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
 func (l *spending) minUnknownCost(iteration int) {
-	now := l.state.Now()
-	n, limits := now.Counts.UnknownCosts, now.Status.Limits
-	if limits.MaxCostUSD == 0 && !now.Purse.Limits.IsSet() || n == 0 {
+	n, limits := l.state.Counts.UnknownCosts, l.state.Status.Limits
+	if limits.MaxCostUSD == 0 && !l.state.Purse.Limits.IsSet() || n == 0 {
 		return
 	}
-	if now.Base.Unknown == 1 {
+	if l.state.Base.Unknown == 1 {
 		against := "the cost cap"
 		if limits.MaxCostUSD == 0 {
 			against = "your budget"
@@ -102,19 +94,19 @@ func (l *spending) minUnknownCost(iteration int) {
 		}
 		l.events.emit(loop.Warning{Message: text})
 	}
-	if !loop.IsUnpriced(n, limits) || now.Wanted.Cause != "" || now.Wanted.LastRun {
+	if !loop.IsUnpriced(n, limits) || l.state.Wanted.IsEnd() {
 		return
 	}
-	l.waits.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func(p *progress.State) { p.Unpriced = n })
-	l.awaitMoney(func(p *progress.State) { p.Unpriced, p.Counts.UnknownCosts = 0, 0 })
+	l.waits.pauseFor(loop.PauseUnknownCost, func(*loopstate.State) {}, func() { l.state.Unpriced = n })
+	l.awaitMoney(func() { l.state.Unpriced, l.state.Counts.UnknownCosts = 0, 0 })
 }
 
 // awaitCredits pauses the loop until its user has seen to the account, as nothing else ends that.
 func (l *spending) awaitCredits(r judge.Report) {
-	if now := l.state.Now(); now.Wanted.Cause != "" || now.Wanted.LastRun {
+	if l.state.Wanted.IsEnd() {
 		return
 	}
 	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)
-	l.waits.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func(p *progress.State) { p.Purse.Why = why })
-	l.awaitMoney(func(p *progress.State) { p.Purse.Why = "" })
+	l.waits.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Purse.Why = why })
+	l.awaitMoney(func() { l.state.Purse.Why = "" })
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -95,7 +94,7 @@ func newReplay(t *testing.T, limit int) *replay {
 func (r *replay) take(counts loopstate.InARow, limit int) {
 	r.Loop = bare(func(l *Loop) { l.engine.obs, l.engine.cfg = &watcher{}, setup.Config{Folder: r.t.TempDir()} })
 	r.engine.snapshots.Circles.TakeUp(r.trees)
-	r.engine.state.Change(func(p *progress.State) { p.Counts.InARow, p.Status.Limits.MaxUnchanged = counts, limit })
+	r.engine.state.Counts.InARow, r.engine.state.Status.Limits.MaxUnchanged = counts, limit
 }
 
 var commandFact = regexp.MustCompile(`^bash (.*?)( fails)? for (\S+)$`)
@@ -119,7 +118,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 			if rest != "" {
 				rest = "The last run said that all is done. That was checked, and it isn't: " + rest
 			}
-			r.engine.state.Change(func(p *progress.State) { p.Proof.Refutation = rest })
+			r.engine.state.Proof.Refutation = rest
 		case fact == "fails", fact == "rate limit", fact == "overloaded":
 			rep.Outcome, rep.Limited, rep.Overloaded = loop.OutcomeError, fact == "rate limit", fact == "overloaded"
 		case fact == "times out":
@@ -137,9 +136,7 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		case fact == "new prompt":
 			r.prompt += "!"
 		case fact == "resumed":
-			var now progress.State
-			r.engine.state.Look(func(p *progress.State) { now = *p })
-			r.take(now.Counts.InARow, now.Status.Limits.MaxUnchanged)
+			r.take(r.engine.state.Counts.InARow, r.engine.state.Status.Limits.MaxUnchanged)
 		default:
 			r.t.Fatalf("nobody knows what %q is", fact)
 		}
@@ -154,11 +151,10 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 	if before.Tree == "" {
 		r.engine.snapshots.Found = changes.State{}
 	}
-	limits := r.Status().Limits
-	r.engine.state.Look(func(p *progress.State) {
-		told = r.engine.snapshots.Circles.Rule(p.Counts.NoProgress, limits.MaxUnchanged)
-	})
-	r.engine.state.Change(func(p *progress.State) { p.Run.Deeds = deeds.Deeds{} })
+	now := &r.engine.state
+	limits := now.Status.Limits
+	told = r.engine.snapshots.Circles.Rule(now.Counts.NoProgress, limits.MaxUnchanged)
+	now.Run.Deeds = deeds.Deeds{}
 	r.act(calls)
 	if after.Aside = 7 + r.aside; run.tree == "" {
 		after = changes.State{}
@@ -173,8 +169,6 @@ func (r *replay) run(n int, run recordedRun) (told string, why loop.StopReason) 
 		r.engine.snapshots.Circles.Now.Aside = 7
 	}
 	r.guidance = nil
-	var now progress.State
-	r.engine.state.Look(func(p *progress.State) { now = *p })
 	return told, judge.Decide(rep, "", now.Counts, now.Base, verify.Check{}, limits)
 }
 
@@ -211,10 +205,8 @@ func (r *replay) act(calls []string) {
 				r.t.Fatal(err)
 			}
 		}
-		r.engine.state.Change(func(p *progress.State) {
-			p.Run.Deeds.Begin(call, now)
-			p.Run.Deeds.End(result, now.Add(took))
-		})
+		r.engine.state.Run.Deeds.Begin(call, now)
+		r.engine.state.Run.Deeds.End(result, now.Add(took))
 	}
 }
 
@@ -362,7 +354,7 @@ func TestALongRunOfATextAgentMayWait(t *testing.T) {
 		r.engine.snapshots.Circles.Find(changes.State{Tree: "A"}, 0)
 		r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
 		r.engine.runs.noteProgress(setup.Run{Iteration: 1}, judge.Report{Outcome: loop.OutcomeOK, Exit: backends.Exit{Duration: took}})
-		if n := r.Status().NoProgress; n != want {
+		if n := r.engine.state.Counts.NoProgress; n != want {
 			t.Errorf("%v: %d, want %d", took, n, want)
 		}
 	}

@@ -132,7 +132,7 @@ func TestALimitThatIsRaisedTooLateMakesNoIterationWhole(t *testing.T) {
 		r.log.then = func(e stream.Event) {
 			if e == (stream.TurnEnd{}) { // a step is over
 				r.file.edit(func(s *loopstate.State) { s.MaxCostUSD = new(float64(100)) })
-				r.engine.state.Change(func(p *progress.State) { p.Status.Limits.MaxCostUSD = 100 })
+				r.engine.state.Status.Limits.MaxCostUSD = 100
 			}
 		}
 		r.log.mu.Unlock()

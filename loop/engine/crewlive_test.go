@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -185,16 +184,15 @@ func TestAWordInMidRunBeginsTheCountAnew(t *testing.T) {
 	r.engine.snapshots.Found = r.engine.snapshots.Circles.Now
 	for run, want := range []int{1, 2, 1, 2} {
 		if run == 2 {
-			r.engine.state.Change(func(p *progress.State) {
-				p.Talk.Meet(&guidance.Partner{}, nil)
-				p.Talk.Queue([]string{"try the other way"}, nil)
-				p.Talk.Address()
-			})
+			talk := &r.engine.state.Talk
+			talk.Meet(&guidance.Partner{}, nil)
+			talk.Queue([]string{"try the other way"}, nil)
+			talk.Address()
 			r.engine.steering.hasRead(stream.Heard{ID: "g1"})
 		}
 		r.engine.steering.endConversation()
 		r.engine.runs.noteProgress(setup.Run{Iteration: run + 1}, judge.Report{Outcome: loop.OutcomeOK})
-		if n := r.Status().NoProgress; n != want {
+		if n := r.engine.state.Counts.NoProgress; n != want {
 			t.Errorf("after run %d: %d, want %d", run+1, n, want)
 		}
 	}

@@ -17,7 +17,7 @@
 //
 // Below it are rooms that know no Loop: each is handed what it needs, and the engine acts on what it
 // says. setup is what a loop is set up with, and what its runs are told. progress is how the loop
-// stands, guarded here. judge says how a run went, proof whether its work is what was asked for (gate.go
+// stands, which that goroutine alone changes and looks at: a Status is a question to it. judge says how a run went, proof whether its work is what was asked for (gate.go
 // asks the gates), snapshots what it changed. executor has agents and commands work, tasks
 // says what of a plan they do. guidance is the talk between user and agents, which live.go carries on. deeds, fallback
 // and rules are small ones.

@@ -13,12 +13,10 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
-	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -44,7 +42,7 @@ func (l *engine) run() {
 	end := l.iterate()
 	l.desk.Moot(func(ask.Call) bool { return true })
 	l.inbox.Elsewhere(func() { end.Changes = l.snapshots.Close() })
-	l.state.Look(func(p *progress.State) { end.AccountFor(p.Known.Prompt, p.Tasks, p.Met) })
+	end.AccountFor(l.state.Known.Prompt, l.state.Tasks, l.state.Met)
 	l.finish(end)
 }
 
@@ -80,7 +78,7 @@ func (l *engine) iterate() loop.End {
 		if end, ok := l.decide(r); ok {
 			return end
 		}
-		counts := l.state.Now().Counts
+		counts := l.state.Counts
 		l.spending.minUnknownCost(run.Iteration)
 		if l.cfg.Once {
 			l.spending.awaitBudget()
@@ -101,7 +99,8 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	l.fallbacks.shareLimit(r)
 	r.Handed = l.turns.countHanded(run.Turn, r)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
-	l.state.Change(func(p *progress.State) { p.Account(r) })
+	l.state.Account(r)
+	l.record.publish()
 	l.planning.settle(run, &r)
 	l.turns.handOver(run.Turn, &r)
 	if l.verification.mustVerify(&r) {
@@ -116,8 +115,7 @@ func (l *engine) runAndVerify(run setup.Run) judge.Report {
 // decide ends the loop if what a run came to is a reason.
 func (l *engine) decide(r judge.Report) (loop.End, bool) {
 	return l.conclude(r, func() loop.StopReason {
-		now := l.state.Now()
-		return judge.Decide(r, l.ending.causeOf(r), now.Counts, now.Base, l.cfg.Verify, now.Status.Limits)
+		return judge.Decide(r, l.ending.causeOf(r), l.state.Counts, l.state.Base, l.cfg.Verify, l.state.Status.Limits)
 	})
 }
 
@@ -130,7 +128,7 @@ func (l *engine) conclude(r judge.Report, reason func() loop.StopReason) (loop.E
 	if why == "" {
 		return loop.End{}, false
 	}
-	l.state.Change(func(p *progress.State) { p.Concluded = true })
+	l.state.Concluded = true
 	l.record.setOwner()
 	return l.endOf(why, r), true
 }
@@ -168,26 +166,25 @@ func (l *engine) nextRun() (setup.Run, loop.StopReason, error) {
 // mustStop says why no other iteration may begin, and whether one has to wait
 // until the user goes on.
 func (l *ending) mustStop() (why loop.StopReason, paused bool) {
-	now := l.state.Now()
 	switch {
-	case now.Wanted.Cause != "":
-		return now.Wanted.Cause, false
-	case now.Wanted.LastRun:
+	case l.state.Wanted.Cause != "":
+		return l.state.Wanted.Cause, false
+	case l.state.Wanted.LastRun:
 		return loop.StopCancelled, false
 	}
 	// A limit before a pause, or a paused loop would show one that can't go on as one that waits for its user.
-	return judge.Reached(now.Base, now.Status.Limits), now.Wanted.Paused
+	return judge.Reached(l.state.Base, l.state.Status.Limits), l.state.Wanted.Paused
 }
 
 // tryNextRun prepares the next iteration: the state file is read, as the user
 // may have changed it, pauses are kept, caps looked at, and the file is written.
 func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 	for {
-		var isRead bool
 		var err error
-		if l.state.Change(func(p *progress.State) { isRead, p.IsRead = p.IsRead, false }); !isRead {
+		if !l.state.IsRead {
 			err = l.files.readFile()
 		}
+		l.state.IsRead = false
 		isSyntax := errors.As(err, new(*loopstate.SyntaxError)) // of a slow save, maybe: the claim has more patience
 		if err != nil && !isSyntax && !errors.Is(err, fs.ErrNotExist) {
 			return setup.Run{}, loop.StopBadStateFile, err
@@ -223,7 +220,7 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 func (l *engine) claim() (run setup.Run, err error) {
 	var texts, next, warnings []string
 	var fresh []loop.Guidance
-	l.files.setUnderWay(true)
+	l.state.UnderWay = true
 	l.files.saveBy(l.store.Claim, func(s *loopstate.State) {
 		run.Turn, warnings, _ = l.turns.nextTurn(s)
 		s.ResumeAt = time.Time{}
@@ -233,11 +230,11 @@ func (l *engine) claim() (run setup.Run, err error) {
 		s.Guided = slices.Concat(s.Guided, texts, next)
 	}, func(state loopstate.State, failed error) {
 		if err = failed; err != nil {
-			l.files.setUnderWay(false)
+			l.state.UnderWay = false
 			return
 		}
 		l.steering.learnGuidance(texts, next)
-		l.state.Change(func(p *progress.State) { fresh = p.Talk.Take() })
+		fresh = l.state.Talk.Take()
 		l.files.learn(state, loop.ByFile)
 		run.Iteration, run.Prompt, run.Promise = state.Iteration, state.Prompt, state.CompletionPromise
 	})
@@ -250,15 +247,13 @@ func (l *engine) claim() (run setup.Run, err error) {
 	if l.inbox.Elsewhere(func() { run.Notes, problem = l.cfg.NotesFor(l.scope.TempDir) }); problem != nil {
 		l.events.warn([]string{"the notes can't be read: " + problem.Error()})
 	}
-	l.state.Change(func(p *progress.State) {
-		p.Wanted.Skip = false
-		run.Guidance, run.Refutation = p.Talk.Give(fresh), p.Proof.Refutation
-		run.Standing = loop.StandingBut(p.Known.Standing, run.Guidance)
-		run.Missed = p.Promises.Next
-		run.Limits = p.Status.Limits
-		run.Circles = l.snapshots.Circles.Rule(p.Counts.NoProgress, run.Limits.MaxUnchanged)
-		run.Budget, run.IsUsers = p.Left(), p.Purse.Limits.IsSet() && p.LeftOfBudget() <= p.Left()
-	})
+	l.state.Wanted.Skip = false
+	run.Guidance, run.Refutation = l.state.Talk.Give(fresh), l.state.Proof.Refutation
+	run.Standing = loop.StandingBut(l.state.Known.Standing, run.Guidance)
+	run.Missed = l.state.Promises.Next
+	run.Limits = l.state.Status.Limits
+	run.Circles = l.snapshots.Circles.Rule(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
+	run.Budget, run.IsUsers = l.state.Left(), l.state.Purse.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
 	l.planning.giveTask(&run)
 	return run, nil
 }
@@ -274,7 +269,7 @@ func (l *engine) runOnce(run setup.Run) judge.Report {
 	if r.Unfit = l.fallbacks.who.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
 		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
 	}
-	r.BlameNetwork(l.state.Now().Counts)
+	r.BlameNetwork(l.state.Counts)
 	r.BlameSleep(time.Since(l.exec.Activity.Woke()))
 	l.closeIteration(run, r)
 	return r
@@ -308,14 +303,11 @@ func (l *engine) openIteration(run setup.Run) {
 	now := time.Now()
 	l.exec.Activity.Touch()
 	l.inbox.Elsewhere(func() { l.snapshots.Commits = worktree.Commits(l.cfg.Folder) })
-	var spent stream.Cost
-	l.state.Change(func(p *progress.State) {
-		p.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
-		spent = p.Base.Cost
-	})
+	l.state.Begin(run.Iteration, run.Turn.Hat, l.cfg.HandsOver(), now)
+	l.record.publish()
 	_ = registry.Set(l.record.entry()) // with the iteration, should nobody be left to tell the end
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
-	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: spent,
+	l.events.emit(loop.IterationStart{Iteration: run.Iteration, MaxIterations: run.Limits.MaxIterations, Spent: l.state.Base.Cost,
 		Hat: run.Turn.Hat.Name, Topic: run.Turn.Head(), Task: run.TaskText})
 	l.goals.tellGoal()
 	l.give(run)
@@ -324,7 +316,7 @@ func (l *engine) openIteration(run setup.Run) {
 // closeIteration tells everybody how an iteration went.
 func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 	res := r.Exit.Result
-	l.state.Change(func(p *progress.State) { p.End(r.Problem) })
+	l.state.End(r.Problem)
 	l.record.setOwner()
 	if r.Exit.Survivor != nil {
 		l.events.emit(loop.Warning{Message: r.Exit.Survivor.Error()})
@@ -357,13 +349,13 @@ func (l *engine) closeIteration(run setup.Run, r judge.Report) {
 // reading is a run, as far as that matters where it was to read only.
 func (l *runs) reading(run setup.Run) snapshots.Reading {
 	r := snapshots.Reading{Iteration: run.Iteration, Hat: run.Turn.Hat, Agent: l.cfg.Worn(run.Turn.Hat.Name).Backend}
-	l.state.Look(func(p *progress.State) { r.Begun, r.Work = p.Status.IterationStartedAt, slices.Clone(p.Run.Deeds.Work) })
+	r.Begun, r.Work = l.state.Status.IterationStartedAt, slices.Clone(l.state.Run.Deeds.Work)
 	return r
 }
 
 // causeOf is why the loop is to end, or why the run was ended.
 func (l *ending) causeOf(r judge.Report) (why loop.StopReason) {
-	if why = cmp.Or(l.state.Now().Wanted.Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
+	if why = cmp.Or(l.state.Wanted.Cause, r.Cause); why == judge.Skipped || why == judge.StopSpent {
 		return ""
 	}
 	return why

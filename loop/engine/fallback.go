@@ -6,7 +6,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/fallback"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -25,9 +24,7 @@ func (l *fallbacks) agentFor(cfg setup.Config) setup.Config {
 	}
 	if s.Ran != s.Told {
 		l.events.emit(loop.Warning{Message: l.cfg.FallbackText(s.Ran, s.Own())})
-		l.state.Change(func(p *progress.State) {
-			p.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
-		})
+		l.state.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
 	}
 	s.Told = s.Ran
 	return cfg

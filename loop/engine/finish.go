@@ -20,7 +20,7 @@ func (l *engine) leaveFile(end loop.End, now time.Time) loop.State {
 		goesOn = loopstate.Whole(l.record.resumable())
 	}
 	// The registry comes before the state file: who is killed in between leaves both, and not neither.
-	err := l.record.registerEnd(end, goesOn)
+	err := registerEnd(l.record.entry(), end, goesOn)
 	if err != nil {
 		l.events.emit(loop.Warning{Message: "how the loop ended isn't kept: " + err.Error()})
 	}
@@ -71,7 +71,7 @@ func (l *engine) finish(end loop.End) {
 	}
 	now := time.Now()
 	l.inbox.Elsewhere(func() { _, _ = l.spending.countBudget() })
-	l.state.Change(func(p *progress.State) { p.Status.EndedAt = now })
+	l.state.Status.EndedAt = now
 	state := l.leaveFile(end, now)
 	l.server.Close()
 	l.walls.Close()
@@ -83,27 +83,23 @@ func (l *engine) finish(end loop.End) {
 		l.record.release()
 		return
 	}
-	last := l.state.Now()
-	last.Over(state, end)
+	progress.Over(&l.state.Status, state, end)
 	told := end
-	told.Status = last.Snapshot()
+	told.Status = l.status()
 	// The folder is let go when the end is kept, and before anybody here reads it: who hears of the end may start the
 	// next loop there, and who finds the folder free needn't guess whether an end is still to come.
 	l.record.letGo(&told)
-	l.state.Change(func(p *progress.State) { p.Over(state, end) })
 	l.events.emit(loop.StateChanged{State: state}, told)
 	l.ending.leave(told)
 }
 
 // endOf makes the loop's last event.
 func (l *engine) endOf(why loop.StopReason, r judge.Report) (end loop.End) {
-	l.state.Change(func(p *progress.State) {
-		if end = p.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
-			end.Error = p.TurnedInCircles(l.snapshots.Circles.Words(p.Counts.NoProgress))
-		}
-		if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
-			p.Counts = judge.Tally{Begun: p.Counts.Begun}
-		}
-	})
+	if end = l.state.EndOf(why, r); why == loop.StopNoProgress && r.Outcome != "" {
+		end.Error = l.state.TurnedInCircles(l.snapshots.Circles.Words(l.state.Counts.NoProgress))
+	}
+	if why.Ending().State != loop.StateInterrupted { // who goes on has mended the reason
+		l.state.Counts = judge.Tally{Begun: l.state.Counts.Begun}
+	}
 	return end
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/limits"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -225,7 +224,7 @@ func TestALoopThatIsAboutToEndTakesNoWord(t *testing.T) {
 func TestALimitThatIsRaisedAsItIsReached(t *testing.T) {
 	for limit, want := range map[int]loop.StopReason{1: loop.StopMaxIterations, 2: ""} {
 		l := bare(func(*Loop) {})
-		l.engine.state.Change(func(p *progress.State) { p.Base.Iterations, p.Status.Limits.MaxIterations = 1, limit })
+		l.engine.state.Base.Iterations, l.engine.state.Status.Limits.MaxIterations = 1, limit
 		if why := l.engine.still(loop.StopMaxIterations); why != want {
 			t.Errorf("with a limit of %d: %q, want %q", limit, why, want)
 		}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -53,7 +52,7 @@ func (l *runs) handle(e stream.Event) {
 func (l *events) tellEvent(e stream.Event) {
 	switch e.(type) {
 	case stream.ToolCall, stream.ToolResult:
-		l.state.Change(func(p *progress.State) { p.Status.Agents.Follow(e, time.Now()) })
+		l.state.Status.Agents.Follow(e, time.Now())
 		if executor.IsOurs(e) {
 			l.record.setOwner()
 		}
@@ -63,8 +62,7 @@ func (l *events) tellEvent(e stream.Event) {
 
 // isEnding says whether the running agent was asked to end.
 func (l *ending) isEnding() bool {
-	now := l.state.Now()
-	return now.Run.Ending || now.Wanted.Cause != ""
+	return l.state.Run.Ending || l.state.Wanted.Cause != ""
 }
 
 // hasSpent does what follows when some agent has used more.

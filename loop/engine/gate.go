@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/executor"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -77,20 +76,12 @@ func (l *verification) runCheck(done *checkedRun, out *verify.Output) verify.Exi
 // pass asks a gate once. ok is false when the loop is to end before that has told
 // anything.
 func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok bool) {
-	began := time.Now()
-	var isStopping bool
-	var before, after stream.Cost
-	l.state.Change(func(p *progress.State) {
-		if isStopping = p.Wanted.Cause != ""; isStopping {
-			return
-		}
-		p.BeginRun(began)
-		before = p.Base.Cost
-		p.Status.Tool = &loop.ToolStatus{Call: setup.GateCall(done.Check, g.Name), StartedAt: began}
-	})
-	if isStopping {
+	if l.state.Wanted.Cause != "" {
 		return result, false
 	}
+	began, before := time.Now(), l.state.Base.Cost
+	l.state.BeginRun(began)
+	l.state.Status.Tool = &loop.ToolStatus{Call: setup.GateCall(done.Check, g.Name), StartedAt: began}
 	l.events.setState(loop.StateChanged{State: loop.StateRunning}, nil)
 	l.files.saveNow() // who is killed from here on goes on with it
 	l.inbox.Elsewhere(l.snapshots.Await)
@@ -98,20 +89,16 @@ func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok 
 		l.events.emit(l.verifyEvent(done.Check, g.Name, verify.Running))
 	}
 	result = g.ask(l, done)
-	var took time.Duration
-	l.state.Change(func(p *progress.State) {
-		took = time.Since(began) - p.Idle()
-		p.Run.Running, p.Run.Agents, p.Status.Tool = nil, nil, nil
-		p.Base.Elapsed += took
-		isStopping, after = p.Wanted.Cause != "", p.Base.Cost
-	})
+	took := time.Since(began) - l.state.Idle()
+	l.state.Run.Running, l.state.Run.Agents, l.state.Status.Tool = nil, nil, nil
+	l.state.Base.Elapsed += took
 	l.record.setOwner()
-	if isStopping {
+	if l.state.Wanted.Cause != "" {
 		return result, false
 	}
 	told := l.verifyEvent(done.Check, g.Name, result.State)
 	told.Why, told.Code, told.Duration, told.Output, told.Problems = result.Why, result.Code, took, result.Output, result.Problems
-	if after != before {
+	if after := l.state.Base.Cost; after != before {
 		told.Cost = stream.Cost{USD: after.USD - before.USD, Known: true}
 	}
 	l.events.emit(told)
@@ -120,7 +107,7 @@ func (l *verification) pass(g gate, done *checkedRun) (result verify.Result, ok 
 
 // verifyEvent is what is told of a gate that is asked.
 func (l *verification) verifyEvent(check verify.Check, g verify.Gate, state verify.State) loop.Verify {
-	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.state.Now().Proof.Promised != ""}
+	v := loop.Verify{Gate: g, State: state, Command: check.Subject(g), Code: -1, Promised: l.state.Proof.Promised != ""}
 	if state == verify.Unchecked && (v.Promised || check.When == verify.OnUntil) {
 		v.Offer = loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Unchecked: true}
 	}

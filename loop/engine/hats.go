@@ -8,7 +8,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream/promises"
 )
@@ -45,7 +44,7 @@ func (l *turns) nobodysTurn() string {
 	if ring == nil {
 		return ""
 	}
-	q, _ := l.queueOf(l.state.Now().Known)
+	q, _ := l.queueOf(l.state.Known)
 	if _, warnings, ok := ring.Next(&q); !ok {
 		return "no hat is left that may run: " + strings.Join(warnings, "; ")
 	}
@@ -60,7 +59,7 @@ func (l *turns) countHanded(turn hats.Turn, r judge.Report) int {
 	if ring == nil {
 		return 0
 	}
-	q, _ := l.queueOf(l.state.Now().Known)
+	q, _ := l.queueOf(l.state.Known)
 	handed, _ := ring.Done(&q, turn.Hat, published...)
 	return len(handed)
 }
@@ -75,7 +74,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	var warnings []string
 	var q hats.Queue
 	var handed []hats.Topic
-	before, said := l.state.Now().Proof, r.Verdict
+	before, said := l.state.Proof, r.Verdict
 	revoke := func(why string) {
 		r.Verdict = promises.Verdict{}
 		warnings = append(warnings, why)
@@ -89,7 +88,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 			revoke(why)
 		}
 		l.verification.mustVerify(r)
-		l.state.Now().Proof.Enter(s)
+		l.state.Proof.Enter(s)
 		s.Queue = q
 	}, func(err error) {
 		if failed = err; err == nil {
@@ -98,7 +97,7 @@ func (l *turns) handOver(turn hats.Turn, r *judge.Report) {
 	})
 	if failed != nil { // it shows at the next iteration, which is then this hat's again
 		handed, warnings, r.Verdict = nil, nil, said
-		l.state.Change(func(p *progress.State) { p.Proof = before })
+		l.state.Proof = before
 		why := ring.NotYet(turn.Hat, nil, r.Ended)
 		if why == "" && len(l.cfg.Required) > 0 {
 			why = fmt.Sprintf("%s says that all is done, but the topics that it published can't be read: %v", turn.Hat.Name, failed)

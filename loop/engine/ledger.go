@@ -32,7 +32,7 @@ func (l *files) saveNow() { l.save(nothing, func(error) {}) }
 
 // note is a way to update that leaves the state file alone.
 func (l *files) note(change func(*loopstate.State) error) (s loopstate.State, err error) {
-	l.inbox.Do(func() { l.state.Look(func(p *progress.State) { s = p.Known.With(p.Known) }) })
+	l.inbox.Do(func() { s = l.state.Known.With(l.state.Known) })
 	if err = change(&s); err == nil {
 		err = l.store.Note(s)
 	}
@@ -45,21 +45,17 @@ func (l *files) write(update updating, edit func(*loopstate.State)) (loopstate.S
 	var held progress.Loosened
 	state, err := update(func(s *loopstate.State) error {
 		return l.here(func() error {
-			l.state.Change(func(p *progress.State) {
-				held = p.Hold(s)
-				p.Enter(s)
-				heard = p.Talk.EnterHeard(s)
-			})
+			held = l.state.Hold(s)
+			l.state.Enter(s)
+			heard = l.state.Talk.EnterHeard(s)
 			edit(s)
 			return nil
 		})
 	})
 	l.inbox.Do(func() {
 		if err == nil {
-			l.state.Change(func(p *progress.State) {
-				p.Known = state
-				p.Talk.Wrote(heard)
-			})
+			l.state.Known = state
+			l.state.Talk.Wrote(heard)
 		}
 		l.askTerms(held)
 	})
@@ -71,10 +67,6 @@ func (l *files) here(do func() error) error {
 	err := loop.ErrNotRunning
 	l.inbox.Do(func() { err = do() })
 	return err
-}
-
-func (l *files) setUnderWay(now bool) {
-	l.state.Change(func(p *progress.State) { p.UnderWay = now })
 }
 
 // bookInterval is the least time between two writes of what a run spends. Each
@@ -96,8 +88,7 @@ func (l *files) writeSpending() {
 		_, _ = l.spending.countBudget() // what can't be counted is told before the next iteration
 		isDue := false
 		l.inbox.Do(func() {
-			now := l.state.Now()
-			isDue = now.UnderWay || now.Proof.Checking
+			isDue = l.state.UnderWay || l.state.Proof.Checking
 		})
 		if isDue {
 			_, _ = l.write(l.note, nothing) // a failure shows at the next iteration

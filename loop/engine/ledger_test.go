@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -260,7 +259,7 @@ func TestElapsedLeavesOutAStop(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("no"), time.Hour))
 		time.Sleep(8 * time.Minute)
-		r.engine.state.Change(func(p *progress.State) { p.Run.Stopped = 5 * time.Minute })
+		r.engine.inbox.Do(func() { r.engine.state.Run.Stopped = 5 * time.Minute })
 		if st := r.Status(); st.Elapsed.Round(time.Second) != 3*time.Minute || st.Spent != 0 {
 			t.Errorf("status: %v, of which %v is over", st.Elapsed, st.Spent)
 		}

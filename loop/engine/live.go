@@ -13,9 +13,7 @@ import (
 // for it. Nothing more happens with one that can't be talked to. isFirst: it was given what the run is told.
 func (l *steering) meet(p *guidance.Partner, agent progress.Agent, backend backends.Backend, isFirst bool) {
 	if isFirst {
-		var given []loop.Guidance
-		l.state.Look(func(now *progress.State) { given = now.Talk.SoFar() })
-		for _, g := range given {
+		for _, g := range l.state.Talk.SoFar() {
 			g.State = loop.GuidanceDelivered
 			l.events.emit(g)
 		}
@@ -24,7 +22,7 @@ func (l *steering) meet(p *guidance.Partner, agent progress.Agent, backend backe
 	if !ok || backend.Prompt != backends.PromptLive {
 		return
 	}
-	l.state.Change(func(now *progress.State) { now.Talk.Meet(p, t) })
+	l.state.Talk.Meet(p, t)
 	l.record.setOwner()
 	l.tellAgents()
 	l.ending.poke() // who wants the next iteration may have said so before
@@ -32,21 +30,13 @@ func (l *steering) meet(p *guidance.Partner, agent progress.Agent, backend backe
 
 // part is meet's end: the agent is gone.
 func (l *steering) part(p *guidance.Partner) {
-	l.state.Change(func(now *progress.State) { now.Talk.Part(p) })
-}
-
-// isLive says whether an agent runs that can be told something now.
-func (l *core) isLive() (live bool) {
-	l.state.Look(func(p *progress.State) { live = p.IsLive() })
-	return live
+	l.state.Talk.Part(p)
 }
 
 // tellAgents hands the running agents what is queued for them. Whatever one has read, it
 // says; what none has read at the end stays in the queue, for the next run.
 func (l *steering) tellAgents() {
-	var all []guidance.Words
-	l.state.Change(func(p *progress.State) { all = p.Address() })
-	l.hand(all)
+	l.hand(l.state.Address())
 }
 
 // hand hands words over, and says so once for each piece. It returns which were taken.
@@ -56,9 +46,7 @@ func (l *steering) hand(all []guidance.Words) (taken []string) {
 		if took {
 			taken = append(taken, w.ID)
 		}
-		var isNews bool
-		l.state.Change(func(p *progress.State) { isNews = p.Talk.Handed(w, took) })
-		if isNews {
+		if l.state.Talk.Handed(w, took) { // the first time
 			w.State = loop.GuidanceSent
 			l.events.emit(w.Guidance)
 		}
@@ -68,9 +56,7 @@ func (l *steering) hand(all []guidance.Words) (taken []string) {
 
 // hasRead tells what an agent has read of what it was told.
 func (l *steering) hasRead(e stream.Heard) {
-	var g loop.Guidance
-	var ok bool
-	if l.state.Change(func(p *progress.State) { g, ok = p.Talk.Read(e.ID) }); ok {
+	if g, ok := l.state.Talk.Read(e.ID); ok {
 		l.events.emit(loop.Told{Text: g.Text})
 		l.events.emit(g)
 		l.files.noteSpending()
@@ -79,8 +65,7 @@ func (l *steering) hasRead(e stream.Heard) {
 
 // hasSaid does what follows when an agent has said something, which may be a promise.
 func (l *steering) hasSaid(a *guidance.Partner, text string) {
-	var isNew, goesOn bool
-	l.state.Change(func(p *progress.State) { isNew, goesOn = p.Talk.Message(a, text) })
+	isNew, goesOn := l.state.Talk.Message(a, text)
 	if isNew {
 		a.TakeBack()
 	}
@@ -95,14 +80,9 @@ func (l *steering) hasSaid(a *guidance.Partner, text string) {
 // endConversation tells what comes too late for the run that is over, and writes down what it
 // has read.
 func (l *steering) endConversation() {
-	var late []loop.Guidance
-	var owes bool
-	l.state.Change(func(p *progress.State) {
-		var listened bool
-		late, listened, owes = p.Talk.End()
-		p.Wanted.Skip = false
-		l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || listened
-	})
+	late, listened, owes := l.state.Talk.End()
+	l.state.Wanted.Skip = false
+	l.snapshots.Circles.ByUser = l.snapshots.Circles.ByUser || listened
 	for _, g := range late {
 		g.State = loop.GuidanceLate
 		l.events.emit(g)
@@ -115,14 +95,10 @@ func (l *steering) endConversation() {
 
 // skip ends the iteration under way, and the next one begins.
 func (l *engine) skip() (iteration int, err error) {
-	var isRunning bool
-	l.state.Change(func(p *progress.State) {
-		isRunning, iteration = p.UnderWay, p.Status.Iteration
-		p.Wanted.Skip = p.Wanted.Skip || isRunning
-	})
-	if !isRunning {
+	if !l.state.UnderWay {
 		return 0, loop.ErrNoRun
 	}
+	l.state.Wanted.Skip = true
 	l.ending.poke()
-	return iteration, nil
+	return l.state.Status.Iteration, nil
 }

@@ -247,34 +247,33 @@ func (l *engine) init(s loopstate.State) {
 		l.turns.published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
-	l.state.Change(func(p *progress.State) {
-		p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
-		p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
-		p.Counts = judge.Tally{
-			Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
-			Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
-		}
-		if p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
-			p.Tasks.Refused = nil
-		}
-		if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
-			p.Warned = limit
-		}
-		p.Talk.Owe(s.Guided...) // the iteration that was told this is run again
-		if l.cfg.Say != "" {
-			p.Talk.Owe(l.cfg.Say)
-		}
-		p.Status = loop.Status{
-			LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
-			Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
-			StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s),
-			Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
-			StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
-		}
-		if s.Checking { // the last one is to be verified
-			p.Status.Iteration = max(used.Iterations, 1)
-		}
-	})
+	p := &l.state
+	p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
+	p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
+	p.Counts = judge.Tally{
+		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
+		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,
+	}
+	if p.Proof, p.Tasks = proof.TakeUp(s), s.Tasks; !l.cfg.IsHandedOn() { // its user has seen to what was stuck
+		p.Tasks.Refused = nil
+	}
+	if limit := s.Limits().MaxCostUSD; l.cfg.IsHandedOn() && used.Cost.USD >= progress.NearlySpent*limit {
+		p.Warned = limit
+	}
+	p.Talk.Owe(s.Guided...) // the iteration that was told this is run again
+	if l.cfg.Say != "" {
+		p.Talk.Owe(l.cfg.Say)
+	}
+	p.Status = loop.Status{
+		LoopID: l.id, Folder: l.cfg.Folder, Worktree: loop.TreeOf(l.cfg.Folder), State: loop.StateStarting, Iteration: s.Iteration,
+		Limits: s.Limits(), Promise: s.CompletionPromise, Title: history.Title(s.Prompt), Hat: loop.HatOf(s), Plan: l.cfg.Said.Plan,
+		StartedAt: s.StartedAt, Sandbox: loop.WallsOf(s),
+		Session:   stream.SessionStart{Backend: l.cfg.Backend.Name, Model: l.cfg.Model},
+		StateFile: l.store.Path(), SessionFile: s.SessionFile, Standing: s.Standing,
+	}
+	if s.Checking { // the last one is to be verified
+		p.Status.Iteration = max(used.Iterations, 1)
+	}
 }
 
 // newID makes a loop id: short, unique, fit for file names and environments.
@@ -288,8 +287,7 @@ func (l *Loop) Wait() loop.End {
 
 // status is how the loop stands.
 func (l *core) status() (now loop.Status) {
-	l.state.Look(func(p *progress.State) { now = p.Snapshot() })
-	if now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
+	if now = l.state.Snapshot(); now.State == loop.StateRunning && now.Tool == nil && now.Retry == nil {
 		now.LastSign = l.exec.Activity.Last()
 	}
 	return now
@@ -297,16 +295,12 @@ func (l *core) status() (now loop.Status) {
 
 // requestStop asks for the loop's end; the first reason stays, the shortest grace counts.
 func (l *ending) requestStop(why loop.StopReason, grace time.Duration) {
-	var agents []progress.Agent
-	l.state.Change(func(p *progress.State) {
-		if p.Wanted.Cause == "" {
-			p.Wanted.Cause, p.Wanted.Grace = why, grace
-		}
-		p.Wanted.Grace = min(p.Wanted.Grace, grace)
-		agents = p.Run.Agents
-	})
+	if l.state.Wanted.Cause == "" {
+		l.state.Wanted.Cause, l.state.Wanted.Grace = why, grace
+	}
+	l.state.Wanted.Grace = min(l.state.Wanted.Grace, grace)
 	l.hurry(why, grace)
-	for _, a := range agents {
+	for _, a := range l.state.Run.Agents {
 		a.Stop(grace)
 	}
 	l.record.setOwner()
@@ -330,7 +324,7 @@ func (l *ending) rest(until func() bool) {
 // emit hands events of the loop's own to the observer.
 func (l *events) emit(events ...loop.Event) {
 	for _, e := range events {
-		l.state.Change(func(p *progress.State) { loop.Count(&p.Met, e) })
+		loop.Count(&l.state.Met, e)
 		l.obs.HandleLoop(e)
 	}
 }
@@ -343,8 +337,33 @@ func (l *events) warnFromElsewhere(message string) {
 // ID is the loop's id.
 func (l *Loop) ID() string { return l.engine.id }
 
-// Status implements Handle.
-func (l *Loop) Status() loop.Status { return l.engine.status() }
+// Status implements Handle. Of a loop whose goroutine hangs it comes with the end.
+func (l *Loop) Status() loop.Status {
+	if now, ok := asked(l, func(answer func(loop.Status)) { answer(l.engine.status()) }); ok {
+		return now
+	}
+	return l.engine.ending.end.Status
+}
 
 // IsLive implements Handle.
-func (l *Loop) IsLive() bool { return l.engine.isLive() }
+func (l *Loop) IsLive() bool {
+	live, _ := asked(l, func(answer func(bool)) { answer(l.engine.state.IsLive()) })
+	return live
+}
+
+// asked is what the engine's goroutine answers, now or later. It isn't ok when the loop is over before that.
+func asked[T any](l *Loop, ask func(answer func(T))) (it T, ok bool) {
+	select {
+	case <-l.engine.ending.done: // a goroutine that was abandoned may be back
+		return it, false
+	default:
+	}
+	answers := make(chan T, 1)
+	go l.engine.inbox.Tell(func() { ask(func(a T) { answers <- a }) })
+	select {
+	case it = <-answers:
+		return it, true
+	case <-l.engine.ending.done:
+		return it, false
+	}
+}

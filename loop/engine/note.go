@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -12,26 +11,24 @@ import (
 // setOwner writes the lock's record, with what leads whoever has to end our
 // agents if we can't to them.
 func (l *record) setOwner() {
+	p := &l.state
+	if p.Desk != nil { // it has begun
+		l.publish()
+	}
 	if l.lock == nil {
 		return
 	}
-	owner := l.owner
-	var isRunning bool
-	var agents []progress.Agent
-	var remains []backends.Remains
-	l.state.Look(func(p *progress.State) {
-		owner.Detached = p.Status.Detached
-		isRunning, agents, remains = p.Run.Running != nil, p.Run.Agents, slices.Clone(p.Run.Besides)
-		owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
-		owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
-		if p.Desk != nil { // it has begun
-			owner.Allowed, owner.Questions, owner.Deadline = p.Desk.Rules(), p.Desk.ForFile(), p.Deadline(time.Now())
-		}
-		if isRunning {
-			owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
-			owner.Elapsed, owner.ElapsedAt = p.Elapsed(), time.Now()
-		}
-	})
+	owner, remains := l.owner, slices.Clone(p.Run.Besides)
+	owner.Detached = p.Status.Detached
+	owner.Leaving, owner.Live = p.Concluded || p.Wanted.Cause != "", p.IsLive()
+	owner.AtWork = slices.DeleteFunc(slices.Clone(p.Status.Agents), progress.IsOthers)
+	if p.Desk != nil {
+		owner.Allowed, owner.Questions, owner.Deadline = p.Desk.Rules(), p.Desk.ForFile(), p.Deadline(time.Now())
+	}
+	if p.Run.Running != nil {
+		owner.Since, owner.Tool = p.Status.IterationStartedAt, progress.Small(p.Status.Tool)
+		owner.Elapsed, owner.ElapsedAt = p.Elapsed(), time.Now()
+	}
 	if l.scope != nil {
 		remains = slices.Insert(remains, 0, l.scope.Remains())
 	}
@@ -40,7 +37,7 @@ func (l *record) setOwner() {
 			owner.Reapers = append(owner.Reapers, loopstate.Reaper{PID: r.Reaper.PID, ProcessStart: r.Reaper.Start, Mark: r.Mark})
 		}
 	}
-	for _, a := range agents {
+	for _, a := range p.Run.Agents {
 		if len(owner.Reapers) == 0 {
 			owner.Agents = append(owner.Agents, loopstate.Agent{PID: a.PID(), ProcessStart: a.StartMark()})
 		}

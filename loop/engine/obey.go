@@ -76,15 +76,14 @@ func (c command) change(s *loopstate.State) error {
 
 // obey carries out a command, and answers when that is done.
 func (l *engine) obey(c command, done func(answer)) {
-	now := l.state.Now()
-	to := answer{iteration: now.Status.Iteration}
+	to := answer{iteration: l.state.Status.Iteration}
 	if to.err = c.may(); c.LoopID != "" && c.LoopID != l.id {
 		to.err = loop.ErrNotRunning
 	}
 	switch stop := stopping[c.Do]; {
 	case to.err != nil:
 	case c.Do == loop.DoLast:
-		l.state.Change(func(p *progress.State) { p.Wanted.LastRun = true })
+		l.state.Wanted.LastRun = true
 		l.ending.poke()
 	case c.isStop():
 		l.ending.requestStop(stop.why, stop.grace)
@@ -95,14 +94,14 @@ func (l *engine) obey(c command, done func(answer)) {
 	case c.Do == caller.Detach:
 		to.iteration, to.err = 0, l.detach()
 	case c.Do == loop.DoDisallow:
-		if to.err = l.questions.disallow(c.Text); to.err == nil && !now.Concluded {
+		if to.err = l.questions.disallow(c.Text); to.err == nil && !l.state.Concluded {
 			l.files.queue.Add(func() { _, to.err = l.files.write(l.files.note, nothing) }, func() { done(to) })
 			return
 		}
 	default:
 		l.files.edit(c, func(err error) {
 			if to.err = err; c.Do == caller.Steer {
-				l.state.Look(func(p *progress.State) { to.id = p.Talk.ID(c.Text) })
+				to.id = l.state.Talk.ID(c.Text)
 			}
 			done(to)
 		})
@@ -116,14 +115,10 @@ func (l *Loop) ask(c command) answer {
 	if stop, isStop := stopping[c.Do]; isStop && c.may() == nil {
 		l.engine.ending.hurry(stop.why, stop.grace) // its goroutine may hang
 	}
-	answers, over := make(chan answer, 1), l.engine.ending.done
-	go l.engine.inbox.Tell(func() { l.engine.obey(c, func(a answer) { answers <- a }) })
-	select {
-	case a := <-answers:
+	if a, ok := asked(l, func(done func(answer)) { l.engine.obey(c, done) }); ok {
 		return a
-	case <-over:
-		return answer{iteration: l.Status().Iteration, err: loop.ErrNotRunning}
 	}
+	return answer{iteration: l.Status().Iteration, err: loop.ErrNotRunning}
 }
 
 // own has the loop do what its user wants.
@@ -204,12 +199,12 @@ func (l *Loop) Detach() (iteration int, err error) {
 // detach says that no window owns the loop any more.
 func (l *engine) detach() error {
 	switch {
-	case l.state.Now().Status.Detached: // that is how it runs
+	case l.state.Status.Detached: // that is how it runs
 		return nil
 	case l.host.LetGo == nil:
 		return loop.ErrNotDetachable
 	}
-	l.state.Change(func(p *progress.State) { p.Status.Detached = true })
+	l.state.Status.Detached = true
 	l.record.setOwner()
 	l.host.LetGo()
 	return nil

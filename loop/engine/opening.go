@@ -5,7 +5,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/verify"
@@ -20,7 +19,7 @@ func (l *engine) warnAtStart() {
 	if l.cfg.OfferWalls {
 		l.events.emit(loop.Warning{Message: setup.WallsOffer, Offer: loop.Offer{LoopID: l.id, Folder: l.cfg.Folder, Walls: true}})
 	}
-	l.goals.lookAtPrompt(l.state.Now().Known.Prompt)
+	l.goals.lookAtPrompt(l.state.Known.Prompt)
 	if l.cfg.IsHandedOn() {
 		return
 	}
@@ -39,12 +38,8 @@ func (l *engine) warnAtStart() {
 
 // tellGoal says what ends the loop, when its first iteration begins.
 func (l *goals) tellGoal() {
-	var promise string
-	var told bool
-	l.state.Change(func(p *progress.State) {
-		promise, told = p.Status.Promise, p.Promises.GoalTold
-		p.Promises.GoalTold = true
-	})
+	promise, told := l.state.Status.Promise, l.state.Promises.GoalTold
+	l.state.Promises.GoalTold = true
 	goal := loop.Goal{Promise: promise, Plan: l.cfg.PlanGoal(), Besides: l.cfg.Verify.Besides(), Suggested: l.cfg.Suggested.Command}
 	if promise != "" {
 		goal.From = l.cfg.PromiseSource()
@@ -70,7 +65,5 @@ func (l *goals) takeUpTold(found loopstate.State) {
 	if !l.cfg.IsHandedOn() || judge.UsedBy(found).Iterations == 0 || isOther {
 		return
 	}
-	l.state.Change(func(p *progress.State) {
-		p.Promises.GoalTold, p.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
-	})
+	l.state.Promises.GoalTold, l.state.Promises.Prompt = true, found.Prompt+"\x00"+found.CompletionPromise
 }

@@ -29,8 +29,8 @@ var _ loop.Handle = (*Loop)(nil)
 type Loop struct{ engine *engine }
 
 // engine decides what comes next. All parts of it have one core: what the loop is, and how it stands. Each part is a
-// type with the state that is its alone, and names the parts that it uses. What has no lock is used by the engine's
-// goroutine only.
+// type with the state that is its alone, and names the parts that it uses. The engine's goroutine
+// alone uses them: others tell its inbox.
 type engine struct {
 	*core
 	events       events
@@ -61,9 +61,7 @@ type ports struct {
 	moment func() // inbox.Inbox.Moment
 }
 
-// core is what a loop is and how it stands.
-//
-// The engine's goroutine alone uses it, but for state, which any may look at.
+// core is what a loop is and how it stands. The engine's goroutine alone uses it.
 type core struct {
 	ports
 	cfg   setup.Config
@@ -72,8 +70,8 @@ type core struct {
 	scope *backends.Scope
 	walls *sandbox.Walls // around all that runs; nil: none
 
-	state     progress.Guarded // how it stands
-	inbox     inbox.Inbox      // of the engine's goroutine
+	state     progress.State // how it stands
+	inbox     inbox.Inbox    // of the engine's goroutine
 	exec      executor.Executor
 	snapshots snapshots.Taker
 	desk      *ask.Desk // where agents ask
@@ -93,6 +91,7 @@ type events struct {
 type record struct {
 	*core
 	events *events
+	known  atomic.Pointer[lastKnown]
 }
 
 // ending is how the loop comes to its end, and who waits for that.

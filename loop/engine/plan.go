@@ -10,7 +10,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/inbox"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/proof"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/tasks"
@@ -28,11 +27,8 @@ const (
 
 // note changes what is remembered of the plan.
 func (l *planning) note(change func(*plan.Book)) (now plan.Book) {
-	l.state.Change(func(p *progress.State) {
-		change(&p.Tasks)
-		now = p.Tasks
-	})
-	return now
+	change(&l.state.Tasks)
+	return l.state.Tasks
 }
 
 // nothingNext reads the plan as its user has it now, and says why none of its tasks can be next; "" when one can, or
@@ -87,7 +83,7 @@ func (l *planning) bench(iteration int) tasks.Bench {
 
 // settleCutOff finds out what a run did of the plan whose process was ended before it could.
 func (l *planning) settleCutOff() {
-	if l.state.Now().Tasks.Judging && l.cfg.Said.Plan != "" {
+	if l.state.Tasks.Judging && l.cfg.Said.Plan != "" {
 		l.files.work(func() { l.settle(setup.Run{}, &judge.Report{NeverBegan: true}) })
 	}
 }
@@ -97,13 +93,13 @@ func (l *engine) endOfPlan() (end loop.End, isOver bool) {
 	if l.cfg.Said.Plan == "" || l.planning.nothingNext() != "" || len(l.planning.plan.Open()) > 0 {
 		return end, false
 	}
-	now, r := l.state.Now(), judge.Report{Outcome: loop.OutcomeOK}
-	if now.Proof.Refutation != "" || now.Wanted.Paused || now.Wanted.Cause != "" { // a run is told that
+	r := judge.Report{Outcome: loop.OutcomeOK}
+	if l.state.Proof.Refutation != "" || l.state.Wanted.Paused || l.state.Wanted.Cause != "" { // a run is told that
 		return end, false
 	}
 	l.planning.promiseOfPlan(&r)
 	if l.verification.mustVerify(&r) {
-		l.files.work(func() { l.verification.prove(&r, max(now.Base.Iterations, 1)); l.planning.watchPlan() })
+		l.files.work(func() { l.verification.prove(&r, max(l.state.Base.Iterations, 1)); l.planning.watchPlan() })
 	}
 	return l.decide(r)
 }
@@ -115,7 +111,7 @@ func (l *planning) promiseOfPlan(r *judge.Report) {
 	if one := l.plan.Chosen(); len(one) == 1 {
 		r.Verdict.Promise = fmt.Sprintf("the task %q of %s", one[0].Text, l.plan.Name)
 	}
-	book := l.state.Now().Tasks
+	book := l.state.Tasks
 	failed := func(it plan.Item) bool { return !slices.Contains(book.Passed, it.ID) }
 	if passed := len(slices.DeleteFunc(l.plan.Tasks(), failed)); passed > 0 {
 		r.Verified = fmt.Sprintf("%d of %s by their own checks", passed, tasks)
@@ -133,9 +129,7 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 	}
 	l.watchPlan()
 	left, name := l.plan.Data, l.plan.Name
-	var book plan.Book
-	var wrote []string
-	l.state.Look(func(p *progress.State) { book, wrote = p.Tasks, slices.Clone(p.Run.Deeds.Wrote) })
+	book, wrote := l.state.Tasks, slices.Clone(l.state.Run.Deeds.Wrote)
 	batch := l.batch
 	l.batch = tasks.Outcome{}
 	l.tellNext(batch.Told)
@@ -173,14 +167,14 @@ func (l *planning) settle(run setup.Run, r *judge.Report) {
 		if l.goals.isNew("plan") {
 			l.events.emit(loop.NearMiss{Found: r.Verdict.Promise, Why: why})
 		}
-		l.state.Change(func(p *progress.State) { p.Promises.Next = "Of the last iteration: " + why + ". Do the next one." })
+		l.state.Promises.Next = "Of the last iteration: " + why + ". Do the next one."
 		r.Verdict = promises.Verdict{}
 	}
 }
 
 // tellNext has the next run told something of this one.
 func (l *planning) tellNext(text string) {
-	l.state.Change(func(p *progress.State) { p.Proof.Refutation = strings.TrimSpace(p.Proof.Refutation + "\n\n" + text) })
+	l.state.Proof.Refutation = strings.TrimSpace(l.state.Proof.Refutation + "\n\n" + text)
 }
 
 // write makes the plan's file what it is to be; what it says is what counts.
@@ -238,7 +232,7 @@ func (l *planning) askCommands() {
 }
 
 func (l *planning) isAccepted(command string) bool {
-	return slices.Contains(l.state.Now().Tasks.Accepted, command)
+	return slices.Contains(l.state.Tasks.Accepted, command)
 }
 
 // ask asks the user about the plan, once. What was asked last of a kind is what is meant.

@@ -6,7 +6,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/rules"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
@@ -16,27 +15,20 @@ import (
 // lookAtPrompt warns of promises in a prompt that don't end this loop, when
 // the prompt or the loop's promise is new.
 func (l *goals) lookAtPrompt(prompt string) {
-	var promise string
-	var isNew bool
-	l.state.Change(func(p *progress.State) {
-		promise = p.Status.Promise
-		isNew = prompt+"\x00"+promise != p.Promises.Prompt
-		p.Promises.Prompt = prompt + "\x00" + promise
-	})
-	if !isNew {
+	promise := l.state.Status.Promise
+	both := prompt + "\x00" + promise
+	if both == l.state.Promises.Prompt {
 		return
 	}
+	l.state.Promises.Prompt = both
 	if bad, ok := tell.FindBadByte(prompt); ok {
 		l.events.warnf("the agent gets another prompt than the state file has: in its line %d, %s", bad.Line, bad)
 	}
 	why, others := setup.StrayPromises(prompt, promise)
-	l.state.Change(func(p *progress.State) {
-		isNew = why != p.Promises.Told
-		p.Promises.Told = why
-	})
-	if isNew && why != "" {
+	if why != l.state.Promises.Told && why != "" {
 		l.events.emit(loop.Warning{Message: why, Offer: l.events.offer(others)})
 	}
+	l.state.Promises.Told = why
 }
 
 // offer lets the user choose among promises.
@@ -51,13 +43,11 @@ func (l *events) offer(promises []string) loop.Offer {
 
 // isNew says whether the user wasn't told of a kind of misses, and is told now.
 func (l *goals) isNew(kind stream.NearKind) (isNew bool) {
-	l.state.Change(func(p *progress.State) {
-		if p.Promises.Missed == nil {
-			p.Promises.Missed = map[stream.NearKind]bool{}
-		}
-		isNew = !p.Promises.Missed[kind]
-		p.Promises.Missed[kind] = true
-	})
+	if l.state.Promises.Missed == nil {
+		l.state.Promises.Missed = map[stream.NearKind]bool{}
+	}
+	isNew = !l.state.Promises.Missed[kind]
+	l.state.Promises.Missed[kind] = true
 	return isNew
 }
 
@@ -69,7 +59,7 @@ func (l *goals) tellNearMiss(r judge.Report) {
 	if l.cfg.Said.Plan != "" { // no promise is needed; settle tells of one that is too early
 		v = promises.Verdict{}
 	}
-	l.state.Change(func(p *progress.State) { p.Promises.Next = rules.Missed(v, r.TopicMisses) })
+	l.state.Promises.Next = rules.Missed(v, r.TopicMisses)
 	if !v.Near || r.Promise != l.status().Promise {
 		return
 	}
@@ -78,7 +68,8 @@ func (l *goals) tellNearMiss(r judge.Report) {
 		unset = append(unset, v.Found)
 	}
 	offer := l.events.offer(unset)
-	l.state.Change(func(p *progress.State) { p.Met.Missed.Add(loop.OneLine(v.Why)); p.Met.Promised.Add(offer.Promises...) })
+	l.state.Met.Missed.Add(loop.OneLine(v.Why))
+	l.state.Met.Promised.Add(offer.Promises...)
 	if l.isNew(v.Kind) {
 		l.events.emit(loop.NearMiss{Found: v.Found, Expected: v.Expected, Why: v.Why, Offer: offer})
 	}

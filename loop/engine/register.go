@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
 )
@@ -16,18 +15,17 @@ func (l *record) entry() registry.Entry {
 	now := l.status()
 	e := registry.Entry{
 		LoopID: l.id, Folder: paths.Real(l.cfg.Folder), Title: now.Title, Backend: l.cfg.Backend.Name, Plan: l.cfg.Said.Plan,
-		Iteration: now.Iteration, StartedAt: now.StartedAt, SessionFile: now.SessionFile,
+		Iteration: now.Iteration, StartedAt: now.StartedAt, EndedAt: now.EndedAt, SessionFile: now.SessionFile,
 	}
-	if prompt := l.state.Now().Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
+	if prompt := l.state.Known.Prompt; e.SessionFile != "" && len(prompt) <= registry.MaxPrompt {
 		e.Prompt = prompt
 	}
 	return e
 }
 
-// registerEnd takes down how the loop ended, and with what it goes on.
-func (l *record) registerEnd(end loop.End, goesOn string) (err error) {
-	e := l.entry()
-	e.EndedAt, e.Iteration, e.State = l.status().EndedAt, end.Iterations, goesOn
+// registerEnd takes down how a loop ended, and with what it goes on. e is what the registry has of it.
+func registerEnd(e registry.Entry, end loop.End, goesOn string) (err error) {
+	e.Iteration, e.State = end.Iterations, goesOn
 	if e.End, err = json.Marshal(end); err != nil {
 		return err
 	}
@@ -36,10 +34,8 @@ func (l *record) registerEnd(end loop.End, goesOn string) (err error) {
 
 // resumable is the state with which a loop goes on whose state file is removed at its end.
 func (l *record) resumable() (s loopstate.State) {
-	l.state.Look(func(p *progress.State) {
-		s = p.Known
-		p.Enter(&s)
-	})
+	s = l.state.Known
+	l.state.Enter(&s)
 	s.Active, s.ResumeAt = true, time.Time{}
 	return s
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
@@ -21,10 +20,9 @@ const removedTold = "the state file was removed while the agent worked (git clea
 // who cleans the folder doesn't. It is done elsewhere.
 func (l *files) bringBack() (s loopstate.State, ok bool) {
 	var begun time.Time
-	here := func(do func(p *progress.State)) { l.inbox.Do(func() { l.state.Change(do) }) }
-	here(func(p *progress.State) {
-		begun = p.Status.IterationStartedAt
-		ok = p.IsAtWork() && p.Wanted.Cause == "" && !p.Concluded
+	l.inbox.Do(func() {
+		begun = l.state.Status.IterationStartedAt
+		ok = l.state.IsAtWork() && l.state.Wanted.Cause == "" && !l.state.Concluded
 	})
 	if !ok {
 		return s, false
@@ -32,12 +30,12 @@ func (l *files) bringBack() (s loopstate.State, ok bool) {
 	when := snapshots.ChangedAt(l.store.Path(), begun)
 	isCleaned := l.lock != nil && l.lock.IsGone()
 	var isNews bool
-	here(func(p *progress.State) {
-		ok = isCleaned || p.Proof.Checking || slices.ContainsFunc(p.Run.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
-		isNews = ok && !p.BroughtBack
-		p.BroughtBack = p.BroughtBack || ok
-		s = p.Known
-		p.Enter(&s)
+	l.inbox.Do(func() {
+		ok = isCleaned || l.state.Proof.Checking || slices.ContainsFunc(l.state.Run.Deeds.Work, func(w deeds.Work) bool { return w.Spans(when) })
+		isNews = ok && !l.state.BroughtBack
+		l.state.BroughtBack = l.state.BroughtBack || ok
+		s = l.state.Known
+		l.state.Enter(&s)
 	})
 	if !ok || l.lock != nil && l.lock.Restore() != nil || l.store.Create(s) != nil {
 		return s, false

@@ -26,8 +26,7 @@ var reviewerGate = gate{proof.Gate{Name: verify.ReviewerGate}, (*verification).r
 // review runs the reviewer once.
 func (l *verification) review(done *checkedRun) verify.Result {
 	reviewer := l.cfg.Reviewer
-	now := l.state.Now()
-	switch now.OutOf(0) {
+	switch l.state.OutOf(0) {
 	case loop.StopMaxCost:
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 		return proof.Unchecked("was not asked: the loop has no money left")
@@ -43,8 +42,8 @@ func (l *verification) review(done *checkedRun) verify.Result {
 	})
 	cfg := l.cfg.As(reviewer)
 	cfg.Model = "" // its own arguments may name one
-	question := proof.ReviewPrompt(reviewer, now.Known.Prompt, done.Verdicts, diff)
-	prompt, args := cfg.Hand(setup.Run{Limits: now.Status.Limits, Budget: now.Left(), Prompt: question}, nil)
+	question := proof.ReviewPrompt(reviewer, l.state.Known.Prompt, done.Verdicts, diff)
+	prompt, args := cfg.Hand(setup.Run{Limits: l.state.Status.Limits, Budget: l.state.Left(), Prompt: question}, nil)
 	p := &guidance.Partner{Fulfils: guidance.Fulfils(proof.Approval(reviewer, prompt))}
 	h := l.newReview(done, p)
 	end := func(r verify.Result) verify.Result {
@@ -60,7 +59,7 @@ func (l *verification) review(done *checkedRun) verify.Result {
 			},
 			Began: func(agent progress.Agent) {
 				if l.cfg.HandsOver() { // it is a hat, too
-					l.state.Change(func(p *progress.State) { p.Run.Wears = l.cfg.Verify.Reviewer })
+					l.state.Run.Wears = l.cfg.Verify.Reviewer
 				}
 				l.steering.meet(p, agent, reviewer.Backend, false)
 			},
@@ -71,17 +70,15 @@ func (l *verification) review(done *checkedRun) verify.Result {
 		return end(proof.Unchecked("could not be asked: " + loop.OneLine(err.Error())))
 	}
 	l.steering.endConversation()
-	l.state.Change(func(p *progress.State) {
-		p.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
-		p.Status.Retry = nil
-	})
+	l.state.Book(exit.Result.Usage, !exit.Result.Usage.Cost.Known && exit.Result.Lines > 0)
+	l.state.Status.Retry = nil
 	l.inbox.Elsewhere(func() { l.snapshots.TellOfReviewer(l.cfg.Verify.Reviewer) })
 	return end(proof.JudgeReview(exit, why, proof.Approval(reviewer, prompt), time.Now()))
 }
 
 // stopBroke ends the loop when its money is spent.
 func (l *verification) stopBroke() {
-	if now := l.state.Now(); now.Wanted.Cause == "" && now.OutOf(0) == loop.StopMaxCost {
+	if l.state.Wanted.Cause == "" && l.state.OutOf(0) == loop.StopMaxCost {
 		l.ending.requestStop(loop.StopMaxCost, backends.Grace)
 	}
 }
@@ -99,11 +96,10 @@ func (l *verification) newReview(done *checkedRun, p *guidance.Partner) *executo
 		switch e := e.(type) {
 		case stream.Usage:
 			e.Context, e.ContextSize = 0, 0 // of another agent than the one that is shown
-			var warning string
-			l.state.Change(func(p *progress.State) { warning, p.Status.Retry = p.CountUsage(e), nil })
-			l.runs.hasSpent(warning)
+			l.state.Status.Retry = nil
+			l.runs.hasSpent(l.state.CountUsage(e))
 		case stream.Retry:
-			l.state.Change(func(p *progress.State) { p.Status.Retry = progress.RetryOf(e) })
+			l.state.Status.Retry = progress.RetryOf(e)
 		case stream.Heard:
 			l.steering.hasRead(e)
 		case stream.Moot:

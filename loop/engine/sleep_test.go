@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
@@ -18,7 +17,7 @@ func TestAConnectionThatASleepBroke(t *testing.T) {
 		r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 1 },
 			withTime(fails(stream.KindOther, "connection reset"), 10*time.Minute), says("<promise>DONE</promise>"))
 		time.Sleep(9 * time.Minute)
-		r.engine.exec.NotePause(0, 8*time.Hour)
+		r.engine.inbox.Do(func() { r.engine.exec.NotePause(0, 8*time.Hour) })
 		end := r.over(loop.StopPromise, 2)
 		if end.Iterations != 1 || !r.log.has("the machine, or this process, was asleep: connection reset") {
 			t.Errorf("%+v", end)
@@ -27,7 +26,7 @@ func TestAConnectionThatASleepBroke(t *testing.T) {
 	bubble(t, func(t *testing.T) { // a busy machine breaks none: what fails on it counts
 		r := start(t, func(c *setup.Config) { c.Limits.MaxFailures = 1 }, withTime(fails(stream.KindOther, "connection reset"), time.Minute))
 		time.Sleep(30 * time.Second)
-		r.engine.exec.NotePause(10*time.Second, 10*time.Second)
+		r.engine.inbox.Do(func() { r.engine.exec.NotePause(10*time.Second, 10*time.Second) })
 		if end := r.over(loop.StopFailures, 1); end.Iterations != 1 {
 			t.Errorf("%+v", end)
 		}
@@ -62,11 +61,11 @@ func TestASleepIsNoSilence(t *testing.T) {
 				silent := withTime(says("<promise>DONE</promise>"), 14*time.Minute)
 				r := start(t, func(c *setup.Config) { c.Limits.IdleTimeout = 10 * time.Minute }, silent, silent)
 				time.Sleep(9 * time.Minute)
-				r.engine.exec.NotePause(0, tt.wall)
-				var stopped time.Duration
-				if r.engine.state.Look(func(p *progress.State) { stopped = p.Run.Stopped }); stopped != 0 {
-					t.Errorf("stopped for %s", stopped)
-				}
+				r.engine.inbox.Do(func() {
+					if r.engine.exec.NotePause(0, tt.wall); r.engine.state.Run.Stopped != 0 {
+						t.Errorf("stopped for %s", r.engine.state.Run.Stopped)
+					}
+				})
 				r.Wait()
 				if got := r.Status().StopReason; got != tt.want {
 					t.Errorf("it ended by %s, want %s", got, tt.want)
@@ -77,7 +76,7 @@ func TestASleepIsNoSilence(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := start(t, nil, withTime(says("<promise>DONE</promise>"), 8*time.Minute))
 		time.Sleep(time.Minute)
-		r.engine.exec.NotePause(5*time.Minute, 5*time.Minute)
+		r.engine.inbox.Do(func() { r.engine.exec.NotePause(5*time.Minute, 5*time.Minute) })
 		if end := r.over(loop.StopPromise, 1); end.Duration.Round(time.Second) != 3*time.Minute {
 			t.Errorf("it took %s", end.Duration)
 		}

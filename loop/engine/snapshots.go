@@ -4,7 +4,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/registry"
@@ -19,8 +18,7 @@ func (l *runs) beginSnapshots() {
 	options.Hidden = l.cfg.Sandbox.HiddenIn(l.cfg.Folder) // even without walls: a later loop may have them
 	l.snapshots.Survey = func(text string) {
 		l.inbox.Tell(func() {
-			var now loop.StateChanged
-			if l.state.Change(func(p *progress.State) { now = p.Survey(text) }); now.State != "" {
+			if now := l.state.Survey(text); now.State != "" {
 				l.events.emit(now)
 			}
 		})
@@ -32,23 +30,22 @@ func (l *runs) beginSnapshots() {
 
 // snapshotBefore makes sure that what an agent finds is in a snapshot.
 func (l *runs) snapshotBefore() {
-	now := l.state.Now()
-	hat := loop.HatOf(now.Known)
+	iterations, hat := l.state.Base.Iterations, loop.HatOf(l.state.Known)
 	if worn, _ := l.cfg.Role(hat); !worn.ReadOnly {
 		hat = ""
 	}
-	l.inbox.Elsewhere(func() { l.snapshots.Before(now.Base.Iterations, hat) })
+	l.inbox.Elsewhere(func() { l.snapshots.Before(iterations, hat) })
 }
 
 // noteProgress counts a run that brought nothing new, and warns in time.
 func (l *runs) noteProgress(run setup.Run, r judge.Report) {
-	now := l.state.Now()
+	worked := &l.state.Run.Deeds
 	p := snapshots.Passage{
-		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: &now.Run.Deeds, Waited: now.Run.Deeds.Waited,
+		Iteration: run.Iteration, Prompt: run.Prompt, Told: len(run.Guidance) > 0, Deeds: worked, Waited: worked.Waited,
 		Outcome: r.Outcome, Hindered: r.Refused() || len(r.Exit.Result.Denials) > 0, Promised: r.Verdict.Matched, Checked: r.Checked,
 	}
 	if p.Promised && r.Checked && !r.Passed {
-		p.Refutation = now.Proof.Refutation
+		p.Refutation = l.state.Proof.Refutation
 	}
 	if l.cfg.Worn(run.Turn.Hat.Name).Backend.Output == decode.FormatText { // nobody sees its tools
 		p.Waited = r.Exit.Duration >= deeds.LongWork
@@ -56,12 +53,12 @@ func (l *runs) noteProgress(run setup.Run, r judge.Report) {
 	if r.Handed > 0 {
 		p.HandedBy = run.Turn.Hat.Name
 	}
-	was, limit := now.Counts.NoProgress, now.Status.Limits.MaxUnchanged
+	was, limit := l.state.Counts.NoProgress, l.state.Status.Limits.MaxUnchanged
 	n := l.snapshots.Count(was, p)
 	if limit == 0 {
 		n = 0
 	}
-	l.state.Change(func(p *progress.State) { p.Counts.NoProgress = n })
+	l.state.Counts.NoProgress = n
 	if n > was && n == snapshots.ToldFrom(limit) && n < limit {
 		l.events.warnf("%s: after %s the loop ends (--max-unchanged-iterations)", l.snapshots.Words(n), snapshots.InARow(limit))
 	}

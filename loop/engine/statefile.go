@@ -7,7 +7,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/guidance"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -25,7 +24,7 @@ func (l *files) readFile() (err error) {
 
 // edited has somebody's change of the state file looked at. Nobody waits for it.
 func (l *files) edited() {
-	if l.isLooking || l.state.Now().Concluded {
+	if l.isLooking || l.state.Concluded {
 		return
 	}
 	l.isLooking = true
@@ -65,27 +64,19 @@ func (l *files) takeIn(state loopstate.State, err error) error {
 	default:
 		l.learn(state, loop.ByFile)
 	}
-	var isNew bool
-	l.state.Change(func(p *progress.State) {
-		isNew = complaint != "" && complaint != p.BadFile
-		p.BadFile = complaint
-	})
-	if isNew {
+	if complaint != "" && complaint != l.state.BadFile {
 		l.events.emit(loop.Warning{Message: complaint + " (mend it before this iteration ends, or the loop stops)"})
 	}
+	l.state.BadFile = complaint
 	return err
 }
 
 // learn takes over what the state file says. by is who wrote that, see loop.LimitsChanged.
 func (l *files) learn(s loopstate.State, by string) {
 	problem := errors.Join(s.Limits().Check(), setup.CheckPromise(s.CompletionPromise))
-	var n progress.News
-	var changes []string
-	l.state.Change(func(p *progress.State) {
-		before := p.Terms()
-		n = p.Learn(s, problem == nil)
-		changes = before.Changes(p.Terms())
-	})
+	before := l.state.Terms()
+	n := l.state.Learn(s, problem == nil)
+	changes := before.Changes(l.state.Terms())
 	if problem != nil {
 		l.events.warnf("%s: %v; it is not obeyed", l.store.Path(), problem)
 	}
@@ -101,13 +92,8 @@ func (l *files) learn(s loopstate.State, by string) {
 // learnGuidance makes the queue what the state file lists, hands it to the agents that can
 // be told something, and acknowledges what is new.
 func (l *steering) learnGuidance(texts, next []string) {
-	var fresh []loop.Guidance
-	var all []guidance.Words
-	l.state.Change(func(p *progress.State) {
-		fresh = p.Talk.Queue(texts, next)
-		all = p.Address()
-	})
-	taken := l.hand(all)
+	fresh := l.state.Talk.Queue(texts, next)
+	taken := l.hand(l.state.Address())
 	for _, g := range fresh {
 		if !slices.Contains(taken, g.ID) {
 			l.events.emit(g)
@@ -118,7 +104,7 @@ func (l *steering) learnGuidance(texts, next []string) {
 // edit writes to the state file what the user wants through us, and then answers. A loop whose end is
 // decided takes nothing: that is ErrNotRunning, once it is over.
 func (l *files) edit(c command, answer func(error)) {
-	if l.state.Now().Concluded {
+	if l.state.Concluded {
 		if l.host.Stay != nil { // it may go on
 			answer(loop.ErrNotRunning)
 		}
@@ -130,7 +116,7 @@ func (l *files) edit(c command, answer func(error)) {
 	l.queue.Add(func() {
 		state, err = l.store.Update(func(s *loopstate.State) error {
 			return l.here(func() error {
-				l.state.Look(func(p *progress.State) { held = p.Hold(s) }) // else it would count as the user's
+				held = l.state.Hold(s) // else it would count as the user's
 				return c.change(s)
 			})
 		})
@@ -139,8 +125,8 @@ func (l *files) edit(c command, answer func(error)) {
 			err = loop.ErrNotRunning
 		}
 		if err == nil {
-			before := l.state.Now().Terms()
-			if l.learn(state, c.by); l.state.Now().Terms() != before { // the user has spoken
+			before := l.state.Terms()
+			if l.learn(state, c.by); l.state.Terms() != before { // the user has spoken
 				l.desk.End(fromFile)
 			}
 			l.askTerms(held)

@@ -25,18 +25,13 @@ func (l *files) askTerms(held progress.Loosened) {
 		return
 	}
 	title := "may the loop have " + strings.Join(held.Words, ", ") + "?"
-	var isOpen bool
-	count := 0
-	l.state.Change(func(p *progress.State) {
-		if isOpen = p.Has(held.Want) || p.Desk.IsOpen(fromFile, title); !isOpen {
-			p.Loosened++
-			count = p.Loosened
-		}
-	})
-	switch {
-	case isOpen, count > maxLoosened+1:
+	if l.state.Has(held.Want) || l.desk.IsOpen(fromFile, title) {
 		return
-	case count > maxLoosened:
+	}
+	switch l.state.Loosened++; {
+	case l.state.Loosened > maxLoosened+1:
+		return
+	case l.state.Loosened > maxLoosened:
 		l.events.warnf("the state file is changed again and again while the agent works; what loosens the loop there is " +
 			"written over from now on (ralph-lsp update changes it)")
 		return
@@ -66,17 +61,17 @@ func (l *questions) askAgain(from, title, detail string, yes func()) {
 // work has the engine do something during which an agent, or what it wrote, is at work. What
 // that did to the state file is looked at before it counts as over.
 func (l *files) work(do func()) {
-	l.state.Change(func(p *progress.State) { p.Busy = true })
+	l.state.Busy = true
 	do()
 	err := l.readFile() // a failure shows at the next iteration
-	l.state.Change(func(p *progress.State) { p.Busy, p.IsRead = false, err == nil })
+	l.state.Busy, l.state.IsRead = false, err == nil
 }
 
 // putBack is a state file without what loosens the terms while a run is at work: that is written
 // over, and the user is asked.
 func (l *files) putBack(s loopstate.State) loopstate.State {
 	var held progress.Loosened
-	l.inbox.Do(func() { l.state.Look(func(p *progress.State) { held = p.Hold(&s) }) })
+	l.inbox.Do(func() { held = l.state.Hold(&s) })
 	if len(held.Words) > 0 {
 		if saved, err := l.write(l.store.Update, nothing); err == nil { // else it is tried again when it is read next
 			return saved

@@ -4,7 +4,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 )
 
 // awaitWord ends the loop when it has waited for its user's word for as long as it may
@@ -14,20 +13,18 @@ func (l *questions) awaitWord(stillWaits func() bool) (stop func()) {
 	if limit == 0 {
 		return func() {}
 	}
-	var isTold bool
-	l.state.Change(func(p *progress.State) { isTold, p.Lonely, p.WaitsAtMost = p.Lonely, true, limit })
-	if !isTold && !l.host.IsWatched() {
+	if l.state.WaitsAtMost = limit; !l.state.Lonely && !l.host.IsWatched() {
 		l.events.warnf("nobody looks at this loop: if nobody answers within %s (--ask-timeout) it ends, and can be resumed",
 			tell.Duration(limit))
 	}
+	l.state.Lonely = true
 	var forget, look func()
 	look = func() {
-		now := l.state.Now()
 		switch {
 		case l.host.IsWatched():
 			forget = l.inbox.Later(limit, look)
-		case now.Wanted.Cause == "" && stillWaits():
-			l.state.Change(func(p *progress.State) { p.Unanswered = l.desk.Questions() })
+		case l.state.Wanted.Cause == "" && stillWaits():
+			l.state.Unanswered = l.desk.Questions()
 			l.ending.requestStop(loop.StopUnanswered, backends.Grace)
 		}
 	}

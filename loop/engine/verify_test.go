@@ -263,7 +263,7 @@ func TestACheckThatWasSuspendedHasItsTime(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		r := verified(t, []checked{{prints: "ok", lasts: 12 * time.Minute}}, nil, promise)
 		time.Sleep(2 * time.Minute)
-		r.engine.state.Change(func(p *progress.State) { p.Run.Stopped = 5 * time.Minute })
+		r.engine.inbox.Do(func() { r.engine.state.Run.Stopped = 5 * time.Minute })
 		if end := r.over(loop.StopPromise, 1); end.Duration > 8*time.Minute {
 			t.Errorf("it counts %v", end.Duration)
 		}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
@@ -38,7 +37,7 @@ func (l *engine) handOn(r judge.Report, counts judge.Tally) loop.End {
 	switch p := judge.PauseAfter(r, counts, now); p.Reason {
 	case "":
 	case loop.WaitOverloaded: // nobody is here to count it later
-		l.state.Change(func(g *progress.State) { g.Base.Elapsed += max(g.UntilLimit(p.Until, now).Sub(now), 0) })
+		l.state.Base.Elapsed += max(l.state.UntilLimit(p.Until, now).Sub(now), 0)
 		l.waits.enterWait(p.Reason, p.Attempt, p.Until)
 	case loop.PauseQuota: // the program that holds the loop asks again
 		l.waits.enterWait(loop.WaitRateLimit, p.Attempt, p.Until)
@@ -81,7 +80,7 @@ func (l *waits) stays(end loop.End) bool {
 		return isWanted || why != ""
 	})
 	if isWanted {
-		l.state.Change(func(p *progress.State) { p.Concluded = false })
+		l.state.Concluded = false
 		l.record.setOwner()
 	}
 	return isWanted
@@ -90,8 +89,8 @@ func (l *waits) stays(end loop.End) bool {
 // waitAtCost waits for what may never come, such as an overloaded provider. That
 // counts as running time: else nothing would end the wait.
 func (l *waits) waitAtCost(reason string, attempt int, until, now time.Time) {
-	l.wait(reason, attempt, l.state.Now().UntilLimit(until, now))
-	l.state.Change(func(p *progress.State) { p.Base.Elapsed += time.Since(now) })
+	l.wait(reason, attempt, l.state.UntilLimit(until, now))
+	l.state.Base.Elapsed += time.Since(now)
 }
 
 // tellPacing says once that runs are kept apart that may have done nothing.
@@ -107,10 +106,8 @@ func (l *waits) wait(reason string, attempt int, until time.Time) {
 	l.enterWait(reason, attempt, until)
 	defer l.sentry.Rest()()
 	l.inbox.Serve(func(bool) (over bool, due time.Time) {
-		l.state.Change(func(p *progress.State) {
-			over = p.Wanted.Cause != "" || p.Wanted.Paused || p.Wanted.LastRun || p.Wanted.RetryNow
-			p.Wanted.RetryNow = false
-		})
+		over = l.state.Wanted.IsEnd() || l.state.Wanted.Paused || l.state.Wanted.RetryNow
+		l.state.Wanted.RetryNow = false
 		return over || !time.Now().Before(until), until
 	})
 }
@@ -119,7 +116,7 @@ func (l *waits) wait(reason string, attempt int, until time.Time) {
 // that time it is then the user who wants to go on.
 func (l *waits) enterWait(reason string, attempt int, until time.Time) {
 	l.files.save(func(s *loopstate.State) { s.ResumeAt = until.UTC() }, func(err error) { // which shows at the next iteration
-		l.state.Change(func(p *progress.State) { p.WaitNoted = err == nil })
+		l.state.WaitNoted = err == nil
 		l.events.setState(loop.StateChanged{State: loop.StateWaiting, ResumeAt: until, Reason: reason},
 			&loop.RetryStatus{Attempt: attempt, ResumeAt: until, Reason: reason})
 	})
@@ -138,15 +135,12 @@ func (l *waits) enterPause() {
 
 // setState goes into a state and tells the observer, once.
 func (l *events) setState(to loop.StateChanged, retry *loop.RetryStatus) {
-	var changed bool
-	l.state.Change(func(p *progress.State) {
-		if l.isOver.Load() { // it was abandoned
-			return
-		}
-		changed = p.Status.State != to.State || retry != nil
-		p.Status.State, p.Status.Retry, p.IsRead = to.State, retry, false
-		p.Wanted.RetryNow = false
-	})
+	if l.isOver.Load() { // it was abandoned
+		return
+	}
+	changed := l.state.Status.State != to.State || retry != nil
+	l.state.Status.State, l.state.Status.Retry, l.state.IsRead = to.State, retry, false
+	l.state.Wanted.RetryNow = false
 	if changed {
 		l.emit(to)
 	}
@@ -154,7 +148,7 @@ func (l *events) setState(to loop.StateChanged, retry *loop.RetryStatus) {
 
 // showCancelling tells the observer that the loop is being ended.
 func (l *events) showCancelling() {
-	if why := l.state.Now().Wanted.Cause; why != "" {
+	if why := l.state.Wanted.Cause; why != "" {
 		l.setState(loop.StateChanged{State: loop.StateCancelling, Reason: string(why)}, nil)
 	}
 }

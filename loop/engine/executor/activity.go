@@ -78,7 +78,7 @@ func (a *Activity) Woke() time.Time { return time.Unix(0, a.woke.Load()) }
 
 // lastSign is that of the agent that has been silent for longest. ok is false when none works.
 func (c *Execution) lastSign() (last time.Time, ok bool) {
-	excused, patience := time.Unix(0, c.x.Activity.excused.Load()), c.now().Status.Limits.Patience()
+	excused, patience := time.Unix(0, c.x.Activity.excused.Load()), c.x.State.Status.Limits.Patience()
 	for _, m := range c.runs {
 		if !m.working || m.isSilent {
 			continue

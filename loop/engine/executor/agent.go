@@ -165,9 +165,8 @@ func (m *agentRun) follow(e stream.Event) {
 }
 
 // guidance is what an agent that begins is told.
-func (c *Execution) guidance() (said []loop.Guidance) {
-	c.x.State.Change(func(p *progress.State) { said = p.Talk.SoFar() })
-	return said
+func (c *Execution) guidance() []loop.Guidance {
+	return c.x.State.Talk.SoFar()
 }
 
 // touch takes note of a sign of life.
@@ -178,7 +177,7 @@ func (m *agentRun) touch() {
 
 // completion is what the agent has to say to end the loop.
 func (m *agentRun) completion() promises.Completion {
-	return m.config().Completion(m.of.now().Status.Promise, m.prompt, m.run)
+	return m.config().Completion(m.of.x.State.Status.Promise, m.prompt, m.run)
 }
 
 // closeScope ends what the agent had for itself alone.
@@ -242,8 +241,8 @@ func (m *agentRun) count(e stream.Usage) {
 		e.Context, e.ContextSize = 0, 0
 	}
 	m.usage = e
-	sum, warning := c.used(e), ""
-	c.x.State.Change(func(p *progress.State) { warning = p.CountUsage(sum) })
+	sum := c.used(e)
+	warning := c.x.State.CountUsage(sum)
 	c.x.Tell(sum)
 	c.x.Spent(warning)
 }

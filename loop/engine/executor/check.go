@@ -44,7 +44,7 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 	w := &watch{
 		x: x, it: it,
 		until: func() (at time.Time) {
-			if late == "" && x.State.Now().Wanted.Cause == "" {
+			if late == "" && x.State.Wanted.Cause == "" {
 				idle, slow, overtime := x.checkDeadlines(began, &c)
 				at = progress.Earlier(idle, progress.Earlier(slow, overtime))
 			}
@@ -83,12 +83,8 @@ func (x *Executor) Check(c Check) (exit backends.Exit, late string, err error) {
 func (x *Executor) checkDeadlines(began time.Time, c *Check) (idle, slow, overtime time.Time) {
 	idle, overtime = x.deadlines(&c.deeds)
 	slow = overtime
-	if c.Timeout > 0 {
-		x.State.Look(func(p *progress.State) {
-			if !p.Desk.HoldsAgent() {
-				slow = began.Add(c.Timeout + p.Idle())
-			}
-		})
+	if c.Timeout > 0 && !x.Desk.HoldsAgent() {
+		slow = began.Add(c.Timeout + x.State.Idle())
 	}
 	if !c.MustSpeak {
 		idle = overtime

@@ -71,14 +71,10 @@ func (x *Executor) Execute(work Work) (*Execution, error) {
 	x.setRunning(c)
 	c.serve = x.attend(c).serve
 	exit := c.work()
-	var cause loop.StopReason
-	x.State.Change(func(p *progress.State) {
-		exit.Duration = max(exit.Duration-p.Idle(), 0)
-		p.Run.PartUnknown = p.Run.PartUnknown || c.partial
-		cause = cmp.Or(p.Wanted.Cause, c.ours)
-	})
-	var err error
-	c.Report, err = c.report(exit, cause)
+	exit.Duration = max(exit.Duration-x.State.Idle(), 0)
+	x.State.Run.PartUnknown = x.State.Run.PartUnknown || c.partial
+	r, err := c.report(exit, cmp.Or(x.State.Wanted.Cause, c.ours))
+	c.Report = r
 	return c, err
 }
 
@@ -169,7 +165,7 @@ func (c *Execution) agreed(outcome loop.Outcome) promises.Verdict {
 
 // work runs the steps, one after the other, and returns what they came to.
 func (c *Execution) work() backends.Exit {
-	c.began, c.owing, c.most = time.Now(), map[*agentRun]bool{}, c.now().DearestAnswer
+	c.began, c.owing, c.most = time.Now(), map[*agentRun]bool{}, c.x.State.DearestAnswer
 	c.isKnown = c.most > 0
 	if c.Solo {
 		role := setup.Role{Hat: c.Run.Turn.Hat, Backend: c.Config.Backend, Args: c.Config.Args}
@@ -287,18 +283,15 @@ func (c *Execution) tellLeft() {
 			agents = append(agents, m.agent)
 		}
 	}
-	c.x.State.Change(func(p *progress.State) { p.Run.Besides, p.Run.Agents = besides, agents })
+	c.x.State.Run.Besides, c.x.State.Run.Agents = besides, agents
 	c.x.Note()
 }
 
 // isEnding says whether no other agent is to begin.
 func (c *Execution) isEnding() bool { return c.isStopping() || c.failed != nil }
 
-// now is how the loop stands.
-func (c *Execution) now() *progress.State { return c.x.State.Now() }
-
 // isStopping says whether all of them are to end, whatever became of them.
-func (c *Execution) isStopping() bool { return c.stopping || c.now().Wanted.Cause != "" }
+func (c *Execution) isStopping() bool { return c.stopping || c.x.State.Wanted.Cause != "" }
 
 // HasEndedWell says of an agent of the last step, from 0, whether it came to its end by itself, and well.
 func (c *Execution) HasEndedWell(k int) bool { return k < len(c.last) && c.last[k].isWell() }

@@ -29,7 +29,7 @@ import (
 // Executor is that of a loop. Only the goroutine of its engine uses it, but for Activity.
 type Executor struct {
 	Host
-	State     *progress.Guarded
+	State     *progress.State
 	Inbox     *inbox.Inbox
 	Desk      *ask.Desk // where agents ask
 	Sentry    *sentry.Sentry
@@ -65,17 +65,12 @@ type Host struct {
 
 // setRunning publishes what runs, and stops it if the loop's end was asked for while it started.
 func (x *Executor) setRunning(agent progress.Running) {
-	var cause loop.StopReason
-	var grace time.Duration
-	x.State.Change(func(p *progress.State) {
-		p.Run.Running = agent
-		if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
-			p.Run.Agents = []progress.Agent{one}
-		}
-		cause, grace = p.Wanted.Cause, p.Wanted.Grace
-	})
-	if cause != "" {
-		agent.Stop(grace)
+	x.State.Run.Running = agent
+	if one, ok := agent.(progress.Agent); ok { // several are told as they come and go
+		x.State.Run.Agents = []progress.Agent{one}
+	}
+	if x.State.Wanted.Cause != "" {
+		agent.Stop(x.State.Wanted.Grace)
 	}
 	x.Note()
 }

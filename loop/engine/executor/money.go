@@ -9,7 +9,6 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
-	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 )
 
@@ -21,10 +20,10 @@ import (
 const firstAnswer = 2 * time.Minute
 
 // money is what may be spent, in US dollars; +Inf for no limit.
-func (c *Execution) money() float64 { return c.now().Left() }
+func (c *Execution) money() float64 { return c.x.State.Left() }
 
 // outOf says which limit of money is reached if so many US dollars more are spent, "" for none.
-func (c *Execution) outOf(reserved float64) loop.StopReason { return c.now().OutOf(reserved) }
+func (c *Execution) outOf(reserved float64) loop.StopReason { return c.x.State.OutOf(reserved) }
 
 // awaitRoom waits until an agent may begin beside the others, and the cap has room for an answer of m's, beside those of
 // the others. While nobody knows what an answer costs, it waits for the first one, as far as that doesn't take too long.
@@ -62,7 +61,7 @@ func (c *Execution) reserved(m *agentRun) float64 {
 func (c *Execution) answered(m *agentRun, goesOn bool) {
 	usd := m.usage.Cost.USD
 	c.isKnown = true
-	c.x.State.Change(func(p *progress.State) { c.most = p.Answered(usd - m.paid) })
+	c.most = c.x.State.Answered(usd - m.paid)
 	if m.paid = usd; !goesOn {
 		delete(c.owing, m)
 	}

@@ -23,12 +23,8 @@ const (
 // NotePause takes note of how late a beat is, by the clock that stands still while the machine
 // sleeps and by that of the wall. The first counts for limits, the second for silence.
 func (x *Executor) NotePause(late, byTheWall time.Duration) {
-	if late > stoppedFor {
-		x.State.Change(func(p *progress.State) {
-			if !p.Desk.HoldsAgent() { // else that is part of it
-				p.Run.Stopped += late
-			}
-		})
+	if late > stoppedFor && !x.Desk.HoldsAgent() { // else that is part of it
+		x.State.Run.Stopped += late
 	}
 	if slept := max(late, byTheWall); slept > sleptFor {
 		x.Activity.Wake()
@@ -98,9 +94,9 @@ func (w *watch) look() bool {
 
 // obey does what the user wants by now.
 func (w *watch) obey() {
-	if now := w.x.State.Now(); now.Wanted.Cause != "" && (!w.isStopped || now.Wanted.Grace < w.grace) {
-		w.isStopped, w.grace = true, now.Wanted.Grace
-		w.it.agent.Stop(now.Wanted.Grace)
+	if wanted := &w.x.State.Wanted; wanted.Cause != "" && (!w.isStopped || wanted.Grace < w.grace) {
+		w.isStopped, w.grace = true, wanted.Grace
+		w.it.agent.Stop(wanted.Grace)
 	}
 	w.woken()
 	w.x.Desk.EndRuns()
@@ -120,15 +116,14 @@ func (w *watch) takeBeat() {
 // deadlines are the moments at which what runs has been silent, or has worked, for too long. tools are those of the only
 // agent.
 func (x *Executor) deadlines(tools *deeds.Deeds) (idle, overtime time.Time) {
-	last, now := x.Activity.Last(), x.State.Now()
-	e, isSeveral := now.Run.Running.(*Execution)
+	last := x.Activity.Last()
+	e, isSeveral := x.State.Run.Running.(*Execution)
 	if isSeveral = isSeveral && !e.Solo; isSeveral { // the one that is silent for longest
 		if sign, ok := e.lastSign(); ok {
 			last = sign
 		}
 	}
-	x.State.Look(func(p *progress.State) { idle, overtime = p.Deadlines(last, !isSeveral, tools.IsOpen()) })
-	return idle, overtime
+	return x.State.Deadlines(last, !isSeveral, tools.IsOpen())
 }
 
 // attend makes the watch over an iteration's agents. It ends them when a limit is reached.
@@ -145,7 +140,7 @@ func (x *Executor) attend(e *Execution) *watch {
 		late: func(now time.Time) {
 			switch idle, overtime := x.deadlines(e.tools()); {
 			case !now.Before(overtime):
-				stop(x.State.Now().Overdue(now))
+				stop(x.State.Overdue(now))
 			case !now.Before(idle):
 				if !e.endSilent(backends.Grace) {
 					stop(loop.StopStalled)
@@ -153,11 +148,10 @@ func (x *Executor) attend(e *Execution) *watch {
 			}
 		},
 		woken: func() {
-			now := x.State.Now()
-			if spent := now.OutOf(0); spent != "" {
+			if spent := x.State.OutOf(0); spent != "" {
 				stop(spent)
 			}
-			if now.Wanted.Skip {
+			if x.State.Wanted.Skip {
 				e.endBy(judge.Skipped, func() { e.Abort(backends.Grace) })
 			}
 		},
@@ -176,7 +170,7 @@ func (e *Execution) tools() *deeds.Deeds {
 func (e *Execution) endBy(why loop.StopReason, by func()) {
 	if e.ours == "" {
 		e.ours = why
-		e.x.State.Change(func(p *progress.State) { p.Run.Ending = true })
+		e.x.State.Run.Ending = true
 		by()
 	}
 }

@@ -6,5 +6,5 @@
 // talk with its agents have come, which are rooms of their own. It says how it ends (end.go), and what
 // of it is kept (Enter).
 //
-// It has no clock or file of its own: the engine acts. Guarded has its lock.
+// It has no clock, file or lock of its own: the goroutine of the engine alone uses it, and acts.
 package progress

@@ -90,9 +90,8 @@ func (p *State) unansweredText() string {
 }
 
 // Over says that the loop has ended.
-func (p *State) Over(state loop.State, end loop.End) {
-	st := &p.Status
-	st.State, st.StopReason, st.Retry, st.Last = state, end.Reason, nil, &end
+func Over(st *loop.Status, state loop.State, end loop.End) {
+	st.State, st.Pausing, st.StopReason, st.Retry, st.Last = state, false, end.Reason, nil, &end
 	if problem := end.Problem(); problem != "" {
 		st.Error = problem
 	}

@@ -113,6 +113,9 @@ type Wanted struct {
 	LastRun  bool // no other iteration after this one
 }
 
+// IsEnd says whether the loop is to end, now or behind the iteration under way.
+func (w *Wanted) IsEnd() bool { return w.Cause != "" || w.LastRun }
+
 // Snapshot is the loop's status now: what Follow, Begin and Learn set in Status, and what is
 // counted elsewhere in State.
 func (p *State) Snapshot() loop.Status {
@@ -229,10 +232,13 @@ func (p *State) Overtime(limit time.Duration) time.Time {
 	return p.Status.IterationStartedAt.Add(limit + p.Idle())
 }
 
-// IsLate says whether the iteration under way has taken the loop beyond its time.
-func (p *State) IsLate(now time.Time) bool {
+// TimeUp is when the iteration under way will have taken the loop beyond its time; the zero time is never.
+func (p *State) TimeUp() time.Time {
 	limit := p.Status.Limits.MaxDuration
-	return limit > 0 && p.UnderWay && now.After(p.Overtime(limit-p.Base.Elapsed))
+	if limit == 0 || !p.UnderWay || p.Desk.HoldsAgent() {
+		return time.Time{}
+	}
+	return p.Overtime(limit - p.Base.Elapsed)
 }
 
 // UntilLimit is a time, or when the loop has run for as long as it may if that is earlier.
