@@ -33,7 +33,7 @@ func (l *planning) runBatch(run setup.Run) (judge.Report, error) {
 	if err := b.Open(); err != nil {
 		return judge.Report{Outcome: loop.OutcomeError, Problem: loop.OneLine(err.Error()), NeverBegan: true}, nil
 	}
-	cfg, runs := b.Crew(l.fallbacks.agentFor(l.cfg.Worn(l.cfg.Hat)))
+	cfg, runs := b.Crew(l.runs.agentFor(l.cfg.Worn(l.cfg.Hat), false))
 	done, err := l.exec.Execute(executor.Work{Config: &cfg, Run: run, Apart: runs})
 	l.steering.endConversation()
 	l.batch = b.Land(done.HasEndedWell)

@@ -17,6 +17,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/snapshots"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/registry"
+	"github.com/ralph-lsp/ralph-lsp/stream"
 	"github.com/ralph-lsp/ralph-lsp/worktree"
 )
 
@@ -60,7 +61,7 @@ func (l *engine) iterate() loop.End {
 		// waited for there.
 		if !l.cfg.Once {
 			l.spending.awaitBudget()
-			l.fallbacks.awaitAccount()
+			l.awaitAccount()
 		}
 		if end, isOver := l.endOfPlan(); isOver {
 			return end
@@ -89,14 +90,13 @@ func (l *engine) iterate() loop.End {
 			}
 			continue
 		}
-		l.fallbacks.waitAfter(r, counts)
+		l.waitAfter(r, counts)
 	}
 }
 
 // runAndVerify is an iteration, and what is to be found out of what it did.
 func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	r := l.runOnce(run)
-	l.fallbacks.shareLimit(r)
 	r.Handed = l.turns.countHanded(run.Turn, r)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.state.Account(r)
@@ -261,14 +261,12 @@ func (l *engine) claim() (run setup.Run, err error) {
 // runOnce runs one agent to its end.
 func (l *engine) runOnce(run setup.Run) judge.Report {
 	l.openIteration(run)
-	l.fallbacks.who.Ran, l.fallbacks.account = -1, ""
+	l.fallback.Begin()
 	r, err := l.execute(run)
 	if err != nil {
 		r = judge.Report{Outcome: loop.OutcomeError, Problem: err.Error(), NeverBegan: true, Unstartable: true}
 	}
-	if r.Unfit = l.fallbacks.who.Ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
-		r.Nobody, r.Unstartable = false, false // which end a loop: its own agent is there
-	}
+	l.fallback.After(&r)
 	r.BlameNetwork(l.state.Counts)
 	r.BlameSleep(time.Since(l.exec.Activity.Woke()))
 	l.closeIteration(run, r)
@@ -282,10 +280,9 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 	}
 	work := executor.Work{Config: &l.cfg, Run: run}
 	if len(l.cfg.Steps) == 0 {
-		cfg := l.fallbacks.agentFor(l.cfg.Worn(run.Turn.Hat.Name))
-		if work.Config, work.Solo = &cfg, !run.Turn.IsWave(); work.Solo {
-			l.fallbacks.account = cfg.Account()
-		} else {
+		work.Solo = !run.Turn.IsWave()
+		cfg := l.runs.agentFor(l.cfg.Worn(run.Turn.Hat.Name), work.Solo)
+		if work.Config = &cfg; !work.Solo {
 			work.Config, work.Apart = cfg.WaveOf(run.Turn), run.EachTopic()
 		}
 	}
@@ -296,6 +293,16 @@ func (l *engine) execute(run setup.Run) (judge.Report, error) {
 	done, err := l.exec.Execute(work)
 	l.steering.endConversation()
 	return done.Report, err
+}
+
+// agentFor is the configuration of a run, by a fallback where the loop's own agent is limited.
+func (l *runs) agentFor(cfg setup.Config, isSolo bool) setup.Config {
+	cfg, news := l.fallback.Agent(cfg, isSolo, time.Now())
+	if news != "" {
+		l.events.emit(loop.Warning{Message: news})
+		l.state.Status.Session = stream.SessionStart{Backend: cfg.Backend.Name, Model: cfg.Model}
+	}
+	return cfg
 }
 
 // openIteration tells everybody that an iteration begins.

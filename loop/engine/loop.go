@@ -125,7 +125,7 @@ func (l *engine) begin(do func(pid int, q loop.Request) loop.Reply) error {
 		}
 	}
 	l.init(state)
-	l.fallbacks.who = fallback.New(len(l.cfg.Fallbacks), func(i int) []string { return l.cfg.Fallbacks[i].On })
+	l.fallback = fallback.New(&l.cfg)
 	if l.lock != nil {
 		l.listen(do)
 	}

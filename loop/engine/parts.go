@@ -45,7 +45,6 @@ type engine struct {
 	goals        goals
 	verification verification
 	turns        turns
-	fallbacks    fallbacks
 	planning     planning
 }
 
@@ -74,7 +73,8 @@ type core struct {
 	inbox     inbox.Inbox    // of the engine's goroutine
 	exec      executor.Executor
 	snapshots snapshots.Taker
-	desk      *ask.Desk // where agents ask
+	fallback  fallback.Policy // who works while an agent is limited
+	desk      *ask.Desk       // where agents ask
 	sentry    sentry.Sentry
 	server    *control.Server // for other processes; nil: they can ask for nothing
 
@@ -196,23 +196,10 @@ type turns struct {
 	published    []hats.Seen // by this loop's hats
 }
 
-// fallbacks say who works while an agent is limited, and how long nobody can.
-type fallbacks struct {
-	*core
-	events   *events
-	spending *spending
-	waits    *waits
-	who      fallback.Availability
-	asked    time.Time // until when it waited for another loop's limit
-	account  string    // which one the last run asked, "" is unknown
-	outage   fallback.Outage
-}
-
 // planning gives runs the tasks of a plan, and judges what they did of it.
 type planning struct {
 	*core
 	events       *events
-	fallbacks    *fallbacks
 	files        *files
 	goals        *goals
 	questions    *questions
@@ -245,10 +232,9 @@ func assemble(c *core) *engine {
 		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
 	}
 	l.turns = turns{core: c, events: &l.events, files: &l.files, goals: &l.goals, verification: &l.verification}
-	l.fallbacks = fallbacks{core: c, events: &l.events, spending: &l.spending, waits: &l.waits}
 	l.planning = planning{
-		core: c, events: &l.events, fallbacks: &l.fallbacks, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs,
-		steering: &l.steering, verification: &l.verification,
+		core: c, events: &l.events, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering,
+		verification: &l.verification,
 	}
 	return l
 }

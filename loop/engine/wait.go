@@ -9,16 +9,19 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 )
 
+// awaitAccount waits where another loop was refused for the account of this one.
+func (l *engine) awaitAccount() {
+	if until, why := l.fallback.Before(time.Now()); why != "" {
+		l.events.warn([]string{why})
+		l.waits.wait(loop.WaitRateLimit, 1, until)
+	}
+}
+
 // waitAfter waits as long as a run asks for.
-func (l *fallbacks) waitAfter(r judge.Report, counts judge.Tally) {
+func (l *engine) waitAfter(r judge.Report, counts judge.Tally) {
 	now := time.Now()
-	p, problem := l.who.Shorten(judge.PauseAfter(r, counts, now), r, now)
-	if problem != "" {
-		l.events.emit(loop.Warning{Message: problem})
-	}
-	if news := l.outage.Tell(r, now); news != "" {
-		l.events.emit(loop.Warning{Message: news})
-	}
+	p, news := l.fallback.Settle(r, counts, now)
+	l.events.warn(news)
 	switch p.Reason {
 	case "":
 	case loop.PauseQuota:

@@ -69,7 +69,7 @@ var picture = Rules{
 		"loop":                     {"plan", "hats", "internal/account", "loop/ask", "internal/caller", "internal/control", "worktree", "changes", "internal/paths", "stream", "backends", "sandbox", "loopstate", "history", "registry", "verify", "internal/limits", "internal/tell", "stream/promises"},
 		"loop/engine/deeds":        {"internal/lazy", "stream"},
 		"loop/engine/inbox":        {"stream"},
-		"loop/engine/fallback":     {"internal/tell", "internal/settings", "loop", "loop/engine/judge", "stream"},
+		"loop/engine/fallback":     {"internal/tell", "internal/settings", "loop", "loop/engine/judge", "loop/engine/setup", "stream"},
 		"loop/engine/rules":        {"loop", "plan", "stream", "stream/promises", "verify"},
 		"loop/engine/setup":        {"internal/control", "internal/regular", "internal/limited", "internal/notes", "plan", "backends", "changes", "hats", "history", "internal/budget", "internal/limits", "internal/paths", "internal/settings", "internal/tell", "loop", "loop/engine/rules", "loopstate", "sandbox", "stream", "stream/decode", "stream/promises", "verify"},
 		"loop/engine/snapshots":    {"backends", "changes", "changes/survey", "config", "hats", "internal/paths", "internal/tell", "loop", "loop/engine/deeds", "loop/engine/setup", "loopstate", "stream", "stream/decode", "verify", "worktree"},

@@ -1,23 +1,26 @@
-// Package fallback says which agent works while another one is limited: a loop's own, or the first of its
-// fallbacks that stands in for it. It knows agents by their numbers alone: 0 is the loop's own, its fallbacks
-// follow in their order.
+// Package fallback is the policy of a loop whose agent is limited: who works meanwhile, the loop's own agent or the first
+// of its fallbacks that stands in for it, and how long nobody can. It knows agents by their numbers: 0 is the loop's own,
+// its fallbacks follow in their order.
 package fallback
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/settings"
+	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
+	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
 
 // longLimit is from when on a limit is one of a quota: the windows of subscriptions are hours and weeks.
 const longLimit = time.Hour
 
-// KindOf says what kind of limit a run met that was refused for so long.
-func KindOf(r judge.Report, wait time.Duration) string {
+// kindOf says what kind of limit a run met that was refused for so long.
+func kindOf(r judge.Report, wait time.Duration) string {
 	result := r.Exit.Result
 	switch {
 	case r.Overloaded:
@@ -30,43 +33,105 @@ func KindOf(r judge.Report, wait time.Duration) string {
 	return settings.OnRateLimit
 }
 
-// Availability is who can work. Its zero value is that of a loop without fallbacks. What it knows ends with its
-// process: another one asks the loop's own agent again. It is for one goroutine.
-type Availability struct {
-	on    [][]string  // what each fallback stands in for; nil: anything
+// Policy is that of a loop. What it knows ends with its process: another one asks the loop's own agent again. It is for
+// one goroutine.
+type Policy struct {
+	cfg   *setup.Config
 	until []time.Time // when each agent can work again
 	broke []bool      // whose account has no credits
 	kind  string      // of the own agent's limit
+	ran   int         // who ran last; -1: a role whose agent nobody stands in for
+	told  int         // who was told to work
 
-	Ran  int // the number of who ran last; -1: a role whose agent nobody stands in for
-	Told int // the number of who was told to work
+	account string    // that the last run has asked, "" is unknown
+	asked   time.Time // until when the loop waited for another loop's limit
+	outage  time.Time // since when no provider can be reached; the zero time is not at all
 }
 
-// New is that of a loop with n fallbacks. on says what each stands in for, nil for anything.
-func New(n int, on func(i int) []string) Availability {
-	s := Availability{until: make([]time.Time, 1+n), broke: make([]bool, 1+n)}
-	for i := range n {
-		s.on = append(s.on, on(i))
+// New is the policy of a loop by its configuration.
+func New(cfg *setup.Config) Policy {
+	n := 1 + len(cfg.Fallbacks)
+	return Policy{cfg: cfg, until: make([]time.Time, n), broke: make([]bool, n)}
+}
+
+// Before says until when no run begins, and why, as another loop was refused for the account of this one. It says so
+// once: who is to ask all the same does. The zero time is now.
+func (p *Policy) Before(now time.Time) (until time.Time, why string) {
+	until = p.cfg.Accounts.Until(p.cfg.Account(), now)
+	if p.cfg.HandsOver() || !until.After(p.asked) {
+		return time.Time{}, ""
 	}
-	return s
+	p.asked = until
+	p.limit(0, kindOf(judge.Report{}, until.Sub(now)), until)
+	if _, at := p.who(now); at.IsZero() {
+		return time.Time{}, ""
+	}
+	return until, fmt.Sprintf("the account of %s is limited until %s, as another loop was told: ralph-lsp resume asks before",
+		p.cfg.Backend.Name, until.Local().Format("15:04"))
 }
 
-// Limit notes that an agent can't work before a time.
-func (s *Availability) Limit(agent int, kind string, until time.Time) {
-	if s.until[agent] = until; agent == 0 {
-		s.kind = kind
+// Begin says that a run begins.
+func (p *Policy) Begin() { p.ran, p.account = -1, "" }
+
+// Agent is the configuration of the run, by a fallback where the loop's own agent would be refused, and what is to be
+// told of that. Roles with an agent of their own keep it: it was chosen for their work. isSolo: one agent does the run.
+func (p *Policy) Agent(cfg setup.Config, isSolo bool, now time.Time) (by setup.Config, news string) {
+	if len(p.cfg.Fallbacks) > 0 && cfg.Backend.Name == p.cfg.Backend.Name {
+		if p.ran, _ = p.who(now); p.ran > 0 {
+			f := p.cfg.Fallbacks[p.ran-1]
+			cfg.Backend, cfg.Args, cfg.Model = f.Backend, f.Args, f.Model
+		}
+		if p.ran != p.told {
+			news = p.cfg.FallbackText(p.ran, p.until[0])
+		}
+		p.told = p.ran
+	}
+	if isSolo {
+		p.account = cfg.Account()
+	}
+	return cfg, news
+}
+
+// After forgives a fallback that couldn't even begin, which ends no loop: the own agent is there. It tells the user's other
+// loops until when the account is limited that the run has asked, or that it isn't.
+func (p *Policy) After(r *judge.Report) {
+	if r.Unfit = p.ran > 0 && r.NeverBegan && !r.Refused(); r.Unfit {
+		r.Nobody, r.Unstartable = false, false
+	}
+	switch until := r.KnownUntil(); {
+	case p.account == "":
+	case !until.IsZero():
+		p.asked = until // the loop waits for it already
+		p.cfg.Accounts.Set(p.account, until)
+	case r.Outcome == loop.OutcomeOK:
+		p.cfg.Accounts.Set(p.account, time.Time{})
 	}
 }
 
-// Own is when the loop's own agent can work again.
-func (s *Availability) Own() time.Time { return s.until[0] }
+// Settle is the pause after a run, and what is to be told of it.
+func (p *Policy) Settle(r judge.Report, counts judge.Tally, now time.Time) (pause judge.Pause, news []string) {
+	pause, problem := p.shorten(judge.PauseAfter(r, counts, now), r, now)
+	for _, text := range []string{problem, p.reach(r, now)} {
+		if text != "" {
+			news = append(news, text)
+		}
+	}
+	return pause, news
+}
 
-// Who returns the number of who can work now. Where nobody can, it is the loop's own, and at is when the first of
+// limit notes that an agent can't work before a time.
+func (p *Policy) limit(agent int, kind string, until time.Time) {
+	if p.until[agent] = until; agent == 0 {
+		p.kind = kind
+	}
+}
+
+// who returns the number of who can work now. Where nobody can, it is the loop's own, and at is when the first of
 // them can again.
-func (s *Availability) Who(now time.Time) (agent int, at time.Time) {
-	for agent, until := range s.until {
+func (p *Policy) who(now time.Time) (agent int, at time.Time) {
+	for agent, until := range p.until {
 		switch {
-		case agent > 0 && s.on[agent-1] != nil && !slices.Contains(s.on[agent-1], s.kind):
+		case agent > 0 && !p.standsIn(agent):
 		case !until.After(now):
 			return agent, time.Time{}
 		case at.IsZero() || until.Before(at):
@@ -76,28 +141,48 @@ func (s *Availability) Who(now time.Time) (agent int, at time.Time) {
 	return 0, at
 }
 
-// Shorten returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
+// shorten returns the pause after a run, none where another agent can work meanwhile. A fallback that can't even
 // begin is no reason to end the loop: it isn't asked again before the own agent works, and problem says so.
-func (s *Availability) Shorten(p judge.Pause, r judge.Report, now time.Time) (pause judge.Pause, problem string) {
+func (p *Policy) shorten(pause judge.Pause, r judge.Report, now time.Time) (_ judge.Pause, problem string) {
 	switch {
-	case len(s.on) == 0 || s.Ran < 0:
-		return p, ""
+	case len(p.cfg.Fallbacks) == 0 || p.ran < 0:
+		return pause, ""
 	case r.Unfit:
-		s.Limit(s.Ran, "", s.Own())
+		p.limit(p.ran, "", p.until[0])
 		problem = "the fallback can't work: " + r.Problem
 	case r.Limited || r.Overloaded || r.Unreached || r.Broke:
-		s.Limit(s.Ran, KindOf(r, p.Until.Sub(now)), p.Until)
-		s.broke[s.Ran] = r.Broke
+		p.limit(p.ran, kindOf(r, pause.Until.Sub(now)), pause.Until)
+		p.broke[p.ran] = r.Broke
 	default:
-		s.broke[s.Ran] = false
-		return p, ""
+		p.broke[p.ran] = false
+		return pause, ""
 	}
-	_, at := s.Who(now)
+	_, at := p.who(now)
 	if at.IsZero() {
 		return judge.Pause{}, problem
 	}
-	if p.Until = at; r.Unfit || r.Broke && slices.Contains(s.broke, false) {
-		p.Reason, p.Attempt = loop.WaitRateLimit, 1
+	if pause.Until = at; r.Unfit || r.Broke && slices.Contains(p.broke, false) {
+		pause.Reason, pause.Attempt = loop.WaitRateLimit, 1
 	}
-	return p, problem
+	return pause, problem
+}
+
+// standsIn says whether a fallback stands in for an agent with the own one's limit.
+func (p *Policy) standsIn(agent int) bool {
+	on := p.cfg.Fallbacks[agent-1].On
+	return on == nil || slices.Contains(on, p.kind)
+}
+
+// reach says once that no provider can be reached, and once that one is again; "" is nothing.
+func (p *Policy) reach(r judge.Report, now time.Time) string {
+	began := now.Add(-r.Exit.Duration)
+	switch since := p.outage; {
+	case r.Unreached && since.IsZero():
+		p.outage = began
+		return "the provider can't be reached since " + began.Local().Format("15:04") + ", so the loop waits for the network; that counts for no limit"
+	case !r.Unreached && !since.IsZero():
+		p.outage = time.Time{}
+		return "the provider is reached again, after " + tell.Elapsed(began.Sub(since))
+	}
+	return ""
 }
