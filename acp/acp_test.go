@@ -285,23 +285,6 @@ func TestACancelledTurn(t *testing.T) {
 	}
 }
 
-// A loop that is detached goes on, and so does its turn.
-func TestADetachedLoopKeepsItsTurn(t *testing.T) {
-	k := running(t, &Agent{})
-	k.told("c1", "c2", `{"sessionUpdate":"_ralph/end","stopReason":"detached","text":"it goes on alone"}`)
-	k.told("c2", "c3", over)
-	for _, want := range []string{"alone", "done: DONE", "", "Result: done"} {
-		kind := "agent_message_chunk"
-		if want == "" {
-			kind = "plan"
-		}
-		if got := k.hears(kind); !strings.Contains(got, want) {
-			t.Fatal(got)
-		}
-	}
-	k.answer()
-}
-
 func TestAClientThatHearsNothingForLong(t *testing.T) {
 	k := running(t, &Agent{Heartbeat: 10 * time.Millisecond})
 	for range 3 {

@@ -196,7 +196,7 @@ func (s *session) show(data json.RawMessage, isReplay bool) {
 		}
 	case "_ralph/end":
 		s.tell(e.Text, data)
-		if !isReplay && e.StopReason != "detached" {
+		if !isReplay {
 			s.plan("completed")
 			s.end(e.StopReason)
 		}

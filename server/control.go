@@ -169,14 +169,13 @@ func (c *controls) next(ctx context.Context, p wire.LoopParams) (any, error) {
 	return result, err
 }
 
-// detach lets a loop go on without the editor, once its iteration has ended.
+// detach lets a loop go on without the editor.
 func (c *controls) detach(ctx context.Context, p wire.LoopParams) (any, error) {
-	var iteration int
-	result, err := c.change(ctx, p, func(l loop.Handle) (err error) {
-		iteration, err = l.Detach()
+	result, err := c.change(ctx, p, func(l loop.Handle) error {
+		_, err := l.Detach()
 		return err
 	})
-	result.Text = wire.DetachText(iteration)
+	result.Text = wire.DetachedText
 	return result, err
 }
 

@@ -26,7 +26,7 @@ func TestADetachedLoopIsStillTold(t *testing.T) {
 		return l.Owned && l.State == "running" && slices.Contains(l.Can, wire.CanDetach)
 	})
 	for range 2 {
-		if r := result[wire.LoopResult](c, c.Command(wire.CommandDetach, wire.LoopParams{})); r.Text != wire.DetachText(0) {
+		if r := result[wire.LoopResult](c, c.Command(wire.CommandDetach, wire.LoopParams{})); r.Text != wire.DetachedText {
 			t.Errorf("%+v", r)
 		}
 	}

@@ -347,7 +347,7 @@ func projectEnd(e loop.End) End {
 	end := End{
 		SessionUpdate: KindEnd, StopReason: string(e.Reason), Promise: stream.Plain(e.Promise), Iterations: e.Iterations, Limit: e.Limit,
 		Cost: CostOf(e.Cost), UnknownCosts: e.Unknown, Verified: stream.Plain(e.Verified), Tokens: TokensOf(e.Tokens), DurationMs: e.Duration.Milliseconds(), Error: stream.Plain(e.Error), Changes: e.Changes, Tree: stream.Plain(e.Tree), Guards: stream.Plain(e.Guards), Hats: projectHats(e.Hats), Receipt: accountRows(e),
-		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: e.Reason != loop.StopDetached, Offers: OffersAfter(e.Status)},
+		Said: Said{Text: EndText(e), Class: e.Reason.Ending().Class, Notify: true, Offers: OffersAfter(e.Status)},
 	}
 	for _, d := range e.Denials {
 		end.Denials = append(end.Denials, Denial{stream.Plain(d.Tool), stream.Plain(d.Detail)})

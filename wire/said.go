@@ -206,13 +206,8 @@ func NextText(iteration int) string {
 	return fmt.Sprintf("iteration %d ends now; what it has cost counts", iteration)
 }
 
-// DetachText answers who lets a loop go on alone.
-func DetachText(iteration int) string {
-	if iteration == 0 {
-		return "the loop goes on alone"
-	}
-	return fmt.Sprintf("the loop goes on alone once iteration %d has ended; its window may be closed before", iteration)
-}
+// DetachedText answers who lets a loop go on alone.
+const DetachedText = "the loop goes on alone"
 
 // GuidanceText acknowledges guidance. What it says isn't known of a past loop's.
 func GuidanceText(e loop.Guidance) string {

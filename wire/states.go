@@ -196,8 +196,6 @@ func isNearLimit(l LoopStatus) bool {
 func can(s loop.Status) []string {
 	all := slices.Clone(states[s.State].can)
 	switch {
-	case s.State.Left() && s.StopReason == loop.StopDetached: // it goes on by itself: of a version before
-		return []string{CanOpen}
 	case s.State == loop.StateEnded && s.CanGoOn():
 		all = append([]string{CanResume, CanDiscard}, all...)
 	case slices.ContainsFunc(s.Questions, ask.Question.HoldsAgent) && s.State == loop.StateWaiting: // its agent works, but for that

@@ -48,11 +48,9 @@ func newNext() *cobra.Command {
 func newDetach() *cobra.Command {
 	return ofDriver("detach", "Let a loop go on alone, without its window", `Let a loop that runs in another terminal or in an editor go on without its window,
 which may then be closed: the loop ends with its limits, its promise or ralph-lsp
-cancel. The window of a terminal ends at once. A loop of an editor goes on in a
-process of its own once its iteration has ended; if the editor is closed before that,
-the iteration is cut off and run again.`, func(at target) (string, error) {
-		iteration, err := at.loop().Detach()
-		return wire.DetachText(iteration), err
+cancel. The window of a terminal ends at once; an editor goes on showing the loop.`, func(at target) (string, error) {
+		_, err := at.loop().Detach()
+		return wire.DetachedText, err
 	})
 }
 

@@ -4,8 +4,8 @@ import { command, type LoopStatus, type Offer } from './wire';
 
 export interface Doing { command: string; icon: string; title: string }
 
-/** All that can be done with a loop: an ended one of another machine has it among its offers, and one that leaves this window goes on by itself. */
-export const canOf = (l: LoopStatus): string[] => l.stopReason === 'detached' ? [] : [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
+/** All that can be done with a loop: an ended one of another machine has it among its offers. */
+export const canOf = (l: LoopStatus): string[] => [...l.can ?? [], ...(l.offers?.some((o) => o.command === command.fetch) ? ['fetch'] : [])];
 
 /** Undefined for what only a later server knows. */
 export function doing(can: string): Doing | undefined {

@@ -67,7 +67,7 @@ export class Notifications implements vscode.Disposable {
   }
 
   private async ended(loopId: string, end: End): Promise<void> {
-    if (!this.isOurs(loopId) || end.stopReason === 'detached' || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
+    if (!this.isOurs(loopId) || end.offers?.some((o) => o.command === command.cancel)) return; // one that is left is told by its status
     this.waiting.get(loopId)?.splice(0); // its end says more
     const far = this.loops.byId(loopId)?.host !== undefined;
     await over(this.loops.byId(loopId)?.title ?? end.title, end, { loopId, folder: this.loops.folderOf(loopId) }, far);

@@ -56,9 +56,6 @@ local function tell(source, update)
     events.fire('Started', source)
   end
   require('ralph.files').update(source, update)
-  if update.stopReason == 'detached' then
-    return -- it goes on, and is told on
-  end
   events.update(source, update)
   local name = status.name(status.by_id(source.loopId))
   if update.sessionUpdate == wire.updates.ending then
@@ -219,7 +216,7 @@ local function tell_over(loop, was_live)
     return
   end
   over[key] = how
-  if loop.state == 'interrupted' and loop.stopReason ~= 'detached' then
+  if loop.state == 'interrupted' then
     local source = { loopId = loop.loopId, folder = wire.folder(loop), iteration = loop.iteration }
     events.fire('Interrupted', source)
   end
