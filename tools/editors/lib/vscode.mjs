@@ -67,7 +67,8 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   fs.writeFileSync(path.join(work.dir('user-data', 'User'), 'settings.json'), JSON.stringify({ ...quietSettings, ...settings }));
   fs.writeFileSync(path.join(work.dir('user-data', 'Machine'), 'settings.json'), JSON.stringify(machine));
   const fullEnv = {
-    ...process.env, RALPH_EDITOR_GRACE: '30s', HOME: home, SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
+    ...process.env, RALPH_EDITOR_GRACE: '1h', HOME: home, // a reload may take long on a busy machine
+    SHELL: '/bin/bash', XDG_CONFIG_HOME: work.dir('config'), XDG_DATA_HOME: work.dir('data'),
     XDG_RUNTIME_DIR: work.root, // VS Code leaves a socket there
     EXTENSIONS_GALLERY: '{"serviceUrl":"","itemUrl":"","resourceUrlTemplate":""}', // no look-ups of the gallery's host
     ...env,
@@ -89,7 +90,7 @@ export async function startServer({ vscode, work, log, settings = {}, machine = 
   // A group of its own, so that all it started can be ended together.
   const child = spawn(vscode.node, args, { env: fullEnv, cwd: work.root, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const url = await listening(child, out);
-  return { url, userData, stop: () => stop(child) };
+  return { url, userData, stop: () => stop(child).finally(() => endKeepers(work.root)) };
 }
 
 function listening(child, out) {
@@ -120,6 +121,18 @@ async function stop(child) {
   signal('SIGTERM');
   await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 3000).unref())]);
   signal('SIGKILL');
+}
+
+/** Ends the loops of the windows whose files are below a folder, as a shutdown of the machine does: each has a process of its own. */
+export function endKeepers(root) {
+  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const of = (file) => fs.readFileSync(`/proc/${pid}/${file}`, 'utf8');
+      if (of('cmdline').startsWith('ralph-lsp-keeper\0') && of('environ').includes(root)) process.kill(Number(pid), 'SIGTERM');
+    } catch {
+      // it has ended
+    }
+  }
 }
 
 /** Starts a browser whose pages reach nothing but this machine: by context.route() playwright would turn its cache off. */

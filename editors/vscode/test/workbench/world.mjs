@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
+import { endKeepers, installation, installExtension, scratch, startBrowser, startServer } from '../../../../tools/editors/lib/vscode.mjs';
 
 export const extension = fileURLToPath(new URL('../..', import.meta.url));
 export const version = process.env.RALPH_VSCODE ?? '1.139';
@@ -113,11 +113,9 @@ export class Workbench {
     return processes(`${this.sidecar} --stdio`);
   }
 
-  /** Interrupts its loops, as a shutdown of the machine does: each has a process of its own. */
+  /** Interrupts its loops. */
   interrupt() {
-    const isOurs = (pid) => fs.existsSync(`/proc/${pid}/environ`) && fs.readFileSync(`/proc/${pid}/environ`, 'utf8').includes(this.work.root);
-    const keepers = processes('ralph-lsp-keeper').map((line) => Number(line.split(' ')[0])).filter(isOurs);
-    for (const pid of keepers) process.kill(pid, 'SIGTERM');
+    endKeepers(this.work.root);
   }
 
   async evidence(name) {
