@@ -97,12 +97,12 @@ func (l *engine) iterate() loop.End {
 // runAndVerify is an iteration, and what is to be found out of what it did.
 func (l *engine) runAndVerify(run setup.Run) judge.Report {
 	r := l.runOnce(run)
-	r.Handed = l.turns.countHanded(run.Turn, r)
+	r.Handed = l.hats.After(l.state.Known.Queue, run.Turn.Hat, r.Ended)
 	// The run's cost counts before the gates: a reviewer among them spends from what is left.
 	l.state.Account(r)
 	l.record.publish()
 	l.planning.settle(run, &r)
-	l.turns.handOver(run.Turn, &r)
+	l.handOver(run.Turn, &r)
 	if l.verification.mustVerify(&r) {
 		l.verification.prove(&r, run.Iteration)
 	}
@@ -202,7 +202,7 @@ func (l *engine) tryNextRun() (setup.Run, loop.StopReason, error) {
 			return why != "" || !paused
 		})
 	}
-	if why := cmp.Or(l.turns.nobodysTurn(), l.planning.nothingNext()); why != "" {
+	if why := cmp.Or(l.hats.Before(l.state.Known.Queue), l.planning.nothingNext()); why != "" {
 		return setup.Run{}, loop.StopNoProgress, errors.New(why)
 	}
 	run, err := l.claim()
@@ -222,7 +222,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 	var fresh []loop.Guidance
 	l.state.UnderWay = true
 	l.files.saveBy(l.store.Claim, func(s *loopstate.State) {
-		run.Turn, warnings, _ = l.turns.nextTurn(s)
+		run.Turn, warnings = l.nextTurn(s)
 		s.ResumeAt = time.Time{}
 		// Guidance is moved and not removed: a run that doesn't count, or a crash, has it told again.
 		texts, s.Guidance = s.Guidance, nil

@@ -32,16 +32,15 @@ func BenchmarkTurn(b *testing.B) {
 	if err := file.Create(s); err != nil {
 		b.Fatal(err)
 	}
-	l := bare(func(l *Loop) { l.engine.cfg, l.engine.store = c, file })
+	l := bare(func(l *Loop) { l.engine.cfg, l.engine.store, l.engine.hats.Ring = c, file, c.Ring() })
 	for i := 0; b.Loop(); i++ {
 		var turn hats.Turn
-		if _, err := file.Update(func(s *loopstate.State) error { turn, _, _ = l.engine.turns.nextTurn(s); return nil }); err != nil {
+		if _, err := file.Update(func(s *loopstate.State) error { turn, _ = l.engine.nextTurn(s); return nil }); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := file.Update(func(s *loopstate.State) error {
-			q, _ := l.engine.turns.queueOf(*s)
-			c.Ring().Done(&q, turn.Hat, hats.Ended{For: turn.Topics, Published: []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}}})
-			s.Queue = q
+			ended := hats.Ended{For: turn.Topics, Published: []hats.Topic{{Name: fmt.Sprint("topic.", i%50), Payload: fmt.Sprint("p", i)}}}
+			s.Queue = l.engine.hats.Settle(s.Queue, turn.Hat, []hats.Ended{ended}).Queue
 			return nil
 		}); err != nil {
 			b.Fatal(err)

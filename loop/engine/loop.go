@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
+	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
@@ -243,8 +244,9 @@ func (l *engine) init(s loopstate.State) {
 	}
 	l.desk.Allow(s.Allowed)
 	l.snapshots.Circles.Refuted = deeds.Lasting(s.Refutation)
+	l.hats = hats.Policy{Ring: l.cfg.Ring(), Required: l.cfg.Required}
 	if !l.cfg.Stranger { // what an agent wrote there while a loop was at work, its next save took out
-		l.turns.published = s.Queue.Seen
+		l.hats.Published = s.Queue.Seen
 	}
 	used := judge.UsedBy(s)
 	p := &l.state

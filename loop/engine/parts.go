@@ -44,7 +44,6 @@ type engine struct {
 	runs         runs
 	goals        goals
 	verification verification
-	turns        turns
 	planning     planning
 }
 
@@ -74,6 +73,7 @@ type core struct {
 	exec      executor.Executor
 	snapshots snapshots.Taker
 	fallback  fallback.Policy // who works while an agent is limited
+	hats      hats.Policy     // whose run comes next
 	desk      *ask.Desk       // where agents ask
 	sentry    sentry.Sentry
 	server    *control.Server // for other processes; nil: they can ask for nothing
@@ -186,16 +186,6 @@ type verification struct {
 	waits    *waits
 }
 
-// turns say whose run comes next, where hats hand over.
-type turns struct {
-	*core
-	events       *events
-	files        *files
-	goals        *goals
-	verification *verification
-	published    []hats.Seen // by this loop's hats
-}
-
 // planning gives runs the tasks of a plan, and judges what they did of it.
 type planning struct {
 	*core
@@ -231,7 +221,6 @@ func assemble(c *core) *engine {
 	l.verification = verification{
 		core: c, ending: &l.ending, events: &l.events, files: &l.files, record: &l.record, runs: &l.runs, steering: &l.steering, waits: &l.waits,
 	}
-	l.turns = turns{core: c, events: &l.events, files: &l.files, goals: &l.goals, verification: &l.verification}
 	l.planning = planning{
 		core: c, events: &l.events, files: &l.files, goals: &l.goals, questions: &l.questions, runs: &l.runs, steering: &l.steering,
 		verification: &l.verification,
