@@ -371,7 +371,8 @@ func TestAnAgentOfAStepMayWait(t *testing.T) {
 		waits, speaks := says("found"), speaks(1, "found")
 		speaks.during = func() { // while the other waits
 			time.Sleep(10 * time.Second)
-			(<-begun).engine.runs.handle(stream.Text{Delta: "found", ParentToolCallID: "step-1-1-2"})
+			r := <-begun
+			r.engine.inbox.Do(func() { r.engine.runs.handle(stream.Text{Delta: "found", ParentToolCallID: "step-1-1-2"}) })
 		}
 		waits.events, waits.lasts = []stream.Event{stream.Retry{Attempt: 1, Delay: 20 * time.Minute}}, 21*time.Minute
 		r, tr := crewed(t, []string{"a b", "c"}, func(c *setup.Config) { c.Limits.IdleTimeout = 2 * time.Minute }, map[string][]run{
