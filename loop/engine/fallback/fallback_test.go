@@ -73,6 +73,7 @@ func TestWhoWorks(t *testing.T) {
 func TestRunsAreSettled(t *testing.T) {
 	limited := judge.Report{Outcome: loop.OutcomeError, Limited: true}
 	unreached, broke := judge.Report{Outcome: loop.OutcomeError, Unreached: true}, judge.Report{Outcome: loop.OutcomeError, Broke: true}
+	overloaded := judge.Report{Outcome: loop.OutcomeError, Overloaded: true}
 	unstartable := judge.Report{Outcome: loop.OutcomeError, Problem: "no login", NeverBegan: true, Nobody: true, Unstartable: true}
 	well := judge.Report{Outcome: loop.OutcomeOK}
 	quota := []string{settings.OnQuota}
@@ -85,6 +86,8 @@ func TestRunsAreSettled(t *testing.T) {
 		"no fallback":                   {nil, "", []judge.Report{limited, well}, []string{"own: rate_limit 1m0s", "own: "}},
 		"it works meanwhile":            {[][]string{nil}, "", []judge.Report{limited, well}, []string{"own: ", "fallback 1: "}},
 		"both are limited":              {[][]string{nil}, "", []judge.Report{limited, limited}, []string{"own: ", "fallback 1: rate_limit 1m0s"}},
+		"it works while they wait":      {[][]string{nil}, "", []judge.Report{overloaded, well}, []string{"own: ", "fallback 1: "}},
+		"and without the network":       {[][]string{nil}, "", []judge.Report{unreached, well}, []string{"own:  told", "fallback 1:  told"}},
 		"it isn't for this":             {[][]string{quota}, "", []judge.Report{limited}, []string{"own: rate_limit 1m0s"}},
 		"a role of its own":             {[][]string{nil}, "codex", []judge.Report{limited, limited}, []string{"codex: rate_limit 1m0s", "codex: rate_limit 1m0s"}},
 		"no credits":                    {nil, "", []judge.Report{broke}, []string{"own: quota 1h0m0s"}},
