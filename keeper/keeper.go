@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,6 +51,8 @@ type keeper struct {
 	cfg   setup.Config
 	door  *door.Door
 	first *door.Window
+
+	isTaken atomic.Bool // by a window that hasn't begun it
 }
 
 // serve takes a loop over from its first window, and drives it to its end.
@@ -105,13 +108,20 @@ func (k *keeper) start() (err error) {
 	}
 	w.Cursor = k.loop.Log.Begun()
 	k.door.Orphaned(k.orphaned)
+	k.door.Taken(k.taken)
 	k.door.Begun(k.loop, k.loop.Log)
 	return nil
 }
 
+// taken is called when a window takes the loop, which ends with that, whatever it was begun with.
+func (k *keeper) taken() {
+	k.isTaken.Store(true)
+	k.loop.Attach()
+}
+
 // orphaned is called when whoever owned the loop is gone.
 func (k *keeper) orphaned() {
-	if k.cfg.Said.OnClose == settings.OnCloseKeep {
+	if k.cfg.Said.OnClose == settings.OnCloseKeep && !k.isTaken.Load() {
 		_, _ = k.loop.Detach()
 	} else {
 		k.loop.Interrupt()

@@ -25,6 +25,7 @@ import (
 // newWatch is the command that shows a loop. asks: Ctrl-C asks what becomes of it.
 func newWatch(asks bool) *cobra.Command {
 	var how shown
+	var owns bool
 	cmd := &cobra.Command{
 		Use:   "watch [LOOP]",
 		Short: "Show a loop that runs in another terminal or in an editor",
@@ -37,11 +38,14 @@ The exit codes are those of ralph-lsp run.`,
 		ValidArgsFunction: completeLoops,
 	}
 	how.addFlags(cmd)
+	if asks {
+		cmd.Flags().BoolVar(&owns, "own", false, "the loop ends with this terminal, as one that was begun here does")
+	}
 	return inFolder(cmd, func(cmd *cobra.Command, dir string, args []string) error {
 		if e, ok := named(args); ok {
 			dir = e.Folder
 		}
-		w := watcher{dir: dir, asks: asks}
+		w := watcher{dir: dir, asks: asks, owns: owns}
 		if err := w.find(cmd, args); err != nil {
 			return err
 		}
@@ -54,7 +58,7 @@ func newAttach() *cobra.Command {
 	cmd := newWatch(true)
 	cmd.Use, cmd.Short = "attach [LOOP]", "Show a loop as its own terminal does"
 	cmd.Long = `Show a loop as watch does. What its agents ask is answered here, and Ctrl-C asks whether
-to end it.`
+to end it. With --own the loop ends with this terminal, even one that was detached.`
 	return cmd
 }
 
@@ -64,6 +68,7 @@ type watcher struct {
 	dir    string
 	loopID string
 	asks   bool        // Ctrl-C asks what becomes of the loop
+	owns   bool        // the loop is to end with this terminal
 	asking atomic.Bool // it does so now
 }
 
@@ -105,7 +110,7 @@ func (w *watcher) find(cmd *cobra.Command, args []string) error {
 		last = u.Iteration
 	}
 	cursor, _ := outline.Begin(last, len(outline.Parts))
-	hello := client.Hello{Cursor: cursor, Answers: w.asks && isAttended(cmd)}
+	hello := client.Hello{Cursor: cursor, Answers: w.asks && isAttended(cmd), Owns: w.owns}
 	w.Watch = window.NewWatch(w.dir, w.loopID, status, story, hello)
 	return err
 }
@@ -206,12 +211,15 @@ var errLeaves = errors.New("left")
 
 // askToLeave asks what becomes of a loop whose watcher has pressed Ctrl-C, and does it.
 func (w *watcher) askToLeave(cmd *cobra.Command) error {
-	detach := "  d  let it go on alone, without its window\n"
+	detach, leave := "  d  let it go on alone, without its window\n", "  q  leave it as it is\n"
 	if w.Watch.Status().Detached {
 		detach = ""
 	}
-	switch answer, asked := prompt(cmd, "\n  e  end the loop, so that it can be resumed\n"+detach+"  q  leave it as it is\n  Enter  go on watching\n> "); {
-	case !asked, answer == "q", answer == leaves:
+	if w.owns { // it ends with this terminal
+		leave = ""
+	}
+	switch answer, asked := prompt(cmd, "\n  e  end the loop, so that it can be resumed\n"+detach+leave+"  Enter  go on watching\n> "); {
+	case !asked, answer == "q" && !w.owns, answer == leaves:
 		return errLeaves
 	case answer == "e":
 		return w.Do(loop.Request{Do: loop.DoInterrupt}) // its end is shown

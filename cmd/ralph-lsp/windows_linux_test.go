@@ -21,13 +21,16 @@ type onlooker struct {
 	out string // the file that it writes
 }
 
-func (r *terminalRun) watch(style string) *onlooker {
+func (r *terminalRun) watch(style string) *onlooker { return r.looksOn("watch", "--output", style) }
+
+// looksOn runs a command that shows the loop.
+func (r *terminalRun) looksOn(args ...string) *onlooker {
 	r.t.Helper()
 	w := &onlooker{t: r.t, out: filepath.Join(r.t.TempDir(), "out")}
 	file, err := os.Create(w.out)
 	must(err)
 	defer file.Close()
-	w.cmd = exec.Command("ralph-lsp", "watch", "-C", r.folder, "--output", style)
+	w.cmd = exec.Command("ralph-lsp", append(args, "-C", r.folder)...)
 	w.cmd.Env, w.cmd.Stdout, w.cmd.Stderr = append(os.Environ(), r.mark), file, file
 	must(w.cmd.Start())
 	return w
@@ -126,6 +129,31 @@ func TestAnOnlookerSweeps(t *testing.T) {
 	status.Stdout = &out
 	if _ = status.Run(); !strings.Contains(out.String(), "interrupted") {
 		t.Errorf("status says %q", out.String())
+	}
+}
+
+// Who takes a loop that goes on alone ends it with that terminal, even one that was to be kept.
+func TestALoopThatIsTakenEndsWithItsTerminal(t *testing.T) {
+	r := runInTerminal(t, stubborn, "--detach", "--on-close", "keep")
+	r.pids()
+	status := func() string {
+		out, err := exec.Command("ralph-lsp", "status", "-C", r.folder).Output()
+		must(err)
+		return string(out)
+	}
+	if now := status(); !strings.Contains(now, "alone") {
+		t.Errorf("before: %s", now)
+	}
+	w := r.looksOn("attach", "--own", "--output", "console")
+	w.awaits("working")
+	if now := status(); strings.Contains(now, "alone") {
+		t.Errorf("taken: %s", now)
+	}
+	must(w.cmd.Process.Signal(syscall.SIGHUP))
+	_ = w.cmd.Wait()
+	proctest.CheckNone(t, deadline, r.mark)
+	if now := status(); !strings.Contains(now, "interrupted at 1") {
+		t.Errorf("behind its terminal: %s", now)
 	}
 }
 

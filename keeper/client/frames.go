@@ -73,7 +73,7 @@ type Hello struct {
 	PID    int    `json:"pid"`
 	From   string `json:"from,omitempty"`   // the loop that it is below, as it says
 	Cursor string `json:"cursor,omitempty"` // behind which it is told the story; "": from its beginning
-	Owns   bool   `json:"owns,omitempty"`   // the loop ends with it, unless it is kept
+	Owns   bool   `json:"owns,omitempty"`   // the loop ends with it, unless it is kept; one that was detached ends with it again
 	// Editor: it owns, too, what another editor has begun, such as itself before a reload.
 	Editor bool `json:"editor,omitempty"`
 	// Returns is how long a loop that it owns goes on without an owner, in which it may be back; 0: it ends at once.

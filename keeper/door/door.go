@@ -40,6 +40,7 @@ type Door struct {
 	returns  time.Duration // how long the loop waits for an owner to be back
 	grace    func()        // ends the wait for one; nil: it doesn't wait
 	orphaned func()        // its owners are gone for good
+	taken    func()        // a window that hasn't begun it owns it
 	isLoose  bool          // it was detached: nobody owns it
 	isOver   bool
 }
@@ -67,10 +68,13 @@ func (d *Door) Connect(first []byte, c control.Conn) bool {
 	w := NewWindow(c.ReadWriteCloser, *f.Hello)
 	w.PID = c.PID
 	isAgent := caller.Peer(c.PID, f.Hello.From).IsAgent() // no agent answers for its user
-	w.Answers, w.Editor, w.Owns = w.Answers && !isAgent, w.Editor && !isAgent, false
+	w.Answers, w.Editor, w.Owns = w.Answers && !isAgent, w.Editor && !isAgent, w.Owns && !isAgent
 	if d.loop == nil {
 		w.Refuse(loop.ErrNotRunning)
 	} else {
+		if w.Owns {
+			d.take()
+		}
 		d.Serve(w, c.In)
 	}
 	return true
@@ -141,6 +145,20 @@ func (d *Door) stopGrace() {
 
 // Orphaned has a function called once nobody owns the loop any more who did. It is called before Begun.
 func (d *Door) Orphaned(call func()) { d.orphaned = call }
+
+// Taken has a function called when a window that hasn't begun the loop wants to own it, detached or not. It is called before
+// Begun.
+func (d *Door) Taken(call func()) { d.taken = call }
+
+// take says that a window is about to own the loop that hasn't begun it.
+func (d *Door) take() {
+	d.mu.Lock()
+	d.isLoose = false
+	d.mu.Unlock()
+	if d.taken != nil {
+		d.taken()
+	}
+}
 
 // Loosen says that nobody owns the loop any more: it needs no window.
 func (d *Door) Loosen() {

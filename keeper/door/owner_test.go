@@ -36,7 +36,7 @@ func (g *guest) drains() {
 }
 
 // A loop ends with the last window that owns it: at once, or a while later where that may be back. The moves are of
-// windows: +e an editor comes, +t a terminal, -e and -t go, detach, and 2s, which pass.
+// windows: +e an editor comes, +t a terminal, +o one that takes the loop, -e, -t and -o go, detach, and 2s, which pass.
 func TestWhoOwnsALoop(t *testing.T) {
 	returns := 5 * time.Second
 	for _, tt := range []struct{ first, moves, want string }{
@@ -54,12 +54,19 @@ func TestWhoOwnsALoop(t *testing.T) {
 		{"t", "-t 0s", "ended"},
 		{"t", "+e -t 0s", "ended"},
 		{"t", "+t +e -e 9s", "goes on"},
+		{"t", "+o -t 9s", "goes on"},
+		{"t", "+o -t -o 0s", "ended"},
+		{"t", "detach -t +o 9s", "goes on"},
+		{"t", "detach -t +o -o 0s", "ended"},
+		{"e", "detach -e +o +t -o 0s", "ended"},
+		{"e", "detach +o -o 0s", "ended"},
+		{"e", "detach +o detach -o -e 9s", "goes on"},
 	} {
 		t.Run(tt.first+" "+tt.moves, func(t *testing.T) {
 			inHouse(t, false, func(h *house) {
 				ended := false
 				h.door.Orphaned(func() { ended = true })
-				is := map[string]client.Hello{"e": {Editor: true, Returns: returns}, "t": {}}
+				is := map[string]client.Hello{"e": {Editor: true, Returns: returns}, "t": {}, "o": {Owns: true}}
 				hello := is[tt.first]
 				hello.Owns = true
 				begun := h.begunBy(hello)

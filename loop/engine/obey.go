@@ -210,6 +210,15 @@ func (l *engine) detach() error {
 	return nil
 }
 
+// Attach says that a window owns the loop again that was detached.
+func (l *Loop) Attach() {
+	asked(l, func(done func(struct{})) {
+		l.engine.state.Status.Detached = false
+		l.engine.record.setOwner()
+		done(struct{}{})
+	})
+}
+
 // Do carries out a request of a process, 0 for one that can't be told.
 func (l *Loop) Do(pid int, q loop.Request) loop.Reply {
 	a := l.ask(command{Request: q, who: caller.Peer(pid, q.From), by: loop.ByProcess(pid)})

@@ -186,6 +186,9 @@ func (w *Watch) dial(ctx context.Context) (*client.Connection, error) {
 		}
 		c, err := client.Dial(ctx, owner.Control, w.Hello, nil)
 		switch {
+		case err == nil && w.Hello.Owns && !c.Owns():
+			c.Close()
+			return nil, errors.New("the loop can't be taken here: its process is of an earlier version, or this terminal is an agent's")
 		case err == nil, ctx.Err() != nil:
 			return c, ctx.Err()
 		case errors.Is(err, client.ErrOld), owner.Deaf != "", time.Since(began) > beginPatience:
