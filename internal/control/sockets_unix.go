@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -18,16 +20,18 @@ import (
 // suffix is what sockets are called behind their names.
 const suffix = ".sock"
 
-// listener is a socket that is listened on.
+// listener is a socket that is listened on. It is made again when its file was removed, with the state folder, say: nobody
+// could ask for anything any more.
 type listener struct {
-	*net.UnixListener
 	path string
+
+	mu     sync.Mutex
+	open   *net.UnixListener
+	closed chan struct{} // by Close, under mu
 }
 
-func (l *listener) Close() error {
-	_ = os.Remove(l.path)
-	return l.UnixListener.Close()
-}
+// keepEvery is how often it is looked whether the socket is there.
+const keepEvery = 2 * time.Second
 
 // listen makes the socket. Others there that nobody serves any more are taken away.
 func listen(dir, name string) (*listener, error) {
@@ -36,24 +40,94 @@ func listen(dir, name string) (*listener, error) {
 		return nil, err
 	}
 	sweep(dir)
-	path := filepath.Join(dir, name+suffix)
+	l := &listener{path: filepath.Join(dir, name+suffix), closed: make(chan struct{})}
+	if l.open, err = bind(l.path); err != nil {
+		return nil, err
+	}
+	go l.keep()
+	return l, nil
+}
+
+// bind makes a socket in a folder that is there.
+func bind(path string) (*net.UnixListener, error) {
 	short, done, err := shorten(path)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	_ = os.Remove(path)
-	listening, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
-	if err != nil {
-		return nil, err
+	open, err := net.ListenUnix("unix", &net.UnixAddr{Name: short, Net: "unix"})
+	if err == nil {
+		open.SetUnlinkOnClose(false)
 	}
-	listening.SetUnlinkOnClose(false)
-	return &listener{listening, path}, nil
+	return open, err
+}
+
+// keep makes the socket again whenever it is gone, until Close.
+func (l *listener) keep() {
+	look := time.NewTicker(keepEvery)
+	defer look.Stop()
+	for {
+		select {
+		case <-l.closed:
+			return
+		case <-look.C:
+		}
+		if _, err := os.Lstat(l.path); errors.Is(err, fs.ErrNotExist) {
+			l.restore()
+		}
+	}
+}
+
+// restore makes the socket again. Where that fails it is tried at the next look.
+func (l *listener) restore() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+		return
+	default:
+	}
+	dir, err := roomFor(filepath.Dir(l.path), filepath.Base(l.path))
+	if err != nil || dir != filepath.Dir(l.path) {
+		return
+	}
+	again, err := bind(l.path)
+	if err != nil {
+		return
+	}
+	before := l.open
+	l.open = again
+	before.Close() // who accepts there goes on with the new one
+}
+
+func (l *listener) current() *net.UnixListener {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open
+}
+
+// Close ends it. Further calls do nothing.
+func (l *listener) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-l.closed:
+		return nil
+	default:
+	}
+	close(l.closed)
+	_ = os.Remove(l.path)
+	return l.open.Close()
 }
 
 // accept waits for the next process that asks. The error is net.ErrClosed after Close.
 func (l *listener) accept() (conn io.ReadWriteCloser, pid int, err error) {
-	accepted, err := l.AcceptUnix()
+	open := l.current()
+	accepted, err := open.AcceptUnix()
+	if errors.Is(err, net.ErrClosed) && l.current() != open {
+		return l.accept()
+	}
 	if err != nil {
 		return nil, 0, err
 	}
