@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/backends"
-	"github.com/ralph-lsp/ralph-lsp/internal/test/proctest"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/progress"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/setup"
@@ -91,21 +90,29 @@ func (d deafObserver) HandleLoop(e loop.Event) {
 	d.watcher.HandleLoop(e)
 }
 
-// The last words can't be told either then. This is in real time: a bubble's stands still for who waits for a lock.
+// The last words can't be told either then. Who looks at the loop sees how it stood last.
 func TestALoopWhoseObserverHangs(t *testing.T) {
-	r := prepare(t, nil, nil, says("<promise>DONE</promise>"))
-	freed, hears := make(chan struct{}), make(chan struct{})
-	r.obs = deafObserver{r.log, hears, freed}
-	if err := r.begin(); err != nil {
-		t.Fatal(err)
-	}
-	<-hears
-	r.engine.ending.abandon("it hung")
-	if end := r.Wait(); end.Reason != loop.StopInterrupted || end.Error != "it hung" {
-		t.Errorf("it ended by %s: %s", end.Reason, end.Error)
-	}
-	close(freed)
-	proctest.Until(t, "it has told its end", func() bool { return r.log.has("over: interrupted") })
+	bubble(t, func(t *testing.T) {
+		r := prepare(t, nil, nil, says("<promise>DONE</promise>"))
+		freed, hears := make(chan struct{}), make(chan struct{})
+		r.obs = deafObserver{r.log, hears, freed}
+		if err := r.begin(); err != nil {
+			t.Fatal(err)
+		}
+		<-hears
+		if now := r.Status(); now.Iteration != 1 || now.State.Over() || r.IsLive() {
+			t.Errorf("it stands at %s of iteration %d", now.State, now.Iteration)
+		}
+		r.engine.ending.abandon("it hung")
+		if end := r.Wait(); end.Reason != loop.StopInterrupted || end.Error != "it hung" || r.Status().State != loop.StateInterrupted {
+			t.Errorf("it ended by %s: %s", end.Reason, end.Error)
+		}
+		close(freed)
+		synctest.Wait()
+		if !r.log.has("over: interrupted") {
+			t.Error("it hasn't told its end")
+		}
+	})
 }
 
 // What may take for ever, or takes as long as it is allowed to, hangs for nobody.

@@ -339,26 +339,41 @@ func (l *events) warnFromElsewhere(message string) {
 // ID is the loop's id.
 func (l *Loop) ID() string { return l.engine.id }
 
-// Status implements Handle. Of a loop whose goroutine hangs it comes with the end.
+// statusPatience is how long others wait for the engine's goroutine to say how the loop stands. If it hangs, they see how it
+// stood last.
+const statusPatience = 5 * time.Second
+
+// Status implements Handle.
 func (l *Loop) Status() loop.Status {
-	if now, ok := asked(l, func(answer func(loop.Status)) { answer(l.engine.status()) }); ok {
+	now, ok := asked(l, time.After(statusPatience), func(answer func(loop.Status)) { answer(l.engine.status()) })
+	switch {
+	case ok:
 		return now
+	case l.isOver():
+		return l.engine.ending.end.Status
 	}
-	return l.engine.ending.end.Status
+	return l.engine.record.known.Load().status
 }
 
 // IsLive implements Handle.
 func (l *Loop) IsLive() bool {
-	live, _ := asked(l, func(answer func(bool)) { answer(l.engine.state.IsLive()) })
+	live, _ := asked(l, time.After(statusPatience), func(answer func(bool)) { answer(l.engine.state.IsLive()) })
 	return live
 }
 
-// asked is what the engine's goroutine answers, now or later. It isn't ok when the loop is over before that.
-func asked[T any](l *Loop, ask func(answer func(T))) (it T, ok bool) {
+func (l *Loop) isOver() bool {
 	select {
-	case <-l.engine.ending.done: // a goroutine that was abandoned may be back
-		return it, false
+	case <-l.engine.ending.done:
+		return true
 	default:
+		return false
+	}
+}
+
+// asked is what the engine's goroutine answers, now or later. It isn't ok when the loop is over before that, or it is late.
+func asked[T any](l *Loop, late <-chan time.Time, ask func(answer func(T))) (it T, ok bool) {
+	if l.isOver() { // a goroutine that was abandoned may be back
+		return it, false
 	}
 	answers := make(chan T, 1)
 	go l.engine.inbox.Tell(func() { ask(func(a T) { answers <- a }) })
@@ -366,6 +381,7 @@ func asked[T any](l *Loop, ask func(answer func(T))) (it T, ok bool) {
 	case it = <-answers:
 		return it, true
 	case <-l.engine.ending.done:
-		return it, false
+	case <-late:
 	}
+	return it, false
 }

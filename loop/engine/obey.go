@@ -115,7 +115,7 @@ func (l *Loop) ask(c command) answer {
 	if stop, isStop := stopping[c.Do]; isStop && c.may() == nil {
 		l.engine.ending.hurry(stop.why, stop.grace) // its goroutine may hang
 	}
-	if a, ok := asked(l, func(done func(answer)) { l.engine.obey(c, done) }); ok {
+	if a, ok := asked(l, nil, func(done func(answer)) { l.engine.obey(c, done) }); ok {
 		return a
 	}
 	return answer{iteration: l.Status().Iteration, err: loop.ErrNotRunning}
@@ -212,7 +212,7 @@ func (l *engine) detach() error {
 
 // Attach says that a window owns the loop again that was detached.
 func (l *Loop) Attach() {
-	asked(l, func(done func(struct{})) {
+	asked(l, nil, func(done func(struct{})) {
 		l.engine.state.Status.Detached = false
 		l.engine.record.setOwner()
 		done(struct{}{})
