@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/ralph-lsp/ralph-lsp/internal/budget"
-	"github.com/ralph-lsp/ralph-lsp/internal/tell"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
@@ -16,7 +14,7 @@ func (l *spending) countBudget() (spent budget.Spent, err error) {
 	var limits budget.Limits
 	var cost float64
 	l.inbox.Do(func() {
-		limits, cost = l.state.Purse.Limits, l.state.Cost().USD
+		limits, cost = l.state.Budget.Limits, l.state.Cost().USD
 	})
 	if !limits.IsSet() {
 		return spent, nil
@@ -24,7 +22,7 @@ func (l *spending) countBudget() (spent budget.Spent, err error) {
 	spent, err = l.cfg.Budget.Count(l.id, cost, time.Now())
 	l.inbox.Do(func() {
 		if err == nil {
-			l.state.Purse.Left, l.state.Purse.Counted = limits.Left(spent), cost
+			l.state.Budget.Count(spent, cost)
 		}
 		if l.state.Run.GoesOn && l.state.OutOf(0) == judge.StopSpent {
 			l.ending.poke()
@@ -39,7 +37,7 @@ func (l *spending) readBudget() {
 		return
 	}
 	if now, err := l.host.Budget(); err == nil { // else it is being written
-		l.inbox.Do(func() { l.state.Purse.Limits = now })
+		l.inbox.Do(func() { l.state.Budget.Limits = now })
 	}
 }
 
@@ -53,19 +51,13 @@ func (l *spending) awaitBudget() {
 			l.readBudget()
 			spent, err = l.countBudget()
 		})
-		why := l.state.Purse.Limits.Used(spent)
-		switch n, limits := l.state.Counts.UnknownCosts, l.state.Status.Limits; {
-		case err != nil:
-			why = err.Error()
-		case why == "" && l.state.Purse.Limits.IsSet() && limits.MaxCostUSD == 0 && limits.MaxUnknown > 0 && n >= limits.MaxUnknown:
-			why = fmt.Sprintf("what %s in a row cost is unknown, so your budget can't be enforced", tell.Counted(n, "run"))
-		}
+		why := l.state.Budget.Before(spent, err, l.unknown())
 		if why == "" || l.state.Wanted.IsEnd() {
 			return
 		}
 		l.events.emit(loop.Warning{Message: loop.OneLine(why)})
-		l.waits.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Purse.Why = why })
-		if !l.awaitMoney(func() { l.state.Purse.Why, l.state.Counts.UnknownCosts = "", 0 }) {
+		l.waits.pauseFor(loop.PauseBudget, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Budget.Why = why })
+		if !l.awaitMoney(func() { l.state.Budget.Why, l.state.Counts.UnknownCosts = "", 0 }) {
 			return
 		}
 	}
@@ -76,24 +68,21 @@ func (l *spending) awaitMoney(then func()) (ok bool) {
 	return !l.cfg.Once && l.waits.awaitGoOn(then)
 }
 
-// minUnknownCost tells of the first run under a cost cap that doesn't say what it has cost,
-// and pauses the loop after too many in a row. Who lets it go on wants that: the count begins anew.
-func (l *spending) minUnknownCost(iteration int) {
-	n, limits := l.state.Counts.UnknownCosts, l.state.Status.Limits
-	if limits.MaxCostUSD == 0 && !l.state.Purse.Limits.IsSet() || n == 0 {
-		return
+// unknown is of how many runs nobody knows what they have cost.
+func (l *spending) unknown() budget.Unknown {
+	limits := l.state.Status.Limits
+	return budget.Unknown{
+		InARow: l.state.Counts.UnknownCosts, InAll: l.state.Base.Unknown, Most: limits.MaxUnknown, IsCapped: limits.MaxCostUSD > 0,
 	}
-	if l.state.Base.Unknown == 1 {
-		against := "the cost cap"
-		if limits.MaxCostUSD == 0 {
-			against = "your budget"
-		}
-		text := fmt.Sprintf("what iteration %d has cost is unknown, so it doesn't count against %s", iteration, against)
-		if limits.MaxUnknown > 0 {
-			text += fmt.Sprintf("; after %s in a row the loop pauses (--max-unknown-cost-runs)", tell.Counted(limits.MaxUnknown, "such run"))
-		}
+}
+
+// minUnknownCost tells of the first run that doesn't say what it has cost,
+// and pauses the loop after too many in a row under a cost cap. Who lets it go on wants that: the count begins anew.
+func (l *spending) minUnknownCost(iteration int) {
+	if text := l.state.Budget.After(iteration, l.unknown()); text != "" {
 		l.events.emit(loop.Warning{Message: text})
 	}
+	n, limits := l.state.Counts.UnknownCosts, l.state.Status.Limits
 	if !loop.IsUnpriced(n, limits) || l.state.Wanted.IsEnd() {
 		return
 	}
@@ -107,6 +96,6 @@ func (l *spending) awaitCredits(r judge.Report) {
 		return
 	}
 	why := loop.OneLine("the account of " + l.cfg.Backend.Name + " has no credits left, so add some, then resume the loop: " + r.Problem)
-	l.waits.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Purse.Why = why })
-	l.awaitMoney(func() { l.state.Purse.Why = "" })
+	l.waits.pauseFor(loop.PauseQuota, func(s *loopstate.State) { s.OverBudget = why }, func() { l.state.Budget.Why = why })
+	l.awaitMoney(func() { l.state.Budget.Why = "" })
 }

@@ -253,7 +253,7 @@ func (l *engine) claim() (run setup.Run, err error) {
 	run.Missed = l.state.Promises.Next
 	run.Limits = l.state.Status.Limits
 	run.Circles = l.snapshots.Circles.Rule(l.state.Counts.NoProgress, run.Limits.MaxUnchanged)
-	run.Budget, run.IsUsers = l.state.Left(), l.state.Purse.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
+	run.Budget, run.IsUsers = l.state.Left(), l.state.Budget.Limits.IsSet() && l.state.LeftOfBudget() <= l.state.Left()
 	l.planning.giveTask(&run)
 	return run, nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"io/fs"
-	"math"
 	"os"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/history"
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/internal/caller"
 	"github.com/ralph-lsp/ralph-lsp/internal/paths"
 	"github.com/ralph-lsp/ralph-lsp/loop"
@@ -251,7 +251,7 @@ func (l *engine) init(s loopstate.State) {
 	used := judge.UsedBy(s)
 	p := &l.state
 	p.Base, p.Known, p.Desk, p.Met = used, s, l.desk, s.Account
-	p.Purse = progress.Pursed{Limits: l.cfg.Budget.Limits, Left: math.Inf(1)}
+	p.Budget = budget.NewPolicy(l.cfg.Budget.Limits)
 	p.Counts = judge.Tally{
 		Worked: l.cfg.Continue && used.Iterations > s.InARow.Failures,
 		Begun:  l.cfg.Continue && (!l.cfg.IsHandedOn() || used.Iterations > s.InARow.StartFailures), InARow: s.InARow,

@@ -79,8 +79,8 @@ func (p *State) unansweredText() string {
 		return loop.OneLine("it could not be verified: " + p.Proof.Unchecked)
 	case p.Unpriced > 0:
 		return fmt.Sprintf("what %s in a row cost is unknown, so the cost cap can't be enforced", tell.Counted(p.Unpriced, "run"))
-	case p.Purse.Why != "":
-		return loop.OneLine(p.Purse.Why)
+	case p.Budget.Why != "":
+		return loop.OneLine(p.Budget.Why)
 	case n == 1:
 		return loop.OneLine("the agent asked: " + p.Unanswered[0].Title)
 	case n > 1:

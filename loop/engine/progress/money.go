@@ -4,20 +4,11 @@ import (
 	"math"
 	"time"
 
-	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/judge"
 	"github.com/ralph-lsp/ralph-lsp/loopstate"
 	"github.com/ralph-lsp/ralph-lsp/stream"
 )
-
-// Pursed is the user's budget as the loop saw it last.
-type Pursed struct {
-	Limits  budget.Limits
-	Left    float64 // for all loops, +Inf without limits
-	Counted float64 // what this loop had spent then
-	Why     string  // the loop pauses, in words; "" when it doesn't
-}
 
 // NearlySpent is the part of the cost cap of which the user is warned.
 const NearlySpent = 0.8
@@ -35,12 +26,7 @@ func (p *State) Left() float64 {
 }
 
 // LeftOfBudget is what all loops may still spend.
-func (p *State) LeftOfBudget() float64 {
-	if !p.Purse.Limits.IsSet() {
-		return math.Inf(1)
-	}
-	return p.Purse.Left - (p.Cost().USD - p.Purse.Counted)
-}
+func (p *State) LeftOfBudget() float64 { return p.Budget.Left(p.Cost().USD) }
 
 // OutOf says which limit of money is reached if so many US dollars more are spent: StopMaxCost, judge.StopSpent, or "".
 func (p *State) OutOf(reserved float64) loop.StopReason {
@@ -71,7 +57,7 @@ func (p *State) Enter(s *loopstate.State) {
 	s.HatCosts, s.Allowed = p.hatCosts(), p.Desk.Rules()
 	p.Proof.Enter(s)
 	s.Tasks = p.Tasks
-	s.OverBudget = p.Purse.Why
+	s.OverBudget = p.Budget.Why
 	Reopen(s)
 	p.Talk.Enter(s)
 	s.Cost = p.Cost()

@@ -7,6 +7,7 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/backends"
 	"github.com/ralph-lsp/ralph-lsp/hats"
 	"github.com/ralph-lsp/ralph-lsp/internal/account"
+	"github.com/ralph-lsp/ralph-lsp/internal/budget"
 	"github.com/ralph-lsp/ralph-lsp/loop"
 	"github.com/ralph-lsp/ralph-lsp/loop/ask"
 	"github.com/ralph-lsp/ralph-lsp/loop/engine/deeds"
@@ -59,7 +60,7 @@ type State struct {
 
 	Proof         proof.State
 	Tasks         plan.Book // how far the plan is; what is in it is replaced, never changed
-	Purse         Pursed
+	Budget        budget.Policy
 	DearestAnswer float64 // what an answer of a model has cost at most, of agents beside others, in US dollars
 
 	Run         Run
@@ -124,7 +125,7 @@ func (p *State) Snapshot() loop.Status {
 	s.Cost, s.Tokens, s.UnknownCosts = p.Cost(), p.Base.Tokens.Plus(p.Run.Current.Tokens), p.Base.Unknown
 	s.Quota, s.Agents = slices.Clone(s.Quota), slices.Clone(s.Agents)
 	s.Hats = p.hatCosts().WithRuns(p.Known.Queue.Runs)
-	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Purse.Why
+	s.NoProgress, s.Unpriced, s.OverBudget = p.Counts.NoProgress, p.Unpriced, p.Budget.Why
 	s.Refuted, s.Unchecked = p.Counts.Refuted, p.Proof.Unchecked
 	s.LastLine, s.Tasks, s.Cause = p.Run.line.last(), p.Tasks, loop.Cause(p.facts())
 	s.Pausing = p.Wanted.Paused && (s.State == loop.StateStarting || s.State == loop.StateRunning)
