@@ -28,6 +28,9 @@ func TestAnAccountIsOfTheWholeLoop(t *testing.T) {
 		if got := fmt.Sprint(end.Account); end.Reason != loop.StopPromise || got != want {
 			t.Errorf("%s: got %s, want %s", end.Reason, got, want)
 		}
+		if end.Unknown != 5 {
+			t.Errorf("%d runs of unknown cost, and not 5 with the one that was cut off", end.Unknown)
+		}
 		if last, ok := loop.LastIn(r.cfg.Folder); !ok || fmt.Sprint(last.Account) != want || last.Prompt != end.Prompt || end.Prompt != left.Prompt {
 			t.Errorf("it is told later as %+v", last)
 		}

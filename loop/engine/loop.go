@@ -205,6 +205,7 @@ func (l *engine) takeUp(found loopstate.State) (loopstate.State, error) {
 		s.Cost = found.Cost
 		if l.snapshots.Circles.CutOff {
 			s.Account.Failures.Add(loop.CutOff)
+			s.UnknownCosts++
 		}
 		if l.cfg.Stranger {
 			proof.State{}.Enter(s)
