@@ -137,7 +137,7 @@ ifeq ($(SANDBOX),off)
 bubblewrap:
 	@echo "*** SANDBOX=off: tests of walls are left out where bubblewrap doesn't work ***" >&2
 else ifeq ($(shell uname),Linux)
-race e2e bench: export RALPH_TEST_SANDBOX := required
+race night e2e bench: export RALPH_TEST_SANDBOX := required
 bubblewrap:
 	@command -v bwrap >/dev/null || { mkdir -p $(CACHE); RALPH_EDITORS_CACHE=$(CACHE)/editors tools/editors/get-debian.sh bookworm usr/bin/bwrap bubblewrap >/dev/null 2>$(CACHE)/bubblewrap.log || { cat $(CACHE)/bubblewrap.log >&2; exit 1; }; }
 ifeq ($(SANDBOX),required)
@@ -196,10 +196,10 @@ quick: ## the tests of what differs from main, and of most who import that, with
 	if [ -z "$$rooms" ]; then echo "no room differs from $$base"; else echo "testing" $$rooms; $(GO_TEST) -p $(AT_ONCE) $$rooms; fi; \
 	[ -z "$$left" ] || echo "left to make test:" $$left
 
-# Loops of 600 iterations: long enough to see what grows with them.
+# Loops of 600 iterations, long enough to see what grows with them; and one of 200 that has weather of each kind.
 .PHONY: night
-night: ## whether an iteration costs the same at the end of a short night as at its beginning
-	@$(GO_TEST) -tags soak -count=1 -run '^TestANight$$' ./e2e/soak
+night: bubblewrap ## whether an iteration costs the same at the end of a short night, and whether one with weather is told as it was
+	@$(GO_TEST) -tags soak -count=1 -run '^TestANight(OfWeather)?$$' ./e2e/soak
 
 # A night prints what it costs; so this is no quiet target.
 .PHONY: soak

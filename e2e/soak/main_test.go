@@ -12,7 +12,9 @@ import (
 	"github.com/ralph-lsp/ralph-lsp/internal/test/testhome"
 )
 
-func TestMain(m *testing.M) { testhome.Main(m, roleVar, map[string]func(){"agent": agent}) }
+func TestMain(m *testing.M) {
+	testhome.Main(m, roleVar, map[string]func(){"agent": agent, "vendor": vendor})
+}
 
 // built is the program, in the home of all tests.
 var built = sync.OnceValues(func() (string, error) { return agents.BuildRalph(filepath.Join(os.Getenv("HOME"), "built")) })
