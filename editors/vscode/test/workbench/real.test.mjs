@@ -34,7 +34,7 @@ before(async () => {
     models: [{ id: 'fake-model', contextWindow: 200_000, maxTokens: 8192, cost: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }],
   } } };
   w = await Workbench.open({
-    programs: [programsOf('claude-'), programsOf('pi-0.87')].join(':'), viewport: { width: 1100, height: 640 }, files: { 'ralph.toml': 'permissions = "ask"\n' },
+    programs: [programsOf('claude-'), programsOf('pi-1.6')].join(':'), viewport: { width: 1100, height: 640 }, files: { 'ralph.toml': 'permissions = "ask"\n' },
     home: { '.pi/agent/models.json': JSON.stringify(models) },
     env: {
       ANTHROPIC_BASE_URL: ofClaude.url, ANTHROPIC_API_KEY: 'fake', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1',
