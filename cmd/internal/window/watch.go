@@ -110,6 +110,7 @@ func (w *Watch) Answer(id string, a ask.Answer) error {
 // Follow follows the loop until nobody drives it any more, or ctx ends, and returns how it ended. The error says
 // why what a process does that drives it can't be seen, or that this was killed.
 func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
+	w.passOn()
 	c, err := w.dial(ctx)
 	if c == nil {
 		w.add(&past{Reader: w.past, cursor: w.Hello.Cursor}, false)
@@ -125,6 +126,17 @@ func (w *Watch) Follow(ctx context.Context) (loop.End, error) {
 	defer w.mu.Unlock()
 	w.Hello.Cursor, w.status, w.isLive = c.Cursor(), c.Status(), false
 	return end, err
+}
+
+// passOn has what comes next begin where the journal was read to, which it reads on from then.
+func (w *Watch) passOn() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if last := len(w.parts) - 1; last >= 0 {
+		if p, ok := w.parts[last].(*past); ok {
+			w.Hello.Cursor, w.parts = p.cursor, w.parts[:last]
+		}
+	}
 }
 
 // lookAgain is how often it is looked whether somebody goes on with a loop that was over.

@@ -233,6 +233,43 @@ func TestKeepWatchesWhoGoesOn(t *testing.T) {
 	<-kept
 }
 
+// What is kept of a loop that nobody drives is shown once, however often it is looked whether somebody does. Who goes on
+// with it shows what comes behind that.
+func TestAStoryIsShownOnce(t *testing.T) {
+	p := newPlace(t)
+	one := p.drives()
+	one.runs(1, "first")
+	one.ends(loop.StopInterrupted)
+	w := NewWatch(p.dir, loopID, loop.Status{}, journal.StoryOf(loopID, ""), client.Hello{})
+	shown := ""
+	reads := func() bool {
+		for page, more := (journal.Page{}), true; more; more = page.More {
+			page, _ = w.Next(false)
+			for _, it := range page.Items {
+				shown += string(it.JSON)
+			}
+		}
+		return strings.Contains(shown, "second")
+	}
+	for range 3 {
+		if _, err := w.Follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		reads()
+	}
+	two := p.drives()
+	over := make(chan struct{})
+	go func() { _, _ = w.Follow(t.Context()); close(over) }()
+	two.runs(2, "second")
+	proctest.Until(t, "the second iteration", reads)
+	two.ends(loop.StopCancelled)
+	<-over
+	reads()
+	if begun, ended := strings.Count(shown, `"phase":"begin"`), strings.Count(shown, `_ralph/end`); begun != 2 || ended != 2 {
+		t.Errorf("%d iterations and %d ends are shown in %s", begun, ended, shown)
+	}
+}
+
 // A loop removes its state file a moment before it has written how it ended, and lets go of the folder behind that.
 // Who begins to watch in between waits for the end. What it asks for is carried out meanwhile.
 func TestWatchWaitsForALoopThatIsEnding(t *testing.T) {
